@@ -9,7 +9,7 @@ import { makeLog } from '../log.ts';
 import type { Logger } from '../log.ts';
 import { prefixesOf } from '../domain/abbreviation.ts';
 import { proxySettingsOf, readConfig } from '../start/config.ts';
-import type { Config } from '../start/config.ts';
+import type { Config, ConfigSources } from '../start/config.ts';
 import { openInstallation } from '../start/open-installation.ts';
 import type { OpenInstallation } from '../start/open-installation.ts';
 import type { Database } from '../storage/database.ts';
@@ -79,11 +79,12 @@ async function openAndClose(
 
 /** The settings as a command sees them: the environment and `--data-dir`. @throws ConfigError */
 export function readSettings(program: Command): Config {
+  return readConfig(settingSources(program));
+}
+
+export function settingSources(program: Command): ConfigSources {
   const dataFolder = program.opts<{ dataDir?: string }>().dataDir;
-  return readConfig({
-    environment: process.env,
-    arguments: dataFolder === undefined ? [] : ['--data-dir', dataFolder],
-  });
+  return { environment: process.env, arguments: dataFolder === undefined ? [] : ['--data-dir', dataFolder] };
 }
 
 /** What a use case refused, for the user who typed it. */

@@ -11,14 +11,12 @@ import type { CredentialDependencies } from '../app/credentials/manage-credentia
 import type { GivenKey } from '../domain/credentials/parse-provider-key.ts';
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
-import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
-import { simulatedPushOrigin } from '../engine/delivery/simulator/make-simulated-subscription.ts';
 import { StartError } from '../start/start-errors.ts';
-import { listNodes } from '../storage/installation/nodes.ts';
 import type { ProviderName } from '../storage/keys/provider-credentials.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { workspaceOption } from './command-options.ts';
+import { findProviderEndpoints } from './find-provider-endpoints.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 
 /**
@@ -175,25 +173,15 @@ async function save(context: CommandContext, { given, workspace, unchecked }: Sa
   return connected;
 }
 
-/** What the console's use cases of credentials need. A running sandbox says where its simulators are. */
+/** What the console's use cases of credentials need. */
 async function composeCredentials(context: CommandContext): Promise<CredentialDependencies> {
   const { database, clock, log, proxy, encryption } = context;
-  const simulators = (await listNodes(database)).at(-1)?.simulators;
   const ask = makeAskProvider({
     clock,
     log,
     allowedNetworks: [],
     proxy,
-    endpoints: {
-      ...realProviderEndpoints,
-      ...(simulators && {
-        simulators: {
-          fcm: { messagesOrigin: simulators.fcm, tokenOrigin: simulators.fcm },
-          apns: simulators.apns,
-          webPush: { origin: simulatedPushOrigin, connectTo: simulatedPushOrigin },
-        },
-      }),
-    },
+    endpoints: await findProviderEndpoints(database),
     shareToken: makeShareProviderToken({ database, encryption, log }),
   });
   // A running node's simulators learn of the change when it starts again; real providers need not be told.

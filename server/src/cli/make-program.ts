@@ -7,6 +7,7 @@ import { addExamples } from './examples.ts';
 const families: Record<string, () => Promise<(program: Command) => void>> = {
   start: async () => (await import('./start-command.ts')).registerStart,
   status: async () => (await import('./status-command.ts')).registerStatus,
+  doctor: async () => (await import('./doctor-command.ts')).registerDoctor,
   send: async () => (await import('./send-command.ts')).registerSend,
   import: async () => (await import('./import-command.ts')).registerImport,
   keys: async () => (await import('./keys-command.ts')).registerKeys,
@@ -36,11 +37,19 @@ export async function makeProgram(words: string[]): Promise<Command> {
   program.version(carillonVersion, '--version', 'display the version');
   // Help ends with 0; an option that is not usable with its documented code, not with commander's own 1.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.SETTING_INVALID.code));
+  // Whoever reads it may have seen enough: `carillon campaigns list | head`. A node that cannot log is ended, as ever.
+  program.hook('preAction', (_program, command) => {
+    if (command.name() !== 'start') process.stdout.on('error', ignoreUnread);
+  });
   const asked = familiesFor(words);
   for (const name of asked.named) program.command(name);
   for (const load of asked.loaded) (await load())(program);
   addExamples(program);
   return program;
+}
+
+function ignoreUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 type Asked = { loaded: (typeof families)[string][]; named: string[] };

@@ -8,6 +8,7 @@ const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'carillon.ts');
 /** Of the node's settings those that the command is given too. */
 type Beside = {
   config: Pick<CarillonBundle['config'], 'databaseUrl' | 'dataFolder'> & { nextMasterKey?: Buffer | undefined };
+  environment?: Record<string, string>;
 };
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
@@ -23,7 +24,7 @@ export async function runCommand(bundle: Beside, parameters: string[]): Promise<
 }
 
 /** The same, for a test that looks at it while it runs. */
-export function startCommand({ config }: Beside, parameters: string[]) {
+export function startCommand({ config, environment }: Beside, parameters: string[]) {
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', cli, ...parameters], {
     env: {
       PATH: process.env.PATH,
@@ -33,6 +34,7 @@ export function startCommand({ config }: Beside, parameters: string[]) {
       CARILLON_DATA_DIR: config.dataFolder,
       CARILLON_LOG_LEVEL: 'silent',
       ...(config.nextMasterKey && { CARILLON_MASTER_KEY_NEXT: config.nextMasterKey.toString('hex') }),
+      ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

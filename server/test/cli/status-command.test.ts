@@ -30,6 +30,81 @@ test('status says where the node answers and gives the keys of the demo, without
   expect((await run('status')).stdout).toMatch(/^Key: data +revoked or made anew/m);
 });
 
+/** What the doctor says, by check; the state of a check is its worst. */
+async function diagnose(environment: Record<string, string>, ...parameters: string[]) {
+  const { code, stdout, stderr } = await runCommand({ ...bundle, environment }, [...parameters, 'doctor', '--json']);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { check: string; state: string; found: string; todo: string | null });
+  const states = Object.fromEntries(
+    ['good', 'attention', 'wrong'].flatMap((state) =>
+      lines.filter((line) => line.state === state).map(({ check }) => [check, state]),
+    ),
+  );
+  return { code, stderr, lines, states };
+}
+
+describe('the doctor', () => {
+  const all = ['settings', 'data folder', 'disk', 'proxy', 'public URL', 'database', 'clock', 'migrations'].concat(
+    ...['connections', 'master key', 'nodes', 'queues', 'credentials'],
+  );
+  const allGood = Object.fromEntries(all.map((check) => [check, 'good']));
+
+  test('finds a running sandbox well, by transactions that cannot write', async () => {
+    const readOnly = new URL(bundle.config.databaseUrl!);
+    readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
+    const { code, states, lines } = await diagnose({ DATABASE_URL: readOnly.href });
+    // That the database takes no writes is itself told.
+    expect(states).toEqual({ ...allGood, database: 'wrong' });
+    expect(lines.find(({ check }) => check === 'database')!.found).toContain('takes no writes');
+    expect(lines.find(({ check }) => check === 'credentials')!.found).toContain('fcm (simulated)');
+    expect(code).toBe(2);
+    const well = await diagnose({});
+    expect([well.code, well.states]).toEqual([0, allGood]);
+  });
+
+  test('tells every fault of the settings, and of what is around the node, with what to do', async () => {
+    const faulty = await diagnose({ CARILLON_PORT: 'x', CARILLON_HOTS: 'y', CARILLON_ROLE: 'z' });
+    expect(faulty.lines.map(({ found }) => found.split(' ', 1)[0]).sort()).toEqual([
+      'CARILLON_HOTS',
+      'CARILLON_PORT',
+      'CARILLON_ROLE',
+    ]);
+    const around = await diagnose({
+      ...{ CARILLON_HOTS: 'y', CARILLON_MASTER_KEY: '01'.repeat(32), CARILLON_PUBLIC_URL: `${bundle.url}1` },
+      CARILLON_OUTGOING_PROXY: 'http://127.0.0.1:9',
+    });
+    const { credentials: _unasked, disk: _disk, 'data folder': folder, ...states } = around.states;
+    const wrong = { settings: 'wrong', proxy: 'wrong', 'master key': 'wrong', 'public URL': 'attention' };
+    expect({ ...allGood, ...wrong }).toMatchObject(states);
+    expect([around.code, folder, around.stderr]).toEqual([
+      2,
+      'good',
+      'carillon: Wrong: settings, proxy, master key.\n',
+    ]);
+    expect(around.lines.every(({ state, todo }) => (state === 'good') === (todo === null))).toBe(true);
+  });
+
+  test('makes neither folder nor table where nothing is', async () => {
+    const folder = join(bundle.config.dataFolder!, 'mistyped');
+    const name = `doctor_${process.pid}`;
+    const server = inject('postgresUrl');
+    await onServer(server, `create database ${name}`);
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    const { code, states } = await diagnose({ DATABASE_URL: url.href }, '--data-dir', folder);
+    const again = await diagnose({ DATABASE_URL: url.href });
+    const nowhere = await diagnose({ DATABASE_URL: '' }, '--data-dir', folder);
+    await onServer(server, `drop database ${name} with (force)`);
+    expect([code, states['data folder'], states.migrations]).toEqual([2, 'wrong', 'wrong']);
+    expect(again.lines.find(({ check }) => check === 'migrations')!.found).toBe(
+      'There is no Carillon in this database.',
+    );
+    expect([nowhere.states.database, existsSync(folder)]).toEqual(['wrong', false]);
+  });
+});
+
 describe('a command that makes nothing', () => {
   test.each([['workspaces list'], ['keys create --kind push'], ['import nobody.csv']])(
     '%s refuses a folder without an installation: 20, and makes neither folder nor key',

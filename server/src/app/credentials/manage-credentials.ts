@@ -113,6 +113,14 @@ export async function checkCredential(deps: CredentialDependencies, { by, worksp
   return presentable(await find(database, { workspaceId, provider }));
 }
 
+/** Asks the provider now and keeps nothing of it. @throws ServiceError NOT_FOUND */
+export async function askCredential(
+  { database, encryption, ask }: Pick<CredentialDependencies, 'database' | 'encryption' | 'ask'>,
+  named: Named,
+): Promise<CredentialCheck> {
+  return ask(openCredential(encryption, await find(database, named)));
+}
+
 /**
  * Sends that need it are paused with the reason. While some are in progress, `whileSending: 'pause'` is required.
  *

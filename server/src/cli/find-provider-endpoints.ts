@@ -1,0 +1,19 @@
+import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
+import type { DeliveryEndpoints } from '../engine/delivery/delivery-endpoints.ts';
+import { simulatedPushOrigin } from '../engine/delivery/simulator/make-simulated-subscription.ts';
+import type { Database } from '../storage/database.ts';
+import { listNodes } from '../storage/installation/nodes.ts';
+
+/** Where the providers are; a running sandbox says where its simulators are. */
+export async function findProviderEndpoints(database: Database): Promise<DeliveryEndpoints> {
+  const simulators = (await listNodes(database)).at(-1)?.simulators;
+  if (!simulators) return realProviderEndpoints;
+  return {
+    ...realProviderEndpoints,
+    simulators: {
+      fcm: { messagesOrigin: simulators.fcm, tokenOrigin: simulators.fcm },
+      apns: simulators.apns,
+      webPush: { origin: simulatedPushOrigin, connectTo: simulatedPushOrigin },
+    },
+  };
+}
