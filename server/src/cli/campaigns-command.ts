@@ -10,9 +10,9 @@ import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
 import type { CampaignRun } from '../storage/runs/campaign-runs.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { jsonOption, workspaceOption } from './command-options.ts';
+import { jsonLineOption, jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { printTable, toPlainLine } from './print-table.ts';
+import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
 import { registerCampaignSearch } from './search-campaigns-command.ts';
 import { watchCampaign } from './watch-campaign.ts';
 
@@ -39,14 +39,15 @@ export function registerCampaigns(program: Command): void {
       .command(name)
       .description(description)
       .argument('<id>')
+      .option(...jsonLineOption)
       .option(...workspaceOption)
-      .action((id: string, options: { workspace?: string }) =>
+      .action((id: string, options: { workspace?: string; json?: true }) =>
         withInstallation(program, (context) => campaignsCommand[name](context, { id, ...options })),
       );
   }
 }
 
-export type CampaignOptions = { id: string; workspace?: string };
+export type CampaignOptions = { id: string; workspace?: string; json?: true };
 
 type ChangeContext = Pick<CommandContext, 'database' | 'clock'>;
 
@@ -85,6 +86,12 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const campaign = await findCampaignRecord(database, { workspaceId, id: options.id });
   if (!campaign) throw noCampaign(options.id);
+  const next = followingOccurrences(campaign, clock.now());
+  const runs = await listCampaignRuns(database, { campaignId: campaign.id, limit: maxRunsShown });
+  if (options.json) {
+    const { id, name, deliveryType, audience, status, statusReason, createdAt, createdBy } = campaign;
+    return printJsonLine({ id, name, deliveryType, audience, status, statusReason, createdAt, createdBy, next, runs });
+  }
   const facts: [string, string][] = [
     ['Campaign', campaign.name],
     ['Id', campaign.id],
@@ -92,10 +99,9 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
     ['Audience', campaign.audience],
     ['Status', campaign.statusReason === null ? campaign.status : `${campaign.status}: ${campaign.statusReason}`],
     ['Created', `${campaign.createdAt.toISOString()} by ${campaign.createdBy}`],
-    ['Next', followingOccurrences(campaign, clock.now()).map(shown).join(', ') || '–'],
+    ['Next', next.map(shown).join(', ') || '–'],
   ];
   for (const [title, value] of facts) process.stdout.write(`${title.padEnd(10)}${toPlainLine(value)}\n`);
-  const runs = await listCampaignRuns(database, { campaignId: campaign.id, limit: maxRunsShown });
   if (runs.length === 0) return;
   process.stdout.write('\n');
   printTable(
@@ -113,13 +119,14 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
 
 async function changeCampaign(
   { database, clock }: ChangeContext,
-  { id, workspace, action }: CampaignOptions & { action: CampaignAction },
+  { id, workspace, json, action }: CampaignOptions & { action: CampaignAction },
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, workspace);
   const change = { workspaceId, campaignId: id, action, by: 'the command line' };
   const changed = await changeCampaignState({ database, clock }, change);
   switch (changed.kind) {
     case 'changed':
+      if (json) return printJsonLine({ id, status: changed.status });
       process.stdout.write(`Campaign  ${id}\nStatus    ${changed.status}\n`);
       return;
     case 'not-found':

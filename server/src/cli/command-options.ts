@@ -6,6 +6,9 @@ export const workspaceOption = ['--workspace <id>', 'workspace; default: the dem
 /** `--json` as every list has it. */
 export const jsonOption = ['--json', 'each row as one line of JSON'] as const;
 
+/** `--json` as every command has it that tells of one thing. */
+export const jsonLineOption = ['--json', 'as one line of JSON'] as const;
+
 /** @throws InvalidArgumentError */
 export function parseCount(text: string): number {
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 99,999,999');

@@ -15,9 +15,10 @@ import { StartError } from '../start/start-errors.ts';
 import type { ProviderName } from '../storage/keys/provider-credentials.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { workspaceOption } from './command-options.ts';
+import { jsonOption, workspaceOption } from './command-options.ts';
 import { findProviderEndpoints } from './find-provider-endpoints.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { printJsonLine } from './print-table.ts';
 
 /**
  * `carillon credentials`: a workspace's own credentials of the three providers. A new one is tried with the provider
@@ -29,13 +30,19 @@ export function registerCredentials(program: Command): void {
   credentials
     .command('list')
     .description('List what is stored, without secrets')
+    .option(...jsonOption)
     .option(...workspaceOption)
-    .action((options: Workspace) => withInstallation(program, (context) => credentialsCommand.list(context, options)));
+    .action((options: Workspace & Json) =>
+      withInstallation(program, (context) => credentialsCommand.list(context, options)),
+    );
   credentials
     .command('check')
     .description('Check with the providers whether they still accept the stored credentials')
+    .option(...jsonOption)
     .option(...workspaceOption)
-    .action((options: Workspace) => withInstallation(program, (context) => credentialsCommand.check(context, options)));
+    .action((options: Workspace & Json) =>
+      withInstallation(program, (context) => credentialsCommand.check(context, options)),
+    );
   credentials
     .command('remove')
     .description('Remove a credential')
@@ -87,6 +94,7 @@ function registerSet(program: Command, set: Command): void {
     );
 }
 
+type Json = { json?: true };
 type Workspace = { workspace?: string };
 /** Store it although the provider could not be asked. */
 type Unchecked = { unchecked?: boolean };
@@ -119,10 +127,14 @@ const credentialsCommand = {
     process.stdout.write(`Public key for subscribing browsers: ${summary.publicKey}\n`);
   },
 
-  async list(context: CommandContext, options: Workspace): Promise<void> {
+  async list(context: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     for (const { provider, connected } of await listCredentials(context, workspaceId)) {
       if (!connected) continue;
+      if (options.json) {
+        printJsonLine({ provider, ...connected });
+        continue;
+      }
       const { isSimulated, summary, updatedAt, check } = connected;
       const shown = Object.entries(summary).map(([name, value]) => `${name} ${value}`);
       const checked = check ? `${check.verdict.toLowerCase()} ${check.at.toISOString()}` : 'never checked';
@@ -133,14 +145,15 @@ const credentialsCommand = {
   },
 
   /** Asks about each that is connected; ends with code 2 when one is refused, so that a script notices. */
-  async check(context: CommandContext, options: Workspace): Promise<void> {
+  async check(context: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const deps = await composeCredentials(context);
     const refused: string[] = [];
     for (const { provider, connected } of await listCredentials(deps, workspaceId)) {
       if (!connected) continue;
       const { check } = await checkCredential(deps, { by, workspaceId, provider });
-      process.stdout.write(`${provider.padEnd(8)} ${describe(check!)}\n`);
+      if (options.json) printJsonLine({ provider, ...check });
+      else process.stdout.write(`${provider.padEnd(8)} ${describe(check!)}\n`);
       if (check!.verdict === 'REFUSED') refused.push(provider);
     }
     if (refused.length > 0) throw new StartError('SETTING_INVALID', `Refused: ${refused.join(', ')}.`);

@@ -7,7 +7,8 @@ import { readClusterStatus } from '../start/read-cluster-status.ts';
 import type { ClusterStatus } from '../start/read-cluster-status.ts';
 import { StartError } from '../start/start-errors.ts';
 import { readSettings } from './command-context.ts';
-import { printTable } from './print-table.ts';
+import { jsonLineOption } from './command-options.ts';
+import { printJsonLine, printTable } from './print-table.ts';
 
 /** `carillon database`: the tables of DATABASE_URL on a cluster of PostgreSQL with Citus. */
 export function registerDatabase(program: Command): void {
@@ -20,7 +21,8 @@ export function registerDatabase(program: Command): void {
   database
     .command('status')
     .description('Show which tables are distributed, their size, and how evenly it is spread')
-    .action(() => printStatus(program));
+    .option(...jsonLineOption)
+    .action((options: { json?: true }) => printStatus(program, options));
 }
 
 const defaultShards = 32;
@@ -46,8 +48,10 @@ function printStep({ kind, table, bytes, number, of }: DistributionProgress): vo
   process.stdout.write(`${String(number).padStart(3)}/${of}  ${words[kind]} ${table.name} (${showBytes(bytes)})\n`);
 }
 
-async function printStatus(program: Command): Promise<void> {
+async function printStatus(program: Command, { json }: { json?: true }): Promise<void> {
   const status = await readClusterStatus(readOwnerUrl(program));
+  if (json)
+    return printJsonLine(status === 'not distributed' ? { isDistributed: false } : { isDistributed: true, ...status });
   if (status === 'not distributed') {
     process.stdout.write('Not distributed: every table is in this database alone.\n');
     return;

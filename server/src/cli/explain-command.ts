@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { explainDelivery } from '../app/explain/explain-delivery.ts';
+import type { Explanation } from '../app/explain/explain-delivery.ts';
 import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../domain/explain/tell.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { workspaceOption } from './command-options.ts';
+import { jsonLineOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { toPlainLine } from './print-table.ts';
+import { printJsonLine, toPlainLine } from './print-table.ts';
 
 /** `carillon explain`: why a person got a campaign or did not, run by run, device by device. */
 export function registerExplain(program: Command): void {
@@ -15,16 +16,19 @@ export function registerExplain(program: Command): void {
     .requiredOption('--campaign <id>', 'campaign')
     .requiredOption('--user <customer id>', 'person')
     .option('--run <id>', 'one run of the campaign; default: the newest 20')
+    .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((options: ExplainOptions) => withInstallation(program, (context) => printExplanation(context, options)));
 }
 
-type ExplainOptions = { campaign: string; user: string; run?: string; workspace?: string };
+type ExplainOptions = { campaign: string; user: string; run?: string; workspace?: string; json?: true };
 
 async function printExplanation({ database }: CommandContext, options: ExplainOptions): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const asked = { workspaceId, campaignId: options.campaign, customerId: options.user, runId: options.run };
-  const { campaign, runs } = await explainDelivery({ database }, asked);
+  const explained = await explainDelivery({ database }, asked);
+  if (options.json) return printJsonLine(toJson(explained));
+  const { campaign, runs } = explained;
   const print = (line: string): boolean => process.stdout.write(`${toPlainLine(line)}\n`);
   print(
     `${campaign.name} (${campaign.id}), ${campaign.status}${campaign.statusReason ? `: ${campaign.statusReason}` : ''}`,
@@ -37,4 +41,19 @@ async function printExplanation({ database }: CommandContext, options: ExplainOp
     for (const device of run.devices)
       print(`  ${device.platform} ${device.deviceId ?? '(no longer there)'}: ${device.step}. ${tellDevice(device)}`);
   }
+}
+
+/** What was found, with the sentence of each step; `explanation` says why there is no run. */
+function toJson({ campaign, customerId, runs }: Explanation): object {
+  const without = runs === undefined ? nobodyOfThatId : runs.length === 0 ? noRunYet : null;
+  return {
+    campaign,
+    customerId,
+    explanation: without,
+    runs: (runs ?? []).map((run) => ({
+      ...run,
+      explanation: tellRun(run),
+      devices: run.devices.map((device) => ({ ...device, explanation: tellDevice(device) })),
+    })),
+  };
 }

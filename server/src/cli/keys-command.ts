@@ -10,9 +10,9 @@ import { listApiKeys } from '../storage/keys/api-keys.ts';
 import type { ApiKey } from '../storage/keys/api-keys.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { jsonOption, workspaceOption } from './command-options.ts';
+import { jsonLineOption, jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { nothing, printTable } from './print-table.ts';
+import { nothing, printJsonLine, printTable } from './print-table.ts';
 
 /** `carillon keys`: API keys. */
 export function registerKeys(program: Command): void {
@@ -32,6 +32,7 @@ export function registerKeys(program: Command): void {
         .makeOptionMandatory(),
     )
     .option('--name <name>', 'up to 100 characters', 'Created on the command line')
+    .option(...jsonLineOption)
     .option(...workspaceOption)
     .action((options: CreateKeyOptions) => withInstallation(program, (context) => printNewKey(context, options)));
   keys
@@ -39,8 +40,9 @@ export function registerKeys(program: Command): void {
     .description('Create the successor of an API key; the old one stays valid for a while')
     .argument('<id>')
     .option('--overlap-hours <hours>', 'how long the old key stays valid, 0 to 720', parseOverlap, 24)
+    .option(...jsonLineOption)
     .option(...workspaceOption)
-    .action((id: string, options: { overlapHours: number; workspace?: string }) =>
+    .action((id: string, options: { overlapHours: number; workspace?: string; json?: true }) =>
       withInstallation(program, (context) => printSuccessor(context, { id, ...options })),
     );
   keys
@@ -54,8 +56,13 @@ export function registerKeys(program: Command): void {
 }
 
 type ListKeysOptions = { workspace?: string; json?: true };
-type CreateKeyOptions = { kind: 'oauth' | 'data' | 'push' | 'campaigns'; name: string; workspace?: string };
-type KeyOptions = { id: string; workspace?: string };
+type CreateKeyOptions = {
+  kind: 'oauth' | 'data' | 'push' | 'campaigns';
+  name: string;
+  workspace?: string;
+  json?: true;
+};
+type KeyOptions = { id: string; workspace?: string; json?: true };
 
 async function listKeys({ database, clock }: CommandContext, options: ListKeysOptions): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
@@ -90,6 +97,7 @@ async function printNewKey(context: CommandContext, options: CreateKeyOptions): 
     name: options.name,
     at: context.clock.now(),
   });
+  if (options.json) return printJsonLine({ workspaceId, id: key.id, kind: key.kind, secret });
   process.stdout.write(`Workspace  ${workspaceId}\nKey id     ${key.id}\nSecret     ${secret}\n`);
 }
 
@@ -99,6 +107,7 @@ async function printSuccessor(context: CommandContext, options: KeyOptions & { o
   const { key, secret, endsAt } = await ofKey(options.id, () =>
     inTransaction(context.database, (tx) => rotateKey(context, tx, command)),
   );
+  if (options.json) return printJsonLine({ workspaceId, id: key.id, secret, oldKeyEndsAt: endsAt });
   process.stdout.write(`Workspace  ${workspaceId}\nKey id     ${key.id}\nSecret     ${secret}\n`);
   process.stdout.write(`The old key is valid until ${endsAt.toISOString()}.\n`);
 }

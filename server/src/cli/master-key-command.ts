@@ -10,7 +10,8 @@ import { findInstallation } from '../storage/installation/installation.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
 import { readSettings, withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { printTable } from './print-table.ts';
+import { jsonLineOption } from './command-options.ts';
+import { printJsonLine, printTable } from './print-table.ts';
 
 /** `carillon master-key`: which key everything is encrypted under, and the way to another one while nodes serve. */
 export function registerMasterKey(program: Command): void {
@@ -18,25 +19,33 @@ export function registerMasterKey(program: Command): void {
   masterKey
     .command('status')
     .description('Show the key in use, the nodes that know it, and how far a rotation is')
-    .action(() => withInstallation(program, printStatus));
+    .option(...jsonLineOption)
+    .action((options: { json?: true }) => withInstallation(program, (context) => printStatus(context, options)));
   masterKey
     .command('rotate')
     .description('Encrypt everything under CARILLON_MASTER_KEY_NEXT; run it again if it was interrupted')
     .action(() => withInstallation(program, (context) => rotate(context, readSettings(program).nextMasterKey)));
 }
 
-async function printStatus({ database, clock }: CommandContext): Promise<void> {
+async function printStatus({ database, clock }: CommandContext, { json }: { json?: true }): Promise<void> {
   const { masterKeyId, rotatingFromKeyId } = (await findInstallation(database))!;
-  process.stdout.write(`Key in use     ${masterKeyId}\n`);
-  process.stdout.write(`Rotating from  ${rotatingFromKeyId ?? '(no rotation is under way)'}\n\n`);
   const counts: string[][] = [];
   for (const column of encryptedColumns) {
     const values = await countUnderOtherKeys(database, column, masterKeyId);
     counts.push([`${column.table}.${column.column}`, String(values)]);
   }
+  const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock));
+  if (json)
+    return printJsonLine({
+      masterKeyId,
+      rotatingFromKeyId,
+      underOtherKeys: Object.fromEntries(counts.map(([column, values]) => [column, Number(values)])),
+      nodes: nodes.map(({ host, processId, masterKeyIds }) => ({ host, processId, masterKeyIds })),
+    });
+  process.stdout.write(`Key in use     ${masterKeyId}\n`);
+  process.stdout.write(`Rotating from  ${rotatingFromKeyId ?? '(no rotation is under way)'}\n\n`);
   printTable(['COLUMN', 'UNDER OTHER KEYS'], counts);
   process.stdout.write('\n');
-  const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock));
   printTable(
     ['NODE', 'PROCESS', 'ENCRYPTS UNDER', 'KNOWS AS WELL'],
     nodes.map(({ host, processId, masterKeyIds: [first, ...others] }) => [

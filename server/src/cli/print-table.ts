@@ -16,6 +16,11 @@ export function printTable(
   }
 }
 
+/** For programs: one line of JSON. */
+export function printJsonLine(value: object): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
 function printJson(titles: readonly string[], rows: readonly (readonly string[])[]): void {
   // LAST SIGNED IN is lastSignedIn.
   const names = titles.map((title) =>

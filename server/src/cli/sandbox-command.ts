@@ -5,9 +5,10 @@ import { makeSimulatedSubscription } from '../engine/delivery/simulator/make-sim
 import { callSandbox, findSandboxUrl } from './call-sandbox.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { parseCount } from './command-options.ts';
+import { jsonLineOption, parseCount } from './command-options.ts';
 import { generateUsersCommand } from './generate-users-command.ts';
 import type { GenerateUsersOptions } from './generate-users-command.ts';
+import { printJsonLine } from './print-table.ts';
 
 /** `carillon sandbox`: what a command can do to the stand-in. */
 export function registerSandbox(program: Command): void {
@@ -26,6 +27,7 @@ export function registerSandbox(program: Command): void {
     )
     .addOption(new Option('--until-idle', 'forward until nothing is due within 31 days').conflicts('reset'))
     .option('--reset', 'back to real time')
+    .option(...jsonLineOption)
     .action((options: ClockOptions) => withInstallation(program, (context) => moveSandboxClock(context, options)));
   sandbox
     .command('faults')
@@ -49,7 +51,7 @@ export function registerSandbox(program: Command): void {
     );
 }
 
-type ClockOptions = { advance?: number; untilIdle?: true; reset?: true };
+type ClockOptions = { advance?: number; untilIdle?: true; reset?: true; json?: true };
 type FaultOptions = { set?: object; clear?: true };
 
 /** The demo workspace back to its seed; by a running node, whose counters and faults end too, or without one. */
@@ -81,6 +83,7 @@ async function moveSandboxClock(context: CommandContext, options: ClockOptions):
     await new Promise((resolve) => setTimeout(resolve, lookMilliseconds));
     clock = await callSandbox<Clock>(context, { path: '/clock' });
   }
+  if (options.json) return printJsonLine(clock);
   process.stdout.write(`Clock      ${clock.now}\nMoved by   ${Math.round(clock.offsetSeconds)} s\n`);
 }
 

@@ -11,10 +11,10 @@ import { parseCreate } from '../http/segments/parse-file-segment.ts';
 import { StartError } from '../start/start-errors.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { jsonOption, workspaceOption } from './command-options.ts';
+import { jsonLineOption, jsonOption, workspaceOption } from './command-options.ts';
 import { composeSegments } from './compose-segments.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { printTable, toPlainLine } from './print-table.ts';
+import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
 import { watchUntil } from './watch-until.ts';
 
 /** `carillon segments`: lists segments, shows the result of files, and creates a segment from a file or an address. */
@@ -45,8 +45,9 @@ export function registerSegments(program: Command): void {
     .command('show')
     .description('Show a segment, its operations, and the lines rejected by the newest one')
     .argument('<name>')
+    .option(...jsonLineOption)
     .option(...workspaceOption)
-    .action((name: string, options: { workspace?: string }) =>
+    .action((name: string, options: { workspace?: string; json?: true }) =>
       withInstallation(program, (context) => showSegment(context, { name, ...options })),
     );
 }
@@ -170,10 +171,18 @@ async function openFile(path: string): Promise<FileHandle> {
 const maxOperationsShown = 20;
 const maxRejectsShown = 20;
 
-async function showSegment(context: CommandContext, options: { name: string; workspace?: string }): Promise<void> {
+async function showSegment(
+  context: CommandContext,
+  options: { name: string; workspace?: string; json?: true },
+): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
   const deps = composeSegments(context);
   const segment = await readNamedSegment(deps, { workspaceId, name: options.name });
+  if (options.json) {
+    const { id, name, kind, state, stateReason, userCount, createdAt, expiresAt } = segment;
+    const facts = { id, name, kind, state, stateReason, userCount, createdAt, expiresAt };
+    return printJsonLine({ ...facts, operations: segment.operations.slice(0, maxOperationsShown) });
+  }
   const facts: [string, string][] = [
     ['Segment', segment.name],
     ['Segment id', segment.id],

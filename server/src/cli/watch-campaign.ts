@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts';
 import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
 import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { toPlainLine } from './print-table.ts';
+import { printJsonLine, toPlainLine } from './print-table.ts';
 import { watchUntil } from './watch-until.ts';
 
 /** A campaign in one of these sends, or will. */
@@ -14,10 +14,11 @@ const live = new Set(['SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED']);
 /** `carillon campaigns watch`: until it sends nothing any more. @throws StartError SETTING_INVALID */
 export async function watchCampaign(
   { database }: Pick<CommandContext, 'database'>,
-  { id, workspace }: { id: string; workspace?: string },
+  { id, workspace, json }: { id: string; workspace?: string; json?: true },
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, workspace);
   const campaign = await followCampaign(database, { workspaceId, id });
+  if (json) return printJsonLine({ id: campaign.id, status: campaign.status, statusReason: campaign.statusReason });
   const reason = campaign.statusReason === null ? '' : `: ${toPlainLine(campaign.statusReason)}`;
   process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${campaign.status}${reason}\n`);
 }

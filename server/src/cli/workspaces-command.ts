@@ -11,8 +11,8 @@ import { listWorkspaces } from '../storage/installation/overview.ts';
 import { findWorkspace, findWorkspaceControls } from '../storage/installation/workspaces.ts';
 import { withInstallation, withInstallationOrNew } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { parseCount } from './command-options.ts';
-import { toPlainLine } from './print-table.ts';
+import { jsonLineOption, jsonOption, parseCount } from './command-options.ts';
+import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
 
 /** `carillon workspaces`: the tenants of an installation. */
 export function registerWorkspaces(program: Command): void {
@@ -25,6 +25,7 @@ export function registerWorkspaces(program: Command): void {
     .option('--db-name <name>', 'database name (SVC-DBNAME); default: the id in lower case')
     .option('--time-zone <zone>', 'zone of campaign times that name none', 'UTC')
     .option('--data-center <dc>', 'one of 01 to 06 and 101', '01')
+    .option(...jsonLineOption)
     .action((options: CreateWorkspaceOptions) =>
       withInstallationOrNew(program, (context) => workspacesCommand.create(context, options)),
     );
@@ -36,11 +37,15 @@ export function registerWorkspaces(program: Command): void {
     .command('show')
     .description('Show a workspace and its delivery controls')
     .argument('<id>')
-    .action((id: string) => withInstallation(program, (context) => workspacesCommand.show(context, { id })));
+    .option(...jsonLineOption)
+    .action((id: string, options: Json) =>
+      withInstallation(program, (context) => workspacesCommand.show(context, { id, ...options })),
+    );
   workspaces
     .command('list')
     .description('List the workspaces')
-    .action(() => withInstallation(program, (context) => workspacesCommand.list(context)));
+    .option(...jsonOption)
+    .action((options: Json) => withInstallation(program, (context) => workspacesCommand.list(context, options)));
 }
 
 function addChangeOptions(command: Command): Command {
@@ -69,7 +74,9 @@ function addChangeOptions(command: Command): Command {
     .addOption(onOff('--signature-v2 <switch>', 'require the stronger push signature'));
 }
 
-type CreateWorkspaceOptions = {
+type Json = { json?: true };
+
+type CreateWorkspaceOptions = Json & {
   id?: string;
   dbName?: string;
   name: string;
@@ -108,6 +115,7 @@ const workspacesCommand = {
       dataCenter: options.dataCenter,
       at: context.clock.now(),
     });
+    if (options.json) return printJsonLine({ id, dbName });
     process.stdout.write(`Workspace      ${id}\nDatabase name  ${dbName}\n`);
   },
 
@@ -139,9 +147,10 @@ const workspacesCommand = {
     process.stdout.write(`Workspace ${id} is changed.\n`);
   },
 
-  async show({ database }: CommandContext, { id }: { id: string }): Promise<void> {
+  async show({ database }: CommandContext, { id, json }: Json & { id: string }): Promise<void> {
     const [workspace, controls] = [await findWorkspace(database, id), await findWorkspaceControls(database, id)];
     if (!workspace || !controls) throw new WorkspaceRefusedError(`There is no workspace ${toPlainLine(id)}.`);
+    if (json) return printJsonLine({ ...workspace, controls });
     const { caps, quietHours, minimumDelayMinutes } = controls;
     const { mode, pushFrom, dataPrefix } = workspace.androidPayload;
     const facts: [string, string][] = [
@@ -161,8 +170,11 @@ const workspacesCommand = {
     for (const [title, value] of facts) process.stdout.write(`${title.padEnd(16)}${toPlainLine(value)}\n`);
   },
 
-  async list({ database }: CommandContext): Promise<void> {
-    for (const { id, dbName, name, timeZone } of await listWorkspaces(database))
-      process.stdout.write(`${id}  ${dbName}  ${timeZone}  ${name}\n`);
+  async list({ database }: CommandContext, options: Json): Promise<void> {
+    printTable(
+      ['ID', 'DB NAME', 'TIME ZONE', 'NAME'],
+      (await listWorkspaces(database)).map(({ id, dbName, timeZone, name }) => [id, dbName, timeZone, name]),
+      options,
+    );
   },
 };

@@ -29,6 +29,10 @@ test('workspaces set and show take caps, quiet hours and delays, and say what is
     expect(shown.stdout).toContain(line);
   expect((await set('--quiet-hours', 'none', '--minimum-delay', 'none')).code).toBe(0);
   expect((await run('workspaces', 'show', workspaceId)).stdout).toContain('Quiet hours     none');
+  expect(JSON.parse((await run('workspaces', 'show', workspaceId, '--json')).stdout)).toMatchObject({
+    id: workspaceId,
+    controls: { caps: [{ messages: 1, hours: 24 }], quietHours: null, minimumDelayMinutes: null },
+  });
   expect((await run('workspaces', 'show', 'nowhere')).code).toBe(2);
 });
 
@@ -79,6 +83,12 @@ test('explain tells of each run and device what decided', async () => {
   expect((await explain(first, customerId)).stdout).toMatch(/: ACCEPTED\. The provider accepted the message at /);
   expect((await explain(second, customerId)).stdout).toMatch(/: FREQUENCY_CAP\. The person had got as many messages/);
   expect((await explain(second, 'nobody')).stdout).toContain('Nobody in this workspace has that customer id.');
+  const lines = await run('explain', '--campaign', second, '--user', customerId, '--json');
+  expect(JSON.parse(lines.stdout)).toMatchObject({
+    campaign: { id: second, name: 'One too many' },
+    customerId,
+    runs: [{ step: 'FREQUENCY_CAP', devices: [{ step: 'FREQUENCY_CAP' }] }],
+  });
   const unknown = await explain('0'.repeat(24), customerId);
   expect([unknown.code, unknown.stderr]).toEqual([2, 'carillon: Campaign not found.\n']);
 });

@@ -39,6 +39,17 @@ test('the help of every command ends with examples, each of which the command li
   }
 });
 
+test('every command that tells something has --json', () => {
+  const telling = /(^| )(list|show|search|status|print|check|doctor|explain|send|watch|clock)$/;
+  const told = leaves.filter(({ path }) => telling.test(path));
+  expect(told.length).toBeGreaterThan(20);
+  for (const { path, command } of told)
+    expect(
+      command.options.map(({ long }) => long),
+      path,
+    ).toContain('--json');
+});
+
 test('the table of docs/operations.md has every command, and no other', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
   const table = page.slice(page.indexOf('## Command line'), page.indexOf('## Exit codes'));
