@@ -41,9 +41,20 @@ describe('what is not usable is refused by its name', () => {
     [{ CARILLON_HEADER_PREFIX: 'X Y' }, /CARILLON_HEADER_PREFIX/],
     [{ CARILLON_PUBLIC_URL: 'https://a.example/path' }, /CARILLON_PUBLIC_URL/],
     [{ CARILLON_UNHEARD_OF: '1' }, /CARILLON_UNHEARD_OF is not a setting/],
+    [{ CARILLON_LOGLEVEL: 'info' }, /CARILLON_LOGLEVEL is not a setting/],
+    [{ CARILLON_ROLE: 'boss' }, /CARILLON_ROLE/],
   ] as [Record<string, string>, RegExp][])('%j', (environment, message) => {
     expect(() => read(environment)).toThrow(message);
     expect(() => read(environment)).toThrow(ConfigError);
+  });
+
+  test.each([
+    [['--port', '99999'], /port takes a whole number from 0 to 65535/i],
+    [['--prot', '1'], /prot/],
+    [['--port'], /port/],
+  ])('%j', (parameters, message) => {
+    expect(() => read({}, parameters)).toThrow(message);
+    expect(() => read({}, parameters)).toThrow(ConfigError);
   });
 
   test('a secret of the wrong form is not shown', () => {
