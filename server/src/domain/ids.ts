@@ -1,14 +1,23 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /**
  * Makes a record id: 24 lower-case hexadecimal characters, ordered by creation time (decision D40). The first 12
  * are milliseconds since 1970, the last 12 are random, so an id cannot be guessed from its neighbour.
  *
  * @param now time of creation
- * @param random at least 6 random bytes
+ * @param random at least 6 random bytes, for ids that can be made again
  */
-export function makeId(now: Date, random: Uint8Array = randomBytes(6)): string {
-  return now.getTime().toString(16).padStart(12, '0') + Buffer.from(random.subarray(0, 6)).toString('hex');
+export function makeId(now: Date, random?: Uint8Array): string {
+  return now.getTime().toString(16).padStart(12, '0') + (random ? hexOf(random) : randomHex());
+}
+
+function hexOf(random: Uint8Array): string {
+  return Buffer.from(random.subarray(0, 6)).toString('hex');
+}
+
+/** The last 48 bits of a UUID of version 4 are random (RFC 9562 §5.4), and Node makes these many at a time. */
+function randomHex(): string {
+  return randomUUID().slice(-12);
 }
 
 /** The greatest id that can have been made at or before `at`: the frozen upper bound of an audience. */

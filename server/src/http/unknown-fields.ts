@@ -30,21 +30,35 @@ type Walk = { path: string; found: string[] };
 
 function collect(schema: Schema, value: unknown, walk: Walk): void {
   if (walk.found.length >= maxReported || value === null || typeof value !== 'object') return;
-  const variants = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
+  const { items, named } = membersOf(schema);
   if (Array.isArray(value)) {
-    const items = variants.find((variant) => variant.items)?.items;
     if (items) value.forEach((item, index) => collect(items, item, { ...walk, path: `${walk.path}[${index}]` }));
     return;
   }
+  if (!named) return;
+  for (const [name, member] of Object.entries(value)) {
+    const isKnown = Object.hasOwn(named, name);
+    if (isKnown && (member === null || typeof member !== 'object')) continue;
+    const path = walk.path === '' ? name : `${walk.path}.${name}`;
+    if (isKnown) collect(named[name]!, member, { ...walk, path });
+    else if (walk.found.length < maxReported) walk.found.push(path);
+  }
+}
+
+type Members = { items: Schema | undefined; named: Record<string, Schema> | undefined };
+
+/** What a schema names, by the schema: shapes are made once, and each request is compared with one. */
+const knownMembers = new WeakMap<Schema, Members>();
+
+function membersOf(schema: Schema): Members {
+  const known = knownMembers.get(schema);
+  if (known) return known;
+  const variants = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
   const named = Object.assign({}, ...variants.map((variant) => variant.properties)) as Record<string, Schema>;
   const isMap = Object.keys(named).length === 0 || variants.some((variant) => variant.patternProperties);
-  if (isMap) return;
-  for (const [name, member] of Object.entries(value)) {
-    const path = walk.path === '' ? name : `${walk.path}.${name}`;
-    if (!Object.hasOwn(named, name)) {
-      if (walk.found.length < maxReported) walk.found.push(path);
-    } else collect(named[name]!, member, { ...walk, path });
-  }
+  const members = { items: variants.find((variant) => variant.items)?.items, named: isMap ? undefined : named };
+  knownMembers.set(schema, members);
+  return members;
 }
 
 export type Warned = AnsweredCall & { shape: object };

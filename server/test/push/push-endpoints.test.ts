@@ -753,10 +753,19 @@ describe('audience User (decision D32, D33)', () => {
           return (statements += 1) === 1 ? statement.then(end) : statement;
         },
       });
-      return joinCampaigns(between, { ids: [cid], at: bundle.clock.now() });
+      return joinCampaigns(between, { ids: [cid], endedIds: [cid], at: bundle.clock.now() });
     });
     expect(joined).toEqual([{ id: cid, status: 'SENDING', nextAt: null }]);
     expect(await status()).toEqual([{ status: 'SENDING' }]);
+  });
+
+  test('a campaign that ended after it was looked for is joined, and sends again', async () => {
+    const { cid } = (await bundle.send(userBody('ada', { campaignName: fresh() }))).json();
+    await bundle.database`update campaigns set status = 'SENT' where id = ${cid}`;
+    const asked = { ids: [cid], endedIds: [], at: bundle.clock.now() };
+    const joined = await inTransaction(bundle.database, (tx) => joinCampaigns(tx, asked));
+    expect(joined).toEqual([{ id: cid, status: 'SENDING', nextAt: null }]);
+    expect(await bundle.database`select status from campaigns where id = ${cid}`).toEqual([{ status: 'SENDING' }]);
   });
 
   test('an existing name joins: stored data wins, only payload and target come from the request', async () => {

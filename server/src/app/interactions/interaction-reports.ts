@@ -53,7 +53,7 @@ export function makeInteractionReports({
       const now = retentionTime({ now: clock.now(), realNow: clock.realNow() });
       return recordInteractions({ database, since: keptSince(now, keptDays) }, reports);
     },
-    { batchItems: 500, waitingItems: 20_000 },
+    { batchItems: 500, waitingItems: 20_000, batchesAtOnce: 1 },
   );
 
   /** The address's limit comes first, so that guesses at tokens are limited too. */

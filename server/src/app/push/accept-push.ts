@@ -9,11 +9,11 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { findNamedUsersTogether } from '../../storage/users/users.ts';
-import type { AskedCustomerIds, NamedUserKey } from '../../storage/users/users.ts';
+import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../storage/users/users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
-import { makeWorkTogether, requestBatches } from './work-together.ts';
+import { lookUpBatches, makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
 
@@ -38,13 +38,14 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
   );
   const findNamed = makeWorkTogether<AskedCustomerIds, NamedUserKey[]>(
     (asks) => findNamedUsersTogether(database, asks),
-    requestBatches,
+    lookUpBatches,
   );
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
+    const findUsers: FindNamedUsers = (asked) => findAdmitted(admitted, asked) ?? findNamed(asked);
     const asked = { workspaceId: workspace.id, audience: command.audience };
-    const { segmentId, targetUsers } = await findPushAudience({ database, findNamed }, asked);
+    const { segmentId, targetUsers } = await findPushAudience({ database, findNamed: findUsers }, asked);
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
     if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, store));
     const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
@@ -52,6 +53,15 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
       toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
     );
   };
+}
+
+/** Those who were looked for while the request was counted, where it does name them. */
+function findAdmitted(
+  { named }: PushOfWorkspace,
+  { customerIds }: AskedCustomerIds,
+): Promise<NamedUserKey[]> | undefined {
+  if (named?.customerIds.length !== customerIds.length) return undefined;
+  return customerIds.every((id, place) => id === named.customerIds[place]) ? Promise.resolve(named.users) : undefined;
 }
 
 type Preparation = {

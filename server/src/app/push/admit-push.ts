@@ -5,15 +5,18 @@ import type { Encryption } from '../../domain/encryption.ts';
 import { findSigningKey } from '../../domain/signature/sign-push.ts';
 import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
 import type { Database } from '../../storage/database.ts';
+import { findNamedUsersTogether } from '../../storage/users/users.ts';
+import type { AskedCustomerIds, NamedUserKey } from '../../storage/users/users.ts';
 import { findCampaignsByNames } from '../../storage/campaigns/campaigns.ts';
 import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
 import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
-import { checkPushName, findJoined } from './check-push-name.ts';
+import { checkPushName, findJoined, isUserAudience } from './check-push-name.ts';
 import { makeCountPushRequest } from './count-push-request.ts';
+import { namedCustomerIds } from './named-customer-ids.ts';
 import { rememberSignatureId } from './remember-signature-id.ts';
-import { makeWorkTogether, requestBatches } from './work-together.ts';
+import { lookUpBatches, makeWorkTogether } from './work-together.ts';
 import { makeFindWorkspaceContext } from './workspace-context.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 import { pushRequestsPerMinute } from '../../domain/push/limits.ts';
@@ -29,6 +32,8 @@ export type PushCredentials = {
   rawBody: string;
   /** `targetAudience` as sent. */
   audience: unknown;
+  /** `targetUserAttributes` as sent. */
+  userAttributes: unknown;
   /**
    * The request may be a repeat of the one that created the campaign; the duplicate is then found when it is stored.
    */
@@ -48,6 +53,8 @@ export type PushOfWorkspace = {
   signedBy: string;
   /** The campaign of this name that audience `User` joins. */
   existing: StoredCampaign | undefined;
+  /** The users of customer ids that the request seemed to name, where they were looked for already. */
+  named?: { customerIds: readonly string[]; users: NamedUserKey[] } | undefined;
 };
 
 export type AdmittedPush = PushOfWorkspace & { keyId: string; limit: LimitGrant };
@@ -56,7 +63,8 @@ export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
 
 /**
  * The checks of decision D31 up to the duplicate name, in that order; the first that fails is thrown. A request counts
- * against the limit once its workspace and name are known, signed or not.
+ * against the limit once its workspace and name are known, signed or not. What a signed one will need is looked for while it
+ * is counted; of one beyond the limit it is thrown away.
  */
 export function makeAdmitPush(deps: {
   database: Database;
@@ -74,24 +82,40 @@ export function makeAdmitPush(deps: {
 
   const findCampaign = makeWorkTogether(
     (names: { workspaceId: string; name: string }[]) => findCampaignsByNames(database, names),
-    requestBatches,
+    lookUpBatches,
   );
+  const findNamed = makeWorkTogether<AskedCustomerIds, NamedUserKey[]>(
+    (asks) => findNamedUsersTogether(database, asks),
+    lookUpBatches,
+  );
+
+  async function findNamedUsers(workspaceId: string, customerIds: string[]): Promise<AdmittedPush['named']> {
+    return { customerIds, users: await findNamed({ workspaceId, customerIds }) };
+  }
 
   return async (credentials) => {
     if (credentials.appId === undefined || credentials.appId === '') throw new ServiceError('PUSH_APP_ID_MISSING');
     const context = /^[A-Za-z0-9_-]{1,64}$/.test(credentials.appId) ? await findContext(credentials.appId) : undefined;
     if (!context || !isCalledRight(context, credentials)) throw new ServiceError('PUSH_APP_ID_INVALID');
+    const { workspace } = context;
     const name = checkPushName(credentials.campaignName);
-    const limit = await countRequest(context.workspace.id);
+    const signer = findSigner(context, credentials);
+    const customerIds = isUserAudience(credentials.audience, workspace.pushBodies)
+      ? namedCustomerIds(credentials.userAttributes)
+      : undefined;
+    const [limit, existing, named] = await Promise.all([
+      countRequest(workspace.id),
+      'key' in signer ? findCampaign({ workspaceId: workspace.id, name }) : undefined,
+      'key' in signer && customerIds ? findNamedUsers(workspace.id, customerIds) : undefined,
+    ]);
     if (limit.granted === 0)
       throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds: limit.retryAfterSeconds });
-    const key = await checkSignature(deps, context, credentials);
+    if ('fault' in signer) throw signer.fault;
+    const key = await checkSignatureV2(deps, { context, credentials, key: signer.key });
     await noteSigned(deps, key);
-    const existing = await findCampaign({ workspaceId: context.workspace.id, name });
-    const { pushBodies: bodies } = context.workspace;
-    const joined = findJoined(existing, { audience: credentials.audience, bodies });
+    const joined = findJoined(existing, { audience: credentials.audience, bodies: workspace.pushBodies });
     if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
-    return { workspace: context.workspace, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit };
+    return { workspace, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit, named };
   };
 }
 
@@ -109,31 +133,44 @@ async function noteSigned({ database, clock }: { database: Database; clock: Cloc
   await noteUse(database, { id: key.keyId, lastUsedAt }, at);
 }
 
-async function checkSignature(
-  { database, clock }: { database: Database; clock: Clock },
+/** Whose signature it is. A fault is a value: it is thrown when the request was counted. */
+function findSigner(
   { workspace, keys }: WorkspaceContext,
   credentials: PushCredentials,
-): Promise<PushSecret> {
+): { key: PushSecret } | { fault: ServiceError } {
   const campaignName = credentials.campaignName!;
   if (credentials.signature === undefined || credentials.signature === '')
-    throw new ServiceError('PUSH_SIGNATURE_MISSING');
-  const refuse = (detail: string): never => {
-    throw new ServiceError('PUSH_SIGNATURE_INVALID', { detail });
-  };
+    return { fault: new ServiceError('PUSH_SIGNATURE_MISSING') };
   // Lone surrogates are one replacement character in UTF-8, so different names would share a signature (decision D35a).
-  if (!isStorableText(campaignName)) refuse('the name is not well-formed Unicode');
+  if (!isStorableText(campaignName)) return { fault: signatureInvalid('the name is not well-formed Unicode') };
   const signed = { appId: workspace.id, campaignName, signature: credentials.signature };
   const key = findSigningKey(signed, keys);
-  if (!key)
-    return refuse(`does not match any of ${keys.length} push keys over ${workspace.id}|${campaignName}|<push key>`);
-  if (!credentials.signatureV2)
-    return workspace.signatureV2Required ? refuse('the workspace requires the v2 signature') : key;
+  if (key) return { key };
+  const expected = `${workspace.id}|${campaignName}|<push key>`;
+  return { fault: signatureInvalid(`does not match any of ${keys.length} push keys over ${expected}`) };
+}
+
+type Signed = { context: WorkspaceContext; credentials: PushCredentials; key: PushSecret };
+
+async function checkSignatureV2(
+  { database, clock }: { database: Database; clock: Clock },
+  { context: { workspace, keys }, credentials, key }: Signed,
+): Promise<PushSecret> {
+  if (!credentials.signatureV2) {
+    if (workspace.signatureV2Required) throw signatureInvalid('the workspace requires the v2 signature');
+    return key;
+  }
   const keyV2 = findSigningKeyV2({ ...credentials.signatureV2, rawBody: credentials.rawBody, now: clock.now() }, keys);
-  if (!keyV2) return refuse('the v2 signature does not match, or its timestamp is more than 5 minutes off');
+  if (!keyV2) throw signatureInvalid('the v2 signature does not match, or its timestamp is more than 5 minutes off');
   const isFirst = await rememberSignatureId(database, {
     workspaceId: workspace.id,
     id: credentials.signatureV2.id,
     at: clock.now(),
   });
-  return isFirst ? keyV2 : refuse('the id of the v2 signature was used before');
+  if (!isFirst) throw signatureInvalid('the id of the v2 signature was used before');
+  return keyV2;
+}
+
+function signatureInvalid(detail: string): ServiceError {
+  return new ServiceError('PUSH_SIGNATURE_INVALID', { detail });
 }

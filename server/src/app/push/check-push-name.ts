@@ -20,6 +20,6 @@ export function findJoined(
   return existing?.audience === 'USER' && isUserAudience(audience, bodies) ? existing : undefined;
 }
 
-function isUserAudience(sent: unknown, bodies: PushBodies): boolean {
+export function isUserAudience(sent: unknown, bodies: PushBodies): boolean {
   return sent === 'User' || (bodies === 'lenient' && typeof sent === 'string' && sent.toLowerCase() === 'user');
 }

@@ -17,6 +17,8 @@ export function makeCountPushRequest(deps: {
   return makeWorkTogether((workspaceIds) => countBatch(deps, workspaceIds), {
     batchItems: 1_000,
     waitingItems: 20_000,
+    // Both would count for the same workspaces.
+    batchesAtOnce: 1,
   });
 }
 

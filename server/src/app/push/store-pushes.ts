@@ -105,9 +105,11 @@ async function decideOutcomes(tx: Transaction, pushes: PushToStore[]): Promise<O
     tx,
     pushes.filter((push) => !push.existing),
   );
-  const ids = pushes.filter((push) => push.existing).map((push) => push.campaignId);
+  const joining = pushes.filter((push) => push.existing);
+  const idsOf = (some: PushToStore[]): string[] => [...new Set(some.map((push) => push.campaignId))];
+  const endedIds = idsOf(joining.filter((push) => push.existing!.hasEnded));
   const newest = pushes.at(-1);
-  const joined = newest ? await joinCampaigns(tx, { ids: [...new Set(ids)], at: newest.at }) : [];
+  const joined = newest ? await joinCampaigns(tx, { ids: idsOf(joining), endedIds, at: newest.at }) : [];
   const joinedById = new Map(joined.map((campaign) => [campaign.id, campaign]));
   return pushes.map((push): Outcome => {
     if (!push.existing) {

@@ -6,10 +6,14 @@ export type WorkTogetherOptions = {
   batchItems: number;
   /** Most items that wait; beyond them an item is refused, so that memory stays bounded. */
   waitingItems: number;
+  /** Most batches on their way at once: one where a second would only wait for the locks of the first. */
+  batchesAtOnce: 1 | 2;
 };
 
-/** For what each push request asks of the database. */
-export const requestBatches: WorkTogetherOptions = { batchItems: 500, waitingItems: 10_000 };
+/** For what each push request stores. */
+export const requestBatches: WorkTogetherOptions = { batchItems: 500, waitingItems: 10_000, batchesAtOnce: 2 };
+/** For what it asks while it is counted, which takes longer: one after the other they are fewer. */
+export const lookUpBatches: WorkTogetherOptions = { ...requestBatches, batchesAtOnce: 1 };
 
 type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
 
@@ -17,9 +21,13 @@ type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; re
 const maxTries = 5;
 
 /**
- * Group commit, and the same for look-ups: items that come while a batch is on its way are worked together next. A single item
- * starts immediately; under load batches grow by themselves, and one round trip and one flush to disk serve hundreds of
- * responses. Each response waits for its own batch.
+ * Group commit, and the same for look-ups: the items of one turn of the event loop are worked together, and those that come
+ * while a batch is on its way are worked together next. Under load batches grow by themselves, and one round trip and one
+ * flush to disk serve hundreds of responses. Each response waits for its own batch; which of two batches is done first is not
+ * promised.
+ *
+ * While one batch is on its way a second starts when as many items wait as the first has: so the process and the database
+ * work at the same time, and no batch of a few is sent where soon there would be many.
  *
  * If a batch fails as a whole, its items are tried one by one, so that only the item that cannot be stored fails. If its
  * connection was lost, no item is at fault: the batch is tried again on another, unless it may be stored already.
@@ -30,15 +38,29 @@ const maxTries = 5;
  */
 export function makeWorkTogether<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
-  { batchItems, waitingItems }: WorkTogetherOptions,
+  { batchItems, waitingItems, batchesAtOnce }: WorkTogetherOptions,
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  let isWorking = false;
+  /** How many items each batch has that is on its way. */
+  const underWay = new Set<{ items: number }>();
+  let isDue = false;
 
-  async function drain(): Promise<void> {
-    isWorking = true;
-    while (waiting.length > 0) await workBatch(waiting.splice(0, batchItems));
-    isWorking = false;
+  function startBatches(): void {
+    isDue = false;
+    while (isWorthABatch()) void startBatch(waiting.splice(0, batchItems));
+  }
+
+  function isWorthABatch(): boolean {
+    if (waiting.length === 0 || underWay.size >= batchesAtOnce) return false;
+    return [...underWay].every(({ items }) => waiting.length >= items);
+  }
+
+  async function startBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+    const size = { items: batch.length };
+    underWay.add(size);
+    await workBatch(batch);
+    underWay.delete(size);
+    startBatches();
   }
 
   async function workBatch(batch: Waiting<Item, Result>[]): Promise<void> {
@@ -73,7 +95,10 @@ export function makeWorkTogether<Item, Result>(
         return;
       }
       waiting.push({ item, resolve, reject });
-      if (!isWorking) void drain();
+      if (isDue) return;
+      isDue = true;
+      // After the requests that this turn of the event loop has read.
+      setImmediate(startBatches);
     });
 }
 

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 export type SignedPush = { appId: string; campaignName: string; key: string };
 
@@ -28,5 +28,5 @@ export function findSigningKey<Key extends { secret: string }>(
 }
 
 function digest({ appId, campaignName, key }: SignedPush): Buffer {
-  return createHash('sha256').update(`${appId}|${campaignName}|${key}`, 'utf8').digest();
+  return hash('sha256', `${appId}|${campaignName}|${key}`, 'buffer');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { guessWindows, tokenRequestWindows } from './limits.ts';
 
 /** The rows of limit_windows whose subjects callers choose, so that housekeeping bounds them. */
@@ -15,5 +15,5 @@ export const tokenLimitRows = 200_000;
 
 /** Whose limit it is, in 32 bytes whatever callers send. JSON keeps `a`,`bc` and `ab`,`c` apart. */
 export function limitSubject(parts: readonly string[]): Buffer {
-  return createHash('sha256').update(JSON.stringify(parts), 'utf8').digest();
+  return hash('sha256', JSON.stringify(parts), 'buffer');
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { KeyKind } from './key-kinds.ts';
 
 export type SecretKind = KeyKind | 'access-token' | 'refresh-token';
@@ -34,7 +34,7 @@ export function isSecret(kind: SecretKind, text: string): boolean {
 
 /** What is stored of a secret. A plain hash is enough, because the secret has 256 bits of its own. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret, 'utf8').digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 /** What may be shown of a secret: its prefix and last four characters. */

@@ -101,6 +101,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     signatureV2: readSignatureV2(deps, request),
     rawBody,
     audience: body.targetAudience,
+    userAttributes: body.targetUserAttributes,
     isRepeatable: idempotencyKey !== undefined,
     dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
     bearerWorkspaceId: request.callerKey?.workspaceId,

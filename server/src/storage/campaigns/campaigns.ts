@@ -64,6 +64,8 @@ export type StoredCampaign = {
   platforms: Platform[];
   content: CampaignContent;
   settings: Record<string, unknown>;
+  /** Whoever joins it makes it send again. */
+  hasEnded: boolean;
 };
 
 /** The campaign that holds a name. */
@@ -84,7 +86,7 @@ export async function findCampaignsByNames(
 ): Promise<(StoredCampaign | undefined)[]> {
   const rows = await tx<(StoredCampaign & { place: number })[]>`
     select asked.place::int as place, campaigns.id, campaigns.audience, campaigns.platforms, campaigns.content,
-      campaigns.settings
+      campaigns.settings, campaigns.status in ('SENT', 'FAILED') as "hasEnded"
     from unnest(${names.map(({ workspaceId }) => workspaceId)}::text[], ${names.map(({ name }) => name)}::text[])
       with ordinality as asked (workspace_id, name, place)
     join campaign_names on campaign_names.workspace_id = asked.workspace_id collate "C"
@@ -103,20 +105,23 @@ const maxJoins = 5;
 /**
  * Requests join these campaigns: those that had ended are sending again. Then locks all of them for sharing, so that
  * none is stopped, ended or fired before the caller's transaction has stored what joins. One that ends between the two
- * statements is not locked by the second, and is joined again. Rows in id order each time, so that two batches never wait
- * in a circle; the stronger lock first. Index: primary key.
+ * statements, or before the first and unknown to the caller, is not locked by the second, and is joined again. Rows in id
+ * order each time, so that two batches never wait in a circle; the stronger lock first. Index: primary key.
+ *
+ * @param asked `endedIds`: those of them that had ended when they were looked for
  */
 export async function joinCampaigns(
   tx: Queryable,
-  { ids, at }: { ids: string[]; at: Date },
+  { ids, endedIds, at }: { ids: string[]; endedIds: string[]; at: Date },
 ): Promise<JoinedCampaign[]> {
   const joined: JoinedCampaign[] = [];
-  let left = ids;
+  let [left, ended] = [ids, endedIds];
   for (let tries = 1; left.length > 0; tries += 1) {
-    await reopenCampaigns(tx, { ids: left, at });
+    if (ended.length > 0) await reopenCampaigns(tx, { ids: ended, at });
     const locked = await lockJoined(tx, { ids: left, isLastTry: tries === maxJoins });
     joined.push(...locked);
     left = left.filter((id) => tries < maxJoins && !locked.some((campaign) => campaign.id === id));
+    ended = left;
   }
   return joined;
 }
@@ -263,16 +268,14 @@ export type PushRequest = {
   receivedAt: Date;
 };
 
-/** Records what was promised to callers, in one statement. */
+/** Records what was promised to callers, in one statement, whose text is the same for any number of them. */
 export async function insertPushRequests(tx: Queryable, requests: PushRequest[]): Promise<void> {
   if (requests.length === 0) return;
-  const rows = requests.map((request) => ({
-    response_id: request.responseId,
-    workspace_id: request.workspaceId,
-    request_id: request.requestId,
-    campaign_id: request.campaignId,
-    run_id: request.runId,
-    received_at: request.receivedAt,
-  }));
-  await tx`insert into push_requests ${tx(rows)}`;
+  await tx`
+    insert into push_requests (response_id, workspace_id, request_id, campaign_id, run_id, received_at)
+    select * from unnest(
+      ${requests.map(({ responseId }) => responseId)}::uuid[], ${requests.map(({ workspaceId }) => workspaceId)}::text[],
+      ${requests.map(({ requestId }) => requestId)}::text[], ${requests.map(({ campaignId }) => campaignId)}::text[],
+      ${requests.map(({ runId }) => runId)}::text[], ${requests.map(({ receivedAt }) => receivedAt)}::timestamptz[]
+    )`;
 }

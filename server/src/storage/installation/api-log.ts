@@ -16,24 +16,28 @@ export type ApiLogEntry = {
   requestBody: string | null;
 };
 
-/** Stores a batch of finished calls. */
+/** Stores a batch of finished calls; lists, so that the text is the same for any number of them. */
 export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[]): Promise<void> {
-  const rows = entries.map((entry) => ({
-    id: entry.id,
-    workspace_id: entry.workspaceId,
-    received_at: entry.receivedAt,
-    method: entry.method,
-    path: entry.path,
-    route: entry.route,
-    status: entry.status,
-    duration_ms: entry.durationMilliseconds,
-    key_id: entry.keyId,
-    error_name: entry.errorName,
-    error_detail: entry.errorDetail,
-    warnings: entry.warnings,
-    request_body: entry.requestBody,
-  }));
-  await tx`insert into api_log ${tx(rows)}`;
+  await tx`
+    insert into api_log (
+      id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail, request_body,
+      warnings
+    )
+    select id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail,
+      request_body, array(select jsonb_array_elements_text(warnings::jsonb))
+    from unnest(
+      ${entries.map(({ id }) => id)}::text[], ${entries.map(({ workspaceId }) => workspaceId)}::text[],
+      ${entries.map(({ receivedAt }) => receivedAt)}::timestamptz[], ${entries.map(({ method }) => method)}::text[],
+      ${entries.map(({ path }) => path)}::text[], ${entries.map(({ route }) => route)}::text[],
+      ${entries.map(({ status }) => status)}::int[],
+      ${entries.map(({ durationMilliseconds }) => durationMilliseconds)}::float8[],
+      ${entries.map(({ keyId }) => keyId)}::text[], ${entries.map(({ errorName }) => errorName)}::text[],
+      ${entries.map(({ errorDetail }) => errorDetail)}::text[], ${entries.map(({ requestBody }) => requestBody)}::text[],
+      ${entries.map(({ warnings }) => JSON.stringify(warnings))}::text[]
+    ) as entry (
+      id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail, request_body,
+      warnings
+    )`;
 }
 
 export type ApiLogFilters = {

@@ -53,47 +53,34 @@ export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promis
 }
 
 /**
- * Inserts runs to named users with one chunk each, in two statements. A moment that has a run already keeps it. Index:
- * runs_moment.
+ * Inserts runs to named users with one chunk each, in one statement; a run to nobody has none. A moment that has a run already
+ * keeps it. Lists, so that the text is the same for any number of rows, and is planned once. Index: runs_moment.
  */
 export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Promise<void> {
   if (runs.length === 0) return;
-  const rows = runs.map((run) => ({
-    id: run.id,
-    workspace_id: run.workspaceId,
-    campaign_id: run.campaignId,
-    moment: run.occurrence ?? null,
-    lane: 0,
-    status: run.targetUsers.length === 0 ? 'SENT' : 'SENDING',
-    content: run.content === undefined ? null : tx.json(run.content),
-    target_users: tx.json(run.targetUsers),
-    audience_bound: run.audienceBound,
-    audience_users: run.targetUsers.length,
-    day: utcDay(run.at),
-    send_until: run.sendUntil,
-    created_at: run.at,
-    started_at: run.at,
-    ended_at: run.targetUsers.length === 0 ? run.at : null,
-    is_test: run.isTest ?? false,
-  }));
-  const inserted = await tx<{ id: string }[]>`
-    insert into runs ${tx(rows)} on conflict (campaign_id, moment) where moment is not null do nothing
-    returning id`;
-  const ids = new Set(inserted.map(({ id }) => id));
-  const chunks = runs
-    .filter((run) => run.targetUsers.length > 0 && ids.has(run.id))
-    .map((run) => ({
-      run_id: run.id,
-      number: 0,
-      workspace_id: run.workspaceId,
-      lane: 0,
-      bucket_from: 0,
-      bucket_to: 255,
-      state: 'READY',
-      not_before: run.at,
-      created_at: run.at,
-    }));
-  if (chunks.length > 0) await tx`insert into chunks ${tx(chunks)}`;
+  await tx`
+    with inserted as (
+      insert into runs (
+        id, workspace_id, campaign_id, moment, lane, status, content, target_users, audience_bound, audience_users, day,
+        send_until, created_at, started_at, ended_at, is_test
+      )
+      select id, workspace_id, campaign_id, moment, 0, case when users = 0 then 'SENT' else 'SENDING' end, content::jsonb,
+        target_users::jsonb, audience_bound, users, (at at time zone 'UTC')::date, send_until, at, at,
+        case when users = 0 then at end, is_test
+      from unnest(
+        ${runs.map(({ id }) => id)}::text[], ${runs.map(({ workspaceId }) => workspaceId)}::text[],
+        ${runs.map(({ campaignId }) => campaignId)}::text[], ${runs.map(({ occurrence }) => occurrence ?? null)}::timestamptz[],
+        ${runs.map(({ content }) => (content === undefined ? null : JSON.stringify(content)))}::text[],
+        ${runs.map(({ targetUsers }) => JSON.stringify(targetUsers))}::text[],
+        ${runs.map(({ audienceBound }) => audienceBound)}::text[],
+        ${runs.map(({ targetUsers }) => targetUsers.length)}::int[], ${runs.map(({ at }) => at)}::timestamptz[],
+        ${runs.map(({ sendUntil }) => sendUntil)}::timestamptz[], ${runs.map(({ isTest }) => isTest ?? false)}::boolean[]
+      ) as asked (id, workspace_id, campaign_id, moment, content, target_users, audience_bound, users, at, send_until, is_test)
+      on conflict (campaign_id, moment) where moment is not null do nothing
+      returning id, workspace_id, audience_users, created_at
+    )
+    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
+    select id, 0, workspace_id, 0, 0, 255, 'READY', created_at, created_at from inserted where audience_users > 0`;
 }
 
 /** Inserts runs that wait for their campaign's next moment, in one statement. */
