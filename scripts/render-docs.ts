@@ -26,6 +26,7 @@ import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
 import { renderFieldPlaces } from './field-places/render-field-places.ts';
 import { renderReliability } from './render-reliability.ts';
+import { renderSwitching } from './render-switching.ts';
 
 /**
  * The tables of the documentation that come from code, by the name of their section. A page holds a section between
@@ -42,6 +43,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     troubles: renderTroubles(),
     'magic-tokens': renderMagicTokens(),
     routes: await renderRoutes(),
+    ...(await renderSwitching(table)),
     roles: renderRoles(),
     'field-places': renderFieldPlaces(table),
     decisions: await renderDecisions(),

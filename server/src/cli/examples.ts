@@ -12,6 +12,7 @@ const examples: Record<string, readonly string[]> = {
   ],
   import: ['import users.csv.gz --kind users', 'import events.jsonl --kind events --again'],
   'import campaigns': ['import campaigns campaigns.jsonl'],
+  check: ['check http://127.0.0.1:8080 --recording integration.har'],
   'keys list': ['keys list', 'keys list --json'],
   'keys create': ['keys create --kind push', 'keys create --kind oauth --name "Order service"'],
   'keys rotate': ['keys rotate 01a205d1deb61da051ccde15', 'keys rotate 01a205d1deb61da051ccde15 --overlap-hours 48'],

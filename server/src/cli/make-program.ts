@@ -11,6 +11,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   send: async () => (await import('./send-command.ts')).registerSend,
   import: async () => (await import('./import-command.ts')).registerImport,
   keys: async () => (await import('./keys-command.ts')).registerKeys,
+  check: async () => (await import('./check-command.ts')).registerCheck,
   export: async () => (await import('./export-command.ts')).registerExport,
   segments: async () => (await import('./segments-command.ts')).registerSegments,
   callbacks: async () => (await import('./callbacks-command.ts')).registerCallbacks,

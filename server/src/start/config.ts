@@ -46,6 +46,11 @@ export const printedVariables = [
   'CARILLON_CAMPAIGNS_KEY',
 ] as const;
 
+/** The same as a shell hands them to a command that calls a server: no settings, and each may be missing. */
+export function readPrintedVariables(): Partial<Record<(typeof printedVariables)[number], string>> {
+  return Object.fromEntries(printedVariables.map((name) => [name, process.env[name] || undefined]));
+}
+
 export type ConfigSources = { environment: Record<string, string | undefined>; arguments: string[] };
 
 /**
