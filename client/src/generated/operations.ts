@@ -72,6 +72,7 @@ import type {
   SandboxDemo,
   SandboxFaults,
   SandboxInbox,
+  SandboxRefusals,
   SandboxRegisteredDevice,
   SegmentAccepted,
   SegmentAnswer,
@@ -542,6 +543,14 @@ export const operations = {
   clearInbox: { method: 'DELETE', path: '/sandbox/inbox', family: 'Sandbox', key: 'none', query: [], headers: [] },
   resetSandbox: { method: 'POST', path: '/sandbox/reset', family: 'Sandbox', key: 'none', query: [], headers: [] },
   readCounters: { method: 'GET', path: '/sandbox/counters', family: 'Sandbox', key: 'none', query: [], headers: [] },
+  listRefusals: {
+    method: 'GET',
+    path: '/sandbox/refusals',
+    family: 'Sandbox',
+    key: 'none',
+    query: ['limit'],
+    headers: [],
+  },
   readClock: { method: 'GET', path: '/sandbox/clock', family: 'Sandbox', key: 'none', query: [], headers: [] },
   moveClock: { method: 'POST', path: '/sandbox/clock', family: 'Sandbox', key: 'none', query: [], headers: [] },
   setFaults: { method: 'POST', path: '/sandbox/faults', family: 'Sandbox', key: 'none', query: [], headers: [] },
@@ -918,6 +927,12 @@ export type Operations = {
     parameters: Record<never, never>;
     body: undefined;
     reply: SandboxCounters;
+  };
+  /** What the simulated providers refused, and why, newest first */
+  listRefusals: {
+    parameters: { limit?: string };
+    body: undefined;
+    reply: SandboxRefusals;
   };
   /** The time of this installation */
   readClock: {

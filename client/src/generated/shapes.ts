@@ -2906,6 +2906,29 @@ export type SandboxMessage = {
   };
 };
 
+export type SandboxRefusal = {
+  /** Counts from 1 since the start of the node */
+  number: number;
+  at: string;
+  provider: 'fcm' | 'apns' | 'webpush';
+  path: string;
+  device: string | null;
+
+  /** Null: no answer, or a stream that was cut */
+  status: number | null;
+
+  /** The provider's own words */
+  reason: string;
+  rule: 'fault' | 'magic address' | 'credentials' | 'route' | 'headers' | 'payload' | 'device address';
+
+  /** Of what authorizes only its scheme */
+  headers: Record<string, string>;
+};
+
+export type SandboxRefusals = {
+  refusals: SandboxRefusal[];
+};
+
 export type SandboxRegisteredDevice = {
   deviceId: string;
 };

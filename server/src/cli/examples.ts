@@ -75,6 +75,7 @@ const examples: Record<string, readonly string[]> = {
     `sandbox faults --set '{"api":{"route":"POST /v1/oauth/token","status":500,"nth":2}}'`,
     'sandbox faults --clear',
   ],
+  'sandbox refusals': ['sandbox refusals', 'sandbox refusals --json'],
   'sandbox generate-users': ['sandbox generate-users --users 100000 --out users.csv'],
   migrate: ['migrate'],
   'database distribute': ['database distribute'],

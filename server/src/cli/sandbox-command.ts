@@ -1,14 +1,15 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { resetDemoWorkspace } from '../app/sandbox/reset-demo-workspace.ts';
+import type { SandboxRefusal } from '../domain/sandbox/refusal.ts';
 import { makeSimulatedSubscription } from '../engine/delivery/simulator/make-simulated-subscription.ts';
 import { callSandbox, findSandboxUrl } from './call-sandbox.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
-import { jsonLineOption, parseCount } from './command-options.ts';
+import { jsonLineOption, jsonOption, parseCount } from './command-options.ts';
 import { generateUsersCommand } from './generate-users-command.ts';
 import type { GenerateUsersOptions } from './generate-users-command.ts';
-import { printJsonLine } from './print-table.ts';
+import { nothing, printJsonLine, printTable } from './print-table.ts';
 
 /** `carillon sandbox`: what a command can do to the stand-in. */
 export function registerSandbox(program: Command): void {
@@ -41,6 +42,11 @@ export function registerSandbox(program: Command): void {
         ? command.error("error: one of '--set <json>' and '--clear' is needed")
         : withInstallation(program, (context) => setSandboxFaults(context, options)),
     );
+  sandbox
+    .command('refusals')
+    .description('Show what the simulated providers of a running sandbox refused, and why; the newest 100')
+    .option(...jsonOption)
+    .action((options: { json?: true }) => withInstallation(program, (context) => printRefusals(context, options)));
   sandbox
     .command('generate-users')
     .description('Write a file of users with simulated devices, for import')
@@ -97,6 +103,20 @@ async function setSandboxFaults(context: CommandContext, { set = {} }: FaultOpti
   await callSandbox(context, { path: '/faults', body: set });
   process.stdout.write(`${Object.keys(set).length === 0 ? 'No faults any more.' : 'The faults hold from now on.'}\n`);
 }
+
+async function printRefusals(context: CommandContext, { json }: { json?: true }): Promise<void> {
+  const { refusals } = await callSandbox<{ refusals: SandboxRefusal[] }>(context, { path: '/refusals' });
+  if (json) return void refusals.forEach(printJsonLine);
+  printTable(
+    ['AT', 'PROVIDER', 'STATUS', 'BY', 'REASON', 'DEVICE'],
+    refusals.map(({ at, provider, status, rule, reason, device }) => [
+      ...[at, provider, status === null ? nothing : String(status), rule, reason],
+      device === null ? nothing : device.slice(0, maxShownCharacters),
+    ]),
+  );
+}
+
+const maxShownCharacters = 24;
 
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

@@ -95,7 +95,12 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
         clock,
         demoWorkspaceId: () => undefined,
         apiFaults: makeApiFaults(),
-        simulators: { counters: async () => ({}), setFaults: async () => {}, reset: async () => {} },
+        simulators: {
+          counters: async () => ({}),
+          refusals: async () => [],
+          setFaults: async () => {},
+          reset: async () => {},
+        },
         waitForMessage: async () => {},
         clockAdvance: makeClockAdvance({
           database,

@@ -326,6 +326,7 @@ function* v1Calls(walk: Walk): Generator<ExampleCall> {
 function* sandboxCalls({ workspaceId, said }: Walk): Generator<ExampleCall> {
   const parameters = { '*-APPKEY': workspaceId };
   yield { operationId: 'setFaults', body: { fcm: { status: 503, count: 1 } } };
+  yield { operationId: 'listRefusals' };
   yield { operationId: 'clearInbox' };
   yield { operationId: 'readClock' };
   yield { operationId: 'moveClock', body: { advanceSeconds: 7_200 }, until: ({ advancing }) => advancing === null };

@@ -66,3 +66,36 @@ test('a fault of one device meets it alone', async () => {
   });
   expect(await push('To the device of the fault')).toBe('WAITING');
 });
+
+test('what a provider refused is listed with why, newest first, and without secrets', async () => {
+  const { database, workspaceId } = bundle;
+  await bundle.call('DELETE', '/sandbox/inbox');
+  await database`
+    update devices set push_id = 'magic-gone-' || device_id where workspace_id = ${workspaceId} and platform = 'ANDROID'`;
+  await setFaults({ apns: { status: 400, body: '{"reason":"BadTopic"}', count: 1 } });
+  const pushed = await bundle.push({
+    ...{ campaignName: 'Refused twice', targetAudience: 'All Users', targetPlatform: ['ANDROID', 'IOS'] },
+    payload: { ANDROID: { title: 'Title', message: 'Text' }, IOS: { title: 'Title', message: 'Text' } },
+    campaignDelivery: { type: 'soon' },
+  });
+  expect(pushed.json().status).toBe('Success');
+  const list = async () => (await bundle.call('GET', '/sandbox/refusals')).json().refusals;
+  const refusals = await until(async () => {
+    const found = await list();
+    return found.length >= 2 && found;
+  });
+  const of = (wanted: string) => refusals.find(({ provider }: { provider: string }) => provider === wanted);
+  expect(of('fcm')).toMatchObject({
+    ...{ status: 404, rule: 'magic address', device: expect.stringMatching(/^magic-gone-/) },
+    reason: 'NOT_FOUND: Requested entity was not found.',
+    headers: { authorization: 'Bearer …', 'content-type': expect.stringContaining('application/json') },
+  });
+  expect(of('apns')).toMatchObject({
+    ...{ status: 400, rule: 'fault', reason: '{"reason":"BadTopic"}' },
+    headers: { authorization: 'bearer …', 'apns-push-type': 'alert' },
+  });
+  expect(refusals[0].number).toBe(refusals[1].number + 1);
+  expect((await bundle.call('GET', '/sandbox/refusals?limit=1')).json().refusals).toEqual([refusals[0]]);
+  await bundle.call('DELETE', '/sandbox/inbox');
+  expect(await list()).toEqual([]);
+});

@@ -4,6 +4,7 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { deleteSandboxMessages, listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
+import type { SandboxRefusal } from '../../domain/sandbox/refusal.ts';
 import { parseFaults } from '../../domain/sandbox/faults.ts';
 import type { ApiFaults } from './api-faults.ts';
 import type { ClockAdvance, ClockProgress } from './make-clock-advance.ts';
@@ -13,6 +14,8 @@ export type { SandboxMessage };
 /** What the sandbox may do to its phones; the simulators of the engine are of this form. */
 export type SimulatorControl = {
   counters(): Promise<unknown>;
+  /** Newest first. */
+  refusals(): Promise<SandboxRefusal[]>;
   setFaults(faults: object): Promise<void>;
   reset(): Promise<void>;
 };
@@ -73,6 +76,14 @@ function inboxWorkspace(deps: SandboxDependencies, scope: { workspaceId?: string
 /** What the simulated providers counted, per platform. */
 export function readCounters({ simulators }: Pick<SandboxDependencies, 'simulators'>): Promise<unknown> {
   return simulators.counters();
+}
+
+/** What the simulated providers refused, and why; newest first. */
+export async function listRefusals(
+  { simulators }: Pick<SandboxDependencies, 'simulators'>,
+  { limit }: { limit: number },
+): Promise<SandboxRefusal[]> {
+  return (await simulators.refusals()).slice(0, limit);
 }
 
 export type SandboxClock = {

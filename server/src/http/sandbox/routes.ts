@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   clearInbox,
+  listRefusals,
   moveClock,
   readCounters,
   readInbox,
@@ -18,7 +19,7 @@ import { describeSandbox } from './describe-sandbox.ts';
 import { guardSandbox } from './guard-sandbox.ts';
 import type { SandboxGuard } from './guard-sandbox.ts';
 import { addInboxEvents } from './inbox-events.ts';
-import { clock, clockMove, counters, demo, faults, inbox, inboxQuery } from './shapes.ts';
+import { clock, clockMove, counters, demo, faults, inbox, inboxQuery, refusals, refusalsQuery } from './shapes.ts';
 
 const noContent = { 204: Type.Null() };
 /** They take no body, and refuse one that is too large or of a type that nobody reads. */
@@ -82,6 +83,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
       },
       () => readCounters(deps),
     );
+    addRefusals(server, deps);
     server.get(
       '/sandbox/clock',
       {
@@ -121,6 +123,24 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
       (request, reply) => switchFaults(deps, request, reply),
     );
   };
+}
+
+function addRefusals(server: FastifyInstance, deps: SandboxDependencies): void {
+  server.get(
+    '/sandbox/refusals',
+    {
+      schema: describeSandbox({
+        operationId: 'listRefusals',
+        summary: 'What the simulated providers refused, and why, newest first',
+        querystring: refusalsQuery,
+        answers: { 200: refusals },
+      }),
+    },
+    async (request) => {
+      const { limit } = request.query as Static<typeof refusalsQuery>;
+      return { refusals: await listRefusals(deps, { limit: Number(limit ?? '100') }) };
+    },
+  );
 }
 
 async function answerInbox(deps: SandboxDependencies, request: FastifyRequest): Promise<{ messages: unknown[] }> {

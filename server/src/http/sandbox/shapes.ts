@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { refusalRules } from '../../domain/sandbox/refusal.ts';
 import { maxFaultsOfKind } from '../../domain/sandbox/faults.ts';
 import { InboxMessage } from '../console/overview-shapes.ts';
 import { named } from '../openapi/named.ts';
@@ -59,6 +60,25 @@ const message = named('SandboxMessage', InboxMessage);
 export const inbox = named('SandboxInbox', Type.Object({ messages: Type.Array(message) }));
 
 export const demo = named('SandboxDemo', Type.Object({ workspaceId: Type.String() }));
+
+const refusal = named(
+  'SandboxRefusal',
+  Type.Object({
+    number: Type.Integer({ description: 'Counts from 1 since the start of the node' }),
+    at: Type.String(),
+    provider: Type.Union(['fcm', 'apns', 'webpush'].map((name) => Type.Literal(name))),
+    path: Type.String(),
+    device: Type.Union([Type.String(), Type.Null()]),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer, or a stream that was cut' }),
+    reason: Type.String({ description: "The provider's own words" }),
+    rule: Type.Union(refusalRules.map((rule) => Type.Literal(rule))),
+    headers: Type.Record(Type.String(), Type.String(), { description: 'Of what authorizes only its scheme' }),
+  }),
+);
+export const refusals = named('SandboxRefusals', Type.Object({ refusals: Type.Array(refusal) }));
+export const refusalsQuery = Type.Object({
+  limit: Type.Optional(Type.String({ pattern: '^(?:[1-9][0-9]{0,2}|1000)$', description: '1 to 1000, default 100' })),
+});
 
 const counted = named(
   'SandboxCounted',

@@ -2,6 +2,8 @@ import { constants, createServer } from 'node:http2';
 import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { makeFaultSwitch } from '../../../domain/sandbox/fault-switch.ts';
+import { reasonOf, shownHeaders } from '../../../domain/sandbox/refusal.ts';
+import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
 import type { Fault } from '../../../domain/sandbox/faults.ts';
 import type { DeliveredMessage, Simulate, SimulatedAnswer, SimulatedRequest } from './simulator-account.ts';
 
@@ -22,7 +24,11 @@ export type ServeOptions = {
   times: () => Pick<SimulatedRequest, 'now' | 'shownAt'>;
   /** Resolves when there is room for more; the answer waits for it. */
   onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
+  onRefused: (refusal: Refused) => void;
 };
+
+/** What is told of a refusal beside who refused, and when. */
+export type Refused = Omit<SandboxRefusal, 'number' | 'at' | 'provider'>;
 
 const maxBodyBytes = 64 * 1024;
 export const usualStreams = 1_000;
@@ -80,23 +86,36 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     const needsDevice = faults.some(({ device }) => device !== undefined);
     const struck = strike({ device: needsDevice ? options.deviceOf({ path, body }) : undefined });
     if (struck?.delayMilliseconds) await new Promise((resolve) => setTimeout(resolve, struck.delayMilliseconds));
+    const refuse = (refused: Pick<Refused, 'status' | 'reason' | 'rule'>): void =>
+      options.onRefused({
+        ...{ path, device: options.deviceOf({ path, body }) ?? null },
+        ...{ ...refused, headers: shownHeaders(headers) },
+      });
     if (struck?.reset) {
       counters.refused += 1;
+      refuse({ status: null, reason: 'the stream was cut', rule: 'fault' });
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
       return;
     }
     const given: SimulatedAnswer =
       struck?.status === undefined
         ? await options.simulate({ method: String(headers[':method']), path, headers, body, ...options.times() })
-        : { status: struck.status, ...(struck.headers ? { headers: struck.headers } : {}), body: struck.body ?? '' };
+        : {
+            status: struck.status,
+            ...(struck.headers ? { headers: struck.headers } : {}),
+            body: struck.body ?? '',
+            rule: 'fault',
+          };
     if (given === 'silence') {
       counters.refused += 1;
+      refuse({ status: null, reason: 'no answer', rule: 'magic address' });
       return;
     }
     if (given.delivered) {
       counters.accepted += 1;
       await options.onDelivered(given.delivered);
     } else if (path !== '/token') counters.refused += 1;
+    if (given.status >= 400) refuse({ status: given.status, reason: reasonOf(given), rule: given.rule ?? 'payload' });
     respond(stream, given);
   }
 

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { serveSimulator } from './serve-simulator.ts';
 import type { ServeOptions } from './serve-simulator.ts';
 import type { Faults, FaultyProvider } from '../../../domain/sandbox/faults.ts';
+import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
 import { makeSimulateApns } from './simulate-apns.ts';
 import { makeSimulateFcm } from './simulate-fcm.ts';
 import { makeSimulateWebPush } from './simulate-web-push.ts';
@@ -16,7 +17,7 @@ export type WorkerData = {
 export type WorkerCommand =
   | { kind: 'accounts'; id: number; accounts: SimulatorAccount[] }
   | { kind: 'faults'; id: number; faults: Faults }
-  | { kind: 'counters' | 'reset' | 'settle' | 'stop'; id: number }
+  | { kind: 'counters' | 'refusals' | 'reset' | 'settle' | 'stop'; id: number }
   /** The batch is in the inbox. */
   | { kind: 'stored' };
 
@@ -29,6 +30,8 @@ const batchMessages = 500;
 const batchMilliseconds = 20;
 // Beyond this the phones wait for the inbox, and the senders for the phones.
 const maxWaiting = 20_000;
+// A developer looks at the last few; each has some hundred bytes.
+const maxRefusals = 1_000;
 /**
  * Three HTTP/2 servers that obey a port. Commands and messages pass over it; nothing else is shared except the clock's
  * offsets, so that they may run in a thread or in the sender's own.
@@ -40,21 +43,28 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
     const here = performance.timeOrigin + performance.now();
     return { now: new Date(here + data.clockDifferences[0]!), shownAt: new Date(here + data.clockDifferences[1]!) };
   };
-  const serve = (simulate: ServeOptions['simulate'], findDevice: ServeOptions['deviceOf']) =>
-    serveSimulator({ simulate, deviceOf: findDevice, times, onDelivered: batches.add });
+  let refusals: SandboxRefusal[] = [];
+  let refusedCount = 0;
+  const serve = (
+    provider: SandboxRefusal['provider'],
+    { simulate, findDevice }: { simulate: ServeOptions['simulate']; findDevice: ServeOptions['deviceOf'] },
+  ) =>
+    serveSimulator({
+      ...{ simulate, deviceOf: findDevice, times, onDelivered: batches.add },
+      onRefused(refused) {
+        refusedCount += 1;
+        refusals.push({ number: refusedCount, at: times().shownAt.toISOString(), provider, ...refused });
+        // Half at a time: to move all at each would cost more than the refusal.
+        if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
+      },
+    });
   const [fcm, apns, webpush] = await Promise.all([
-    serve(
-      makeSimulateFcm(() => accounts),
-      deviceOf.fcm,
-    ),
-    serve(
-      makeSimulateApns(() => accounts),
-      deviceOf.path,
-    ),
-    serve(
-      makeSimulateWebPush(() => accounts, { secret: Buffer.from(data.secret) }),
-      deviceOf.path,
-    ),
+    serve('fcm', { simulate: makeSimulateFcm(() => accounts), findDevice: deviceOf.fcm }),
+    serve('apns', { simulate: makeSimulateApns(() => accounts), findDevice: deviceOf.path }),
+    serve('webpush', {
+      simulate: makeSimulateWebPush(() => accounts, { secret: Buffer.from(data.secret) }),
+      findDevice: deviceOf.path,
+    }),
   ]);
   const simulators = { fcm, apns, webpush };
 
@@ -75,7 +85,10 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
         return undefined;
       case 'counters':
         return counters();
+      case 'refusals':
+        return refusals.slice(-maxRefusals).reverse();
       case 'reset':
+        refusals = [];
         for (const simulator of Object.values(simulators)) {
           simulator.setFaults([]);
           Object.assign(simulator.counters, { received: 0, accepted: 0, refused: 0 });

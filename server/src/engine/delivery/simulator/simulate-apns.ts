@@ -2,7 +2,7 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { appPartOf, checkApnsContent, screenOfIphone } from './iphone.ts';
 import type { ApnsPayload } from './iphone.ts';
-import { transportOf } from './simulator-account.ts';
+import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
 const transportHeaders = ['apns-topic', 'apns-push-type', 'apns-priority', 'apns-expiration', 'apns-collapse-id'];
@@ -25,11 +25,14 @@ export function makeSimulateApns(accounts: () => SimulatorAccount[]): Simulate {
   const verified = new Map<string, { workspaceId: string; issuedAt: number }>();
   return (request) => {
     const token = /^\/3\/device\/([^/]+)$/.exec(request.path)?.[1];
-    if (token === undefined) return reason(404, 'BadPath');
-    if (request.method !== 'POST') return reason(405, 'MethodNotAllowed');
+    if (token === undefined) return refusedBy('route', reason(404, 'BadPath'));
+    if (request.method !== 'POST') return refusedBy('route', reason(405, 'MethodNotAllowed'));
     const account = authenticate(accounts(), verified, request);
-    if ('status' in account) return account;
-    const refusal = checkHeaders(account, request) ?? checkPayload(request) ?? checkToken(token, request);
+    if ('status' in account) return refusedBy('credentials', account);
+    const refusal =
+      refusedBy('headers', checkHeaders(account, request)) ??
+      refusedBy('payload', checkPayload(request)) ??
+      checkToken(token, request);
     return refusal ?? deliver(account, token, request);
   };
 }
@@ -123,7 +126,11 @@ function checkPayload({ body, headers }: SimulatedRequest): Refusal | undefined 
 }
 
 function checkToken(token: string, request: SimulatedRequest): SimulatedAnswer | undefined {
-  if (!/^[0-9a-f]{64,200}$/.test(token)) return reason(400, 'BadDeviceToken');
+  if (!/^[0-9a-f]{64,200}$/.test(token)) return refusedBy('device address', reason(400, 'BadDeviceToken'));
+  return refusedBy('magic address', magicAnswer(token, request));
+}
+
+function magicAnswer(token: string, request: SimulatedRequest): SimulatedAnswer | undefined {
   const outcome = magicOutcome('apns', token);
   switch (outcome) {
     case undefined:

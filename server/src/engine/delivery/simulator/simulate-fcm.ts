@@ -4,7 +4,7 @@ import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { own, screenOfAndroid } from './android-phone.ts';
 import { findFcmViolation } from './fcm-message-rules.ts';
 import type { FcmMessage } from './fcm-message-rules.ts';
-import { transportOf } from './simulator-account.ts';
+import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
@@ -16,7 +16,9 @@ const maxTokens = 1_000;
 export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
   const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) =>
-    request.path === '/token' ? issueToken(accounts(), tokens, request) : send(accounts(), tokens, request);
+    request.path === '/token'
+      ? issueToken(accounts(), tokens, request).then((answer) => refusedBy('credentials', answer))
+      : send(accounts(), tokens, request);
 }
 
 type ErrorAnswer = Exclude<SimulatedAnswer, 'silence'>;
@@ -67,19 +69,20 @@ function readIssuer(assertion: string): string | undefined {
 
 function send(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRequest): SimulatedAnswer {
   const path = /^\/v1\/projects\/([^/]+)\/messages:send$/.exec(request.path);
-  if (!path || request.method !== 'POST') return googleError(404, 'NOT_FOUND', 'Requested entity was not found.');
+  if (!path || request.method !== 'POST')
+    return refusedBy('route', googleError(404, 'NOT_FOUND', 'Requested entity was not found.'));
   const bearer = /^Bearer (\S+)$/.exec(String(request.headers.authorization ?? ''))?.[1];
   const granted = bearer === undefined ? undefined : tokens.get(bearer);
   if (!granted || granted.expiresAt <= request.now.getTime()) {
-    return googleError(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.');
+    return refusedBy(
+      'credentials',
+      googleError(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.'),
+    );
   }
   const account = accounts.find((candidate) => candidate.workspaceId === granted.workspaceId);
   if (!account?.fcm || account.fcm.projectId !== path[1]) {
-    return googleError(
-      403,
-      'PERMISSION_DENIED',
-      `Permission 'cloudmessaging.messages.create' denied on resource projects/${path[1]}.`,
-    );
+    const message = `Permission 'cloudmessaging.messages.create' denied on resource projects/${path[1]}.`;
+    return refusedBy('credentials', googleError(403, 'PERMISSION_DENIED', message));
   }
   return deliver(account, request);
 }
@@ -92,12 +95,12 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
     message = body.message;
     isValidationOnly = body.validate_only === true;
   } catch {
-    return googleError(400, 'INVALID_ARGUMENT', 'Invalid JSON payload received.');
+    return refusedBy('payload', googleError(400, 'INVALID_ARGUMENT', 'Invalid JSON payload received.'));
   }
   const violation = findFcmViolation(message);
-  if (violation) return invalid(violation.field, violation.description);
+  if (violation) return refusedBy('payload', invalid(violation.field, violation.description));
   const { token, data = {}, android = {} } = message as FcmMessage & { token: string };
-  const answer = magicAnswer(token);
+  const answer = refusedBy('magic address', magicAnswer(token));
   if (answer) return answer;
   if (isValidationOnly)
     return { status: 200, body: { name: `projects/${account.fcm!.projectId}/messages/fake_message_id` } };

@@ -4,7 +4,7 @@ import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { simulatedBrowser, simulatedPushOrigin } from './make-simulated-subscription.ts';
 import { findBrowserFault } from './browser-rules.ts';
 import { screenOfBrowser } from './browser-screen.ts';
-import { transportOf } from './simulator-account.ts';
+import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
 const maxBodyBytes = 4096;
@@ -18,12 +18,12 @@ export function makeSimulateWebPush(accounts: () => SimulatorAccount[], { secret
   const verified = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) => {
     const id = /^\/push\/([^/?]+)$/.exec(request.path)?.[1];
-    if (id === undefined || request.method !== 'POST') return { status: 404 };
+    if (id === undefined || request.method !== 'POST') return { status: 404, rule: 'route' };
     const sender = authenticate(accounts(), verified, request);
-    if ('status' in sender) return sender;
+    if ('status' in sender) return refusedBy('credentials', sender);
     return (
       checkHeaders(request) ??
-      magicAnswer(decodeURIComponent(id)) ??
+      refusedBy('magic address', magicAnswer(decodeURIComponent(id))) ??
       deliver(request, { id: decodeURIComponent(id), secret, ...sender })
     );
   };
@@ -86,13 +86,14 @@ function verifyVapid(
 }
 
 function checkHeaders({ headers, body }: SimulatedRequest): Refusal | undefined {
-  if (!/^\d{1,8}$/.test(String(headers.ttl ?? ''))) return { status: 400, body: 'TTL is required' };
-  if (headers['content-encoding'] !== 'aes128gcm') return { status: 400, body: 'aes128gcm is required' };
+  if (!/^\d{1,8}$/.test(String(headers.ttl ?? ''))) return { status: 400, body: 'TTL is required', rule: 'headers' };
+  if (headers['content-encoding'] !== 'aes128gcm')
+    return { status: 400, body: 'aes128gcm is required', rule: 'headers' };
   if (headers.topic !== undefined && !/^[\w-]{1,32}$/.test(String(headers.topic)))
-    return { status: 400, body: 'bad topic' };
+    return { status: 400, body: 'bad topic', rule: 'headers' };
   if (headers.urgency !== undefined && !['very-low', 'low', 'normal', 'high'].includes(String(headers.urgency)))
-    return { status: 400, body: 'bad urgency' };
-  if (body.length > maxBodyBytes) return { status: 413 };
+    return { status: 400, body: 'bad urgency', rule: 'headers' };
+  if (body.length > maxBodyBytes) return { status: 413, rule: 'payload' };
   return undefined;
 }
 
@@ -129,10 +130,10 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
     >;
   } catch {
     // A real service cannot know this; the browser would silently drop the message. The simulator tells the developer.
-    return { status: 400, body: 'the browser cannot decrypt this message' };
+    return { status: 400, body: 'the browser cannot decrypt this message', rule: 'payload' };
   }
   const fault = findBrowserFault(payload);
-  if (fault !== undefined) return { status: 400, body: fault };
+  if (fault !== undefined) return { status: 400, body: fault, rule: 'payload' };
   const messageId = String(payload.message_id ?? '');
   return {
     status: 201,

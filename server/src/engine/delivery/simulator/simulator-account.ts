@@ -1,3 +1,4 @@
+import type { RefusalRule } from '../../../domain/sandbox/refusal.ts';
 import type { Screen } from '../../../domain/sandbox/screen.ts';
 
 /** What a provider knows of one customer: public halves only. */
@@ -27,7 +28,20 @@ export type DeliveredMessage = {
 
 /** An answer of a simulated provider; `silence` never answers. */
 export type SimulatedAnswer =
-  { status: number; headers?: Record<string, string>; body?: unknown; delivered?: DeliveredMessage } | 'silence';
+  | {
+      status: number;
+      headers?: Record<string, string>;
+      body?: unknown;
+      delivered?: DeliveredMessage;
+      /** Of a refusal: what it is refused by. */
+      rule?: RefusalRule;
+    }
+  | 'silence';
+
+/** A refusal, if it is one, with what it is refused by. */
+export function refusedBy<Answer extends SimulatedAnswer | undefined>(rule: RefusalRule, answer: Answer): Answer {
+  return typeof answer === 'object' ? { ...answer, rule } : answer;
+}
 
 export type SimulatedRequest = {
   method: string;

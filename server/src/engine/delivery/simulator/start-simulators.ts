@@ -4,6 +4,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../log.ts';
 import type { SimulatorEndpoints } from '../delivery-endpoints.ts';
 import { parseFaults } from '../../../domain/sandbox/faults.ts';
+import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
 import { simulatedPushOrigin } from './make-simulated-subscription.ts';
 import type { SimulatorCounters } from './serve-simulator.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
@@ -31,6 +32,8 @@ export type Simulators = {
   setAccounts(accounts: SimulatorAccount[]): Promise<void>;
   /** Exact, since the start or the last reset. */
   counters(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', SimulatorCounters>>;
+  /** Newest first, the last thousand since the start or the last reset. */
+  refusals(): Promise<SandboxRefusal[]>;
   /** @throws ServiceError PARAMETER_INVALID */
   setFaults(faults: unknown): Promise<void>;
   reset(): Promise<void>;
@@ -113,6 +116,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     },
     setAccounts: (accounts) => ask({ kind: 'accounts', accounts }),
     counters: () => ask({ kind: 'counters' }),
+    refusals: () => ask({ kind: 'refusals' }),
     setFaults: async (faults) => ask({ kind: 'faults', faults: parseFaults(faults) }),
     reset: () => ask({ kind: 'reset' }),
     settle: () => ask({ kind: 'settle' }),
