@@ -113,6 +113,28 @@ CREATE INDEX api_log_age ON api_log USING btree (received_at);
 CREATE INDEX api_log_refused ON api_log USING btree (workspace_id, received_at DESC, id DESC) WHERE (error_name IS NOT NULL);
 CREATE INDEX api_log_workspace ON api_log USING btree (workspace_id, received_at DESC, id DESC);
 
+create table apps (
+  workspace_id text collate "C" not null,
+  platform text not null,
+  app_id text collate "C" not null,
+  name text not null,
+  identifier text collate "C" not null,
+  environment text,
+  created_at timestamp with time zone not null,
+  constraint apps_app_id_check CHECK (((app_id ~ '^[A-Za-z0-9._-]{1,64}$'::text) AND (app_id <> 'default'::text))),
+  constraint apps_environment_check CHECK (
+CASE
+    WHEN (platform = 'IOS'::text) THEN ((environment IS NOT NULL) AND (environment = ANY (ARRAY['production'::text, 'sandbox'::text])))
+    ELSE (environment IS NULL)
+END),
+  constraint apps_identifier_check CHECK (((char_length(identifier) >= 1) AND (char_length(identifier) <= 255))),
+  constraint apps_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+  constraint apps_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint apps_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint apps_pkey PRIMARY KEY (workspace_id, platform, app_id),
+  constraint apps_identifier_key UNIQUE NULLS NOT DISTINCT (workspace_id, platform, identifier, environment)
+);
+
 create table audit_log (
   id text collate "C" not null,
   workspace_id text collate "C",
@@ -674,12 +696,13 @@ create table provider_credentials (
   checked_at timestamp with time zone,
   check_verdict text,
   check_words text,
+  app_id text collate "C" not null default 'default'::text,
   constraint provider_credentials_check CHECK (((checked_at IS NULL) = (check_verdict IS NULL))),
   constraint provider_credentials_check1 CHECK (((checked_at IS NULL) = (check_words IS NULL))),
   constraint provider_credentials_check_verdict_check CHECK ((check_verdict = ANY (ARRAY['ACCEPTED'::text, 'REFUSED'::text, 'UNKNOWN'::text]))),
   constraint provider_credentials_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text]))),
   constraint provider_credentials_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider)
+  constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider, app_id)
 );
 
 create table provider_tokens (

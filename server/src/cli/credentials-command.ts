@@ -8,10 +8,13 @@ import {
   removeCredential,
 } from '../app/credentials/manage-credentials.ts';
 import type { CredentialDependencies } from '../app/credentials/manage-credentials.ts';
+import { apnsEnvironments, defaultAppId } from '../domain/apps/app.ts';
+import type { ApnsEnvironment } from '../domain/apps/app.ts';
 import type { GivenKey } from '../domain/credentials/parse-provider-key.ts';
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
 import { StartError } from '../start/start-errors.ts';
+import { listApps } from '../storage/apps/apps.ts';
 import type { ProviderName } from '../storage/keys/provider-credentials.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
@@ -48,11 +51,14 @@ export function registerCredentials(program: Command): void {
     .description('Remove a credential')
     .addArgument(new Argument('<provider>').choices(['fcm', 'apns', 'webpush']))
     .option('--while-sending', 'remove it even if sends need it; they are paused')
+    .option(...appOption)
     .option(...workspaceOption)
-    .action((provider: ProviderName, options: Workspace & { whileSending?: boolean }) =>
+    .action((provider: ProviderName, options: Workspace & OfApp & { whileSending?: boolean }) =>
       withInstallation(program, (context) => credentialsCommand.remove(context, { provider, ...options })),
     );
 }
+
+const appOption = ['--app <id>', 'of which app; default: the default app of the platform'] as const;
 
 function registerSet(program: Command, set: Command): void {
   const uncheckedOption = ['--unchecked', 'store it although the provider could not be asked'] as const;
@@ -61,6 +67,7 @@ function registerSet(program: Command, set: Command): void {
     .description('A service account of a Firebase project')
     .requiredOption('--file <path>', 'key file (JSON)')
     .option(...uncheckedOption)
+    .option(...appOption)
     .option(...workspaceOption)
     .action((options: SetFcmOptions) =>
       withInstallation(program, (context) => credentialsCommand.setFcm(context, options)),
@@ -71,13 +78,14 @@ function registerSet(program: Command, set: Command): void {
     .requiredOption('--file <path>', 'key file (.p8)')
     .requiredOption('--team <id>', 'team id')
     .requiredOption('--key <id>', 'key id')
-    .requiredOption('--topic <bundle>', 'bundle id of the app')
+    .option('--topic <bundle>', 'bundle id of the app; default with --app: its identifier')
     .addOption(
-      new Option('--environment <name>', 'which of the two services')
-        .choices(['production', 'sandbox'])
-        .default('production'),
+      new Option('--environment <name>', 'which of the two services; default: that of --app, or production').choices(
+        apnsEnvironments,
+      ),
     )
     .option(...uncheckedOption)
+    .option(...appOption)
     .option(...workspaceOption)
     .action((options: SetApnsOptions) =>
       withInstallation(program, (context) => credentialsCommand.setApns(context, options)),
@@ -88,6 +96,7 @@ function registerSet(program: Command, set: Command): void {
     .requiredOption('--subject <contact>', 'mailto: or https: contact')
     .option('--public-key <text>', 'base64url, 65 bytes')
     .option('--private-key-file <path>', 'file with the base64url of 32 bytes')
+    .option(...appOption)
     .option(...workspaceOption)
     .action((options: SetWebPushOptions) =>
       withInstallation(program, (context) => credentialsCommand.setWebPush(context, options)),
@@ -99,10 +108,13 @@ type Workspace = { workspace?: string };
 /** Store it although the provider could not be asked. */
 type Unchecked = { unchecked?: boolean };
 
-type SetFcmOptions = Workspace & Unchecked & { file: string };
+type OfApp = { app?: string };
+
+type SetFcmOptions = Workspace & OfApp & Unchecked & { file: string };
 type SetApnsOptions = Workspace &
-  Unchecked & { file: string; team: string; key: string; topic: string; environment: 'production' | 'sandbox' };
-type SetWebPushOptions = Workspace & { subject: string; publicKey?: string; privateKeyFile?: string };
+  OfApp &
+  Unchecked & { file: string; team: string; key: string; topic?: string; environment?: ApnsEnvironment };
+type SetWebPushOptions = Workspace & OfApp & { subject: string; publicKey?: string; privateKeyFile?: string };
 
 const by = { id: null, name: 'the command line' };
 
@@ -112,7 +124,11 @@ const credentialsCommand = {
   },
 
   async setApns(context: CommandContext, options: SetApnsOptions): Promise<void> {
-    const { team: teamId, key: keyId, topic, environment } = options;
+    const { team: teamId, key: keyId } = options;
+    const app = options.app === undefined ? undefined : await findIosApp(context, options);
+    const { topic = app?.identifier, environment = app?.environment ?? 'production' } = options;
+    if (topic === undefined)
+      throw new StartError('SETTING_INVALID', 'Give --topic, or the --app whose bundle id it is.');
     const privateKey = await readFile(options.file, 'utf8');
     await save(context, { ...options, given: { provider: 'apns', privateKey, teamId, keyId, topic, environment } });
   },
@@ -129,17 +145,16 @@ const credentialsCommand = {
 
   async list(context: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-    for (const { provider, connected } of await listCredentials(context, workspaceId)) {
-      if (!connected) continue;
+    for (const { provider, app, connected } of await findConnected(context, workspaceId)) {
       if (options.json) {
-        printJsonLine({ provider, ...connected });
+        printJsonLine({ provider, app, ...connected });
         continue;
       }
       const { isSimulated, summary, updatedAt, check } = connected;
       const shown = Object.entries(summary).map(([name, value]) => `${name} ${value}`);
       const checked = check ? `${check.verdict.toLowerCase()} ${check.at.toISOString()}` : 'never checked';
       process.stdout.write(
-        `${provider.padEnd(8)} ${isSimulated ? 'simulated' : 'real     '} ${updatedAt.toISOString()}  ${shown.join(', ')}  (${checked})\n`,
+        `${nameOf({ provider, app })} ${isSimulated ? 'simulated' : 'real     '} ${updatedAt.toISOString()}  ${shown.join(', ')}  (${checked})\n`,
       );
     }
   },
@@ -149,42 +164,61 @@ const credentialsCommand = {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const deps = await composeCredentials(context);
     const refused: string[] = [];
-    for (const { provider, connected } of await listCredentials(deps, workspaceId)) {
-      if (!connected) continue;
-      const { check } = await checkCredential(deps, { by, workspaceId, provider });
-      if (options.json) printJsonLine({ provider, ...check });
-      else process.stdout.write(`${provider.padEnd(8)} ${describe(check!)}\n`);
-      if (check!.verdict === 'REFUSED') refused.push(provider);
+    for (const { provider, app } of await findConnected(deps, workspaceId)) {
+      const { check } = await checkCredential(deps, { by, workspaceId, provider, appId: app });
+      if (options.json) printJsonLine({ provider, app, ...check });
+      else process.stdout.write(`${nameOf({ provider, app })} ${describe(check!)}\n`);
+      if (check!.verdict === 'REFUSED') refused.push(nameOf({ provider, app }).trimEnd());
     }
     if (refused.length > 0) throw new StartError('SETTING_INVALID', `Refused: ${refused.join(', ')}.`);
   },
 
   async remove(
     context: CommandContext,
-    options: Workspace & { provider: ProviderName; whileSending?: boolean },
+    options: Workspace & OfApp & { provider: ProviderName; whileSending?: boolean },
   ): Promise<void> {
-    const { provider } = options;
+    const { provider, app: appId = defaultAppId } = options;
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const whileSending = options.whileSending === true ? 'pause' : 'refuse';
-    await removeCredential(await composeCredentials(context), { by, workspaceId, provider, whileSending });
-    process.stdout.write(`${provider} removed; runs that need it will pause.\n`);
+    await removeCredential(await composeCredentials(context), { by, workspaceId, provider, appId, whileSending });
+    process.stdout.write(`${nameOf({ provider, app: appId }).trimEnd()} removed; runs that need it will pause.\n`);
   },
 };
 
-type Saving = Workspace & Unchecked & { given: GivenKey };
+type Saving = Workspace & OfApp & Unchecked & { given: GivenKey };
 
-async function save(context: CommandContext, { given, workspace, unchecked }: Saving) {
+async function save(context: CommandContext, { given, workspace, app = defaultAppId, unchecked }: Saving) {
   const workspaceId = await findWorkspaceToUse(context.database, workspace);
   const deps = await composeCredentials(context);
   const connected = await connectCredential(deps, {
     by,
     workspaceId,
     given,
+    appId: app,
     unasked: unchecked === true ? 'store' : 'refuse',
   });
-  process.stdout.write(`${given.provider} stored for ${workspaceId}: ${describe(connected.check!)}\n`);
+  process.stdout.write(
+    `${nameOf({ provider: given.provider, app }).trimEnd()} stored for ${workspaceId}: ${describe(connected.check!)}\n`,
+  );
   return connected;
 }
+
+/** Each that is connected: of a provider the default app's first. */
+async function findConnected(deps: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
+  const listed = await listCredentials(deps, workspaceId);
+  return listed.flatMap(({ provider, connected, ofOtherApps }) => [
+    ...(connected ? [{ provider, app: defaultAppId, connected }] : []),
+    ...ofOtherApps.map((other) => ({ provider, app: other.appId, connected: other.connected })),
+  ]);
+}
+
+async function findIosApp({ database }: CommandContext, { workspace, app }: Workspace & OfApp) {
+  const apps = await listApps(database, await findWorkspaceToUse(database, workspace));
+  return apps.find(({ platform, appId }) => platform === 'IOS' && appId === app);
+}
+
+const nameOf = ({ provider, app }: { provider: ProviderName; app: string }): string =>
+  app === defaultAppId ? provider.padEnd(8) : `${provider} ${app}`.padEnd(8);
 
 /** What the console's use cases of credentials need. */
 async function composeCredentials(context: CommandContext): Promise<CredentialDependencies> {

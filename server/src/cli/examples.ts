@@ -53,7 +53,17 @@ const examples: Record<string, readonly string[]> = {
   'workspaces set': ['workspaces set PSH3QXH8QXL2VWURYCY9L4YR --time-zone Europe/Berlin'],
   'workspaces show': ['workspaces show PSH3QXH8QXL2VWURYCY9L4YR'],
   'workspaces list': ['workspaces list', 'workspaces list --json'],
-  'credentials set fcm': ['credentials set fcm --file service-account.json'],
+  'apps list': ['apps list', 'apps list --json'],
+  'apps add': [
+    'apps add courier --platform android --identifier com.example.courier',
+    'apps add courier --platform ios --identifier com.example.courier --environment sandbox',
+  ],
+  'apps change': ['apps change courier --platform ios --name Riders'],
+  'apps remove': ['apps remove courier --platform ios'],
+  'credentials set fcm': [
+    'credentials set fcm --file service-account.json',
+    'credentials set fcm --app courier --file couriers.json',
+  ],
   'credentials set apns': [
     'credentials set apns --file AuthKey.p8 --team TEAM123456 --key KEY1234567 --topic com.example.app',
   ],

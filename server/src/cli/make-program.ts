@@ -20,6 +20,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   explain: async () => (await import('./explain-command.ts')).registerExplain,
   erasures: async () => (await import('./erasures-command.ts')).registerErasures,
   workspaces: async () => (await import('./workspaces-command.ts')).registerWorkspaces,
+  apps: async () => (await import('./apps-command.ts')).registerApps,
   credentials: async () => (await import('./credentials-command.ts')).registerCredentials,
   'master-key': async () => (await import('./master-key-command.ts')).registerMasterKey,
   sandbox: async () => (await import('./sandbox-command.ts')).registerSandbox,

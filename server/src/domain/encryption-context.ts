@@ -1,3 +1,5 @@
+import { defaultAppId } from './apps/app.ts';
+
 /**
  * What each encrypted value is bound to: everything that is encrypted takes its context from here, so that a rotation of
  * the master key finds the context of every row again (`storage/installation/encrypted-values.ts`).
@@ -5,8 +7,11 @@
 export const encryptionContext = {
   /** A push key: a copy in another workspace cannot be decrypted. */
   pushKey: ({ workspaceId, id }: { workspaceId: string; id: string }) => `push-key:${workspaceId}:${id}`,
-  providerCredential: ({ workspaceId, provider }: { workspaceId: string; provider: string }) =>
-    `provider-credential:${workspaceId}:${provider}`,
+  /** That of a default app is as it was before there were others: no app is called so, and what was stored is still read. */
+  providerCredential: ({ workspaceId, provider, appId }: { workspaceId: string; provider: string; appId: string }) =>
+    appId === defaultAppId
+      ? `provider-credential:${workspaceId}:${provider}`
+      : `provider-credential:${workspaceId}:${provider}:${appId}`,
   /** The provider token that all nodes share, by the key it was signed with. */
   providerToken: ({ key }: { key: string }) => `provider-token:${key}`,
   webhookSecret: ({ workspaceId }: { workspaceId: string }) => `webhook-secret:${workspaceId}`,

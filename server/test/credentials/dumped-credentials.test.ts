@@ -50,7 +50,7 @@ test('no private key, secret of callbacks or push key is in a dump of the databa
     ];
     const { secret } = await inTransaction(database, async (tx) => {
       for (const credential of credentials)
-        await saveProviderCredential({ encryption }, tx, { workspaceId, credential, at });
+        await saveProviderCredential({ encryption }, tx, { workspaceId, appId: 'default', credential, at });
       return createKey({ encryption }, tx, { workspaceId, kind: 'push', name: 'Shop', at });
     });
     const webhookSecret = await ensureWebhookSecret({ database, encryption }, workspaceId);

@@ -96,8 +96,9 @@ test('a value of every column is readable under the new key alone, with 0 left u
   await sql`update workspaces set webhook_secret_sealed = ${encrypt(encryptionContext.webhookSecret({ workspaceId }))}`;
   await sql`update installation set demo_seed_sealed = ${encrypt(encryptionContext.demoSeed())}`;
   const provider = 'apns';
-  await sql`insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
-    values (${workspaceId}, ${provider}, ${encrypt(encryptionContext.providerCredential({ workspaceId, provider }))}, '{}', false, ${at})`;
+  const appId = 'shop';
+  await sql`insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+    values (${workspaceId}, ${provider}, ${appId}, ${encrypt(encryptionContext.providerCredential({ workspaceId, provider, appId }))}, '{}', false, ${at})`;
   await sql`insert into provider_tokens (key, sealed, issued_at)
     values ('team', ${encrypt(encryptionContext.providerToken({ key: 'team' }))}, ${at})`;
   await sql`insert into company_sign_ins (state_hash, browser_hash, sealed, expires_at)
@@ -122,7 +123,7 @@ test('a value of every column is readable under the new key alone, with 0 left u
     sql`select demo_seed_sealed as v from installation`.then(([row]) => [row!.v, encryptionContext.demoSeed()]),
     sql`select sealed as v from provider_credentials`.then(([row]) => [
       row!.v,
-      encryptionContext.providerCredential({ workspaceId, provider }),
+      encryptionContext.providerCredential({ workspaceId, provider, appId }),
     ]),
     sql`select sealed as v from provider_tokens`.then(([row]) => [
       row!.v,

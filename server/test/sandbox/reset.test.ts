@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => bundle.stop());
 
 // Kept: the log of what people did, credentials, and the row that names the demo.
-const kept = ['audit_log', 'provider_credentials', 'installation'];
+const kept = ['apps', 'audit_log', 'provider_credentials', 'installation'];
 // When a row was made is when the reset was; a push key is sealed anew, with another nonce.
 const times = ['created_at', 'updated_at', 'registered_at', 'secret_sealed', 'last_used_at'];
 

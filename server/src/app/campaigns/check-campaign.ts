@@ -1,3 +1,4 @@
+import { defaultAppId } from '../../domain/apps/app.ts';
 import { makeDocumentReader } from '../../domain/campaign-document/document-reader.ts';
 import { isObject } from '../../domain/request-reader/request-reader.ts';
 import { whatMayNotChange } from '../../domain/campaign-document/frozen-parts.ts';
@@ -139,14 +140,19 @@ function withoutDoubles(faults: RequestFault[]): RequestFault[] {
 
 const providerPlatforms = { fcm: 'ANDROID', apns: 'IOS', webpush: 'WEB' } as const;
 
-/** Which platforms have a credential of a provider, and whether it is one of the simulators. */
+/** Which platforms have a credential of a provider, of whatever app, and whether that is one of the simulators. */
 export async function findPlatformCredentials(
   tx: Queryable,
   workspaceId: string,
 ): Promise<WarnedCampaign['credentials']> {
   const stored = await listProviderCredentials(tx, workspaceId);
+  const isOfDefault = ({ appId }: { appId: string }): boolean => appId === defaultAppId;
   return Object.fromEntries(
-    stored.map(({ provider, simulated }) => [providerPlatforms[provider], simulated ? 'simulated' : 'real']),
+    // Of several on a platform that of the default app is told.
+    [...stored.filter((row) => !isOfDefault(row)), ...stored.filter(isOfDefault)].map(({ provider, simulated }) => [
+      providerPlatforms[provider],
+      simulated ? 'simulated' : 'real',
+    ]),
   );
 }
 

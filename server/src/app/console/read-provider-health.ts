@@ -1,3 +1,4 @@
+import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Database } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
@@ -32,7 +33,8 @@ export async function readProviderHealth(
   database: Database,
   { workspaceId, at }: { workspaceId: string; at: Date },
 ): Promise<ProviderHealth[]> {
-  const stored = await listProviderCredentials(database, workspaceId);
+  // The overview tells of the default apps.
+  const stored = (await listProviderCredentials(database, workspaceId)).filter(({ appId }) => appId === defaultAppId);
   const summaries = new Map(stored.map((row) => [row.provider, row.summary]));
   const site = summaries.get('webpush')?.publicKey;
   const restraints = await listAccountRestraints(database, {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps/app.ts';
 import { adviseOnCheck } from '../../domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../domain/credentials/credential-check.ts';
 import { ProviderKeyError, parseProviderKey } from '../../domain/credentials/parse-provider-key.ts';
@@ -7,6 +8,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
+import { holdApp } from '../../storage/apps/apps.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { countDevices } from '../../storage/installation/overview.ts';
@@ -38,10 +40,12 @@ export type CredentialDependencies = {
 };
 
 type Of = { by: Actor; workspaceId: string };
-type Named = { workspaceId: string; provider: ProviderName };
-type Connection = { given: GivenKey; unasked: 'store' | 'refuse' };
+/** The default app is meant where none is named. */
+type OfApp = { appId?: string };
+type Named = OfApp & { workspaceId: string; provider: ProviderName };
+type Connection = OfApp & { given: GivenKey; unasked: 'store' | 'refuse' };
 
-/** The three, connected or not, with what hangs on each. Reads every device. @throws ServiceError NOT_FOUND */
+/** The three of the default apps, connected or not, with what hangs on each, and those of other apps. Reads every device. @throws ServiceError NOT_FOUND */
 export async function listCredentials({ database }: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
   await requireWorkspace(database, workspaceId);
   const [stored, devices, runs] = await Promise.all([
@@ -50,12 +54,15 @@ export async function listCredentials({ database }: Pick<CredentialDependencies,
     countRunsOfPlatforms(database, workspaceId),
   ]);
   return providersOfPlatforms.map(({ platform, provider, name }) => {
-    const row = stored.find((credential) => credential.provider === provider);
+    const own = stored.filter((credential) => credential.provider === provider);
+    const row = own.find(({ appId }) => appId === defaultAppId);
+    const others = own.filter(({ appId }) => appId !== defaultAppId);
     return {
       platform,
       provider,
       name,
       connected: row ? presentable(row) : null,
+      ofOtherApps: others.map((other) => ({ appId: other.appId, connected: presentable(other) })),
       hits: {
         devices: devices
           .filter((count) => count.platform === platform && count.state === 'ACTIVE')
@@ -70,22 +77,24 @@ export async function listCredentials({ database }: Pick<CredentialDependencies,
  * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the
  * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`.
  *
- * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED
+ * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED,
+ *   PARAMETER_INVALID for an app that there is not
  */
 export async function connectCredential(deps: CredentialDependencies, { given, unasked, ...of }: Of & Connection) {
   const { database, ask, onChanged } = deps;
-  const { workspaceId } = of;
+  const { workspaceId, appId = defaultAppId } = of;
   await requireWorkspace(database, workspaceId);
   const credential = readKey(given);
   const { provider } = credential;
+  await requireApp(database, { workspaceId, appId, credential });
   const check = await ask(credential);
   const reason = `${check.words.replace(/\.$/, '')}. ${adviseOnCheck({ ...check, provider }).replace(/\.$/, '')}`;
   if (check.verdict === 'REFUSED') throw new ServiceError('PROVIDER_REFUSED', { reason });
   if (check.verdict === 'UNKNOWN' && unasked === 'refuse')
     throw new ServiceError('PROVIDER_NOT_ASKED', { reason: check.words.replace(/\.$/, '') });
-  await store(deps, { ...of, credential, check });
+  await store(deps, { ...of, appId, credential, check });
   await onChanged();
-  return presentable(await find(database, { workspaceId, provider }));
+  return presentable(await find(database, { workspaceId, provider, appId }));
 }
 
 /** A sandbox's way back to its simulated phones. @throws ServiceError NOT_FOUND in production */
@@ -94,23 +103,25 @@ export async function useSimulatedCredential(deps: CredentialDependencies, { by,
   if (!deps.isSandbox || !(await findWorkspace(database, workspaceId))) throw new ServiceError('NOT_FOUND');
   const made = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
   const credential = made.find((each) => each.provider === provider)!;
-  await store(deps, { by, workspaceId, credential, check: undefined });
+  await store(deps, { by, workspaceId, appId: defaultAppId, credential, check: undefined });
   await onChanged();
   return presentable(await find(database, { workspaceId, provider }));
 }
 
 /** Asks the provider now and keeps what it says. @throws ServiceError NOT_FOUND */
-export async function checkCredential(deps: CredentialDependencies, { by, workspaceId, provider }: Of & Named) {
+export async function checkCredential(deps: CredentialDependencies, { by, ...named }: Of & Named) {
   const { database, clock, encryption, ask } = deps;
-  const row = await find(database, { workspaceId, provider });
+  const { workspaceId, provider } = named;
+  const row = await find(database, named);
+  const { appId } = row;
   const check = await ask(openCredential(encryption, row));
   const at = clock.now();
   await inTransaction(database, async (tx) => {
-    await noteCredentialCheck(tx, { ...check, workspaceId, provider, updatedAt: row.updatedAt, at });
-    const detail = { verdict: check.verdict };
+    await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
+    const detail = { ...appDetail(appId), verdict: check.verdict };
     await audit(tx, { actor: by, workspaceId, action: 'credential.check', object: { id: provider }, detail, at });
   });
-  return presentable(await find(database, { workspaceId, provider }));
+  return presentable(await find(database, named));
 }
 
 /** Asks the provider now and keeps nothing of it. @throws ServiceError NOT_FOUND */
@@ -128,7 +139,7 @@ export async function askCredential(
  */
 export async function removeCredential(deps: CredentialDependencies, request: Of & Removal): Promise<void> {
   const { database, clock, onChanged } = deps;
-  const { by, workspaceId, provider, whileSending } = request;
+  const { by, workspaceId, provider, whileSending, appId = defaultAppId } = request;
   const { platform, name } = providersOfPlatforms.find((each) => each.provider === provider)!;
   const at = clock.now();
   await inTransaction(database, async (tx) => {
@@ -137,17 +148,22 @@ export async function removeCredential(deps: CredentialDependencies, request: Of
       throw new ServiceError('CREDENTIAL_IN_USE', {
         reason: runs === 1 ? 'one send needs it' : `${runs} sends need it`,
       });
-    if (!(await deleteProviderCredential(tx, { workspaceId, provider })))
+    if (!(await deleteProviderCredential(tx, { workspaceId, provider, appId })))
       throw new ServiceError('NOT_FOUND', { detail: `no ${name} credential` });
     const object = { id: provider };
-    await audit(tx, { actor: by, workspaceId, action: 'credential.remove', object, detail: { runs }, at });
+    const detail = { ...appDetail(appId), runs };
+    await audit(tx, { actor: by, workspaceId, action: 'credential.remove', object, detail, at });
   });
   await onChanged();
 }
 
 /** @throws ServiceError NOT_FOUND */
-async function find(database: Queryable, { workspaceId, provider }: Named): Promise<StoredCredential> {
-  const row = (await listProviderCredentials(database, workspaceId)).find((stored) => stored.provider === provider);
+async function find(
+  database: Queryable,
+  { workspaceId, provider, appId = defaultAppId }: Named,
+): Promise<StoredCredential> {
+  const stored = await listProviderCredentials(database, workspaceId);
+  const row = stored.find((each) => each.provider === provider && each.appId === appId);
   if (!row) throw new ServiceError('NOT_FOUND', { detail: `no ${provider} credential` });
   return row;
 }
@@ -155,20 +171,46 @@ async function find(database: Queryable, { workspaceId, provider }: Named): Prom
 /** The credential and its line in the audit log are one transaction. */
 async function store(
   { database, clock, encryption }: CredentialDependencies,
-  { by, workspaceId, credential, check }: Of & Stored,
+  { by, workspaceId, appId, credential, check }: Of & Stored,
 ): Promise<void> {
   const { provider } = credential;
   const at = clock.now();
   await inTransaction(database, async (tx) => {
-    const before = (await listProviderCredentials(tx, workspaceId)).find((row) => row.provider === provider);
-    await saveProviderCredential({ encryption }, tx, { workspaceId, credential, at });
-    const row = (await listProviderCredentials(tx, workspaceId)).find((stored) => stored.provider === provider)!;
-    if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, updatedAt: row.updatedAt, at });
+    await requireApp(tx, { workspaceId, appId, credential });
+    const isOwn = (row: StoredCredential): boolean => row.provider === provider && row.appId === appId;
+    const before = (await listProviderCredentials(tx, workspaceId)).find(isOwn);
+    await saveProviderCredential({ encryption }, tx, { workspaceId, appId, credential, at });
+    const row = (await listProviderCredentials(tx, workspaceId)).find(isOwn)!;
+    if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
     const action = before ? 'credential.replace' : 'credential.connect';
-    const detail = { ...row.summary, verdict: check?.verdict ?? 'simulated' };
+    const detail = { ...appDetail(appId), ...row.summary, verdict: check?.verdict ?? 'simulated' };
     await audit(tx, { actor: by, workspaceId, action, object: { id: provider }, detail, at });
   });
 }
+
+type OfOneApp = { workspaceId: string; appId: string; credential: ProviderCredential };
+
+/**
+ * The app of a credential, held until the transaction ends. A key of Apple's says for which app it is stored.
+ *
+ * @throws ServiceError PARAMETER_INVALID, PROVIDER_KEY_INVALID
+ */
+async function requireApp(tx: Queryable, { workspaceId, appId, credential }: OfOneApp): Promise<void> {
+  if (appId === defaultAppId) return;
+  const { platform } = providersOfPlatforms.find(({ provider }) => provider === credential.provider)!;
+  const app = await holdApp(tx, { workspaceId, platform, appId });
+  if (!app)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `"${appId}" is no app on ${platform}` });
+  if (credential.provider !== 'apns') return;
+  const { topic, environment } = credential;
+  if (topic !== app.identifier || environment !== app.environment)
+    throw new ServiceError('PROVIDER_KEY_INVALID', {
+      reason: `The app ${appId} is ${app.identifier} in ${app.environment}, not ${topic} in ${environment}`,
+    });
+}
+
+/** Lines about the default apps are as they were. */
+const appDetail = (appId: string): { app?: string } => (appId === defaultAppId ? {} : { app: appId });
 
 /** @throws ServiceError PROVIDER_KEY_INVALID */
 function readKey(given: GivenKey): ProviderCredential {
@@ -180,8 +222,8 @@ function readKey(given: GivenKey): ProviderCredential {
   }
 }
 
-type Stored = { credential: ProviderCredential; check: CredentialCheck | undefined };
-type Removal = { provider: ProviderName; whileSending: 'pause' | 'refuse' };
+type Stored = { appId: string; credential: ProviderCredential; check: CredentialCheck | undefined };
+type Removal = OfApp & { provider: ProviderName; whileSending: 'pause' | 'refuse' };
 
 /** Everything but the sealed keys. */
 function presentable({

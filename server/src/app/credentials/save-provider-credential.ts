@@ -4,17 +4,18 @@ import type { Encryption } from '../../domain/encryption.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { upsertProviderCredential } from '../../storage/keys/provider-credentials.ts';
 
-/** Seals and stores a workspace's credential of one provider; an earlier one is replaced. */
+/** Seals and stores the credential of one app; an earlier one is replaced. */
 export async function saveProviderCredential(
   { encryption }: { encryption: Encryption },
   tx: Queryable,
-  input: { workspaceId: string; credential: ProviderCredential; at: Date },
+  input: { workspaceId: string; appId: string; credential: ProviderCredential; at: Date },
 ): Promise<void> {
-  const { workspaceId, credential, at } = input;
-  const context = encryptionContext.providerCredential({ workspaceId, provider: credential.provider });
+  const { workspaceId, appId, credential, at } = input;
+  const context = encryptionContext.providerCredential({ workspaceId, provider: credential.provider, appId });
   await upsertProviderCredential(tx, {
     workspaceId,
     provider: credential.provider,
+    appId,
     encrypted: encryption.encrypt(JSON.stringify(credential), context),
     summary: summarise(credential),
     simulated: credential.simulated,

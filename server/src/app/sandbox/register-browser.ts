@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps/app.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -27,7 +28,8 @@ export async function readBrowserSettings(
 ): Promise<{ workspaceId: string; publicKey: string }> {
   const workspaceId = requireDemo(deps);
   const credentials = await listProviderCredentials(deps.database, workspaceId);
-  const publicKey = credentials.find(({ provider }) => provider === 'webpush')?.summary.publicKey;
+  const publicKey = credentials.find(({ provider, appId }) => provider === 'webpush' && appId === defaultAppId)?.summary
+    .publicKey;
   if (publicKey === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no Web Push credential' });
   return { workspaceId, publicKey };
 }

@@ -3,6 +3,7 @@ import type { Random } from '../../domain/tokens/secret.ts';
 import { makeId } from '../../domain/ids.ts';
 import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
+import { defaultAppId } from '../../domain/apps/app.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { findInstallation, lockInstallation, setDemoWorkspace } from '../../storage/installation/installation.ts';
@@ -56,7 +57,8 @@ export async function seedDemoWorkspace(
     const { at } = options;
     await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
     const keys = await fillDemoWorkspace(deps, tx, { workspaceId, at, random });
-    for (const credential of credentials) await saveProviderCredential(deps, tx, { workspaceId, credential, at });
+    for (const credential of credentials)
+      await saveProviderCredential(deps, tx, { workspaceId, appId: defaultAppId, credential, at });
     await setDemoWorkspace(tx, {
       workspaceId,
       encryptedSeed: deps.encryption.encrypt(seed, encryptionContext.demoSeed()),

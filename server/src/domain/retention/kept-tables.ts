@@ -167,6 +167,7 @@ export const keptTables: readonly KeptTables[] = [
     tables: [
       'workspaces',
       'api_keys',
+      'apps',
       'provider_credentials',
       'business_events',
       'accounts',

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps/app.ts';
 import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
@@ -32,9 +33,11 @@ export function makeLoadCredentials({ database, encryption, clock }: LoadCredent
   };
 }
 
+/** Those of the default apps. */
 export function openCredentials(encryption: Encryption, rows: EncryptedCredential[]): ProviderCredentials {
   const credentials: ProviderCredentials = {};
   for (const row of rows) {
+    if (row.appId !== defaultAppId) continue;
     const text = encryption.decrypt(row.encrypted, encryptionContext.providerCredential(row)).toString('utf8');
     Object.assign(credentials, { [row.provider]: JSON.parse(text) });
   }

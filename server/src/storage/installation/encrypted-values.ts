@@ -19,8 +19,9 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
     ...{ table: 'api_keys', column: 'secret_sealed', key: { id: 'id' }, besides: { workspaceId: 'workspace_id' } },
     contextOf: encryptionContext.pushKey,
   }),
-  valuesOf<{ workspaceId: string; provider: ProviderCredential['provider'] }>({
-    ...{ table: 'provider_credentials', column: 'sealed', key: { workspaceId: 'workspace_id', provider: 'provider' } },
+  valuesOf<{ workspaceId: string; provider: ProviderCredential['provider']; appId: string }>({
+    ...{ table: 'provider_credentials', column: 'sealed' },
+    key: { workspaceId: 'workspace_id', provider: 'provider', appId: 'app_id' },
     contextOf: encryptionContext.providerCredential,
   }),
   valuesOf<{ key: string }>({

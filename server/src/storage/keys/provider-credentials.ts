@@ -5,20 +5,21 @@ export type ProviderName = 'fcm' | 'apns' | 'webpush';
 export type EncryptedCredential = {
   workspaceId: string;
   provider: ProviderName;
+  appId: string;
   encrypted: Buffer;
   simulated: boolean;
 };
 
-/** Stores or replaces a workspace's credential of one provider. Index: primary key. */
+/** Stores or replaces the credential of one app at its provider. Index: primary key. */
 export async function upsertProviderCredential(
   tx: Queryable,
   credential: EncryptedCredential & { summary: Record<string, string>; at: Date },
 ): Promise<void> {
   await tx`
-    insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
-    values (${credential.workspaceId}, ${credential.provider}, ${credential.encrypted},
+    insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+    values (${credential.workspaceId}, ${credential.provider}, ${credential.appId}, ${credential.encrypted},
       ${JSON.stringify(credential.summary)}::text::jsonb, ${credential.simulated}, ${credential.at})
-    on conflict (workspace_id, provider) do update
+    on conflict (workspace_id, provider, app_id) do update
       set sealed = excluded.sealed, summary = excluded.summary, simulated = excluded.simulated,
         updated_at = excluded.updated_at, checked_at = null, check_verdict = null, check_words = null`;
 }
@@ -33,9 +34,9 @@ export type StoredCredential = EncryptedCredential & StoredCheck & { summary: Re
 /** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
   return tx<StoredCredential[]>`
-    select workspace_id as "workspaceId", provider, sealed as encrypted, simulated, summary, updated_at as "updatedAt",
+    select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated, summary, updated_at as "updatedAt",
       checked_at as "checkedAt", check_verdict as "checkVerdict", check_words as "checkWords"
-    from provider_credentials where workspace_id = ${workspaceId} order by provider`;
+    from provider_credentials where workspace_id = ${workspaceId} order by provider, app_id`;
 }
 
 /**
@@ -47,6 +48,7 @@ export async function noteCredentialCheck(
   check: {
     workspaceId: string;
     provider: ProviderName;
+    appId: string;
     /** Of the credential that was asked about. */
     updatedAt: Date;
     verdict: CheckVerdict;
@@ -57,25 +59,26 @@ export async function noteCredentialCheck(
   await tx`
     update provider_credentials
     set checked_at = ${check.at}, check_verdict = ${check.verdict}, check_words = ${check.words}
-    where workspace_id = ${check.workspaceId} and provider = ${check.provider}
+    where workspace_id = ${check.workspaceId} and provider = ${check.provider} and app_id = ${check.appId}
       and date_trunc('milliseconds', updated_at) = ${check.updatedAt}`;
 }
 
 /** Removes a credential. Index: primary key. @returns whether there was one */
 export async function deleteProviderCredential(
   tx: Queryable,
-  { workspaceId, provider }: { workspaceId: string; provider: ProviderName },
+  { workspaceId, provider, appId }: { workspaceId: string; provider: ProviderName; appId: string },
 ): Promise<boolean> {
   const rows = await tx`
-    delete from provider_credentials where workspace_id = ${workspaceId} and provider = ${provider} returning 1`;
+    delete from provider_credentials
+    where workspace_id = ${workspaceId} and provider = ${provider} and app_id = ${appId} returning 1`;
   return rows.length === 1;
 }
 
 /** Every simulated credential of this installation; the simulators learn from it whom they serve. */
 export async function listSimulatedCredentials(tx: Queryable): Promise<EncryptedCredential[]> {
   return tx<EncryptedCredential[]>`
-    select workspace_id as "workspaceId", provider, sealed as encrypted, simulated
-    from provider_credentials where simulated order by workspace_id, provider`;
+    select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated
+    from provider_credentials where simulated order by workspace_id, provider, app_id`;
 }
 
 export type EncryptedToken = { encrypted: Buffer; issuedAt: Date };

@@ -38,6 +38,7 @@ async function useRealProviders({ database, workspaceId }: CarillonBundle): Prom
   for (const credential of [fcm!, apns!])
     await saveProviderCredential({ encryption }, database, {
       workspaceId,
+      appId: 'default',
       credential: { ...credential, simulated: false },
       at: new Date(),
     });

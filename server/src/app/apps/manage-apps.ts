@@ -1,0 +1,107 @@
+import type { Clock } from '../../clock.ts';
+import { defaultAppId, findAppFaults } from '../../domain/apps/app.ts';
+import type { App } from '../../domain/apps/app.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { deleteApp, insertApp, listApps, lockApp, renameApp } from '../../storage/apps/apps.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
+import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
+import { providersOfPlatforms } from '../console/read-provider-health.ts';
+import { requireWorkspace } from '../workspaces/require-workspace.ts';
+
+export type AppDependencies = { database: Database; clock: Clock };
+
+type By = { by: Actor; workspaceId: string };
+type Named = { platform: Platform; appId: string };
+
+/** An app as it is shown; a default one has the identifier that its credential says, if any does. */
+export type ListedApp = Omit<App, 'identifier'> & {
+  identifier: string | null;
+  /** Whose credential its messages take; null while there is none. */
+  credentialOf: string | null;
+};
+
+/** A workspace's apps by platform, the default one first. @throws ServiceError NOT_FOUND */
+export async function listWorkspaceApps(database: Queryable, workspaceId: string): Promise<ListedApp[]> {
+  await requireWorkspace(database, workspaceId);
+  const apps = await listApps(database, workspaceId);
+  const credentials = await listProviderCredentials(database, workspaceId);
+  return platforms.flatMap((platform) => {
+    const { provider } = providersOfPlatforms.find((each) => each.platform === platform)!;
+    const own = credentials.filter((credential) => credential.provider === provider);
+    const { topic = null, environment = null } = own.find(({ appId }) => appId === defaultAppId)?.summary ?? {};
+    const first = { platform, appId: defaultAppId, name: 'Default app', identifier: topic };
+    return [
+      { ...first, environment: environment as App['environment'] },
+      ...apps.filter((app) => app.platform === platform),
+    ].map((app) => {
+      const takers = own.map(({ appId }) => appId).filter((appId) => appId === app.appId || appId === defaultAppId);
+      return { ...app, credentialOf: takers.includes(app.appId) ? app.appId : (takers[0] ?? null) };
+    });
+  });
+}
+
+/** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for one that cannot be, or is there already */
+export async function addApp({ database, clock }: AppDependencies, { by, workspaceId, ...app }: By & App) {
+  const faults = findAppFaults(app);
+  if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
+  await requireWorkspace(database, workspaceId);
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    if (!(await insertApp(tx, { ...app, workspaceId, at }))) {
+      const isIdTaken = (await lockApp(tx, { workspaceId, ...app })) !== undefined;
+      throw new ServiceError('PARAMETER_INVALID', {
+        ...(isIdTaken ? { field: 'app' } : { field: 'identifier' }),
+        reason: `is that of an app there is on ${app.platform}`,
+      });
+    }
+    const detail = { platform: app.platform, identifier: app.identifier, environment: app.environment };
+    await audit(tx, { actor: by, workspaceId, action: 'app.add', object: objectOf(app), detail, at });
+  });
+}
+
+/** Renames an app. What it is stands for as long as it is there. @throws ServiceError PARAMETER_INVALID */
+export async function changeApp({ database, clock }: AppDependencies, change: By & Named & { name: string }) {
+  const { by, workspaceId, platform, appId, name } = change;
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    const app = await requireApp(tx, change);
+    const faults = findAppFaults({ ...app, name });
+    if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
+    await renameApp(tx, { workspaceId, platform, appId, name });
+    const detail = { platform, name: { from: app.name, to: name } };
+    await audit(tx, { actor: by, workspaceId, action: 'app.change', object: objectOf({ appId, name }), detail, at });
+  });
+}
+
+/** Removes an app that has no credential of its own any more. @throws ServiceError PARAMETER_INVALID */
+export async function removeApp({ database, clock }: AppDependencies, removal: By & Named): Promise<void> {
+  const { by, workspaceId, platform, appId } = removal;
+  const { provider } = providersOfPlatforms.find((each) => each.platform === platform)!;
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    const app = await requireApp(tx, removal);
+    const credentials = await listProviderCredentials(tx, workspaceId);
+    if (credentials.some((credential) => credential.provider === provider && credential.appId === appId))
+      throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has a credential of ${provider}` });
+    await deleteApp(tx, { workspaceId, platform, appId });
+    await audit(tx, { actor: by, workspaceId, action: 'app.remove', object: objectOf(app), detail: { platform }, at });
+  });
+}
+
+/** Locks the app. @throws ServiceError PARAMETER_INVALID for one that there is not, and for a default one */
+async function requireApp(tx: Queryable, named: { workspaceId: string } & Named): Promise<App> {
+  const { platform, appId } = named;
+  if (appId === defaultAppId)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: 'is there in every workspace' });
+  const app = await lockApp(tx, named);
+  if (!app)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `"${appId}" is no app on ${platform}` });
+  return app;
+}
+
+const objectOf = ({ appId, name }: Pick<App, 'appId' | 'name'>) => ({ id: appId, name });

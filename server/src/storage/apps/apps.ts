@@ -1,0 +1,53 @@
+import type { App } from '../../domain/apps/app.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Queryable } from '../database.ts';
+
+type Named = { workspaceId: string; platform: Platform; appId: string };
+
+/** A workspace's apps besides the default ones, by platform and id. Index: primary key. */
+export async function listApps(tx: Queryable, workspaceId: string): Promise<App[]> {
+  return tx<App[]>`
+    select platform, app_id as "appId", name, identifier, environment
+    from apps where workspace_id = ${workspaceId} order by platform, app_id`;
+}
+
+/** Holds an app until the transaction ends: it is neither changed nor removed before. Index: primary key. */
+export async function holdApp(tx: Queryable, { workspaceId, platform, appId }: Named): Promise<App | undefined> {
+  const [row] = await tx<App[]>`
+    select platform, app_id as "appId", name, identifier, environment
+    from apps where workspace_id = ${workspaceId} and platform = ${platform} and app_id = ${appId} for share`;
+  return row;
+}
+
+/** Locks an app until the transaction ends. Index: primary key. */
+export async function lockApp(tx: Queryable, { workspaceId, platform, appId }: Named): Promise<App | undefined> {
+  const [row] = await tx<App[]>`
+    select platform, app_id as "appId", name, identifier, environment
+    from apps where workspace_id = ${workspaceId} and platform = ${platform} and app_id = ${appId} for update`;
+  return row;
+}
+
+/** Adds an app. @returns false if its id or its identifier is taken: by the primary key, by apps_identifier_key */
+export async function insertApp(tx: Queryable, app: App & { workspaceId: string; at: Date }): Promise<boolean> {
+  const rows = await tx`
+    insert into apps (workspace_id, platform, app_id, name, identifier, environment, created_at)
+    values (${app.workspaceId}, ${app.platform}, ${app.appId}, ${app.name}, ${app.identifier}, ${app.environment}, ${app.at})
+    on conflict do nothing returning 1`;
+  return rows.length === 1;
+}
+
+/** Renames an app. Index: primary key. */
+export async function renameApp(
+  tx: Queryable,
+  { workspaceId, platform, appId, name }: Named & { name: string },
+): Promise<void> {
+  await tx`
+    update apps set name = ${name}
+    where workspace_id = ${workspaceId} and platform = ${platform} and app_id = ${appId}`;
+}
+
+/** Index: primary key. */
+export async function deleteApp(tx: Queryable, { workspaceId, platform, appId }: Named): Promise<void> {
+  await tx`
+    delete from apps where workspace_id = ${workspaceId} and platform = ${platform} and app_id = ${appId}`;
+}
