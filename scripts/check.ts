@@ -186,6 +186,8 @@ function installSystemPackages(): void {
     pgbouncer: '/usr/sbin/pgbouncer',
     // The program alone, without the service that its other package starts.
     'tinyproxy-bin': '/usr/bin/tinyproxy',
+    // For the tests of client-python.
+    python3: '/usr/bin/python3',
   };
   const missing = Object.entries(programs).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
   if (missing.length === 0 || !existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) return;

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..', '..');
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
 
 async function listPages(): Promise<string[]> {
-  const folders = ['.', 'docs', 'docs/decisions', 'docs/recipes', 'docs/spec', 'client'];
+  const folders = ['.', 'docs', 'docs/decisions', 'docs/recipes', 'docs/spec', 'client', 'client-python'];
   const pages = await Promise.all(
     folders.map(async (folder) => (await readdir(join(root, folder))).map((name) => join(folder, name))),
   );

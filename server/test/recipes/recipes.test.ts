@@ -8,6 +8,7 @@ import type { CarillonBundle } from '../carillon-bundle.ts';
 import { hasChromium, skipReason } from '../console/console-browser.ts';
 import { matchOutput } from './match-output.ts';
 import { playSubscribingBrowser } from './play-subscribing-browser.ts';
+import { readWebhookSecret } from './read-webhook-secret.ts';
 import { readRecipe } from './read-recipe.ts';
 import { runRecipe } from './run-recipe.ts';
 
@@ -36,16 +37,7 @@ afterAll(() => bundle.stop());
 async function startAnew(): Promise<void> {
   expect((await bundle.call('POST', '/sandbox/reset', { body: {} })).status).toBe(200);
   // Of a workspace that was made anew; its keys are the same.
-  environment.WEBHOOK_SECRET = await readWebhookSecret();
-}
-
-/** As the console shows it. */
-async function readWebhookSecret(): Promise<string> {
-  const code = (await bundle.carillon.createConsoleLink()).split('#sign-in=')[1];
-  const session = await bundle.call('POST', '/console/api/session', { body: { code } });
-  const cookie = session.headers.getSetCookie().map((line) => line.split(';')[0]!);
-  const path = `/console/api/webhook-secret?workspaceId=${bundle.workspaceId}`;
-  return (await bundle.call('GET', path, { headers: { cookie: cookie.join('; ') } })).json().secret;
+  environment.WEBHOOK_SECRET = await readWebhookSecret(bundle);
 }
 
 async function findFreePort(): Promise<string> {
