@@ -9,6 +9,7 @@ import { makeAdmitPush } from '../app/push/admit-push.ts';
 import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
+import { makeTokenBatches } from '../app/tokens/token-batches.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { RouteFamily } from '../http/build-server.ts';
 import { businessEventRoutes } from '../http/business-events/routes.ts';
@@ -65,7 +66,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const sandbox = phones && makeSandbox(composition, { phones, findDemo, clockListener });
   const families = [
     health,
-    tokenRoutes({ ...across, wait }),
+    tokenRoutes({ ...across, wait, batches: makeTokenBatches(across) }),
     pushRoutes({ ...across, admitPush: makeAdmitPush(across), acceptPush: makeAcceptPush(across) }),
     dataRoutes({ ...deps, ensureToday: makeEnsureToday(across), erasureDelayHours: config.erasureDelayHours }),
     segmentRoutes({ ...deps, limits }),

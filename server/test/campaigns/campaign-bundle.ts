@@ -6,6 +6,7 @@ import { makeCampaignTotals } from '../../src/app/campaigns/campaign-totals.ts';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { makeAcceptPush } from '../../src/app/push/accept-push.ts';
 import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
+import { makeTokenBatches } from '../../src/app/tokens/token-batches.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
@@ -39,7 +40,7 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
   const migrationGuideFile = join(import.meta.dirname, '..', '..', '..', 'docs', 'migration-v1-v5.md');
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...deps, limits, totals: makeCampaignTotals(deps), migrationGuideFile }),
-    tokenRoutes({ ...deps, wait: async () => {} }),
+    tokenRoutes({ ...deps, wait: async () => {}, batches: makeTokenBatches(deps) }),
     pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
   ]);
 

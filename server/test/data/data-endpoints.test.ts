@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateToken } from '../../src/app/tokens/generate-token.ts';
+import { makeTokenBatches } from '../../src/app/tokens/token-batches.ts';
 import { identifiersOf } from '../../src/domain/users/identifier.ts';
 import { mergeAttributes } from '../../src/domain/users/user-attributes.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -411,7 +412,7 @@ describe('who may call', () => {
   test('an access token whose key covers Data is taken, an unknown one is ER001 (decision D16)', async () => {
     const secret = await bundle.makeKey('oauth');
     const { accessToken } = await generateToken(
-      { ...bundle, wait: async () => {} },
+      { ...bundle, wait: async () => {}, batches: makeTokenBatches(bundle) },
       {
         caller: { clientId: bundle.workspaceId, address: '192.0.2.1', dataCenter: undefined },
         clientSecret: secret,

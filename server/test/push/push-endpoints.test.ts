@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import { generateToken } from '../../src/app/tokens/generate-token.ts';
+import { makeTokenBatches } from '../../src/app/tokens/token-batches.ts';
 import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { joinCampaigns } from '../../src/storage/campaigns/campaigns.ts';
@@ -902,7 +903,7 @@ describe('the edge', () => {
     });
     const caller = { clientId: bundle.appId, address: '127.0.0.1', dataCenter: undefined };
     const { accessToken } = await generateToken(
-      { ...bundle, wait: async () => {} },
+      { ...bundle, wait: async () => {}, batches: makeTokenBatches(bundle) },
       {
         caller,
         clientSecret: secret,

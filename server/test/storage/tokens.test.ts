@@ -10,7 +10,7 @@ import {
   findAccessToken,
   findRefreshToken,
   insertAccessToken,
-  insertRefreshToken,
+  insertTokens,
   revokeAccessToken,
   revokeAccessTokensOfRefresh,
   revokeRefreshToken,
@@ -36,7 +36,10 @@ async function setup() {
   const { key } = await createKey({ encryption }, database, { workspaceId, kind: 'oauth', name: 'Key', at });
   const owner = { workspaceId, keyId: key.id, keyGeneration: 1, issuedAt: at };
   const refreshTokenHash = hashSecret(`refresh ${(made += 1)}`);
-  await insertRefreshToken(database, { ...owner, tokenHash: refreshTokenHash, expiresAt: after(1000) });
+  // Without an access token: each test adds its own.
+  await database`
+    insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
+    values (${refreshTokenHash}, ${workspaceId}, ${key.id}, 1, ${at}, ${after(1000)})`;
   const insertAccess = async (seconds = 900) => {
     const tokenHash = hashSecret(`access ${(made += 1)}`);
     const stored = await insertAccessToken(database, {
@@ -50,12 +53,31 @@ async function setup() {
   return { workspaceId, key, refreshTokenHash, insertAccess };
 }
 
-test('a key that was removed meanwhile gets no refresh token', async () => {
-  const { workspaceId } = await setup();
-  const owner = { workspaceId, keyId: '0'.repeat(24), keyGeneration: 1, issuedAt: at };
-  const tokenHash = hashSecret('of nobody');
-  expect(await insertRefreshToken(database, { ...owner, tokenHash, expiresAt: after(1000) })).toBe(false);
-  expect(await findRefreshToken(database, tokenHash)).toBeUndefined();
+test('of tokens stored together those of a key that was removed meanwhile are left out, and the others are found', async () => {
+  const { workspaceId, key } = await setup();
+  const tokensOf = (keyId: string) => ({
+    ...{ workspaceId, keyId, keyGeneration: 1, issuedAt: at },
+    refreshTokenHash: hashSecret(`refresh ${(made += 1)}`),
+    accessTokenHash: hashSecret(`access ${(made += 1)}`),
+    refreshExpiresAt: after(1000),
+    accessExpiresAt: after(900),
+  });
+  const all = [tokensOf(key.id), tokensOf('0'.repeat(24)), tokensOf(key.id)];
+  expect(await insertTokens(database, all)).toEqual([true, false, true]);
+  for (const { keyId, refreshTokenHash, accessTokenHash } of all) {
+    const expected = keyId === key.id ? { id: keyId, workspaceId, keyGeneration: 1 } : undefined;
+    const [refresh, access] = [
+      await findRefreshToken(database, refreshTokenHash),
+      await findAccessToken(database, accessTokenHash),
+    ];
+    if (!expected) expect([refresh, access]).toEqual([undefined, undefined]);
+    else {
+      expect(refresh).toMatchObject({ ...expected, expiresAt: after(1000) });
+      expect(access).toMatchObject({ ...expected, expiresAt: after(900) });
+    }
+    const revoked = await revokeAccessTokensOfRefresh(database, { refreshTokenHash, at });
+    expect(revoked).toBe(expected ? 1 : 0);
+  }
 });
 
 test('a token is found with its key and workspace', async () => {

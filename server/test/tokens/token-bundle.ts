@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { createKey } from '../../src/app/keys/create-key.ts';
 import type { CreateKeyCommand } from '../../src/app/keys/create-key.ts';
+import { makeTokenBatches } from '../../src/app/tokens/token-batches.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeRequireBearer } from '../../src/http/auth/bearer.ts';
@@ -37,7 +38,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
 
   async function makeServer({ trustProxy = false as TrustedProxies } = {}): Promise<FastifyInstance> {
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
-    const deps = { database, clock, encryption, wait, ...options };
+    const deps = { database, clock, encryption, wait, batches: makeTokenBatches({ database }), ...options };
     const requireScope = makeRequireBearer(deps);
     const guarded: RouteFamily = async (server) => {
       for (const scope of ['data', 'campaign'] as const) {

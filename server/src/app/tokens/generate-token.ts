@@ -1,10 +1,12 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { refreshTokenSeconds } from '../../domain/tokens/limits.ts';
+import type { Random } from '../../domain/tokens/secret.ts';
 import { hashSecret, makeSecret } from '../../domain/tokens/secret.ts';
-import { insertRefreshToken } from '../../storage/keys/tokens.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { insertTokens } from '../../storage/keys/tokens.ts';
+import type { NewTokens } from '../../storage/keys/tokens.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { authenticateClient } from './authenticate-client.ts';
-import { issueAccessToken } from './issue-access-token.ts';
 import type { IssuedTokens } from './issue-access-token.ts';
 import type { Repeatable, TokenCaller, TokenDependencies } from './token-dependencies.ts';
 
@@ -21,25 +23,34 @@ export async function generateToken(deps: TokenDependencies, command: GenerateTo
   const { caller, clientSecret } = command;
   const key = await authenticateClient(deps, { operation: 'token', caller, clientSecret });
   const at = deps.clock.now();
+  const made = makeTokens(key, { at, random: deps.random });
+  if (command.idempotencyKey === undefined) return issuedOr(await deps.batches.storeTokens(made.stored), made.issued);
   // The key's id is part of the operation: two keys of a workspace never get each other's stored answer.
   const once = { workspaceId: key.workspaceId, operation: `token:${key.id}`, key: command.idempotencyKey };
   return answerOnce(deps, { ...once, rawBody: command.rawBody, at }, async (tx) => {
-    const refreshToken = makeSecret('refresh-token', deps.random);
-    const isStored = await insertRefreshToken(tx, {
-      tokenHash: hashSecret(refreshToken),
-      workspaceId: key.workspaceId,
-      keyId: key.id,
-      keyGeneration: key.generation,
-      issuedAt: at,
-      expiresAt: new Date(at.getTime() + refreshTokenSeconds * 1000),
-    });
-    if (!isStored) throw new ServiceError('TOKEN_CREDENTIALS_INVALID', { detail: 'the key was removed meanwhile' });
-    const issued = await issueAccessToken(tx, {
-      key,
-      refreshTokenHash: hashSecret(refreshToken),
-      at,
-      random: deps.random,
-    });
-    return { ...issued, refreshToken };
+    const [isStored] = await insertTokens(tx, [made.stored]);
+    return issuedOr(isStored!, made.issued);
   });
+}
+
+function issuedOr(isStored: boolean, issued: IssuedTokens): IssuedTokens {
+  if (isStored) return issued;
+  throw new ServiceError('TOKEN_CREDENTIALS_INVALID', { detail: 'the key was removed meanwhile' });
+}
+
+/** A refresh token and its first access token, with the current lifetime of the key (decision D15). */
+function makeTokens(
+  key: ApiKey,
+  { at, random }: { at: Date; random: Random | undefined },
+): { stored: NewTokens; issued: IssuedTokens } {
+  const [refreshToken, accessToken] = [makeSecret('refresh-token', random), makeSecret('access-token', random)];
+  const { workspaceId, id: keyId, generation: keyGeneration } = key;
+  const expiresInSeconds = key.accessTokenMinutes * 60;
+  const stored = {
+    ...{ refreshTokenHash: hashSecret(refreshToken), accessTokenHash: hashSecret(accessToken) },
+    ...{ workspaceId, keyId, keyGeneration, issuedAt: at },
+    refreshExpiresAt: new Date(at.getTime() + refreshTokenSeconds * 1000),
+    accessExpiresAt: new Date(at.getTime() + expiresInSeconds * 1000),
+  };
+  return { stored, issued: { workspaceId, keyId, accessToken, refreshToken, expiresInSeconds } };
 }

@@ -34,11 +34,11 @@ export async function limitRequests(
  * @throws ServiceError TOKEN_RATE_LIMITED
  */
 export async function limitGuesses(
-  { database, clock, wait }: Pick<TokenDependencies, 'database' | 'clock' | 'wait'>,
+  { batches, clock, wait }: Pick<TokenDependencies, 'batches' | 'clock' | 'wait'>,
   caller: TokenCaller,
 ): Promise<void> {
   const counters = guessCounters(caller);
-  const found = await findLimitWindows(database, counters);
+  const found = await batches.findWindows(counters);
   const at = clock.now();
   const waits = counters.map(({ windows }, index) => secondsUntilPass(windows, { events: found[index]!, at }));
   const refusedFor = Math.max(...waits.filter((_, index) => counters[index]!.refuses));

@@ -105,31 +105,52 @@ export type StoredRefreshToken = ApiKey & {
   secretRequiredAtRefresh: boolean;
 };
 
+export type NewTokens = {
+  refreshTokenHash: Buffer;
+  accessTokenHash: Buffer;
+  workspaceId: string;
+  keyId: string;
+  keyGeneration: number;
+  issuedAt: Date;
+  refreshExpiresAt: Date;
+  accessExpiresAt: Date;
+};
+
 /**
- * Adds a refresh token of a key. Two equal tokens (256 bits: a broken random source) are refused by the primary key. The
- * lock on the key's row makes whoever removes the key at the same moment, as a reset of the sandbox does, wait or win.
- * Index: primary key of api_keys.
+ * Adds refresh tokens, each with its first access token, in one statement. Two equal tokens (256 bits: a broken random source)
+ * are refused by the primary keys. The locks on the keys' rows, in order, make whoever removes a key at the same moment, as a
+ * reset of the sandbox does, wait or win. Index: primary key of api_keys.
  *
- * @returns whether there was the key
+ * @returns for each whether there was the key
  */
-export async function insertRefreshToken(
-  tx: Queryable,
-  token: {
-    tokenHash: Buffer;
-    workspaceId: string;
-    keyId: string;
-    keyGeneration: number;
-    issuedAt: Date;
-    expiresAt: Date;
-  },
-): Promise<boolean> {
-  const rows = await tx`
-    insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
-    select ${token.tokenHash}, ${token.workspaceId}, id, ${token.keyGeneration}::integer, ${token.issuedAt}::timestamptz,
-      ${token.expiresAt}::timestamptz
-    from (select id from api_keys where id = ${token.keyId} for key share) as owner
-    returning 1`;
-  return rows.length === 1;
+export async function insertTokens(tx: Queryable, tokens: readonly NewTokens[]): Promise<boolean[]> {
+  const rows = await tx<{ place: number }[]>`
+    with owners as materialized (
+      select id from api_keys where id = any(${[...new Set(tokens.map(({ keyId }) => keyId))]}) order by id for key share
+    ), asked as materialized (
+      select asked.* from unnest(
+        ${tokens.map(({ refreshTokenHash }) => refreshTokenHash)}::bytea[],
+        ${tokens.map(({ accessTokenHash }) => accessTokenHash)}::bytea[],
+        ${tokens.map(({ workspaceId }) => workspaceId)}::text[], ${tokens.map(({ keyId }) => keyId)}::text[],
+        ${tokens.map(({ keyGeneration }) => keyGeneration)}::int[], ${tokens.map(({ issuedAt }) => issuedAt)}::timestamptz[],
+        ${tokens.map(({ refreshExpiresAt }) => refreshExpiresAt)}::timestamptz[],
+        ${tokens.map(({ accessExpiresAt }) => accessExpiresAt)}::timestamptz[]
+      ) with ordinality as asked (
+        refresh_hash, access_hash, workspace_id, key_id, generation, issued_at, refresh_expires_at, access_expires_at, place
+      )
+      join owners on owners.id = asked.key_id collate "C"
+    ), refreshing as (
+      insert into refresh_tokens (token_hash, workspace_id, key_id, key_generation, issued_at, expires_at)
+      select refresh_hash, workspace_id, key_id, generation, issued_at, refresh_expires_at from asked
+    ), accessing as (
+      insert into access_tokens (
+        token_hash, workspace_id, key_id, key_generation, refresh_token_hash, issued_at, expires_at
+      )
+      select access_hash, workspace_id, key_id, generation, refresh_hash, issued_at, access_expires_at from asked
+    )
+    select place::int as place from asked`;
+  const stored = new Set(rows.map(({ place }) => place));
+  return tokens.map((_, index) => stored.has(index + 1));
 }
 
 /** The token of that hash, alive or not. Indexes: the three primary keys. */

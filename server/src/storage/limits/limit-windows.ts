@@ -58,13 +58,13 @@ export async function countEvent(
 export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSubject[]): Promise<Date[][]> {
   const rows = await tx<(LimitSubject & { events: Date[] })[]>`
     select limit_windows.operation, limit_windows.subject, limit_windows.events
-    from unnest(${subjects.map(({ operation }) => operation)}::text[],
-      ${subjects.map(({ subject }) => subject.toString('hex'))}::text[]) as asked (operation, subject)
+    from (select distinct * from unnest(${subjects.map(({ operation }) => operation)}::text[],
+      ${subjects.map(({ subject }) => subject.toString('hex'))}::text[])) as asked (operation, subject)
     join limit_windows
       on limit_windows.operation = asked.operation and limit_windows.subject = decode(asked.subject, 'hex')`;
-  return subjects.map(
-    (asked) => rows.find((row) => row.operation === asked.operation && row.subject.equals(asked.subject))?.events ?? [],
-  );
+  const keyOf = ({ operation, subject }: LimitSubject): string => `${operation} ${subject.toString('latin1')}`;
+  const found = new Map(rows.map((row) => [keyOf(row), row.events]));
+  return subjects.map((asked) => found.get(keyOf(asked)) ?? []);
 }
 
 /**
