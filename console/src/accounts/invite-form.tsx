@@ -4,6 +4,7 @@ import type { OneTimeLink } from '../api/generated/account.ts';
 import type { Role } from '../api/generated/session.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
+import { resetSent } from '../parts/reset-sent.ts';
 import { roleOptions } from './role-names.ts';
 
 export function InviteForm({ onInvited }: { onInvited: (email: string, link: OneTimeLink) => void }) {
@@ -19,7 +20,7 @@ export function InviteForm({ onInvited }: { onInvited: (email: string, link: One
           const form = event.currentTarget;
           const fields = new FormData(form);
           const user = { email: String(fields.get('email')), role: String(fields.get('role')) as Role };
-          invite.mutate(user, { onSuccess: () => form.reset() });
+          invite.mutate(user, { onSuccess: () => resetSent(form, fields) });
         }}
       >
         <Stack>

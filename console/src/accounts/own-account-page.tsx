@@ -6,6 +6,7 @@ import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { resetSent } from '../parts/reset-sent.ts';
 import { Time } from '../parts/time.tsx';
 import { NewPasswordField } from '../session/new-password-field.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
@@ -94,7 +95,8 @@ function PasswordCard() {
         onSubmit={(event) => {
           event.preventDefault();
           const form = event.currentTarget;
-          change.mutate(new FormData(form), { onSuccess: () => form.reset() });
+          const fields = new FormData(form);
+          change.mutate(fields, { onSuccess: () => resetSent(form, fields) });
         }}
       >
         <Stack>

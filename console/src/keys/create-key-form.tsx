@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { CreatedKey, KeyKind } from '../api/generated/key.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
+import { resetSent } from '../parts/reset-sent.ts';
 import { keyKinds } from './key-kinds.ts';
 
 type CreateKeyFormProps = { workspaceId: string; onMade: (made: CreatedKey) => void };
@@ -28,7 +29,8 @@ export function CreateKeyForm({ workspaceId, onMade }: CreateKeyFormProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const form = event.currentTarget;
-          create.mutate(new FormData(form), { onSuccess: () => form.reset() });
+          const fields = new FormData(form);
+          create.mutate(fields, { onSuccess: () => resetSent(form, fields) });
         }}
       >
         <Stack>

@@ -7,6 +7,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/platform-names.ts';
+import { resetSent } from '../parts/reset-sent.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
@@ -161,7 +162,7 @@ function AddDevice({ workspaceId }: { workspaceId: string }) {
           platform: String(fields.get('platform')) as VirtualDevice['platform'],
           behaviour: String(fields.get('behaviour')) as DeviceBehaviour,
         };
-        add.mutate({ workspaceId, ...device }, { onSuccess: () => form.reset() });
+        add.mutate({ workspaceId, ...device }, { onSuccess: () => resetSent(form, fields) });
       }}
     >
       <Group align="end" gap="sm" mt="sm">

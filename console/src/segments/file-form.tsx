@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { AcceptedUpload } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
+import { resetSent } from '../parts/reset-sent.ts';
 
 type Kind = 'create' | 'add' | 'remove' | 'replace';
 
@@ -42,11 +43,12 @@ export function FileForm({ workspaceId, segment, onAccepted }: FileFormProps) {
         onSubmit={(event) => {
           event.preventDefault();
           const form = event.currentTarget;
+          const fields = new FormData(form);
           const onSuccess = () => {
-            form.reset();
-            setFile(null);
+            resetSent(form, fields);
+            setFile((shown) => (shown === file ? null : shown));
           };
-          accept.mutate(new FormData(form), { onSuccess });
+          accept.mutate(fields, { onSuccess });
         }}
       >
         <Stack>

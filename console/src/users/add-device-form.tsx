@@ -2,6 +2,7 @@ import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
+import { resetSent } from '../parts/reset-sent.ts';
 
 const platforms = [
   { value: 'ANDROID', label: 'Android (FCM token)' },
@@ -29,7 +30,10 @@ export function AddDeviceForm({ workspaceId, userId: id, onAdded }: AddDeviceFor
         const [deviceId, platform, token] = ['device', 'platform', 'token'].map((name) =>
           String(fields.get(name)).trim(),
         ) as [string, string, string];
-        add.mutate({ deviceId, attributes: { platform, push_id: token } }, { onSuccess: () => form.reset() });
+        add.mutate(
+          { deviceId, attributes: { platform, push_id: token } },
+          { onSuccess: () => resetSent(form, fields) },
+        );
       }}
     >
       <Group align="end" gap="sm" mt="sm">

@@ -5,6 +5,7 @@ import type { User } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';
+import { resetSent } from '../parts/reset-sent.ts';
 import { useMay } from '../session/use-session.ts';
 import { kindOf, parseValue, showValue, valueKinds } from './attribute-values.ts';
 import type { ValueKind } from './attribute-values.ts';
@@ -103,7 +104,7 @@ function AttributeForm({ edited, onLeave, onSave }: AttributeFormProps) {
         tell('fault' in parsed ? parsed.fault : undefined);
         if ('fault' in parsed) return;
         const name = edited?.name ?? String(fields.get('name'));
-        save.mutate({ [name]: parsed.value }, { onSuccess: () => form.reset() });
+        save.mutate({ [name]: parsed.value }, { onSuccess: () => resetSent(form, fields) });
       }}
     >
       <Group align="end" gap="sm" mt="sm">

@@ -67,9 +67,15 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     await form.getByRole('button', { name: 'Add attribute' }).click();
     await page.getByText('Not a number.').waitFor();
     await form.getByLabel('Value').fill('7');
+    const isTyped = Promise.withResolvers<void>();
+    await page.route('**/attributes?*', async (route) => isTyped.promise.then(() => route.continue()), { times: 1 });
     await form.getByRole('button', { name: 'Add attribute' }).click();
-    await page.getByRole('button', { name: 'Change orders' }).waitFor();
+    // The next one, while the first is on its way: the form is not emptied under it.
     await form.getByLabel('Attribute').fill('svc_score');
+    isTyped.resolve();
+    await page.getByRole('button', { name: 'Change orders' }).waitFor();
+    await form.getByRole('button', { name: 'Add attribute' }).and(page.locator(':enabled')).waitFor();
+    expect(await form.getByLabel('Attribute').inputValue()).toBe('svc_score');
     await form.getByLabel('Value').fill('1');
     await form.getByRole('button', { name: 'Add attribute' }).click();
     await page.getByText('is a reserved name', { exact: false }).waitFor();
