@@ -36,6 +36,14 @@ export function ProviderCard({ state, onChanged }: ProviderCardProps) {
         {connected?.check && <CheckResult check={connected.check} />}
         {connected?.check === null && <Text size="sm">The provider has not been asked about it yet.</Text>}
         {provider === 'webpush' && connected && <WebKeySnippet publicKey={connected.summary.publicKey ?? ''} />}
+        {state.ofOtherApps.map((other) => (
+          <section key={other.appId} aria-label={`App ${other.appId}`}>
+            <Title order={3} size="h6" mb={4}>
+              App {other.appId}
+            </Title>
+            <Facts connected={other.connected} />
+          </section>
+        ))}
         <Actions state={state} onChanged={onChanged} onReplace={form.toggle} isReplacing={isOpen} />
         {(isOpen || (connected === null && !isSandbox)) && (
           <ConnectForm

@@ -38,6 +38,16 @@ describe.skipIf(!hasChromium)(`providers of a sandbox in Chromium${skipReason}`,
     await fcm.getByRole('button', { name: 'Use the simulator of FCM (Android)' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Use the simulator' }).click();
     await fcm.getByText('Firebase project').waitFor();
+    // The credential of another app stands beside it.
+    await console.bundle.database`
+      insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
+      values (${console.bundle.workspaceId}, 'ANDROID', 'outlet', 'Outlet', 'com.example.outlet', now())`;
+    await console.bundle.database`
+      insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+      select workspace_id, provider, 'outlet', sealed, '{"projectId": "outlet-4711"}', true, updated_at
+      from provider_credentials where workspace_id = ${console.bundle.workspaceId} and provider = 'fcm'`;
+    await page.reload();
+    await fcm.getByRole('region', { name: 'App outlet' }).getByText('outlet-4711').waitFor();
     // The simulators know the new account at once.
     await fcm.getByRole('button', { name: 'Check FCM (Android)' }).click();
     await fcm.getByText('The provider accepts it').waitFor();

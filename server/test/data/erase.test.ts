@@ -229,6 +229,7 @@ const kept: Record<string, string> = {
   'access_tokens.refresh_token_hash': 'a key’s token',
   'access_tokens.token_hash': 'a key’s token',
   'api_keys.access_token_minutes': 'a setting',
+  'apps.identifier': 'the name of a package, bundle or site',
   'campaigns.target_selector': 'what a sender wrote (docs/decisions/0013)',
   'console_sessions.source_address': 'an operator’s session',
   'console_sessions.token_hash': 'an operator’s session',

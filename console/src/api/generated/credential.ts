@@ -24,6 +24,12 @@ export type ProviderCredentialState = {
   name: string;
   connected: ConnectedCredential | null;
 
+  /** Credentials of apps beside the default one (docs/apps.md). */
+  ofOtherApps: {
+    appId: string;
+    connected: ConnectedCredential;
+  }[];
+
   /** What hangs on it: devices that take push, and sends under way. */
   hits: {
     devices: number;

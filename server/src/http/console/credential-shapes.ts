@@ -21,6 +21,10 @@ export const ProviderCredentialState = Type.Object({
   provider: ProviderName,
   name: Type.String(),
   connected: orNull(ConnectedCredential),
+  ofOtherApps: described(
+    Type.Array(Type.Object({ appId: Type.String(), connected: ConnectedCredential })),
+    'Credentials of apps beside the default one (docs/apps.md).',
+  ),
   hits: described(
     Type.Object({ devices: Type.Number(), runs: Type.Number() }),
     'What hangs on it: devices that take push, and sends under way.',

@@ -171,11 +171,17 @@ describe('the simulators take a good token and refuse every forgery', () => {
   });
 
   test.each(forgeries)('APNs: %s', async (_what, forge) => {
-    expect(await apnsSays(forge(apnsParts))).toEqual({ status: 403, body: { reason: 'InvalidProviderToken' } });
+    expect(await apnsSays(forge(apnsParts))).toEqual({
+      ...{ status: 403, rule: 'credentials' },
+      body: { reason: 'InvalidProviderToken' },
+    });
   });
 
   test.each(forgeries)('Web Push: %s', async (_what, forge) => {
-    expect(await webPushSays(forge(vapidParts))).toEqual({ status: 403, body: 'VAPID is not valid' });
+    expect(await webPushSays(forge(vapidParts))).toEqual({
+      ...{ status: 403, rule: 'credentials' },
+      body: 'VAPID is not valid',
+    });
   });
 
   test.each<[string, string]>([
