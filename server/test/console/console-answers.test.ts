@@ -205,6 +205,13 @@ test('every answer of the console is what its shape says: no member too many, an
   const { key } = await ask('POST keys', { body: { kind: 'data', name: 'New' } });
   await ask('GET keys');
   await ask('POST keys/:id/rotate', { params: { id: key.id }, body: { overlapHours: 1 } });
+  await bundle.database`
+    insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
+    values (${bundle.workspaceId}, 'ANDROID', 'outlet', 'Outlet', 'com.example.outlet', now())`;
+  await bundle.database`
+    insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+    select workspace_id, provider, 'outlet', sealed, summary, simulated, updated_at
+    from provider_credentials where workspace_id = ${bundle.workspaceId} and provider = 'fcm'`;
   await ask('GET credentials');
   await ask('POST credentials', { body: webPush });
   await ask('POST credentials/:provider/check', { params: { provider: 'webpush' } });
