@@ -42,9 +42,7 @@ export type RunFigures = {
 
 const single = [
   'workerMicrosecondsPerWindow',
-  'workerHelperShare',
   'workerIdleMillisecondsPerSecond',
-  'databaseMicrosecondsPerDevice',
   'databaseMicrosecondsPerWindow',
   'pageShare',
   'walBytesPerDevice',
@@ -67,6 +65,8 @@ const single = [
 ] as const;
 const perPlatform = [
   'workerMicrosecondsPerDevice',
+  'helperMicrosecondsPerDevice',
+  'databaseMicrosecondsPerDevice',
   'simulatorMicrosecondsPerDevice',
   'streams',
   'latencyMilliseconds',

@@ -1,4 +1,5 @@
 import type { ClusterValues, RecordedRun, RunFigures } from './cluster-values.ts';
+import { weigh } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { simulateCampaign } from './simulate-campaign.ts';
 
@@ -22,7 +23,8 @@ export function predictRun(run: Omit<RecordedRun, 'measured' | 'name'>, values: 
   const [database] = result.database.servers;
   return {
     seconds: result.seconds,
-    workerCpuSeconds: result.workerCpuSeconds * (1 + values.workerHelperShare),
+    workerCpuSeconds:
+      result.workerCpuSeconds + (run.devices * weigh(run.shares, values.helperMicrosecondsPerDevice)) / 1e6,
     databaseCpuSeconds: database!.cpuSeconds,
     walBytes: database!.walBytes,
     statements: result.database.statements,

@@ -30,28 +30,29 @@ export function fitCosts({
   const perDevice = (figure: keyof Usage): number =>
     Math.max(0, (own[figure] - perWindow(figure) * own.windows) / own.devices);
   const workerWindow = perWindow('workerThreadSeconds');
-  const byPlatform = large.map((run) => ({ platform: run.platform, ...busy(run) }));
-  const threads = byPlatform.reduce((sum, { workerThreadSeconds }) => sum + workerThreadSeconds, 0);
-  const others = byPlatform.reduce((sum, { workerOtherSeconds }) => sum + workerOtherSeconds, 0);
+  const databaseWindow = perWindow('databaseSeconds');
   const idle = (figure: keyof Usage): number => (rest.one[figure] - rest.nobody[figure]) / rest.seconds;
   // Nothing is taken off for an idle worker: its jobs look less often while windows are sent.
   const statements = (meanOf(small, 'statements') - meanOf(ofPlatform, 'statements')) / (other.windows - own.windows);
-  const databaseWindow = perWindow('databaseSeconds');
   const databaseDevice = perDevice('databaseSeconds');
   return {
     workerMicrosecondsPerWindow: workerWindow * 1e6,
     ...Object.fromEntries(
-      byPlatform.flatMap(({ platform, devices, windows, workerThreadSeconds, simulatorSeconds }) => [
-        [
-          `workerMicrosecondsPerDevice.${platform}`,
-          (Math.max(0, workerThreadSeconds - workerWindow * windows) / devices) * 1e6,
-        ],
-        [`simulatorMicrosecondsPerDevice.${platform}`, (simulatorSeconds / devices) * 1e6],
-      ]),
+      large.flatMap((run) => {
+        const used = busy(run);
+        const ofDevice = (name: string, seconds: number): [string, number] => [
+          `${name}MicrosecondsPerDevice.${run.platform}`,
+          (Math.max(0, seconds) / used.devices) * 1e6,
+        ];
+        return [
+          ofDevice('worker', used.workerThreadSeconds - workerWindow * used.windows),
+          ofDevice('helper', used.workerOtherSeconds),
+          ofDevice('database', used.databaseSeconds - databaseWindow * used.windows),
+          ofDevice('simulator', used.simulatorSeconds),
+        ];
+      }),
     ),
-    workerHelperShare: others / threads,
     workerIdleMillisecondsPerSecond: Math.max(0, idle('workerThreadSeconds')) * 1000,
-    databaseMicrosecondsPerDevice: databaseDevice * 1e6,
     databaseMicrosecondsPerWindow: databaseWindow * 1e6,
     pageShare: own.pageMilliseconds / own.statementMilliseconds,
     walBytesPerDevice: perDevice('walBytes'),

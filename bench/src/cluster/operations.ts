@@ -1,9 +1,12 @@
 import type { ClusterValues } from './cluster-values.ts';
+import { weigh } from './scenario.ts';
+import type { ByPlatform } from './scenario.ts';
 import type { Operation } from './simulated-database.ts';
 
 export type Operations = ReturnType<typeof makeOperations>;
 
-type Rows = { bucket: number; devices: number };
+type Rows = { bucket: number; devices: number; counts: ByPlatform };
+type Due = Omit<Rows, 'counts'>;
 
 /**
  * The transactions of a worker, in the order of `engine/fan-out/send-window.ts`, with what was measured of a whole window
@@ -12,8 +15,7 @@ type Rows = { bucket: number; devices: number };
 export function makeOperations(values: ClusterValues) {
   const { statementMicroseconds, walBytesPerStatement, statementsPerWindow, databaseMicrosecondsPerWindow } = values;
   const perStatement = databaseMicrosecondsPerWindow / statementsPerWindow;
-  const pageMicroseconds = values.databaseMicrosecondsPerDevice * values.pageShare;
-  const storeMicroseconds = values.databaseMicrosecondsPerDevice - pageMicroseconds;
+  const rowMicroseconds = ({ counts }: Rows): number => weigh(counts, values.databaseMicrosecondsPerDevice);
   /** The page and the opening are one each. */
   const storeStatements = statementsPerWindow - 2;
   const openWalBytes = values.walBytesPerWindow / 2;
@@ -24,7 +26,7 @@ export function makeOperations(values: ClusterValues) {
     walBytes: kind === 'write' ? statements * walBytesPerStatement : 0,
     kind,
   });
-  const again = ({ bucket, devices }: Rows, statements: number): Operation => ({
+  const again = ({ bucket, devices }: Due, statements: number): Operation => ({
     bucket,
     devices,
     statements,
@@ -39,28 +41,28 @@ export function makeOperations(values: ClusterValues) {
     /** The run, and how far the chunk has come. */
     findRun: () => local(2, 'read'),
     heartbeat: (chunks: number): Operation => ({ ...local(1, 'write'), walBytes: chunks * walBytesPerStatement }),
-    page: ({ bucket, devices }: Rows): Operation => ({
-      bucket,
-      devices,
+    page: (rows: Rows): Operation => ({
+      bucket: rows.bucket,
+      devices: rows.devices,
       statements: 1,
-      microseconds: perStatement + devices * pageMicroseconds,
+      microseconds: perStatement + rowMicroseconds(rows) * values.pageShare,
       walBytes: 0,
       kind: 'read',
     }),
     /** The chunk's row. */
     open: (): Operation => ({ statements: 1, microseconds: perStatement, walBytes: openWalBytes, kind: 'write' }),
     endChunk: (): Operation => local(1, 'write'),
-    store: ({ bucket, devices }: Rows): Operation => ({
-      bucket,
-      devices,
+    store: (rows: Rows): Operation => ({
+      bucket: rows.bucket,
+      devices: rows.devices,
       statements: storeStatements,
-      microseconds: perStatement * storeStatements + devices * storeMicroseconds,
-      walBytes: values.walBytesPerWindow - openWalBytes + devices * values.walBytesPerDevice,
+      microseconds: perStatement * storeStatements + rowMicroseconds(rows) * (1 - values.pageShare),
+      walBytes: values.walBytesPerWindow - openWalBytes + rows.devices * values.walBytesPerDevice,
       kind: 'write',
     }),
     /** Retries: half of what one costs is its claim, half its settling. */
-    claimDue: (rows: Rows): Operation => again(rows, 2),
-    settle: (rows: Rows): Operation => again(rows, storeStatements),
+    claimDue: (rows: Due): Operation => again(rows, 2),
+    settle: (rows: Due): Operation => again(rows, storeStatements),
     endRun: () => local(4, 'write'),
     idleSecond: (): Operation => ({
       statements: values.idleStatementsPerSecond,

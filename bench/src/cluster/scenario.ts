@@ -44,6 +44,11 @@ export function sumOf(counts: ByPlatform): number {
   return counts.ANDROID + counts.IOS + counts.WEB;
 }
 
+/** Of so many of each platform, at what one of it has. */
+export function weigh(counts: ByPlatform, each: ByPlatform): number {
+  return counts.ANDROID * each.ANDROID + counts.IOS * each.IOS + counts.WEB * each.WEB;
+}
+
 export function byPlatform(make: (platform: Platform) => number): ByPlatform {
   return { ANDROID: make('ANDROID'), IOS: make('IOS'), WEB: make('WEB') };
 }

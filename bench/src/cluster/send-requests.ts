@@ -1,5 +1,6 @@
 import type { ClusterValues } from './cluster-values.ts';
-import { platforms } from './scenario.ts';
+import { platforms, weigh } from './scenario.ts';
+import type { ByPlatform } from './scenario.ts';
 import type { Asker } from './simulated-database.ts';
 import type { Sender } from './simulated-providers.ts';
 import type { DueDevices } from './simulated-retries.ts';
@@ -27,12 +28,13 @@ type SendRequestsDependencies = {
 
 /**
  * What a process does for a window between the database's turns: half of its work is planning and writing before the
- * answers, half is reading and recording after them; its other threads collect garbage meanwhile.
+ * answers, half is reading and recording after them; its other threads encrypt and collect garbage meanwhile.
  */
 export function makeSendRequests({ asker, sender, host, thread, values }: SendRequestsDependencies): SendRequests {
   return ({ parts, fixedMicroseconds, onSent }, done) => {
-    const half = (fixedMicroseconds + microsecondsOf(parts, values)) / 2000;
-    host.work(2 * half * values.workerHelperShare, () => {});
+    const sum = (each: ByPlatform): number => parts.reduce((all, { counts }) => all + weigh(counts, each), 0);
+    const half = (fixedMicroseconds + sum(values.workerMicrosecondsPerDevice)) / 2000;
+    host.work(sum(values.helperMicrosecondsPerDevice) / 1000, () => {});
     const all = noOutcomes();
     const finish = (): void => thread.work(half, () => asker.isAlive && done(all));
     const requests = parts.flatMap(({ bucket, attempts, counts }) =>
@@ -51,12 +53,6 @@ export function makeSendRequests({ asker, sender, host, thread, values }: SendRe
         });
     });
   };
-}
-
-function microsecondsOf(parts: DueDevices[], { workerMicrosecondsPerDevice: each }: ClusterValues): number {
-  let sum = 0;
-  for (const { counts } of parts) sum += counts.ANDROID * each.ANDROID + counts.IOS * each.IOS + counts.WEB * each.WEB;
-  return sum;
 }
 
 function addOutcomes(all: Outcomes, { ended, waiting }: Outcomes): void {

@@ -11,16 +11,11 @@ const single: Record<string, Described> = {
     'µs',
     'What a window costs the thread of a worker whatever its size: from a run with small and one with large windows.',
   ),
-  workerHelperShare: measured(
-    'share',
-    'Processor time of the other threads of a worker (garbage collection, compiler), to that of its own.',
-  ),
   workerIdleMillisecondsPerSecond: measured('ms/s', 'Processor time of a worker that has nothing to send.'),
-  databaseMicrosecondsPerDevice: measured(
+  databaseMicrosecondsPerWindow: measured(
     'µs',
-    'Processor time of all processes of PostgreSQL for each device of a window.',
+    'Processor time of all processes of PostgreSQL for a window, whatever its size.',
   ),
-  databaseMicrosecondsPerWindow: measured('µs', 'The same for a window, whatever its size.'),
   pageShare: measured('share', 'Of the time of the statements of a window, that of reading its page.'),
   walBytesPerDevice: measured('bytes', 'Write-ahead log for each device: its row of the ledger.'),
   walBytesPerWindow: measured('bytes', 'The same for a window: chunk, cursor, counters, commits.'),
@@ -57,6 +52,14 @@ const perPlatform: Record<string, Described> = {
   workerMicrosecondsPerDevice: measured(
     'µs',
     'Of the thread of a worker for each device, beyond what its window costs.',
+  ),
+  helperMicrosecondsPerDevice: measured(
+    'µs',
+    'Of its other threads: those that encrypt for browsers, garbage collection, compiler.',
+  ),
+  databaseMicrosecondsPerDevice: measured(
+    'µs',
+    'Of all processes of PostgreSQL for each device of a window: browsers have long addresses and keys.',
   ),
   simulatorMicrosecondsPerDevice: measured('µs', 'Of the simulators for each message.'),
   streams: assumed('streams', 'That a provider allows on one connection; Apple and Google do not promise a number.'),

@@ -1,15 +1,19 @@
 import { readClusterValues } from '../../src/cluster/cluster-values.ts';
 import type { ClusterValues } from '../../src/cluster/cluster-values.ts';
+import { platforms } from '../../src/cluster/scenario.ts';
 import type { Scenario } from '../../src/cluster/scenario.ts';
 import { assumedValues, valueTable } from '../../src/cluster/value-table.ts';
+
+const ofEach = (name: string, microseconds: number): Record<string, number> =>
+  Object.fromEntries(platforms.map((platform) => [`${name}MicrosecondsPerDevice.${platform}`, microseconds]));
 
 /** Round numbers, so that a test knows what saturates when: a hundred µs of a worker a device, half of that in the database. */
 const roundValues: Record<string, number> = {
   ...assumedValues,
   workerMicrosecondsPerWindow: 1_000,
-  workerHelperShare: 0.1,
   workerIdleMillisecondsPerSecond: 5,
-  databaseMicrosecondsPerDevice: 50,
+  ...ofEach('helper', 10),
+  ...ofEach('database', 50),
   databaseMicrosecondsPerWindow: 1_000,
   pageShare: 0.1,
   walBytesPerDevice: 1_000,

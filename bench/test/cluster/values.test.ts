@@ -107,7 +107,8 @@ test('costs of a window and of a device are told apart', () => {
   expect(costs.workerMicrosecondsPerWindow).toBeCloseTo(900, 6);
   expect(costs['workerMicrosecondsPerDevice.ANDROID']).toBeCloseTo(60, 6);
   expect(costs.databaseMicrosecondsPerWindow).toBeCloseTo(1_500, 6);
-  expect(costs.databaseMicrosecondsPerDevice).toBeCloseTo(40, 6);
+  expect(costs['databaseMicrosecondsPerDevice.ANDROID']).toBeCloseTo(40, 6);
+  expect(costs['helperMicrosecondsPerDevice.ANDROID']).toBeCloseTo(10, 6);
   expect([costs.walBytesPerWindow, costs.walBytesPerDevice]).toEqual([3_000, 1_200]);
   expect([costs.statementsPerWindow, costs.pageShare, costs.idleDatabaseMillisecondsPerSecond]).toEqual([8, 0.2, 50]);
 });
