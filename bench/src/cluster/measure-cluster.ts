@@ -16,24 +16,26 @@ import { presentComparisons } from './present-comparisons.ts';
 import { OptionError } from './read-options.ts';
 import { recordRuns, validationRuns } from './record-runs.ts';
 import { byPlatform, platforms } from './scenario.ts';
+import type { Usage } from './read-usage.ts';
 import { openSmallRuns } from './small-runs.ts';
 import type { SmallRuns } from './small-runs.ts';
 import { assumedValues, valueTable } from './value-table.ts';
 
 const calibrationDevices = 20_000;
-const rounds = 2;
+const rounds = 3;
 const restSeconds = 5;
 const flushes = 200;
 
 export type MeasureClusterOptions = {
   say: (line: string) => void;
-  /** Keeps what is known: first the values, then the campaigns to compare with as well. */
+  /** Keeps what is known, and the campaigns to compare with. */
   record: (file: ValuesFile) => Promise<void>;
 };
 
 /**
- * Measures the values by small campaigns of each platform, with large and with small windows, and then sends others, which
- * the values were not taken from, to compare the simulation with. A few minutes; nothing else should run meanwhile.
+ * Measures the values by small campaigns of each platform, with large and with small windows, and sends others, which the
+ * values are not taken from, to compare the simulation with. The first are sent before and after the others: a machine
+ * that is shared is a quarter faster at one time than some minutes later. Five minutes; nothing else should run meanwhile.
  */
 export async function measureCluster({ say, record }: MeasureClusterOptions): Promise<void> {
   const citus = findCitus();
@@ -41,7 +43,13 @@ export async function measureCluster({ say, record }: MeasureClusterOptions): Pr
   const runs = await openSmallRuns();
   try {
     say('what passing on costs a coordinator');
-    const measured = { ...(await measureValues(runs, say)), ...(await measureCoordinator(citus)), ...assumedValues };
+    const coordinator = await measureCoordinator(citus);
+    const before = await calibrate(runs, say);
+    say('campaigns to compare with');
+    const recorded = await recordRuns(runs, validationRuns());
+    const after = await calibrate(runs, say);
+    const flushMilliseconds = await measureFlush(runs.folder);
+    const measured = { ...joinCosts(before, after), flushMilliseconds, ...coordinator, ...assumedValues };
     const values: Record<string, number> = {
       ...measured,
       startMilliseconds: await measureStart(runs, { ...measured, startMilliseconds: 0 }),
@@ -54,35 +62,57 @@ export async function measureCluster({ say, record }: MeasureClusterOptions): Pr
       values: Object.fromEntries(
         Object.entries(valueTable).map(([name, row]) => [name, { value: rounded(values[name]!), ...row }]),
       ),
-      runs: [],
+      runs: recorded,
     };
     await record(file);
-    say('campaigns to compare with');
-    const recorded = await recordRuns(runs, validationRuns());
-    await record({ ...file, runs: recorded });
     for (const line of presentComparisons(compareRuns(recorded, readClusterValues(file.values, new Map())))) say(line);
   } finally {
     await runs.stop();
   }
 }
 
-async function measureValues(runs: SmallRuns, say: (line: string) => void): Promise<Record<string, number>> {
+type Calibration = Parameters<typeof fitCosts>[0] & { countedMilliseconds: number };
+
+async function calibrate(runs: SmallRuns, say: (line: string) => void): Promise<Calibration> {
   say('a worker that has nothing to send');
   const nobody = await runs.rest({ workers: 0, seconds: restSeconds });
   const one = await runs.rest({ workers: 1, seconds: restSeconds });
-  const rest: Rest = { nobody, one, seconds: restSeconds };
-  const calibrate = async (platform: Platform, windowDevices: number): Promise<CalibrationRun> => {
+  const send = async (platform: Platform, windowDevices: number): Promise<CalibrationRun> => {
     say(`${calibrationDevices} devices of ${platform} in windows of ${windowDevices}`);
     const small = { workers: 1, devices: calibrationDevices, platforms: [platform], parallelChunks: 4, windowDevices };
     return { platform, devices: calibrationDevices, rounds: await runs.send(small, rounds) };
   };
-  const large = [await calibrate('ANDROID', 250), await calibrate('IOS', 250), await calibrate('WEB', 250)];
-  const small = await calibrate('ANDROID', 25);
-  const counted = await measureCounting(runs);
+  const large = [await send('ANDROID', 250), await send('IOS', 250), await send('WEB', 250)];
+  const small = await send('ANDROID', 25);
   return {
-    ...fitCosts({ large, small, rest }),
+    large,
+    small,
+    rest: { nobody, one, seconds: restSeconds },
+    countedMilliseconds: await measureCounting(runs),
+  };
+}
+
+/** The costs by the rounds of both. */
+function joinCosts(before: Calibration, after: Calibration): Record<string, number> {
+  const joined = (one: CalibrationRun, other: CalibrationRun): CalibrationRun => ({
+    ...one,
+    rounds: [...one.rounds, ...other.rounds],
+  });
+  const sum = (one: Usage, other: Usage): Usage =>
+    Object.fromEntries(Object.entries(one).map(([name, used]) => [name, used + other[name as keyof Usage]])) as Usage;
+  const rest: Rest = {
+    nobody: sum(before.rest.nobody, after.rest.nobody),
+    one: sum(before.rest.one, after.rest.one),
+    seconds: before.rest.seconds + after.rest.seconds,
+  };
+  const counted = (before.countedMilliseconds + after.countedMilliseconds) / 2;
+  return {
+    ...fitCosts({
+      large: before.large.map((run, index) => joined(run, after.large[index]!)),
+      small: joined(before.small, after.small),
+      rest,
+    }),
     startMillisecondsPerMillionDevices: (counted / calibrationDevices) * 1e6,
-    flushMilliseconds: await measureFlush(runs.folder),
   };
 }
 
