@@ -582,6 +582,7 @@ create table installation (
   interactions_secret_sealed bytea,
   simulator_secret_sealed bytea,
   rotating_from_key_id text,
+  clock_frozen_at timestamp with time zone,
   constraint installation_only_row_check CHECK (only_row),
   constraint installation_rotating_from_key_id_check CHECK ((rotating_from_key_id ~ '^[0-9a-f]{8}$'::text)),
   constraint installation_pkey PRIMARY KEY (only_row)
@@ -856,6 +857,8 @@ create table sandbox_messages (
   received_at timestamp with time zone not null,
   transport jsonb not null default '{}'::jsonb,
   screen jsonb not null default '{}'::jsonb,
+  headers jsonb not null default '{}'::jsonb,
+  constraint sandbox_messages_headers_check CHECK ((jsonb_typeof(headers) = 'object'::text)),
   constraint sandbox_messages_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint sandbox_messages_transport_check CHECK ((jsonb_typeof(transport) = 'object'::text)),
   constraint sandbox_messages_pkey PRIMARY KEY (id)

@@ -1,7 +1,7 @@
 /**
  * The one source of time. It runs on the monotonic timer from an anchor that is the database's clock, so a step of the
  * machine's clock neither repeats nor skips work, and all nodes agree. The sandbox moves what is due by an
- * offset, and nothing else.
+ * offset and lets it stand, and nothing else.
  */
 export type Clock = {
   now(): Date;
@@ -15,15 +15,31 @@ export type Clock = {
   /** Moves the clock: `milliseconds` are added to every answer from now on (sandbox only). */
   setOffset(milliseconds: number): void;
   offsetMilliseconds(): number;
+  /** Lets `now` stand where it is at this instant of real time, and move with the offset alone; undefined lets it run (sandbox only). */
+  standAt(realInstant: Date | undefined): void;
+  standsAt(): Date | undefined;
 };
+
+/** What the clock shows for an instant of real time. */
+export function shownAt(clock: Clock, realInstant: Date): Date {
+  const latest = clock.standsAt() ?? realInstant;
+  return new Date(Math.min(realInstant.getTime(), latest.getTime()) + clock.offsetMilliseconds());
+}
+
+/** How far the clock is before real time, or behind it: of one that stands it changes by itself. */
+export function distanceMilliseconds(clock: Clock): number {
+  const standsAt = clock.standsAt();
+  return clock.offsetMilliseconds() - (standsAt ? clock.realNow().getTime() - standsAt.getTime() : 0);
+}
 
 export function makeClock(): Clock {
   let anchoredAt = performance.now();
   let anchorMilliseconds = Date.now();
   let offset = 0;
+  let stoppedAt: number | undefined;
   const realMilliseconds = (): number => anchorMilliseconds + (performance.now() - anchoredAt);
   return {
-    now: () => new Date(realMilliseconds() + offset),
+    now: () => new Date((stoppedAt ?? realMilliseconds()) + offset),
     realNow: () => new Date(realMilliseconds()),
     anchor(instant) {
       anchoredAt = performance.now();
@@ -33,6 +49,10 @@ export function makeClock(): Clock {
       offset = milliseconds;
     },
     offsetMilliseconds: () => offset,
+    standAt(realInstant) {
+      stoppedAt = realInstant?.getTime();
+    },
+    standsAt: () => (stoppedAt === undefined ? undefined : new Date(stoppedAt)),
   };
 }
 
@@ -40,8 +60,9 @@ export function makeClock(): Clock {
 export function makeManualClock(start: Date): Clock & { advance(milliseconds: number): void } {
   let now = start.getTime();
   let offset = 0;
+  let stoppedAt: number | undefined;
   return {
-    now: () => new Date(now + offset),
+    now: () => new Date((stoppedAt ?? now) + offset),
     realNow: () => new Date(now),
     anchor(instant) {
       now = instant.getTime();
@@ -50,6 +71,10 @@ export function makeManualClock(start: Date): Clock & { advance(milliseconds: nu
       offset = milliseconds;
     },
     offsetMilliseconds: () => offset,
+    standAt(realInstant) {
+      stoppedAt = realInstant?.getTime();
+    },
+    standsAt: () => (stoppedAt === undefined ? undefined : new Date(stoppedAt)),
     advance(milliseconds) {
       now += milliseconds;
     },

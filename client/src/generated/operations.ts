@@ -940,7 +940,7 @@ export type Operations = {
     body: undefined;
     reply: SandboxClock;
   };
-  /** Move the clock forward, stopping where something is due, until nothing is, or back to real time */
+  /** Move the clock forward, stopping where something is due, or until nothing is; let it stand, or run; or back to real time */
   moveClock: {
     parameters: Record<never, never>;
     body: SandboxClockMove;

@@ -2792,8 +2792,11 @@ export type SandboxBrowserDevice = {
 export type SandboxClock = {
   now: string;
 
-  /** Before real time */
+  /** Before real time, or behind it */
   offsetSeconds: number;
+
+  /** It stands until it is moved, runs on or is reset */
+  frozen: boolean;
 
   /** How far an advance has come; null when the clock is not being moved */
   advancing: {
@@ -2806,10 +2809,19 @@ export type SandboxClockAdvance = {
   advanceSeconds: number;
 };
 
-export type SandboxClockMove = SandboxClockAdvance | SandboxRunUntilIdle | SandboxClockReset;
+export type SandboxClockFreeze = {
+  freeze: true;
+};
+
+export type SandboxClockMove =
+  SandboxClockAdvance | SandboxRunUntilIdle | SandboxClockFreeze | SandboxClockResume | SandboxClockReset;
 
 export type SandboxClockReset = {
   reset: true;
+};
+
+export type SandboxClockResume = {
+  resume: true;
 };
 
 export type SandboxCounted = {
@@ -2893,6 +2905,9 @@ export type SandboxMessage = {
 
   /** What the provider takes beside the message. */
   transport: Record<string, string>;
+
+  /** All headers of the request; of what authorizes only its scheme. Empty for messages of older versions. */
+  headers: Record<string, string>;
   payload: unknown;
 
   /** What a person saw of it while the app was in the background; empty for messages of older versions. */

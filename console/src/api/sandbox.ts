@@ -18,6 +18,9 @@ export type Fault = {
   every?: number;
 };
 
+/** Forward; let it stand, or run on; or back to real time. */
+export type ClockMove = { advanceSeconds: number } | { freeze: true } | { resume: true } | { reset: true };
+
 type NewVirtualDevice = { workspaceId: string; customerId: string; platform: Platform; behaviour: DeviceBehaviour };
 type DeviceReport = { workspaceId: string; id: string; kind: 'impression' | 'click' | 'close' };
 
@@ -25,8 +28,7 @@ type DeviceReport = { workspaceId: string; id: string; kind: 'impression' | 'cli
 export function makeSandboxCalls({ ask }: ConsoleCaller) {
   return {
     read: () => ask('GET sandbox'),
-    /** Forward, or back to real time. */
-    moveClock: (move: { advanceSeconds: number } | { reset: true }) => ask('POST sandbox/clock', { body: move }),
+    moveClock: (move: ClockMove) => ask('POST sandbox/clock', { body: move }),
     /** Those that strike from now on; `{}` ends all. */
     setFaults: (faults: Partial<Record<ProviderName, Fault>>) => ask('PUT sandbox/faults', { body: faults }),
     /** The demo workspace, counters and faults back to the seed. */

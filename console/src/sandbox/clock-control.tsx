@@ -1,6 +1,7 @@
 import { Button, Group, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { SandboxState } from '../api/generated/sandbox.ts';
+import type { ClockMove } from '../api/sandbox.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Time } from '../parts/time.tsx';
@@ -18,7 +19,7 @@ type ClockControlProps = { clock: SandboxState['clock']; onState: (state: Sandbo
 /** Tokens, schedules, expiry and limits all read this clock. */
 export function ClockControl({ clock, onState }: ClockControlProps) {
   const move = useMutation({
-    mutationFn: (by: { advanceSeconds: number } | { reset: true }) => consoleClient.sandbox.moveClock(by),
+    mutationFn: (by: ClockMove) => consoleClient.sandbox.moveClock(by),
     onSuccess: onState,
   });
   const isMoving = move.isPending || clock.advancing !== null;
@@ -28,8 +29,7 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
         Clock
       </Title>
       <Text size="sm" component="div" mb="xs">
-        <Time at={clock.now} />,{' '}
-        {clock.offsetSeconds === 0 ? 'the real time' : `${duration(clock.offsetSeconds)} ahead of the real time`}
+        <Time at={clock.now} />, {distance(clock)}
       </Text>
       {clock.advancing !== null && (
         <Text size="sm" role="status" mb="xs">
@@ -53,7 +53,15 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
         <Button
           size="xs"
           variant="default"
-          disabled={clock.offsetSeconds === 0}
+          disabled={isMoving}
+          onClick={() => move.mutate(clock.isFrozen ? { resume: true } : { freeze: true })}
+        >
+          {clock.isFrozen ? 'Let it run' : 'Let it stand'}
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={clock.offsetSeconds === 0 && !clock.isFrozen}
           onClick={() => move.mutate({ reset: true })}
         >
           Back to real time
@@ -61,6 +69,12 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
       </Group>
     </section>
   );
+}
+
+function distance({ offsetSeconds, isFrozen }: SandboxState['clock']): string {
+  if (isFrozen) return 'where it stands: only what a move makes due happens';
+  if (offsetSeconds === 0) return 'the real time';
+  return `${duration(Math.abs(offsetSeconds))} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} the real time`;
 }
 
 function duration(seconds: number): string {

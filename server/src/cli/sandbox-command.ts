@@ -20,13 +20,21 @@ export function registerSandbox(program: Command): void {
     .action(() => withInstallation(program, resetSandbox));
   sandbox
     .command('clock')
-    .description('Show the clock of a running sandbox, or move it, stopping wherever something is due')
+    .description('Show the clock of a running sandbox, move it, stopping wherever something is due, or let it stand')
     .addOption(
       new Option('--advance <time>', 'forward by so much: 45s, 15m, 12h, 30d')
         .argParser(parseDuration)
-        .conflicts(['untilIdle', 'reset']),
+        .conflicts(['untilIdle', 'freeze', 'resume', 'reset']),
     )
-    .addOption(new Option('--until-idle', 'forward until nothing is due within 31 days').conflicts('reset'))
+    .addOption(
+      new Option('--until-idle', 'forward until nothing is due within 31 days').conflicts([
+        'freeze',
+        'resume',
+        'reset',
+      ]),
+    )
+    .addOption(new Option('--freeze', 'let it stand; --advance still moves it').conflicts(['resume', 'reset']))
+    .addOption(new Option('--resume', 'let it run on from where it stands').conflicts('reset'))
     .option('--reset', 'back to real time')
     .option(...jsonLineOption)
     .action((options: ClockOptions) => withInstallation(program, (context) => moveSandboxClock(context, options)));
@@ -57,7 +65,14 @@ export function registerSandbox(program: Command): void {
     );
 }
 
-type ClockOptions = { advance?: number; untilIdle?: true; reset?: true; json?: true };
+type ClockOptions = {
+  advance?: number;
+  untilIdle?: true;
+  freeze?: true;
+  resume?: true;
+  reset?: true;
+  json?: true;
+};
 type FaultOptions = { set?: object; clear?: true };
 
 /** The demo workspace back to its seed; by a running node, whose counters and faults end too, or without one. */
@@ -76,6 +91,7 @@ async function resetSandbox(context: CommandContext): Promise<void> {
 type Clock = {
   now: string;
   offsetSeconds: number;
+  frozen: boolean;
   advancing: { stops: number; remainingSeconds: number } | null;
 };
 
@@ -91,11 +107,14 @@ async function moveSandboxClock(context: CommandContext, options: ClockOptions):
   }
   if (options.json) return printJsonLine(clock);
   process.stdout.write(`Clock      ${clock.now}\nMoved by   ${Math.round(clock.offsetSeconds)} s\n`);
+  if (clock.frozen) process.stdout.write('It stands until it is moved, or runs on with --resume.\n');
 }
 
-function moveOf({ advance, untilIdle, reset }: ClockOptions): { body?: object } {
+function moveOf({ advance, untilIdle, freeze, resume, reset }: ClockOptions): { body?: object } {
   if (advance !== undefined) return { body: { advanceSeconds: advance } };
   if (untilIdle) return { body: { runUntilIdle: true } };
+  if (freeze) return { body: { freeze: true } };
+  if (resume) return { body: { resume: true } };
   return reset ? { body: { reset: true } } : {};
 }
 

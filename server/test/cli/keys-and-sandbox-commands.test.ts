@@ -40,6 +40,7 @@ test('keys are listed without secrets, rotated with an overlap, and revoked for 
 test('the clock and the faults of the running node are those of the command line', async () => {
   const moved = await run('sandbox', 'clock', '--advance', '2d');
   expect([moved.code, moved.stdout]).toEqual([0, expect.stringMatching(/^Moved by +172800 s$/m)]);
+  expect((await run('sandbox', 'clock', '--freeze')).stdout).toContain('It stands until it is moved');
   expect((await run('sandbox', 'clock', '--reset')).stdout).toMatch(/^Moved by +0 s$/m);
 
   expect((await run('sandbox', 'faults', '--set', '{"api":{"route":"/v1/*","status":500}}')).code).toBe(0);

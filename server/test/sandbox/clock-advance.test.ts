@@ -104,3 +104,38 @@ test('an advance says how far it is, is the only one, and a reset ends it where 
   expect(reset.json()).toMatchObject({ offsetSeconds: 0, advancing: null });
   expect((await first).json()).toMatchObject({ advancing: null });
 });
+
+test('a clock that stands lets nothing come due until it is moved, and runs on from where it stands', async () => {
+  await move({ reset: true });
+  const frozen = (await move({ freeze: true })).json();
+  expect(frozen).toMatchObject({ frozen: true, advancing: null });
+  const { cid } = (await pushToAll('While it stands')).json();
+  const run = await until(async () => {
+    const [found] = await bundle.database`
+      select started_at as "startedAt" from runs where campaign_id = ${cid} and status = 'SENT'`;
+    return found;
+  });
+  expect((run.startedAt as Date).toISOString()).toBe(frozen.now);
+  expect((await readClock()).now).toBe(frozen.now);
+  const message = await until(async () => (await bundle.inbox()).find(({ campaignId }) => campaignId === cid));
+  expect(message.receivedAt).toBe(frozen.now);
+
+  const moved = await advance(3600);
+  expect(Date.parse(moved.now) - Date.parse(frozen.now)).toBe(3_600_000);
+  expect((await move({ freeze: true })).json().now).toBe(moved.now);
+  const runs = (await move({ resume: true })).json();
+  expect([runs.frozen, Date.parse(runs.now) - Date.parse(moved.now) < 60_000]).toEqual([false, true]);
+  await until(async () => (await readClock()).now > runs.now);
+  const [stored] = await bundle.database`select clock_frozen_at from installation`;
+  expect(stored).toEqual({ clock_frozen_at: null });
+  expect((await move({ reset: true })).json()).toMatchObject({ frozen: false, offsetSeconds: 0 });
+});
+
+test('a clock that another node let stand stands here within a look, and a reset lets it run', async () => {
+  const at = new Date(Math.floor(Date.now() / 1000) * 1000);
+  await bundle.database`update installation set clock_offset_ms = 60000, clock_frozen_at = ${at}`;
+  const expected = new Date(at.getTime() + 60_000).toISOString();
+  await until(async () => (await readClock()).now === expected);
+  expect(await readClock()).toMatchObject({ frozen: true, now: expected });
+  expect((await move({ reset: true })).json()).toMatchObject({ frozen: false, offsetSeconds: 0 });
+});

@@ -217,6 +217,12 @@ test('the inbox shows how each provider was asked to carry the message', async (
     },
     WEB: { TTL: '600', Urgency: 'normal', Topic: expect.any(String), 'Content-Encoding': 'aes128gcm' },
   });
+  const headers = Object.fromEntries(messages.map((message) => [message.platform, message.headers]));
+  expect(headers).toMatchObject({
+    ANDROID: { authorization: 'Bearer …', 'content-type': 'application/json; charset=utf-8' },
+    IOS: { authorization: 'bearer …', 'apns-priority': '10' },
+    WEB: { authorization: 'vapid …', ttl: '600', urgency: 'normal' },
+  });
 });
 
 test('an event counts as a conversion within seconds', async () => {

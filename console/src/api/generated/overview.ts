@@ -47,6 +47,9 @@ export type InboxMessage = {
 
   /** What the provider takes beside the message. */
   transport: Record<string, string>;
+
+  /** All headers of the request; of what authorizes only its scheme. Empty for messages of older versions. */
+  headers: Record<string, string>;
   payload: unknown;
 
   /** What a person saw of it while the app was in the background; empty for messages of older versions. */

@@ -9,6 +9,7 @@ export type SandboxState = {
   clock: {
     now: string;
     offsetSeconds: number;
+    isFrozen: boolean;
 
     /** How far an advance has come; null when the clock is not being moved. */
     advancing: {

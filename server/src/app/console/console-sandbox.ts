@@ -29,9 +29,9 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
 
   /** The clock, and what the simulated providers counted. */
   async function read() {
-    const { now, offsetMilliseconds, advancing } = readSandboxClock(sandbox);
+    const { now, offsetMilliseconds, isFrozen, advancing } = readSandboxClock(sandbox);
     return {
-      clock: { now, offsetSeconds: offsetMilliseconds / 1000, advancing },
+      clock: { now, offsetSeconds: offsetMilliseconds / 1000, isFrozen, advancing },
       counters: await readCounters(sandbox),
     };
   }

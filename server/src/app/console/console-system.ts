@@ -1,3 +1,4 @@
+import { distanceMilliseconds } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../storage/installation/installation.ts';
@@ -57,7 +58,7 @@ export function makeConsoleSystem(deps: SystemDependencies) {
       const { isEmbedded, ...installation } = deps.installation;
       return {
         now: at,
-        clockOffsetSeconds: clock.offsetMilliseconds() / 1000,
+        clockOffsetSeconds: distanceMilliseconds(clock) / 1000,
         troubles,
         ...installation,
         machine,

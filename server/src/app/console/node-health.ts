@@ -1,3 +1,4 @@
+import { shownAt } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import type { NodeReport } from '../../storage/installation/nodes.ts';
 
@@ -14,7 +15,7 @@ export function showReport<Report extends Pick<NodeReport, 'startedAt' | 'seenAt
   report: Report,
   clock: Clock,
 ): Report {
-  const shown = (at: Date): Date => new Date(at.getTime() + clock.offsetMilliseconds());
+  const shown = (at: Date): Date => shownAt(clock, at);
   const shownText = (at: string | null): string | null => at && shown(new Date(at)).toISOString();
   return {
     ...report,

@@ -1,3 +1,4 @@
+import { distanceMilliseconds } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -88,7 +89,9 @@ export async function listRefusals(
 
 export type SandboxClock = {
   now: Date;
+  /** Before real time, or behind it. */
   offsetMilliseconds: number;
+  isFrozen: boolean;
   /** Null when the clock is not on its way to a later time. */
   advancing: ClockProgress | null;
 };
@@ -98,17 +101,24 @@ export function readSandboxClock({
   clockAdvance,
 }: Pick<SandboxDependencies, 'clock' | 'clockAdvance'>): SandboxClock {
   const advancing = clockAdvance.progress() ?? null;
-  return { now: clock.now(), offsetMilliseconds: clock.offsetMilliseconds(), advancing };
+  const isFrozen = clock.standsAt() !== undefined;
+  return { now: clock.now(), offsetMilliseconds: distanceMilliseconds(clock), isFrozen, advancing };
 }
 
-export type ClockMove = { advanceSeconds: number } | { runUntilIdle: true; withinSeconds?: number } | { reset: true };
+export type ClockMove =
+  | { advanceSeconds: number }
+  | { runUntilIdle: true; withinSeconds?: number }
+  | { freeze: true }
+  | { resume: true }
+  | { reset: true };
 
 /** A campaign that repeats for ever is never idle. */
 const idleSeconds = 31 * 24 * 3600;
 
 /**
- * Moves the clock of all nodes forward, stopping where something is due: so far, or until nothing is due for as long; or
- * back to real time with `reset`. Time never runs backwards otherwise.
+ * Moves the clock of all nodes forward, stopping where something is due: so far, or until nothing is due for as long; lets
+ * it stand, where only a move makes anything due, and run on; or takes it back to real time with `reset`. Time never runs
+ * backwards otherwise.
  *
  * @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING
  */
@@ -117,6 +127,8 @@ export async function moveClock(
   { move, note }: Noted & { move: ClockMove },
 ): Promise<SandboxClock> {
   if ('reset' in move) await deps.clockAdvance.reset(note);
+  else if ('freeze' in move) await deps.clockAdvance.freeze(note);
+  else if ('resume' in move) await deps.clockAdvance.resume(note);
   else if ('runUntilIdle' in move)
     await deps.clockAdvance.runUntilIdle({ withinMilliseconds: (move.withinSeconds ?? idleSeconds) * 1000, note });
   else await deps.clockAdvance.advance({ milliseconds: move.advanceSeconds * 1000, note });

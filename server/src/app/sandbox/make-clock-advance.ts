@@ -1,9 +1,10 @@
+import { distanceMilliseconds } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { setClockOffset } from '../../storage/installation/installation.ts';
+import { setClockOffset, setSandboxClock } from '../../storage/installation/installation.ts';
 import { findNextDue, hasDueWork } from '../../storage/installation/queues.ts';
 
 export type ClockListener = {
@@ -35,6 +36,10 @@ export type ClockAdvance = {
   advance(move: { milliseconds: number; note: Note }): Promise<void>;
   /** Moves from one instant at which something is due to the next, until nothing is due within as long. @throws ServiceError */
   runUntilIdle(move: { withinMilliseconds: number; note: Note }): Promise<void>;
+  /** Lets it stand where it is; it still can be moved. @throws ServiceError CLOCK_ADVANCING */
+  freeze(note: Note): Promise<void>;
+  /** Lets it run on from where it stands. @throws ServiceError CLOCK_ADVANCING */
+  resume(note: Note): Promise<void>;
   /** Back to real time; an advance under way ends where it is. */
   reset(note: Note): Promise<void>;
   /** Ends an advance under way where it is. */
@@ -61,6 +66,18 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
   async function end(): Promise<void> {
     current?.aborting.abort();
     await current?.ended;
+  }
+
+  type Settings = { offsetMilliseconds: number; frozenAt: Date | null };
+  async function set({ offsetMilliseconds, frozenAt }: Settings, note: Note): Promise<void> {
+    if (current) throw new ServiceError('CLOCK_ADVANCING');
+    await inTransaction(database, async (tx) => {
+      await setSandboxClock(tx, { offsetMilliseconds, frozenAt });
+      await note?.(tx);
+    });
+    clock.setOffset(offsetMilliseconds);
+    clock.standAt(frozenAt ?? undefined);
+    deps.onClockMoved();
   }
 
   type Move = { field: string; milliseconds: number; end: Advance['end']; note: Note };
@@ -91,14 +108,18 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
     runUntilIdle: ({ withinMilliseconds: milliseconds, note }) =>
       begin({ field: 'withinSeconds', milliseconds, end: 'at the last stop', note }),
 
+    async freeze(note) {
+      if (clock.standsAt() !== undefined) return;
+      await set({ offsetMilliseconds: clock.offsetMilliseconds(), frozenAt: clock.realNow() }, note);
+    },
+    async resume(note) {
+      if (clock.standsAt() === undefined) return;
+      await set({ offsetMilliseconds: Math.round(distanceMilliseconds(clock)), frozenAt: null }, note);
+    },
+
     async reset(note) {
       await end();
-      await inTransaction(database, async (tx) => {
-        await setClockOffset(tx, 0);
-        await note?.(tx);
-      });
-      clock.setOffset(0);
-      deps.onClockMoved();
+      await set({ offsetMilliseconds: 0, frozenAt: null }, note);
     },
 
     stop: end,

@@ -1,3 +1,4 @@
+import { shownAt } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
@@ -100,5 +101,5 @@ export function notTried(
 
 /** The provider's instant by the service's clock, by which devices are registered. */
 function goneSinceOf({ goneSince }: { goneSince?: Date }, clock: Clock): Date {
-  return goneSince ? new Date(goneSince.getTime() + clock.offsetMilliseconds()) : clock.now();
+  return goneSince ? shownAt(clock, goneSince) : clock.now();
 }

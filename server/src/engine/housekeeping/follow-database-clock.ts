@@ -7,8 +7,8 @@ import type { Job } from '../job.ts';
 export type FollowDatabaseClockDependencies = { database: Database; clock: Clock; onMoved: () => void };
 
 /**
- * The job that keeps this node's clock in step with the database's, and with the sandbox's offset if another node moved
- * it.
+ * The job that keeps this node's clock in step with the database's, and with the sandbox's if another node moved it or let
+ * it stand.
  */
 export function makeFollowDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Job {
   return {
@@ -16,9 +16,13 @@ export function makeFollowDatabaseClock({ database, clock, onMoved }: FollowData
     intervalMilliseconds: 5_000,
     async runOnce() {
       clock.anchor(await readDatabaseClock(database));
-      const offset = (await findInstallation(database))?.clockOffsetMilliseconds ?? 0;
-      if (offset !== clock.offsetMilliseconds()) {
+      const installation = await findInstallation(database);
+      const offset = installation?.clockOffsetMilliseconds ?? 0;
+      const standsAt = installation?.clockFrozenAt ?? undefined;
+      const isMoved = offset !== clock.offsetMilliseconds() || standsAt?.getTime() !== clock.standsAt()?.getTime();
+      if (isMoved) {
         clock.setOffset(offset);
+        clock.standAt(standsAt);
         onMoved();
       }
       return 0;

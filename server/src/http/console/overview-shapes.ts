@@ -15,6 +15,10 @@ export const InboxMessage = Type.Object({
   campaignId: orNull(Type.String()),
   receivedAt: Type.String(),
   transport: described(Type.Record(Type.String(), Type.String()), 'What the provider takes beside the message.'),
+  headers: described(
+    Type.Record(Type.String(), Type.String()),
+    'All headers of the request; of what authorizes only its scheme. Empty for messages of older versions.',
+  ),
   payload: Type.Unknown(),
   screen: described(
     Type.Partial(

@@ -12,6 +12,8 @@ import { SandboxState, VirtualDevice } from './sandbox-shapes.ts';
 const closed = { additionalProperties: false };
 const ClockMove = Type.Union([
   Type.Object({ advanceSeconds: Type.Number({ minimum: 0, maximum: 400_000_000 }) }, closed),
+  Type.Object({ freeze: Type.Literal(true) }, closed),
+  Type.Object({ resume: Type.Literal(true) }, closed),
   Type.Object({ reset: Type.Literal(true) }, closed),
 ]);
 // What a fault may hold is checked where it strikes.

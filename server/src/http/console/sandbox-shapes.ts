@@ -7,6 +7,7 @@ export const SandboxState = Type.Object({
   clock: Type.Object({
     now: Type.String(),
     offsetSeconds: Type.Number(),
+    isFrozen: Type.Boolean(),
     advancing: described(
       Type.Union([Type.Object({ stops: Type.Number(), remainingSeconds: Type.Number() }), Type.Null()]),
       'How far an advance has come; null when the clock is not being moved.',

@@ -100,7 +100,8 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
       {
         schema: describeSandbox({
           operationId: 'moveClock',
-          summary: 'Move the clock forward, stopping where something is due, until nothing is, or back to real time',
+          summary:
+            'Move the clock forward, stopping where something is due, or until nothing is; let it stand, or run; or back to real time',
           body: clockMove,
           answers: { 200: clock },
           refuses: [409],
@@ -169,6 +170,6 @@ async function switchFaults(
   return reply.code(204).send();
 }
 
-function presentClock({ now, offsetMilliseconds, advancing }: SandboxClock) {
-  return { now: now.toISOString(), offsetSeconds: offsetMilliseconds / 1000, advancing };
+function presentClock({ now, offsetMilliseconds, isFrozen, advancing }: SandboxClock) {
+  return { now: now.toISOString(), offsetSeconds: offsetMilliseconds / 1000, frozen: isFrozen, advancing };
 }

@@ -51,6 +51,8 @@ export const clockMove = named(
         { additionalProperties: false },
       ),
     ),
+    named('SandboxClockFreeze', Type.Object({ freeze: Type.Literal(true) }, { additionalProperties: false })),
+    named('SandboxClockResume', Type.Object({ resume: Type.Literal(true) }, { additionalProperties: false })),
     named('SandboxClockReset', Type.Object({ reset: Type.Literal(true) }, { additionalProperties: false })),
   ]),
 );
@@ -93,7 +95,8 @@ export const clock = named(
   'SandboxClock',
   Type.Object({
     now: Type.String(),
-    offsetSeconds: Type.Number({ description: 'Before real time' }),
+    offsetSeconds: Type.Number({ description: 'Before real time, or behind it' }),
+    frozen: Type.Boolean({ description: 'It stands until it is moved, runs on or is reset' }),
     advancing: Type.Union([Type.Object({ stops: Type.Integer(), remainingSeconds: Type.Number() }), Type.Null()], {
       description: 'How far an advance has come; null when the clock is not being moved',
     }),

@@ -13,6 +13,8 @@ export type Installation = {
   encryptedSecrets: Record<InstallationPurpose, Buffer | null>;
   demoWorkspaceId: string | null;
   clockOffsetMilliseconds: number;
+  /** The instant of real time at which the sandbox's clock stands; null while it runs. */
+  clockFrozenAt: Date | null;
   /** What the demo's ids and keys are made from; null of a demo that was made before this was kept. */
   encryptedDemoSeed: Buffer | null;
 };
@@ -25,6 +27,7 @@ export async function findInstallation(tx: Queryable): Promise<Installation | un
       encode(substring(master_key_check from 2 for 4), 'hex') as "masterKeyId",
       rotating_from_key_id as "rotatingFromKeyId", interactions_secret_sealed as interactions,
       simulator_secret_sealed as simulator, clock_offset_ms as "clockOffsetMilliseconds",
+      clock_frozen_at as "clockFrozenAt",
       demo_seed_sealed as "encryptedDemoSeed"
     from installation`;
   if (!row) return undefined;
@@ -105,6 +108,14 @@ export async function setDemoWorkspace(
 /** Moves the sandbox clock of all nodes. */
 export async function setClockOffset(tx: Queryable, milliseconds: number): Promise<void> {
   await tx`update installation set clock_offset_ms = ${milliseconds}`;
+}
+
+/** Lets the sandbox clock of all nodes stand, or run. */
+export async function setSandboxClock(
+  tx: Queryable,
+  { offsetMilliseconds, frozenAt }: { offsetMilliseconds: number; frozenAt: Date | null },
+): Promise<void> {
+  await tx`update installation set clock_offset_ms = ${offsetMilliseconds}, clock_frozen_at = ${frozenAt}`;
 }
 
 export type DatabaseFacts = {

@@ -118,6 +118,8 @@ export type SandboxMessage = {
   messageId: string;
   /** How the provider was asked to carry it, under its own names. */
   transport: Record<string, string>;
+  /** Of the request; of what authorizes only the scheme. Empty for messages of older versions. */
+  headers: Record<string, string>;
   payload: unknown;
   screen: Screen;
   receivedAt: Date;
@@ -127,12 +129,12 @@ export type SandboxMessage = {
 export async function insertSandboxMessages(tx: Queryable, messages: SandboxMessage[]): Promise<void> {
   await tx`
     insert into sandbox_messages (
-      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, payload, screen,
-      received_at
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, headers, payload,
+      screen, received_at
     )
     select message.id, message.workspace_id, message.platform, message.device_token, message.title, message.body,
-      message.collapse_id, message.campaign_id, message.message_id, message.transport, message.payload, message.screen,
-      message.received_at
+      message.collapse_id, message.campaign_id, message.message_id, message.transport, message.headers, message.payload,
+      message.screen, message.received_at
     from unnest(
       ${messages.map((message) => message.id)}::text[], ${messages.map((message) => message.workspaceId)}::text[],
       ${messages.map((message) => message.platform)}::text[], ${messages.map((message) => message.deviceToken)}::text[],
@@ -140,12 +142,13 @@ export async function insertSandboxMessages(tx: Queryable, messages: SandboxMess
       ${messages.map((message) => message.collapseId)}::text[], ${messages.map((message) => message.campaignId)}::text[],
       ${messages.map((message) => message.messageId)}::text[],
       ${messages.map((message) => JSON.stringify(message.transport))}::text[]::jsonb[],
+      ${messages.map((message) => JSON.stringify(message.headers))}::text[]::jsonb[],
       ${messages.map((message) => JSON.stringify(message.payload))}::text[]::jsonb[],
       ${messages.map((message) => JSON.stringify(message.screen))}::text[]::jsonb[],
       ${messages.map((message) => message.receivedAt.toISOString())}::timestamptz[]
     ) as message (
-      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, payload, screen,
-      received_at
+      id, workspace_id, platform, device_token, title, body, collapse_id, campaign_id, message_id, transport, headers, payload,
+      screen, received_at
     )`;
 }
 
@@ -156,8 +159,8 @@ export async function listSandboxMessages(
 ): Promise<SandboxMessage[]> {
   return tx<SandboxMessage[]>`
     select id, workspace_id as "workspaceId", platform, device_token as "deviceToken", title, body,
-      collapse_id as "collapseId", campaign_id as "campaignId", message_id as "messageId", transport, payload,
-      screen, received_at as "receivedAt"
+      collapse_id as "collapseId", campaign_id as "campaignId", message_id as "messageId", transport, headers,
+      payload, screen, received_at as "receivedAt"
     from sandbox_messages
     where workspace_id = ${page.workspaceId} and id > ${page.afterId}
     order by id desc

@@ -10,7 +10,8 @@ import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts'
 
 export type WorkerData = {
   accounts: SimulatorAccount[];
-  secret: Uint8Array; /** Of real time and of the service's to this thread's. */
+  secret: Uint8Array;
+  /** Of real time and of the service's to this thread's; and the instant at which the service's stands, if it does (NaN). */
   clockDifferences: Float64Array;
 };
 
@@ -41,7 +42,9 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   const batches = makeBatches((messages) => port.postMessage({ kind: 'delivered', messages } satisfies WorkerReport));
   const times = () => {
     const here = performance.timeOrigin + performance.now();
-    return { now: new Date(here + data.clockDifferences[0]!), shownAt: new Date(here + data.clockDifferences[1]!) };
+    const stoppedAt = data.clockDifferences[2]!;
+    const shown = Number.isNaN(stoppedAt) ? here + data.clockDifferences[1]! : stoppedAt;
+    return { now: new Date(here + data.clockDifferences[0]!), shownAt: new Date(shown) };
   };
   let refusals: SandboxRefusal[] = [];
   let refusedCount = 0;

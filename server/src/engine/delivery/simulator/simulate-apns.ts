@@ -2,6 +2,7 @@ import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { appPartOf, checkApnsContent, screenOfIphone } from './iphone.ts';
 import type { ApnsPayload } from './iphone.ts';
+import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
@@ -172,6 +173,7 @@ function deliver(account: SimulatorAccount, deviceToken: string, request: Simula
       messageId: own?.message_id ?? id,
       receivedAt: request.shownAt,
       transport: transportOf(request.headers, transportHeaders),
+      headers: shownHeaders(request.headers),
       payload: payload as unknown as Record<string, unknown>,
       screen,
     },

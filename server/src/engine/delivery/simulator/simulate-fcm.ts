@@ -4,6 +4,7 @@ import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { own, screenOfAndroid } from './android-phone.ts';
 import { findFcmViolation } from './fcm-message-rules.ts';
 import type { FcmMessage } from './fcm-message-rules.ts';
+import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
@@ -121,6 +122,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
       messageId: own(data, 'message_id') ?? name,
       receivedAt: request.shownAt,
       transport: transportOf(android, ['priority', 'ttl', 'collapse_key']),
+      headers: shownHeaders(request.headers),
       payload: { data, android },
       screen,
     },

@@ -4,6 +4,7 @@ import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { simulatedBrowser, simulatedPushOrigin } from './make-simulated-subscription.ts';
 import { findBrowserFault } from './browser-rules.ts';
 import { screenOfBrowser } from './browser-screen.ts';
+import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
 
@@ -149,6 +150,7 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
       messageId,
       receivedAt: request.shownAt,
       transport: transportOf(request.headers, ['TTL', 'Urgency', 'Topic', 'Content-Encoding']),
+      headers: shownHeaders(request.headers),
       payload,
       screen: screenOfBrowser(payload),
     },

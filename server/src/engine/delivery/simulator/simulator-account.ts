@@ -22,6 +22,8 @@ export type DeliveredMessage = {
   receivedAt: Date;
   /** How the provider was asked to carry it: what it takes beside the message. */
   transport: Record<string, string>;
+  /** All that it was sent beside the message; of what authorizes only the scheme. */
+  headers: Record<string, string>;
   payload: Record<string, unknown>;
   screen: Screen;
 };

@@ -52,11 +52,12 @@ const clockSyncMilliseconds = 1_000;
 /** Starts FCM, APNs and Web Push simulators in this process. */
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { clock, log } = options;
-  const clockDifferences = new Float64Array(new SharedArrayBuffer(16));
+  const clockDifferences = new Float64Array(new SharedArrayBuffer(24));
   const syncClock = (): void => {
     const here = performance.timeOrigin + performance.now();
     clockDifferences[0] = clock.realNow().getTime() - here;
     clockDifferences[1] = clock.now().getTime() - here;
+    clockDifferences[2] = clock.standsAt() === undefined ? Number.NaN : clock.now().getTime();
   };
   syncClock();
   const workerData: WorkerData = {
