@@ -121,6 +121,7 @@ create table apps (
   identifier text collate "C" not null,
   environment text,
   created_at timestamp with time zone not null,
+  restrict_package boolean not null default false,
   constraint apps_app_id_check CHECK (((app_id ~ '^[A-Za-z0-9._-]{1,64}$'::text) AND (app_id <> 'default'::text))),
   constraint apps_environment_check CHECK (
 CASE
@@ -130,6 +131,7 @@ END),
   constraint apps_identifier_check CHECK (((char_length(identifier) >= 1) AND (char_length(identifier) <= 255))),
   constraint apps_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
   constraint apps_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint apps_restrict_package_check CHECK (((NOT restrict_package) OR (platform = 'ANDROID'::text))),
   constraint apps_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint apps_pkey PRIMARY KEY (workspace_id, platform, app_id),
   constraint apps_identifier_key UNIQUE NULLS NOT DISTINCT (workspace_id, platform, identifier, environment)
@@ -463,6 +465,7 @@ create table devices (
   blocked_at timestamp with time zone,
   block_reason text,
   block_reference text,
+  app_id text collate "C",
   constraint devices_blocked_state_check CHECK ((blocked_state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'GONE'::text]))),
   constraint devices_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint devices_check CHECK (((state = 'GONE'::text) = (gone_at IS NOT NULL))),

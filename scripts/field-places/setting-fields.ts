@@ -146,6 +146,10 @@ export const settingFields: FieldPlaces[] = [
   unsent('advancedSettings.campaignThrottleRpm', 1_000, { does: 'how fast it is sent' }),
   unsent('advancedSettings.useJinjaPersonalization', true, { does: 'whether texts are templates' }),
   unsent('advancedSettings.iOSTargetDevice', 'apns_device_provisional_push', { does: 'which devices are reached' }),
+  unsent('advancedSettings.appIds[]', 'courier', {
+    beside: { 'advancedSettings.appIds': ['default'] },
+    does: 'which devices are reached',
+  }),
   unsent('advancedSettings.pushAmp+', false, { does: 'only `false` has an effect' }),
   unsent('advancedSettings.preCacheSegment', false, { does: 'only `false` has an effect' }),
 ];

@@ -1785,6 +1785,9 @@ export type DeviceRequest = {
 
     /** FCM or APNs token, or the PushSubscription of a browser (JSON text or object) */
     push_id: unknown;
+
+    /** Which app of the workspace; absent: the one it has, or the default app */
+    app_id?: string;
     model?: string;
     app_version?: string;
     os_version?: string;
@@ -1870,6 +1873,7 @@ export type ExecutionsV5 = {
 /** What decided */
 export type ExplanationStep =
   | 'ACCEPTED'
+  | 'APP_NOT_MEANT'
   | 'AUDIENCE_FORGOTTEN'
   | 'CHANGED_SINCE'
   | 'CHUNK_SET_ASIDE'
@@ -2248,6 +2252,9 @@ export type PushAdvancedSettings = {
   /** Hours */
   inboxExpiry?: number;
   iOSTargetDevice?: string;
+
+  /** Apps whose devices are reached; absent: all */
+  appIds?: string[];
   deliverWhenActive?: boolean | 'true' | 'false';
   bypassDND?: boolean | 'true' | 'false';
   sendAtHighPriority?: boolean | 'true' | 'false';

@@ -25,16 +25,19 @@ export function registerApps(program: Command): void {
     .addOption(
       new Option('--environment <name>', "which of Apple's services; default: production").choices(apnsEnvironments),
     )
+    .option('--restrict-package', 'let FCM deliver to this package only')
     .action((app: string, options: AddOptions) =>
       withInstallation(program, (context) => appsCommand.add(context, { app, ...options })),
     );
-  ofApp(apps.command('change').description('Rename an app'))
-    .requiredOption('--name <name>', 'up to 100 characters')
-    .action((app: string, options: Of & { name: string }) =>
+  ofApp(apps.command('change').description('Change an app; what is not named stays'))
+    .option('--name <name>', 'up to 100 characters')
+    .addOption(new Option('--restrict-package <switch>', 'let FCM deliver to this package only').choices(['on', 'off']))
+    .action((app: string, options: ChangeOptions) =>
       withInstallation(program, (context) => appsCommand.change(context, { app, ...options })),
     );
-  ofApp(apps.command('remove').description('Remove an app that has no credential')).action((app: string, options: Of) =>
-    withInstallation(program, (context) => appsCommand.remove(context, { app, ...options })),
+  ofApp(apps.command('remove').description('Remove an app that has neither credential nor devices')).action(
+    (app: string, options: Of) =>
+      withInstallation(program, (context) => appsCommand.remove(context, { app, ...options })),
   );
 }
 
@@ -48,7 +51,8 @@ function ofApp(command: Command): Command {
 type Json = { json?: true };
 type Workspace = { workspace?: string };
 type Of = Workspace & { platform: 'android' | 'ios' | 'web' };
-type AddOptions = Of & { identifier: string; name?: string; environment?: ApnsEnvironment };
+type AddOptions = Of & { identifier: string; name?: string; environment?: ApnsEnvironment; restrictPackage?: true };
+type ChangeOptions = Of & { name?: string; restrictPackage?: 'on' | 'off' };
 type App = { app: string };
 
 const by = { id: null, name: 'the command line' };
@@ -57,13 +61,14 @@ const appsCommand = {
   async list({ database }: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(database, options.workspace);
     printTable(
-      ['PLATFORM', 'APP', 'NAME', 'IDENTIFIER', 'ENVIRONMENT', 'CREDENTIAL OF'],
+      ['PLATFORM', 'APP', 'NAME', 'IDENTIFIER', 'ENVIRONMENT', 'PACKAGE ONLY', 'CREDENTIAL OF'],
       (await listWorkspaceApps(database, workspaceId)).map((app) => [
         app.platform,
         app.appId,
         app.name,
         app.identifier ?? nothing,
         app.environment ?? nothing,
+        app.restrictsPackage ? 'yes' : nothing,
         app.credentialOf ?? nothing,
       ]),
       options,
@@ -77,12 +82,15 @@ const appsCommand = {
       name: options.name ?? options.app,
       identifier: options.identifier,
       environment: options.environment ?? (named.platform === 'IOS' ? 'production' : null),
+      restrictsPackage: options.restrictPackage === true,
     });
     process.stdout.write(`${options.app} is added to ${named.workspaceId}.\n`);
   },
 
-  async change(context: CommandContext, options: App & Of & { name: string }): Promise<void> {
-    await changeApp(context, { ...(await name(context, options)), name: options.name });
+  async change(context: CommandContext, options: App & ChangeOptions): Promise<void> {
+    const { restrictPackage: given } = options;
+    const restrictsPackage = given && given === 'on';
+    await changeApp(context, { ...(await name(context, options)), name: options.name, restrictsPackage });
     process.stdout.write(`${options.app} is changed.\n`);
   },
 

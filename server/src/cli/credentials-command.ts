@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import {
   checkCredential,
   connectCredential,
-  listCredentials,
+  listConnected,
   removeCredential,
 } from '../app/credentials/manage-credentials.ts';
 import type { CredentialDependencies } from '../app/credentials/manage-credentials.ts';
@@ -145,7 +145,7 @@ const credentialsCommand = {
 
   async list(context: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
-    for (const { provider, app, connected } of await findConnected(context, workspaceId)) {
+    for (const { provider, appId: app, connected } of await listConnected(context, workspaceId)) {
       if (options.json) {
         printJsonLine({ provider, app, ...connected });
         continue;
@@ -164,7 +164,7 @@ const credentialsCommand = {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const deps = await composeCredentials(context);
     const refused: string[] = [];
-    for (const { provider, app } of await findConnected(deps, workspaceId)) {
+    for (const { provider, appId: app } of await listConnected(deps, workspaceId)) {
       const { check } = await checkCredential(deps, { by, workspaceId, provider, appId: app });
       if (options.json) printJsonLine({ provider, app, ...check });
       else process.stdout.write(`${nameOf({ provider, app })} ${describe(check!)}\n`);
@@ -181,7 +181,11 @@ const credentialsCommand = {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const whileSending = options.whileSending === true ? 'pause' : 'refuse';
     await removeCredential(await composeCredentials(context), { by, workspaceId, provider, appId, whileSending });
-    process.stdout.write(`${nameOf({ provider, app: appId }).trimEnd()} removed; runs that need it will pause.\n`);
+    const since =
+      appId === defaultAppId
+        ? 'runs that need it will pause'
+        : 'the app takes that of the default app now, if there is one';
+    process.stdout.write(`${nameOf({ provider, app: appId }).trimEnd()} removed; ${since}.\n`);
   },
 };
 
@@ -201,15 +205,6 @@ async function save(context: CommandContext, { given, workspace, app = defaultAp
     `${nameOf({ provider: given.provider, app }).trimEnd()} stored for ${workspaceId}: ${describe(connected.check!)}\n`,
   );
   return connected;
-}
-
-/** Each that is connected: of a provider the default app's first. */
-async function findConnected(deps: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
-  const listed = await listCredentials(deps, workspaceId);
-  return listed.flatMap(({ provider, connected, ofOtherApps }) => [
-    ...(connected ? [{ provider, app: defaultAppId, connected }] : []),
-    ...ofOtherApps.map((other) => ({ provider, app: other.appId, connected: other.connected })),
-  ]);
 }
 
 async function findIosApp({ database }: CommandContext, { workspace, app }: Workspace & OfApp) {

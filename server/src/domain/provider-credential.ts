@@ -9,6 +9,8 @@ export type FcmCredential = {
   privateKeyId: string;
   /** PKCS#8 PEM of the service account. */
   privateKey: string;
+  /** The one package that messages are for; an app says it, and it is not stored here. */
+  restrictedPackage?: string;
   simulated: boolean;
 };
 

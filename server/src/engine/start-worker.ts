@@ -10,6 +10,7 @@ import { isDistributed } from '../storage/cluster/is-distributed.ts';
 import { makeDeliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { makeAttributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
+import type { AppsOfWorkspace } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
 import type { JobBook } from './job-book.ts';
 import { startJob } from './job.ts';
@@ -53,6 +54,8 @@ export type WorkerDependencies = {
   /** Signs what devices report with. */
   interactionTokens: InteractionTokens;
   phoneDefaults: PhoneDefaults;
+  /** Is told the apps of a workspace before messages are sent to their devices. */
+  onApps?: ((of: AppsOfWorkspace) => Promise<void>) | undefined;
   /** Names this process in leases; unique per start. */
   owner: string;
   parallelChunks: number;
@@ -100,7 +103,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     clock,
     log,
     delivery: deps.delivery,
-    loadCredentials: makeLoadCredentials({ database, encryption: deps.encryption, clock }),
+    loadCredentials: makeLoadCredentials({ database, encryption: deps.encryption, clock, onApps: deps.onApps }),
     governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
     random: Math.random,
     interactionTokens: deps.interactionTokens,

@@ -46,6 +46,7 @@ export async function startEngine(
     delivery,
     interactionTokens: makeInteractionTokens(installation.secretFor('interactions')),
     phoneDefaults: phoneDefaultsOf(config),
+    onApps: phones?.learnApps,
     owner: nodeId,
     book,
     parallelChunks: config.workerChunks,

@@ -14,6 +14,7 @@ import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.t
 import { encryptionContext } from '../../src/domain/encryption-context.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import type { ProviderCredential } from '../../src/domain/provider-credential.ts';
+import { makeLoadCredentials } from '../../src/engine/credentials/load-credentials.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -29,6 +30,7 @@ const courier: App = {
   name: 'Courier',
   identifier: 'com.example.courier',
   environment: 'sandbox',
+  restrictsPackage: false,
 };
 const ofCourier: GivenKey = { ...key, topic: courier.identifier, environment: 'sandbox' };
 const by = { id: null, name: 'Olga' };
@@ -115,6 +117,12 @@ test('an app has a credential of its own, which is bound to it, and leaves that 
   // As it was before there were apps.
   expect(encryption.decrypt(other!.encrypted, `provider-credential:${workspaceId}:apns`).toString()).toContain('TEAM');
 
+  const credentialsOf = await makeLoadCredentials(deps)(workspaceId);
+  const found = (appId: string | null) => credentialsOf({ platform: 'IOS', appId })?.apns;
+  expect(found('courier')).toMatchObject({ topic: 'com.example.courier', environment: 'sandbox' });
+  expect(found('courier-live')).toMatchObject({ topic: 'com.example.courier', environment: 'production' });
+  expect(found(null)).toMatchObject({ topic: 'com.example.app', environment: 'production' });
+
   await checkCredential(deps, { by, workspaceId, provider: 'apns', appId: 'courier' });
   const listed = (await listCredentials(deps, workspaceId)).find(({ provider }) => provider === 'apns')!;
   expect(listed.connected).toMatchObject({ summary: { topic: 'com.example.app' } });
@@ -125,7 +133,10 @@ test('an app has a credential of its own, which is bound to it, and leaves that 
 
 test('an app is renamed, and removed once it has no credential; each leaves a line in the audit log', async () => {
   const named = { by, workspaceId, platform: 'IOS', appId: 'courier' } as const;
-  await changeApp(deps, { ...named, name: 'Riders' });
+  await changeApp(deps, { ...named, name: 'Riders', restrictsPackage: undefined });
+  await expect(changeApp(deps, { ...named, name: undefined, restrictsPackage: true })).rejects.toMatchObject({
+    context: { faults: [{ field: 'restrict-package' }] },
+  });
   await expect(removeApp(deps, named)).rejects.toMatchObject({ context: { field: 'app' } });
   await removeCredential(deps, { by, workspaceId, provider: 'apns', appId: 'courier', whileSending: 'refuse' });
   await removeApp(deps, named);

@@ -149,7 +149,7 @@ describe('GET /v5/campaigns/{id}/explain', () => {
 
 describe('the step of a person', () => {
   const device = (id: string, more: Partial<ExplainedDevice> = {}): ExplainedDevice => ({
-    ...{ id, deviceId: `app-${id}`, platform: 'ANDROID', state: 'ACTIVE', isProvisional: false },
+    ...{ id, deviceId: `app-${id}`, platform: 'ANDROID', state: 'ACTIVE', isProvisional: false, appId: null },
     ...more,
   });
   const sent = (deviceId: string, outcome: string, code: string | null = null) => ({
@@ -173,6 +173,8 @@ describe('the step of a person', () => {
     ['AUDIENCE_FORGOTTEN', { membership: 'forgotten', devices: [device('a', { state: 'BLOCKED' })] }],
     ['DEVICE_TOO_NEW', { devices: [device('z')] }],
     ['TRIAL_NOT_MEANT', { devices: [device('a', { platform: 'IOS', isProvisional: true })] }],
+    ['APP_NOT_MEANT', { devices: [device('a')], run: { ...facts.run, appIds: ['courier'] } }],
+    ['CHANGED_SINCE', { devices: [device('a')], run: { ...facts.run, appIds: ['default'] } }],
     ['DEVICE_BLOCKED', { devices: [device('a', { state: 'BLOCKED' }), device('b', { platform: 'WEB' })] }],
     ['CHANGED_SINCE', { devices: [device('a')] }],
     ['NOT_REACHED_YET', { devices: [device('a')], run: sending, chunk: { state: 'READY' } }],

@@ -149,6 +149,7 @@ test('the ledger of a campaign is one row per run and device, of this workspace 
       customer_id: 'person',
       device_id: expect.any(String),
       platform: 'ANDROID',
+      app_id: 'default',
       outcome: 'ACCEPTED',
       code: null,
       provider_message_id: 'message-of-person',

@@ -117,6 +117,7 @@ const pushWords: Words = {
   silent: [false, 'false'],
   Android: ['High', 'Low'],
   iOS: [1, 5, 10],
+  appIds: [['default']],
   iOSTargetDevice: ['apns_device_default_push', 'apns_device_provisional_push'],
   preCacheSegment: [false, 'false'],
   'pushAmp+': [false, 'false'],
@@ -274,7 +275,8 @@ const dataWords: Words = {
   svc_push_opted: [true, 'false'],
   svc_push_provisional_opted: [true, 'false'],
 };
-const deviceWords: Words = { ...dataWords, platform: ['ANDROID'] };
+// Others may not be there.
+const deviceWords: Words = { ...dataWords, platform: ['ANDROID'], app_id: ['default'] };
 
 const device = data.deviceBody(prefixes);
 const v1 = { version: 'V1', versioning: 'off' } as const;

@@ -72,7 +72,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       random: parts.spread,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
-      loadCredentials: async () => parts.credentials,
+      loadCredentials: async () => () => parts.credentials,
       delivery: { openBatch: makeSingleBatch((request) => providers.deliver(request, waveOf(request))) },
     });
 

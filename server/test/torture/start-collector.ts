@@ -109,7 +109,7 @@ async function readAccounts({ database, encryption }: CollectorDependencies): Pr
     {
       workspaceId: rows[0]!.workspaceId,
       fcm: { projectId: fcm!.projectId, clientEmail: fcm!.clientEmail, publicKeyPem: pem(fcm!.privateKey) },
-      apns: { teamId: apns!.teamId, keyId: apns!.keyId, topic: apns!.topic, publicKeyPem: pem(apns!.privateKey) },
+      apns: { teamId: apns!.teamId, keyId: apns!.keyId, topics: [apns!.topic], publicKeyPem: pem(apns!.privateKey) },
       webpush: { publicKey: webpush!.publicKey },
     },
   ];

@@ -4,7 +4,8 @@ import type { App } from '../../domain/apps/app.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { deleteApp, insertApp, listApps, lockApp, renameApp } from '../../storage/apps/apps.ts';
+import { deleteApp, insertApp, listApps, lockApp, updateApp } from '../../storage/apps/apps.ts';
+import { countDevicesOfApp } from '../../storage/devices/devices.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
@@ -34,15 +35,23 @@ export async function listWorkspaceApps(database: Queryable, workspaceId: string
     const { provider } = providersOfPlatforms.find((each) => each.platform === platform)!;
     const own = credentials.filter((credential) => credential.provider === provider);
     const { topic = null, environment = null } = own.find(({ appId }) => appId === defaultAppId)?.summary ?? {};
+    const others = apps.filter((app) => app.platform === platform);
     const first = { platform, appId: defaultAppId, name: 'Default app', identifier: topic };
-    return [
-      { ...first, environment: environment as App['environment'] },
-      ...apps.filter((app) => app.platform === platform),
-    ].map((app) => {
-      const takers = own.map(({ appId }) => appId).filter((appId) => appId === app.appId || appId === defaultAppId);
-      return { ...app, credentialOf: takers.includes(app.appId) ? app.appId : (takers[0] ?? null) };
-    });
+    return [{ ...first, environment: environment as App['environment'], restrictsPackage: false }, ...others].map(
+      (app) => ({ ...app, credentialOf: takenBy(app.appId, { own, others }) }),
+    );
   });
+}
+
+type Ids = readonly { appId: string }[];
+
+/** Whose credential an app takes, as `domain/apps/credentials-of-apps.ts` finds it. */
+function takenBy(appId: string, { own, others }: { own: Ids; others: Ids }): string | null {
+  const has = (id: string): boolean => own.some((credential) => credential.appId === id);
+  if (has(appId)) return appId;
+  if (has(defaultAppId)) return defaultAppId;
+  const only = others.length === 1 ? others[0]!.appId : undefined;
+  return appId === defaultAppId && only !== undefined && has(only) ? only : null;
 }
 
 /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for one that cannot be, or is there already */
@@ -59,26 +68,30 @@ export async function addApp({ database, clock }: AppDependencies, { by, workspa
         reason: `is that of an app there is on ${app.platform}`,
       });
     }
-    const detail = { platform: app.platform, identifier: app.identifier, environment: app.environment };
+    const { platform, identifier, environment, restrictsPackage } = app;
+    const detail = { platform, identifier, environment, restrictsPackage };
     await audit(tx, { actor: by, workspaceId, action: 'app.add', object: objectOf(app), detail, at });
   });
 }
 
-/** Renames an app. What it is stands for as long as it is there. @throws ServiceError PARAMETER_INVALID */
-export async function changeApp({ database, clock }: AppDependencies, change: By & Named & { name: string }) {
-  const { by, workspaceId, platform, appId, name } = change;
+type Change = By & Named & { name: string | undefined; restrictsPackage: boolean | undefined };
+
+/** Changes what may change; what an app is stands for as long as it is there. @throws ServiceError PARAMETER_INVALID */
+export async function changeApp({ database, clock }: AppDependencies, change: Change): Promise<void> {
+  const { by, workspaceId, platform, appId } = change;
   const at = clock.now();
   await inTransaction(database, async (tx) => {
     const app = await requireApp(tx, change);
-    const faults = findAppFaults({ ...app, name });
+    const { name = app.name, restrictsPackage = app.restrictsPackage } = change;
+    const faults = findAppFaults({ ...app, name, restrictsPackage });
     if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
-    await renameApp(tx, { workspaceId, platform, appId, name });
-    const detail = { platform, name: { from: app.name, to: name } };
+    await updateApp(tx, { workspaceId, platform, appId, name, restrictsPackage });
+    const detail = { platform, name: { from: app.name, to: name }, restrictsPackage };
     await audit(tx, { actor: by, workspaceId, action: 'app.change', object: objectOf({ appId, name }), detail, at });
   });
 }
 
-/** Removes an app that has no credential of its own any more. @throws ServiceError PARAMETER_INVALID */
+/** Removes an app that has neither credential nor devices. Reads every device. @throws ServiceError PARAMETER_INVALID */
 export async function removeApp({ database, clock }: AppDependencies, removal: By & Named): Promise<void> {
   const { by, workspaceId, platform, appId } = removal;
   const { provider } = providersOfPlatforms.find((each) => each.platform === platform)!;
@@ -88,6 +101,8 @@ export async function removeApp({ database, clock }: AppDependencies, removal: B
     const credentials = await listProviderCredentials(tx, workspaceId);
     if (credentials.some((credential) => credential.provider === provider && credential.appId === appId))
       throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has a credential of ${provider}` });
+    const devices = await countDevicesOfApp(tx, { workspaceId, platform, appId });
+    if (devices > 0) throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has devices: ${devices}` });
     await deleteApp(tx, { workspaceId, platform, appId });
     await audit(tx, { actor: by, workspaceId, action: 'app.remove', object: objectOf(app), detail: { platform }, at });
   });

@@ -33,8 +33,12 @@ export async function readProviderHealth(
   database: Database,
   { workspaceId, at }: { workspaceId: string; at: Date },
 ): Promise<ProviderHealth[]> {
-  // The overview tells of the default apps.
-  const stored = (await listProviderCredentials(database, workspaceId)).filter(({ appId }) => appId === defaultAppId);
+  const all = await listProviderCredentials(database, workspaceId);
+  // One of each is told: the default app's, or that of the first app that has one.
+  const stored = providersOfPlatforms.flatMap(({ provider }) => {
+    const own = all.filter((credential) => credential.provider === provider);
+    return own.find(({ appId }) => appId === defaultAppId) ?? own[0] ?? [];
+  });
   const summaries = new Map(stored.map((row) => [row.provider, row.summary]));
   const site = summaries.get('webpush')?.publicKey;
   const restraints = await listAccountRestraints(database, {

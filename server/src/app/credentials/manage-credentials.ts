@@ -73,6 +73,15 @@ export async function listCredentials({ database }: Pick<CredentialDependencies,
   });
 }
 
+/** Each that is connected, of all apps: of a provider the default app's first. @throws ServiceError NOT_FOUND */
+export async function listConnected(deps: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
+  const listed = await listCredentials(deps, workspaceId);
+  return listed.flatMap(({ provider, connected, ofOtherApps }) => [
+    ...(connected ? [{ provider, appId: defaultAppId, connected }] : []),
+    ...ofOtherApps.map((other) => ({ provider, ...other })),
+  ]);
+}
+
 /**
  * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the
  * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`.

@@ -1,6 +1,9 @@
+import { defaultAppId, noSuchApp } from '../../domain/apps/app.ts';
 import { addressHash, deviceIdentifiersOf } from '../../domain/devices/device-identifier.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
+import { keepApp } from '../../storage/apps/apps.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
   claimPushAddress,
@@ -23,7 +26,9 @@ export type RegisterDeviceCommand = {
   at: Date;
   /** Of a new device; made unless given. */
   id?: string;
-} & Partial<Omit<DeviceRecord, 'deviceId' | 'platform' | 'pushId'>>;
+  /** Undefined: the one it has, or the default app. */
+  appId?: string;
+} & Partial<Omit<DeviceRecord, 'deviceId' | 'platform' | 'pushId' | 'appId'>>;
 
 /**
  * Makes or renews a user's device. A push address has one owner: when it was another device's, of this user or another,
@@ -32,15 +37,21 @@ export type RegisterDeviceCommand = {
  * Locks the user, the device, the address, then the device that loses the address. Two devices that exchange addresses
  * can wait for each other in a circle; the database ends one of them, and the use case tries it again.
  *
+ * @throws ServiceError DATA_VALUE_INVALID for an app that there is not
  * @returns false when the customer does not exist
  */
 export async function registerDevice(tx: Transaction, command: RegisterDeviceCommand): Promise<boolean> {
   const { workspaceId, at } = command;
+  await requireApp(tx, command);
   const user = await lockUserOrRetained(tx, command);
   if (!user) return false;
   const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
   const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });
-  const id = await upsertDevice(tx, { ...toRecord(command), ...owner, id: before?.id ?? command.id ?? makeId(at), at });
+  // What an app leaves out stays, but not over platforms.
+  const known = before?.platform === command.platform ? before.appId : null;
+  const { appId = known } = command;
+  const record = { ...toRecord(command), appId: appId === defaultAppId ? null : appId };
+  const id = await upsertDevice(tx, { ...record, ...owner, id: before?.id ?? command.id ?? makeId(at), at });
   const address = { workspaceId, addressHash: addressHash(command.pushId), bucket: user.bucket, deviceRowId: id };
   const previous = await claimPushAddress(tx, address);
   if (previous && previous.deviceRowId !== id)
@@ -60,7 +71,13 @@ export async function registerDevice(tx: Transaction, command: RegisterDeviceCom
   return true;
 }
 
-function toRecord(command: RegisterDeviceCommand): DeviceRecord {
+/** It is not removed before the device is stored. @throws ServiceError DATA_VALUE_INVALID */
+async function requireApp(tx: Transaction, { workspaceId, platform, appId }: RegisterDeviceCommand): Promise<void> {
+  if (appId === undefined || appId === defaultAppId || (await keepApp(tx, { workspaceId, platform, appId }))) return;
+  throw new ServiceError('DATA_VALUE_INVALID', { field: 'attributes.app_id', reason: noSuchApp(appId) });
+}
+
+function toRecord(command: RegisterDeviceCommand): Omit<DeviceRecord, 'appId'> {
   return {
     deviceId: command.deviceId,
     platform: command.platform,

@@ -75,10 +75,12 @@ export async function explainRunToUsers(
   const devices = groupByUser(await listDevicesToExplain(tx, asked));
   const deliveries = groupByUser(await listDeliveriesToExplain(tx, asked));
   const chunks = await listChunksToExplain(tx, run.id);
+  const settings = deliverySettings(campaign.settings);
   const shownRun = {
     ...run,
     platforms: campaign.platforms,
-    iosProvisional: iosProvisional(deliverySettings(campaign.settings)),
+    iosProvisional: iosProvisional(settings),
+    appIds: settings.appIds,
   };
   return users.map((user) =>
     explainRun({

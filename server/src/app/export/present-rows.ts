@@ -1,3 +1,4 @@
+import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { eventPlatforms } from '../../domain/events/event-fields.ts';
 import type { DeliveryToExport, DeviceToExport, EventToExport, UserToExport } from '../../storage/ledger/exports.ts';
@@ -9,7 +10,16 @@ export type ExportedRow = Record<string, unknown>;
 export const columnsOf = {
   users: ['customer_id', 'attributes:json'],
   devices: [
-    ...['customer_id', 'device_id', 'platform', 'push_id', 'svc_push_opted', 'svc_push_provisional_opted', 'model'],
+    ...[
+      'customer_id',
+      'device_id',
+      'platform',
+      'push_id',
+      'app_id',
+      'svc_push_opted',
+      'svc_push_provisional_opted',
+      'model',
+    ],
     ...['app_version', 'os_version', 'svc_gaid', 'idfv', 'state', 'registered_at', 'block_reason'],
     'client_reference_id',
   ],
@@ -19,7 +29,17 @@ export const columnsOf = {
   ],
   segment: ['customer_id'],
   ledger: [
-    ...['run_id', 'customer_id', 'device_id', 'platform', 'outcome', 'code', 'provider_message_id', 'attempts'],
+    ...[
+      'run_id',
+      'customer_id',
+      'device_id',
+      'platform',
+      'app_id',
+      'outcome',
+      'code',
+      'provider_message_id',
+      'attempts',
+    ],
     'sent_at',
   ],
 } as const;
@@ -38,6 +58,7 @@ export function presentDevice(device: DeviceToExport): ExportedRow {
     device_id: device.deviceId,
     platform: platformNames[device.platform],
     push_id: device.pushId,
+    app_id: device.appId ?? defaultAppId,
     svc_push_opted: (device.blockedState ?? device.state) === 'OPTED_OUT' ? 'False' : 'True',
     svc_push_provisional_opted: device.isProvisional ? 'True' : 'False',
     model: device.model,
@@ -72,6 +93,7 @@ export function presentDelivery(delivery: DeliveryToExport): ExportedRow {
     customer_id: delivery.customerId,
     device_id: delivery.deviceId,
     platform: delivery.platform,
+    app_id: delivery.appId,
     outcome: delivery.outcome,
     code: delivery.code,
     provider_message_id: delivery.providerMessageId,

@@ -110,6 +110,7 @@ function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
     device.deviceId,
     device.platform,
     device.pushId,
+    device.appId ?? null,
     `\\x${addressHash(device.pushId).toString('hex')}`,
     device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE',
     device.isProvisional ? 't' : 'f',

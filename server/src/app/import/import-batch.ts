@@ -10,7 +10,7 @@ import type { CustomerDevices, StagedUser } from './copy-batch.ts';
 import { eventFromCells, parseEventRow } from './parse-event-row.ts';
 import type { ImportedEvent } from './parse-event-row.ts';
 import { isRecord, parseDeviceRow, parseUserRow } from './parse-user-row.ts';
-import type { ImportedUser, UserRowRules } from './parse-user-row.ts';
+import type { DeviceRowRules, ImportedUser, UserRowRules } from './parse-user-row.ts';
 import type { FromCells } from './read-rows.ts';
 
 type Stored = Pick<ImportCounts, 'users' | 'devices' | 'events'> & { rejects: { line: number; reason: string }[] };
@@ -48,7 +48,7 @@ export function makeImportBatches(
     case 'users':
       return batchUsers(workspaceId, rules);
     case 'devices':
-      return batchDevices(workspaceId, rules.prefixes);
+      return batchDevices(workspaceId, rules);
     case 'events':
       return batchEvents(workspaceId, rules.prefixes);
     default: {
@@ -131,7 +131,7 @@ function combine(users: ImportedUser[]): ImportedUser[] {
   return [...combined.values()];
 }
 
-function batchDevices(workspaceId: string, prefixes: readonly string[]): ImportBatches {
+function batchDevices(workspaceId: string, rules: DeviceRowRules): ImportBatches {
   return {
     fromCells: (cells) => cells,
     prepare: makeDeviceStaging,
@@ -143,7 +143,7 @@ function batchDevices(workspaceId: string, prefixes: readonly string[]): ImportB
         isApart: () => false,
         customers: () => undefined,
         add(value, line) {
-          const parsed = parseDeviceRow(value, prefixes);
+          const parsed = parseDeviceRow(value, rules);
           if ('reason' in parsed) return parsed.reason;
           const { customerId, device } = parsed;
           const before = customers.get(customerId)?.devices ?? [];

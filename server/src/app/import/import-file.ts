@@ -2,7 +2,9 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createGunzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Logger } from '../../log.ts';
+import { listApps } from '../../storage/apps/apps.ts';
 import { inTransaction, withSession } from '../../storage/database.ts';
 import type { Database, Session } from '../../storage/database.ts';
 import { findZoneAttribute } from '../../storage/installation/workspaces.ts';
@@ -97,7 +99,13 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   if (progress.isKnown) return progress;
   const { workspaceId } = file;
   const zoneAttribute = await findZoneAttribute(session, workspaceId);
-  const batches = makeImportBatches(file.kind, { workspaceId, zoneAttribute, prefixes: deps.prefixes });
+  const apps = new Set((await listApps(session, workspaceId)).map(({ platform, appId }) => `${platform} ${appId}`));
+  const batches = makeImportBatches(file.kind, {
+    workspaceId,
+    zoneAttribute,
+    prefixes: deps.prefixes,
+    isApp: ({ platform, appId }) => appId === defaultAppId || apps.has(`${platform} ${appId}`),
+  });
   for (const one of sessions) await batches.prepare(one);
   const rejects = makeRejectsFile(`${file.path}.rejects.ndjson`, { isContinued: counts.lines > 0 });
   const writer = makeWriter(deps, { file, key, sessions, progress, rejects });

@@ -13,6 +13,7 @@ import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../stora
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
+import { requireApps } from './require-apps.ts';
 import { lookUpBatches, makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
@@ -44,6 +45,7 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
     const findUsers: FindNamedUsers = (asked) => findAdmitted(admitted, asked) ?? findNamed(asked);
+    await requireApps(database, { workspaceId: workspace.id, appIds: command.settings.appIds });
     const asked = { workspaceId: workspace.id, audience: command.audience };
     const { segmentId, targetUsers } = await findPushAudience({ database, findNamed: findUsers }, asked);
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });

@@ -18,6 +18,7 @@ import { countAudience } from '../campaigns/count-audience.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
 import type { FoundPushAudience } from './find-push-audience.ts';
+import { requireApps } from './require-apps.ts';
 
 export type PushPreview = {
   /** For whom the texts are rendered; empty for nobody in particular. */
@@ -57,6 +58,7 @@ export async function previewPush(
 ): Promise<PushPreview> {
   const workspaceId = admitted.workspace.id;
   const { content, settings, platforms, audience } = command;
+  await requireApps(database, { workspaceId, appIds: settings.appIds });
   const found = await findPushAudience({ database }, { workspaceId, audience });
   const personaliser = makePersonaliser(content, settings.templates);
   const named = { workspaceId, previewFor, first: found.targetUsers?.[0] };
@@ -109,6 +111,7 @@ async function countPlatforms(tx: Queryable, { workspaceId, found, command, at }
     const devices = await findTargetUsersPage(tx, {
       ...{ workspaceId, platforms, targetUsers: found.targetUsers, buckets: allBuckets },
       iosProvisional: settings.iosDevices === 'ALL' ? null : settings.iosDevices === 'PROVISIONAL',
+      appIds: settings.appIds,
       ...{ after: { bucket: -1, position: '' }, bound: lastIdAt(at), limit: maxDevicesOfUsers },
     });
     const byPlatform = Map.groupBy(devices, ({ platform }) => platform);
@@ -118,6 +121,7 @@ async function countPlatforms(tx: Queryable, { workspaceId, found, command, at }
   const { devices, pending } = await countAudience(tx, { workspaceId, segment, platforms, at });
   const leavesOut = settings.iosDevices !== 'ALL' && platforms.includes('IOS');
   if (leavesOut) pending.push('iOSTargetDevice leaves out some of the iPhones that are counted');
+  if (settings.appIds) pending.push('appIds leaves out devices of other apps that are counted');
   const active = devices.filter(({ state }) => state === 'ACTIVE');
   return { devices: new Map(active.map(({ platform, devices: count }) => [platform, count])), pending };
 }

@@ -1,5 +1,6 @@
-import { askCredential, listCredentials } from '../../app/credentials/manage-credentials.ts';
+import { askCredential, listConnected } from '../../app/credentials/manage-credentials.ts';
 import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps/app.ts';
 import { adviseOnCheck } from '../../domain/credentials/credential-check.ts';
 import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { Encryption } from '../../domain/encryption.ts';
@@ -38,13 +39,13 @@ export async function checkCredentials(asked: Asked): Promise<Diagnosis[]> {
   const diagnoses: Diagnosis[] = [];
   for (const { id, name } of all.slice(0, maxWorkspaces)) {
     const told: string[] = [];
-    for (const { provider, connected } of await listCredentials({ database }, id)) {
-      if (!connected) continue;
+    for (const { provider, appId, connected } of await listConnected({ database }, id)) {
       if (connected.isSimulated && !endpoints.simulators) continue;
-      const check = await askCredential({ database, encryption, ask }, { workspaceId: id, provider });
-      const found = `${provider} of ${name}: ${check.words.replace(/\.$/, '')}.`;
+      const check = await askCredential({ database, encryption, ask }, { workspaceId: id, provider, appId });
+      const named = appId === defaultAppId ? provider : `${provider} ${appId}`;
+      const found = `${named} of ${name}: ${check.words.replace(/\.$/, '')}.`;
       const todo = adviseOnCheck({ ...check, provider });
-      if (check.verdict === 'ACCEPTED') told.push(connected.isSimulated ? `${provider} (simulated)` : provider);
+      if (check.verdict === 'ACCEPTED') told.push(connected.isSimulated ? `${named} (simulated)` : named);
       else diagnoses.push(check.verdict === 'REFUSED' ? wrong(found, todo) : attention(found, todo));
     }
     if (told.length > 0) diagnoses.push(good(`${name}: ${told.join(', ')} accepted.`));

@@ -10,6 +10,8 @@ export type App = {
   identifier: string;
   /** Which of Apple's two services knows the app's devices; null on the other platforms. */
   environment: ApnsEnvironment | null;
+  /** Of an Android app: FCM is told the package, and delivers to no other. */
+  restrictsPackage: boolean;
 };
 
 export const apnsEnvironments = ['production', 'sandbox'] as const;
@@ -23,15 +25,22 @@ export const defaultAppId = 'default';
 
 const maxNameCharacters = 100;
 
+/** Of a device that names one. */
+export const noSuchApp = (appId: string): string => `"${appId}" is no app of this workspace`;
+
+/** Whether a text can be the id of an app; that there is one is another question. */
+export const isAppId = (text: string): boolean => /^[A-Za-z0-9._-]{1,64}$/.test(text);
+
 /** What is wrong with an app, by its member; empty for one that can be stored. */
 export function findAppFaults(app: App): { field: string; reason: string }[] {
-  const { platform, appId, name, identifier, environment } = app;
+  const { platform, appId, name, identifier, environment, restrictsPackage } = app;
   const faults: { field: string; reason: string }[] = [];
-  if (!/^[A-Za-z0-9._-]{1,64}$/.test(appId))
-    faults.push({ field: 'app', reason: 'takes 1 to 64 letters, digits, dots, - and _' });
+  if (!isAppId(appId)) faults.push({ field: 'app', reason: 'takes 1 to 64 letters, digits, dots, - and _' });
   if (appId === defaultAppId) faults.push({ field: 'app', reason: 'is there already, in every workspace' });
   if ((platform === 'IOS') !== (environment !== null))
     faults.push({ field: 'environment', reason: "is one of Apple's, of apps on IOS" });
+  if (restrictsPackage && platform !== 'ANDROID')
+    faults.push({ field: 'restrict-package', reason: 'is of apps on ANDROID' });
   if (name.trim() === '' || name.length > maxNameCharacters)
     faults.push({ field: 'name', reason: `takes 1 to ${maxNameCharacters} characters` });
   if (!isIdentifier[platform](identifier))

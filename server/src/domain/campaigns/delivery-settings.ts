@@ -10,6 +10,8 @@ export type DeliverySettings = {
   webUrgency: 'low' | 'normal' | 'high';
   /** Which iPhones: those with provisional (quiet) permission, those with full permission, or both. */
   iosDevices: IosDevices;
+  /** The apps whose devices are reached, whatever the platform; absent: all. */
+  appIds?: readonly string[];
   /** Most devices a minute; wins over `spreadMinutes`. */
   devicesPerMinute: number | null;
   /** Time over which the whole audience is spread. */

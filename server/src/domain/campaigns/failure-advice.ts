@@ -37,6 +37,8 @@ const ours: Record<string, string> = {
   RECIPIENT_FAULT:
     'The service failed on these recipients alone; everybody else was sent to. The log has each as "recipient failed". Please report it.',
   NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
+  NO_CREDENTIAL_FOR_APP:
+    'Their app has no credential, nor has the default app: carillon apps list says it, carillon credentials set --app gives it one.',
   CREDENTIAL_UNUSABLE: wrongCredential,
   FREQUENCY_CAP:
     'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',

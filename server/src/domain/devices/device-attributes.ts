@@ -1,3 +1,4 @@
+import { isAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
 import { textFault } from '../users/user-attributes.ts';
 import { maxDeviceTextCharacters, maxPushIdCharacters } from './limits.ts';
@@ -5,6 +6,8 @@ import { maxDeviceTextCharacters, maxPushIdCharacters } from './limits.ts';
 export type DeviceAttributes = {
   platform: Platform;
   pushId: string;
+  /** Undefined: it names none. */
+  appId?: string;
   isOptedOut: boolean;
   isProvisional: boolean;
   model: string | null;
@@ -44,6 +47,7 @@ export function parseDeviceAttributes(attributes: Record<string, unknown>, prefi
       device: {
         platform,
         pushId: platform === 'WEB' ? readSubscription(attributes.push_id) : readToken(attributes.push_id, platform),
+        ...readAppId(attributes.app_id),
         isOptedOut: readFlag(vendor('push_opted'), 'push_opted') === false,
         isProvisional: readFlag(vendor('push_provisional_opted'), 'push_provisional_opted') ?? false,
         model: readText(attributes.model, 'model'),
@@ -66,6 +70,13 @@ function readPlatform(value: unknown): Platform {
     'platform',
     value === 'TV' ? 'TV devices cannot be reached by this service.' : 'is not a valid platform.',
   );
+}
+
+/** Whether there is such an app is asked when the device is stored. */
+function readAppId(value: unknown): { appId?: string } {
+  if (value === undefined || value === null || value === '') return {};
+  if (typeof value !== 'string' || !isAppId(value)) throw new Fault('attributes.app_id', 'must be the id of an app');
+  return { appId: value };
 }
 
 function readToken(value: unknown, platform: Platform): string {

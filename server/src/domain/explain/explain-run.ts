@@ -1,3 +1,4 @@
+import { defaultAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
 
 /** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
@@ -12,6 +13,7 @@ export const steps = [
   'DEVICE_TOO_NEW',
   'PLATFORM_NOT_MEANT',
   'TRIAL_NOT_MEANT',
+  'APP_NOT_MEANT',
   'DEVICE_OPTED_OUT',
   'DEVICE_BLOCKED',
   'DEVICE_GONE',
@@ -44,6 +46,8 @@ export type ExplainedRun = {
   platforms: Platform[];
   /** iPhones on trial only (true), all but those (false), or both. */
   iosProvisional: boolean | null;
+  /** Of which apps; undefined: of all. */
+  appIds?: readonly string[] | undefined;
   /** Devices with a greater id were made later. */
   audienceBound: string | null;
   /** It wrote into a day of the ledger that is kept no more. */
@@ -62,6 +66,8 @@ export type ExplainedDevice = {
   platform: Platform;
   state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
   isProvisional: boolean;
+  /** Null: the default app. */
+  appId: string | null;
 };
 
 /** A row of the ledger. */
@@ -162,11 +168,13 @@ function stepWithoutStart(status: RunStatus): Step {
 }
 
 /** A device that the run left out, in the order of the conditions of its pages. */
-function stepWithoutDelivery({ id, platform, state, isProvisional }: ExplainedDevice, { run, chunk }: RunFacts): Step {
+function stepWithoutDelivery(device: ExplainedDevice, { run, chunk }: RunFacts): Step {
+  const { id, platform, state, isProvisional, appId } = device;
   if (run.audienceBound !== null && id > run.audienceBound) return 'DEVICE_TOO_NEW';
   if (!run.platforms.includes(platform)) return 'PLATFORM_NOT_MEANT';
   if (platform === 'IOS' && run.iosProvisional !== null && isProvisional !== run.iosProvisional)
     return 'TRIAL_NOT_MEANT';
+  if (run.appIds && !run.appIds.includes(appId ?? defaultAppId)) return 'APP_NOT_MEANT';
   if (state === 'OPTED_OUT') return 'DEVICE_OPTED_OUT';
   if (state === 'BLOCKED') return 'DEVICE_BLOCKED';
   if (state === 'GONE') return 'DEVICE_GONE';

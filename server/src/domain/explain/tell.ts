@@ -11,6 +11,7 @@ const sentences: Record<Step, string> = {
   DEVICE_TOO_NEW: 'The device was registered after the run had begun.',
   PLATFORM_NOT_MEANT: 'The campaign is not for the platform of the device.',
   TRIAL_NOT_MEANT: 'The campaign is not for iPhones with this kind of permission.',
+  APP_NOT_MEANT: 'The campaign is not for the app of the device.',
   DEVICE_OPTED_OUT: 'The device has opted out of pushes.',
   DEVICE_BLOCKED: 'The device is blocked.',
   DEVICE_GONE: 'The provider said that the device is gone.',

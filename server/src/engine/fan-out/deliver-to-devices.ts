@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
+import type { CredentialsOfApps } from '../../domain/apps/credentials-of-apps.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Logger } from '../../log.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
@@ -46,8 +47,8 @@ export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): Delive
     }
     if (going.length === 0) return results;
     // The database is unavailable; a rejection here would lose the outcomes of the other devices.
-    const credentials = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
-    if (!credentials) {
+    const credentialsOf = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
+    if (!credentialsOf) {
       for (const place of going) {
         const { device, attempt } = addressees[place]!;
         const later = notTried(now, { attempt, random: deps.random() });
@@ -62,8 +63,10 @@ export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): Delive
         open -= 1;
         if (open === 0) resolve(results);
       };
-      for (const batch of batchesOf(going, { addressees, credentials }))
-        sendBatch(deps, { run, addressees, credentials, settle, ...batch });
+      for (const { credentials, ...batch } of batchesOf(going, { addressees, credentialsOf })) {
+        if (credentials) sendBatch(deps, { run, addressees, credentials, settle, ...batch });
+        else for (const place of batch.places) settle(place, settleWithoutCredential(addressees[place]!));
+      }
     });
   };
 }
@@ -88,23 +91,31 @@ function settleUnsent(
   return undefined;
 }
 
-/** Devices of one platform that are reached through one account; without one where the workspace has none. */
+/** Others of the run are reached: their apps have a credential. */
+function settleWithoutCredential(addressee: Addressee): DeviceResult {
+  return settleAs(addressee, 'REJECTED', 'NO_CREDENTIAL_FOR_APP');
+}
+
+/** Devices of one app that are reached through one account; without one where there is none. */
 type Batch = { account: SendAccount | undefined; places: number[] };
+type FoundBatch = Batch & { credentials: ProviderCredentials | undefined };
 
 function batchesOf(
   places: readonly number[],
-  { addressees, credentials }: { addressees: readonly Addressee[]; credentials: ProviderCredentials },
-): Iterable<Batch> {
-  const batches = new Map<string, Batch>();
+  { addressees, credentialsOf }: { addressees: readonly Addressee[]; credentialsOf: CredentialsOfApps },
+): Iterable<FoundBatch> {
+  const batches = new Map<string, FoundBatch>();
   for (const place of places) {
     const { device } = addressees[place]!;
-    const { platform } = device;
-    // Of a phone's platform there is one account; looking for it again would make its name again.
-    let batch = platform === 'WEB' ? undefined : batches.get(platform);
+    const { platform, appId } = device;
+    const app = appId === null ? platform : `${platform} ${appId}`;
+    // Of phones an app has one account; looking for it again would make its name again.
+    let batch = platform === 'WEB' ? undefined : batches.get(app);
     if (!batch) {
-      const account = sendAccountOf(device, credentials);
-      const key = platform === 'WEB' ? `WEB ${account?.key}` : platform;
-      batch = batches.get(key) ?? { account, places: [] };
+      const credentials = credentialsOf(device);
+      const account = credentials && sendAccountOf(device, credentials);
+      const key = platform === 'WEB' ? `${app} ${account?.key}` : app;
+      batch = batches.get(key) ?? { account, credentials, places: [] };
       batches.set(key, batch);
     }
     batch.places.push(place);

@@ -38,7 +38,9 @@ export async function freezeAudience(
 ): Promise<{ audience: FrozenAudience } | { reason: string }> {
   const { workspaceId, platforms } = run;
   const bound = lastIdAt(now);
-  const reached = { workspaceId, platforms, iosProvisional: iosProvisional(deliverySettings(run.settings)), bound };
+  const settings = deliverySettings(run.settings);
+  const { appIds } = settings;
+  const reached = { workspaceId, platforms, iosProvisional: iosProvisional(settings), appIds, bound };
   if (run.segmentId === null) {
     const devices = await countAllUsersDevices(tx, reached);
     const users = await countUsers(tx, workspaceId);

@@ -11,7 +11,7 @@ import {
   listDueBuckets,
   settleDeliveries,
 } from '../../storage/ledger/due-deliveries.ts';
-import type { DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
+import type { Address, DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
 import { findRunsToSendAgain, keepSendingRuns, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
@@ -169,7 +169,7 @@ async function sendDue(deps: RetryDeliveriesDependencies, { deliver, due, stored
 }
 
 type Again = { run: RunToSend; due: DueDelivery[]; deliver: DeliverToEligible };
-type Addressed = DueDelivery & { pushId: string };
+type Addressed = DueDelivery & Address;
 
 async function sendAgain(
   { database, clock }: RetryDeliveriesDependencies,
@@ -179,8 +179,8 @@ async function sendAgain(
   const addresses = await findAddresses(database, { workspaceId: run.workspaceId, devices: due });
   const there = new Map<DueDelivery, Addressed>();
   for (const delivery of due) {
-    const pushId = addresses.get(delivery.deviceId);
-    if (pushId !== undefined) there.set(delivery, { ...delivery, pushId });
+    const address = addresses.get(delivery.deviceId);
+    if (address) there.set(delivery, { ...delivery, ...address });
   }
   // What was held has not been sent yet and goes at the pace of the run, like a window of it.
   const held = due.filter((delivery) => there.has(delivery) && isHeld(delivery));
@@ -213,8 +213,8 @@ function isHeld({ code }: DueDelivery): boolean {
   return code === 'QUIET_HOURS' || code === 'USER_TIME_ZONE';
 }
 
-function toDevice({ bucket, deviceId: id, userId, platform, pushId, attempts }: Addressed): DeviceToDeliver {
-  return { device: { bucket, id, userId, platform, pushId }, attempt: attempts };
+function toDevice({ bucket, deviceId: id, userId, platform, pushId, appId, attempts }: Addressed): DeviceToDeliver {
+  return { device: { bucket, id, userId, platform, pushId, appId }, attempt: attempts };
 }
 
 type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: DeviceResult[]; at: Date };

@@ -151,10 +151,12 @@ async function readPage(
 type GroupRequest = { run: RunToSend; buckets: number[]; cursor: Cursor; limit: number };
 
 function readGroup(database: Database, { run, buckets, cursor, limit }: GroupRequest): Promise<PagedDevice[]> {
+  const settings = deliverySettings(run.settings);
   const page = {
     workspaceId: run.workspaceId,
     platforms: run.platforms,
-    iosProvisional: iosProvisional(deliverySettings(run.settings)),
+    iosProvisional: iosProvisional(settings),
+    appIds: settings.appIds,
     buckets,
     after: cursor,
     // Named users were resolved when the request was accepted; their devices are frozen at that instant too.

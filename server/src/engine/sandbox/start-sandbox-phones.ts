@@ -1,15 +1,18 @@
 import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../../clock.ts';
+import type { App } from '../../domain/apps/app.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { ApnsCredential, FcmCredential, WebPushCredential } from '../../domain/provider-credential.ts';
 import { createPublicKey } from 'node:crypto';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
+import { listApps } from '../../storage/apps/apps.ts';
 import type { Database } from '../../storage/database.ts';
 import { listSimulatedCredentials } from '../../storage/keys/provider-credentials.ts';
 import { toStorable } from '../../domain/storable-text.ts';
 import { insertSandboxMessages } from '../../storage/installation/sandbox.ts';
 import { openCredentials } from '../credentials/load-credentials.ts';
+import type { AppsOfWorkspace } from '../credentials/load-credentials.ts';
 import { startSimulators } from '../delivery/simulator/start-simulators.ts';
 import type { SimulatorAccount, SimulatorPlace, Simulators } from '../delivery/simulator/start-simulators.ts';
 
@@ -26,6 +29,8 @@ export type SandboxPhonesDependencies = {
 export type SandboxPhones = Simulators & {
   /** Learns the workspaces whose credentials are simulated; called again when one is added. */
   refreshAccounts(): Promise<void>;
+  /** Learns apps that were added meanwhile, whoever added them, before messages are sent to their devices. */
+  learnApps(of: AppsOfWorkspace): Promise<void>;
   /** Settles when a message has been stored in the inbox, or after the time. */
   waitForMessage(milliseconds: number): Promise<void>;
 };
@@ -35,6 +40,7 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
   const { database, encryption, clock, log } = deps;
   const arrivals = new EventEmitter();
   arrivals.setMaxListeners(0);
+  const learned = new Set<string>();
   const simulators = await startSimulators({
     log,
     clock,
@@ -56,6 +62,12 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
     async refreshAccounts() {
       await simulators.setAccounts(await readAccounts(database, encryption));
     },
+    async learnApps({ workspaceId, apps }) {
+      const keys = apps.filter(isOnIos).map(({ identifier }) => `${workspaceId} ${identifier}`);
+      if (keys.every((key) => learned.has(key))) return;
+      await simulators.setAccounts(await readAccounts(database, encryption));
+      for (const key of keys) learned.add(key);
+    },
     async waitForMessage(milliseconds) {
       // A fraction throws.
       const signal = AbortSignal.timeout(Math.max(1, Math.ceil(milliseconds)));
@@ -68,26 +80,33 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
 async function readAccounts(database: Database, encryption: Encryption): Promise<SimulatorAccount[]> {
   const rows = await listSimulatedCredentials(database);
   const workspaceIds = [...new Set(rows.map((row) => row.workspaceId))];
-  return workspaceIds.map((workspaceId) => {
+  const accounts: SimulatorAccount[] = [];
+  for (const workspaceId of workspaceIds) {
+    const apps = await listApps(database, workspaceId);
     const { fcm, apns, webpush } = openCredentials(
       encryption,
       rows.filter((row) => row.workspaceId === workspaceId),
     );
-    return {
+    accounts.push({
       workspaceId,
       ...(fcm ? { fcm: fcmAccount(fcm) } : {}),
-      ...(apns ? { apns: apnsAccount(apns) } : {}),
+      ...(apns ? { apns: apnsAccount(apns, apps) } : {}),
       ...(webpush ? { webpush: webPushAccount(webpush) } : {}),
-    };
-  });
+    });
+  }
+  return accounts;
 }
 
 function fcmAccount({ projectId, clientEmail, privateKey }: FcmCredential) {
   return { projectId, clientEmail, publicKeyPem: publicPem(privateKey) };
 }
 
-function apnsAccount({ teamId, keyId, topic, privateKey }: ApnsCredential) {
-  return { teamId, keyId, topic, publicKeyPem: publicPem(privateKey) };
+const isOnIos = ({ platform }: App): boolean => platform === 'IOS';
+
+/** A key of Apple's serves all apps of its team. */
+function apnsAccount({ teamId, keyId, topic, privateKey }: ApnsCredential, apps: readonly App[]) {
+  const others = apps.filter(isOnIos).map(({ identifier }) => identifier);
+  return { teamId, keyId, topics: [topic, ...others], publicKeyPem: publicPem(privateKey) };
 }
 
 function webPushAccount({ publicKey }: WebPushCredential) {

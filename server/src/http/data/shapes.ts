@@ -44,6 +44,9 @@ export function deviceBody(prefixes: readonly string[]) {
         push_id: Type.Any({
           description: 'FCM or APNs token, or the PushSubscription of a browser (JSON text or object)',
         }),
+        app_id: Type.Optional(
+          Type.String({ description: 'Which app of the workspace; absent: the one it has, or the default app' }),
+        ),
         model: Type.Optional(Type.String()),
         app_version: Type.Optional(Type.String()),
         os_version: Type.Optional(Type.String()),

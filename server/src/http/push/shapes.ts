@@ -89,6 +89,13 @@ const advancedSettings = named(
     ignoreMinimumDelay: BooleanLike,
     inboxExpiry: Whole(1, 87_600, 'Hours'),
     iOSTargetDevice: Text(),
+    appIds: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Apps whose devices are reached; absent: all',
+      }),
+    ),
     deliverWhenActive: BooleanLike,
     bypassDND: BooleanLike,
     sendAtHighPriority: BooleanLike,

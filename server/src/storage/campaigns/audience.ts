@@ -1,3 +1,4 @@
+import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { countDevices, countUsers } from '../installation/overview.ts';
 import type { DeviceCount } from '../installation/overview.ts';
@@ -15,6 +16,8 @@ export type AudienceDevice = {
   userId: string;
   platform: Platform;
   pushId: string;
+  /** Null: the default app. */
+  appId: string | null;
 };
 
 /** The same with where it stands in its bucket, in the order of the audience. */
@@ -25,6 +28,8 @@ export type AudiencePage = {
   platforms: readonly Platform[];
   /** iPhones that allowed pushes on trial only (true), or fully (false); null for both. */
   iosProvisional: boolean | null;
+  /** Of which apps; undefined: of all. */
+  appIds?: readonly string[] | undefined;
   /** In order, at least one. Of one, the page is read in one place of a cluster. */
   buckets: readonly number[];
   /** Where the page before ended; '' at the start of a bucket. */
@@ -54,15 +59,21 @@ function isAfter(tx: Queryable, { buckets, after }: AudiencePage, { bucket, colu
     : tx`(${bucket}, ${columns}) > (${after.bucket}::smallint, ${position})`;
 }
 
+type Reached = Pick<AudiencePage, 'platforms' | 'iosProvisional' | 'appIds' | 'bound'>;
+
+/** Devices that name no app are of the default one. */
+function isOfApps(tx: Queryable, appIds: AudiencePage['appIds']): Fragment {
+  if (appIds === undefined) return tx`true`;
+  return tx`coalesce(devices.app_id, ${defaultAppId}) = any(${[...appIds]})`;
+}
+
 /** Whom a run reaches of the devices that a page meets. */
-function isReached(
-  tx: Queryable,
-  { platforms, iosProvisional, bound }: Pick<AudiencePage, 'platforms' | 'iosProvisional' | 'bound'>,
-): Fragment {
+function isReached(tx: Queryable, { platforms, iosProvisional, appIds, bound }: Reached): Fragment {
   return tx`
     devices.id <= ${bound}
       and devices.platform = any(${platforms as Platform[]})
       and (devices.platform <> 'IOS' or devices.provisional = coalesce(${iosProvisional}, devices.provisional))
+      and ${isOfApps(tx, appIds)}
       and devices.state = 'ACTIVE'`;
 }
 
@@ -74,7 +85,7 @@ export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promi
   const order = { bucket: tx`devices.bucket`, columns: tx`devices.id`, position: tx`${page.after.position}` };
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
-      devices.id as position
+      devices.app_id as "appId", devices.id as position
     from devices
     where devices.workspace_id = ${page.workspaceId}
       and ${inBuckets(tx, order.bucket, page.buckets)}
@@ -98,7 +109,7 @@ export async function findTargetUsersPage(
   const isOne = page.buckets.length === 1;
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
-      devices.id as position
+      devices.app_id as "appId", devices.id as position
     from ${
       isOne
         ? tx`devices`
@@ -116,7 +127,7 @@ export async function findTargetUsersPage(
 /** Counts the devices an "All Users" run will reach. Reads every device of the workspace once, at the run's start. */
 export async function countAllUsersDevices(
   tx: Queryable,
-  audience: Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'bound'>,
+  audience: Reached & Pick<AudiencePage, 'workspaceId'>,
 ): Promise<number> {
   const [row] = await tx<{ devices: number }[]>`
     select count(*) as devices
@@ -125,6 +136,7 @@ export async function countAllUsersDevices(
       and id <= ${audience.bound}
       and platform = any(${audience.platforms as Platform[]})
       and (platform <> 'IOS' or provisional = coalesce(${audience.iosProvisional}, provisional))
+      and ${isOfApps(tx, audience.appIds)}
       and state = 'ACTIVE'`;
   return row!.devices;
 }
@@ -151,7 +163,7 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
       : tx`true`;
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
-      devices.user_id || devices.id as position
+      devices.app_id as "appId", devices.user_id || devices.id as position
     from segment_members as member
     join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
       and devices.user_id = member.user_id
@@ -168,7 +180,7 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
 /** Counts the devices a run to a segment will reach. Reads its members and their devices once, at the run's start. */
 export async function countSegmentDevices(
   tx: Queryable,
-  audience: Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'bound'> & SegmentAudience,
+  audience: Reached & Pick<AudiencePage, 'workspaceId'> & SegmentAudience,
 ): Promise<number> {
   const [row] = await tx<{ devices: number }[]>`
     select count(*) as devices
@@ -182,6 +194,7 @@ export async function countSegmentDevices(
       and devices.id <= ${audience.bound}
       and devices.platform = any(${audience.platforms as Platform[]})
       and (devices.platform <> 'IOS' or devices.provisional = coalesce(${audience.iosProvisional}, devices.provisional))
+      and ${isOfApps(tx, audience.appIds)}
       and devices.state = 'ACTIVE'`;
   return row!.devices;
 }

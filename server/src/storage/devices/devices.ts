@@ -1,3 +1,4 @@
+import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Fragment, Queryable, Session } from '../database.ts';
@@ -7,6 +8,8 @@ export type DeviceRecord = {
   deviceId: string;
   platform: Platform;
   pushId: string;
+  /** Null: the default app. */
+  appId: string | null;
   isOptedOut: boolean;
   isProvisional: boolean;
   model: string | null;
@@ -16,7 +19,14 @@ export type DeviceRecord = {
   idfv: string | null;
 };
 
-export type StoredDevice = UserKey & { id: string; pushId: string; gaid: string | null; idfv: string | null };
+export type StoredDevice = UserKey & {
+  id: string;
+  platform: Platform;
+  pushId: string;
+  appId: string | null;
+  gaid: string | null;
+  idfv: string | null;
+};
 
 /** A user's device by the caller's name for it, locked. Index: devices (workspace_id, bucket, user_id, device_id). */
 export async function lockDevice(
@@ -24,7 +34,7 @@ export async function lockDevice(
   device: UserKey & { workspaceId: string; deviceId: string },
 ): Promise<StoredDevice | undefined> {
   const [row] = await tx<StoredDevice[]>`
-    select bucket, user_id as "userId", id, push_id as "pushId", gaid, idfv
+    select bucket, user_id as "userId", id, platform, push_id as "pushId", app_id as "appId", gaid, idfv
     from devices
     where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and user_id = ${device.userId}
       and device_id = ${device.deviceId}
@@ -38,7 +48,7 @@ export async function lockDevice(
  */
 const registeredAgain = (tx: Queryable): Fragment => tx`
     on conflict (workspace_id, bucket, user_id, device_id) do update
-    set platform = excluded.platform, push_id = excluded.push_id,
+    set platform = excluded.platform, push_id = excluded.push_id, app_id = excluded.app_id,
       state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
       blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
       provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
@@ -60,13 +70,13 @@ export async function upsertDevice(
   const state = device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE';
   const [row] = await tx<{ id: string }[]>`
     insert into devices (
-      workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
+      workspace_id, bucket, id, user_id, device_id, platform, push_id, app_id, state, provisional, model, app_version,
       os_version, gaid, idfv, registered_at, created_at, updated_at
     )
     values (
       ${device.workspaceId}, ${device.bucket}, ${device.id}, ${device.userId}, ${device.deviceId}, ${device.platform},
-      ${device.pushId}, ${state}, ${device.isProvisional}, ${device.model}, ${device.appVersion}, ${device.osVersion},
-      ${device.gaid}, ${device.idfv}, ${device.at}, ${device.at}, ${device.at}
+      ${device.pushId}, ${device.appId}, ${state}, ${device.isProvisional}, ${device.model}, ${device.appVersion},
+      ${device.osVersion}, ${device.gaid}, ${device.idfv}, ${device.at}, ${device.at}, ${device.at}
     )
     ${registeredAgain(tx)}
     returning id`;
@@ -101,7 +111,7 @@ export async function deleteDevice(
   const [row] = await tx<StoredDevice[]>`
     delete from devices
     where workspace_id = ${device.workspaceId} and bucket = ${device.bucket} and id = ${device.id}
-    returning bucket, user_id as "userId", id, push_id as "pushId", gaid, idfv`;
+    returning bucket, user_id as "userId", id, platform, push_id as "pushId", app_id as "appId", gaid, idfv`;
   return row;
 }
 
@@ -181,12 +191,23 @@ export async function unblockDevicesOf(tx: Queryable, block: Owner & { ids: stri
       and state = 'BLOCKED'`;
 }
 
+/** How many devices an app has, whatever their state. Reads every device of the workspace. */
+export async function countDevicesOfApp(
+  tx: Queryable,
+  { workspaceId, platform, appId }: { workspaceId: string; platform: Platform; appId: string },
+): Promise<number> {
+  const [row] = await tx<{ devices: number }[]>`
+    select count(*) as devices from devices
+    where workspace_id = ${workspaceId} and platform = ${platform} and app_id = ${appId}`;
+  return row!.devices;
+}
+
 /** Makes the staging tables of devices in this session. */
 export async function makeDeviceStaging(session: Session): Promise<void> {
   await session`
     create temporary table if not exists import_devices (
       line bigint, customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C",
-      device_id text collate "C", platform text, push_id text, address_hash bytea,
+      device_id text collate "C", platform text, push_id text, app_id text collate "C", address_hash bytea,
       state text, provisional boolean, model text, app_version text, os_version text, gaid text, idfv text,
       previous_push_id text, is_existing boolean
     )`;
@@ -228,12 +249,14 @@ async function findOwners(session: Queryable, workspaceId: string): Promise<numb
     delete from import_devices where user_id is null returning line`;
   await session`
     with found as materialized (
-      select staged.id as staged_id, devices.id, devices.push_id
+      select staged.id as staged_id, devices.id, devices.push_id, devices.platform, devices.app_id
       from import_devices as staged
       join devices on devices.workspace_id = ${workspaceId} and devices.bucket = staged.bucket
         and devices.user_id = staged.user_id and devices.device_id = staged.device_id
     )
-    update import_devices as staged set id = found.id, previous_push_id = found.push_id, is_existing = true
+    update import_devices as staged
+    set id = found.id, previous_push_id = found.push_id, is_existing = true,
+      app_id = coalesce(staged.app_id, case when staged.platform = found.platform then found.app_id end)
     from found where found.staged_id = staged.id`;
   await session`
     insert into import_owners (bucket, user_id, is_known)
@@ -267,11 +290,11 @@ async function dropMovedDevices(session: Queryable, workspaceId: string): Promis
 async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Promise<void> {
   await session`
     insert into devices (
-      workspace_id, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
+      workspace_id, bucket, id, user_id, device_id, platform, push_id, app_id, state, provisional, model, app_version,
       os_version, gaid, idfv, registered_at, created_at, updated_at
     )
-    select ${workspaceId}, bucket, id, user_id, device_id, platform, push_id, state, provisional, model, app_version,
-      os_version, gaid, idfv, ${at}, ${at}, ${at}
+    select ${workspaceId}, bucket, id, user_id, device_id, platform, push_id, nullif(app_id, ${defaultAppId}), state,
+      provisional, model, app_version, os_version, gaid, idfv, ${at}, ${at}, ${at}
     from import_devices order by bucket, id
     ${registeredAgain(session)}`;
   await session`

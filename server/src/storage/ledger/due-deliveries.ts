@@ -85,6 +85,9 @@ export async function claimDueDeliveries(
 
 type ClaimedRow = Omit<DueDelivery, 'day' | 'providerMessageId'> & { day: Date; providerMessageId: Buffer | null };
 
+/** Where a device is reached, and of which app it is; null is the default one. */
+export type Address = { pushId: string; appId: string | null };
+
 /**
  * The addresses of devices that are active still, by their ids: the others left, opted out or were dropped while their
  * delivery waited. Index: devices primary key, one look a device.
@@ -92,17 +95,17 @@ type ClaimedRow = Omit<DueDelivery, 'day' | 'providerMessageId'> & { day: Date; 
 export async function findAddresses(
   tx: Queryable,
   { workspaceId, devices }: { workspaceId: string; devices: readonly { bucket: number; deviceId: string }[] },
-): Promise<Map<string, string>> {
+): Promise<Map<string, Address>> {
   const isThere = isInBuckets(tx, { column: tx`devices.bucket`, buckets: devices.map(({ bucket }) => bucket) });
-  const rows = await tx<{ id: string; pushId: string }[]>`
-    select devices.id, devices.push_id as "pushId"
+  const rows = await tx<(Address & { id: string })[]>`
+    select devices.id, devices.push_id as "pushId", devices.app_id as "appId"
     from unnest(
       ${devices.map(({ bucket }) => bucket)}::smallint[], ${devices.map(({ deviceId }) => deviceId)}::text[]
     ) as given (bucket, id)
     join devices on devices.workspace_id = ${workspaceId} and ${isThere} and devices.bucket = given.bucket
       and devices.id = given.id collate "C"
     where devices.state = 'ACTIVE'`;
-  return new Map(rows.map(({ id, pushId }) => [id, pushId]));
+  return new Map(rows.map(({ id, ...address }) => [id, address]));
 }
 
 function isDue(tx: Queryable, claim: DueClaim): Fragment {

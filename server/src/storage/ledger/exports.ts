@@ -1,3 +1,4 @@
+import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { listRunDays } from '../campaigns/campaign-ledger.ts';
@@ -43,6 +44,7 @@ export type DeviceToExport = {
   deviceId: string;
   platform: Platform;
   pushId: string;
+  appId: string | null;
   state: string;
   blockedState: string | null;
   isProvisional: boolean;
@@ -60,7 +62,7 @@ export type DeviceToExport = {
 export function streamDevices(tx: Queryable, workspaceId: string): Pages<DeviceToExport> {
   return tx<DeviceToExport[]>`
     select users.customer_id as "customerId", devices.device_id as "deviceId", devices.platform,
-      devices.push_id as "pushId", devices.state, devices.blocked_state as "blockedState",
+      devices.push_id as "pushId", devices.app_id as "appId", devices.state, devices.blocked_state as "blockedState",
       devices.provisional as "isProvisional", devices.model, devices.app_version as "appVersion",
       devices.os_version as "osVersion", devices.gaid, devices.idfv, devices.registered_at as "registeredAt",
       devices.block_reason as "blockReason", devices.block_reference as "blockReference"
@@ -119,6 +121,8 @@ export type DeliveryToExport = {
   customerId: string | null;
   deviceId: string;
   platform: Platform;
+  /** Null when the device is not there any more. */
+  appId: string | null;
   outcome: string;
   code: string | null;
   providerMessageId: string | null;
@@ -128,7 +132,7 @@ export type DeliveryToExport = {
 
 /**
  * The ledger of a campaign, run by run, in the partitions of their days. Indexes: runs_campaign, deliveries_log and
- * deliveries_log_other of each day, users primary key.
+ * deliveries_log_other of each day, users and devices primary keys.
  */
 export async function* streamDeliveries(
   tx: Queryable,
@@ -144,6 +148,7 @@ export async function* streamDeliveries(
     )
     select exported.id as "runId", users.customer_id as "customerId",
       encode(deliveries.device_id, 'hex') as "deviceId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
+      case when devices.id is not null then coalesce(devices.app_id, ${defaultAppId}) end as "appId",
       ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as "sentAt"
     from exported
@@ -151,6 +156,8 @@ export async function* streamDeliveries(
       and deliveries.workspace_number = ${workspaceNumber} and deliveries.run_number = exported.number
     left join users on users.workspace_id = ${workspaceId} and users.bucket = deliveries.bucket
       and users.id = ${idText(tx, tx`deliveries.user_id`)}
+    left join devices on devices.workspace_id = ${workspaceId} and devices.bucket = deliveries.bucket
+      and devices.id = ${idText(tx, tx`deliveries.device_id`)}
     order by exported.created_at, exported.id, deliveries.bucket, deliveries.device_id`.cursor(pageRows);
   for await (const rows of pages)
     yield rows.map((row) => ({ ...row, providerMessageId: unpackedOrNull(row.providerMessageId) }));

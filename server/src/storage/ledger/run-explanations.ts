@@ -90,7 +90,7 @@ export async function listDevicesToExplain(
   const inBucket = isGivenBucket(tx, { column: tx`devices.bucket`, given: tx`given.bucket`, rows: users });
   return tx<OfUser<ExplainedDevice>[]>`
     select devices.bucket, devices.user_id as "userId", devices.id, devices.device_id as "deviceId", devices.platform,
-      devices.state, devices.provisional as "isProvisional"
+      devices.state, devices.provisional as "isProvisional", devices.app_id as "appId"
     from ${given(tx, users)}
     join devices on devices.workspace_id = ${workspaceId} and ${inBucket}
       and devices.user_id = given.user_id collate "C"

@@ -37,7 +37,7 @@ export async function startDeliveryBundle(http2Client: Http2Client = 'carillon')
       {
         workspaceId,
         fcm: { projectId: fcm.projectId, clientEmail: fcm.clientEmail, publicKeyPem: pem(fcm.privateKey) },
-        apns: { teamId: apns.teamId, keyId: apns.keyId, topic: apns.topic, publicKeyPem: pem(apns.privateKey) },
+        apns: { teamId: apns.teamId, keyId: apns.keyId, topics: [apns.topic], publicKeyPem: pem(apns.privateKey) },
         webpush: { publicKey: webpush.publicKey },
       },
     ],

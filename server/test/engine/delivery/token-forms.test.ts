@@ -18,7 +18,7 @@ const pemOf = (privateKey: string): string =>
 const account: SimulatorAccount = {
   workspaceId: 'WORKSPACE',
   fcm: { projectId: fcm.projectId, clientEmail: fcm.clientEmail, publicKeyPem: pemOf(fcm.privateKey) },
-  apns: { teamId: apns.teamId, keyId: apns.keyId, topic: apns.topic, publicKeyPem: pemOf(apns.privateKey) },
+  apns: { teamId: apns.teamId, keyId: apns.keyId, topics: [apns.topic], publicKeyPem: pemOf(apns.privateKey) },
   webpush: { publicKey: webpush.publicKey },
 };
 const vapidPoint = Buffer.from(webpush.publicKey, 'base64url');

@@ -3,6 +3,7 @@ import { inTransaction } from '../../../src/storage/database.ts';
 import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { CredentialsOfApps } from '../../../src/domain/apps/credentials-of-apps.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
 import type { DeliverySettings } from '../../../src/domain/campaigns/delivery-settings.ts';
 import type { PushAudience } from '../../../src/domain/push/push-command.ts';
@@ -68,6 +69,7 @@ export async function makeFanOutBundle() {
   const sent: Sent[] = [];
   const messages: Message[] = [];
   let answer: (device: Sent, nth: number) => Outcome | Promise<Outcome> = () => ({ kind: 'accepted' });
+  let credentialsOf: CredentialsOfApps = () => simulatedCredentials;
   const makeDeliver = () =>
     makeDeliverToDevices({
       clock,
@@ -76,7 +78,7 @@ export async function makeFanOutBundle() {
       random: () => 0.5,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
-      loadCredentials: async () => simulatedCredentials,
+      loadCredentials: async () => credentialsOf,
       delivery: {
         openBatch: makeSingleBatch(async ({ message, device }) => {
           const request: Sent = {
@@ -115,6 +117,11 @@ export async function makeFanOutBundle() {
     sent,
     /** What the provider was asked to send, in the order of `sent`. */
     messages,
+    /** Which apps have a credential; all of them unless said. */
+    credentials(next: CredentialsOfApps) {
+      credentialsOf = next;
+    },
+    simulatedCredentials,
     answer(next: typeof answer) {
       answer = next;
     },

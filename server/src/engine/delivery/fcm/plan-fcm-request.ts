@@ -16,7 +16,7 @@ export function planFcmRequest(
   origin: string,
 ): { plan: Plan } | { outcome: Outcome } {
   if (message.platform !== 'ANDROID') throw new Error(`FCM serves Android, not ${message.platform}`);
-  const part = makeAndroidPart(message);
+  const part = forPackage(makeAndroidPart(message), credential);
   const body = Buffer.from(JSON.stringify({ message: { token: device.pushId, ...part } }));
   // Keys and values are in the body, so what is shorter need not be counted.
   const bytes = body.length > maxPayloadBytes ? measure(part).bytes : 0;
@@ -32,6 +32,12 @@ export function planFcmRequest(
       body,
     },
   };
+}
+
+/** FCM refuses the token of another package then. */
+function forPackage(part: AndroidPart, { restrictedPackage }: FcmCredential): AndroidPart {
+  if (restrictedPackage === undefined) return part;
+  return { ...part, android: { ...part.android, restricted_package_name: restrictedPackage } };
 }
 
 /** What FCM counts of a message, and the most it takes. */

@@ -100,7 +100,7 @@ function verifyToken(
 
 function checkHeaders(account: SimulatorAccount, { headers }: SimulatedRequest): Refusal | undefined {
   if (headers['apns-topic'] === undefined) return reason(400, 'MissingTopic');
-  if (headers['apns-topic'] !== account.apns!.topic) return reason(400, 'DeviceTokenNotForTopic');
+  if (!account.apns!.topics.includes(String(headers['apns-topic']))) return reason(400, 'DeviceTokenNotForTopic');
   if (!pushTypes.has(String(headers['apns-push-type']))) return reason(400, 'InvalidPushType');
   if (headers['apns-priority'] !== undefined && !['1', '5', '10'].includes(String(headers['apns-priority'])))
     return reason(400, 'BadPriority');

@@ -121,7 +121,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
       ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
       messageId: own(data, 'message_id') ?? name,
       receivedAt: request.shownAt,
-      transport: transportOf(android, ['priority', 'ttl', 'collapse_key']),
+      transport: transportOf(android, ['priority', 'ttl', 'collapse_key', 'restricted_package_name']),
       headers: shownHeaders(request.headers),
       payload: { data, android },
       screen,

@@ -5,7 +5,7 @@ import type { Screen } from '../../../domain/sandbox/screen.ts';
 export type SimulatorAccount = {
   workspaceId: string;
   fcm?: { projectId: string; clientEmail: string; publicKeyPem: string };
-  apns?: { teamId: string; keyId: string; topic: string; publicKeyPem: string };
+  apns?: { teamId: string; keyId: string; topics: string[]; publicKeyPem: string };
   webpush?: { publicKey: string };
 };
 

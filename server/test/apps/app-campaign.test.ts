@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addApp } from '../../src/app/apps/manage-apps.ts';
+import { makeClock } from '../../src/clock.ts';
+import type { App } from '../../src/domain/apps/app.ts';
+import { startCarillonBundle, until } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+
+let bundle: CarillonBundle;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+});
+afterAll(() => bundle.stop());
+
+const add = (app: Pick<App, 'platform' | 'appId' | 'identifier'> & Partial<App>) =>
+  addApp(
+    { database: bundle.database, clock: makeClock() },
+    {
+      ...{ by: { id: null, name: 'Olga' }, workspaceId: bundle.workspaceId, name: app.appId },
+      ...{ environment: null, restrictsPackage: false },
+      ...app,
+    },
+  );
+
+async function register(customerId: string, attributes: Record<string, unknown>): Promise<void> {
+  const post = (family: string, body: object) =>
+    bundle.call('POST', `/v1/${family}/${bundle.workspaceId}`, { headers: bundle.basic(), body });
+  await post('customer', { type: 'customer', customer_id: customerId });
+  const device = { type: 'device', customer_id: customerId, device_id: customerId, attributes };
+  expect((await post('device', device)).status).toBe(200);
+}
+
+const body = (campaignName: string, more: object = {}) => ({
+  ...{ campaignName, targetPlatform: ['ANDROID', 'IOS'], targetAudience: 'All Users' },
+  payload: { ANDROID: { title: 'Hello', message: 'All' }, IOS: { title: 'Hello', message: 'All' } },
+  campaignDelivery: { type: 'soon' },
+  ...more,
+});
+
+const push = async (campaignName: string, more: object = {}): Promise<string> => {
+  const { cid } = (await bundle.push(body(campaignName, more))).json();
+  await until(async () => {
+    const [row] = await bundle.database`select 1 from campaigns where id = ${cid} and status = 'SENT'`;
+    return row !== undefined;
+  });
+  return cid as string;
+};
+
+const ledger = (cid: string) => bundle.database<
+  { app: string; platform: string; outcome: string; code: string | null }[]
+>`
+  select coalesce(devices.app_id, 'default') as app, readable_deliveries.platform, readable_deliveries.outcome,
+    readable_deliveries.code
+  from readable_deliveries join devices on devices.id = readable_deliveries.device_id
+  where campaign_id = ${cid} order by 2, 1`;
+
+test('a campaign over three apps of two platforms reaches each device once, as its app is reached', async () => {
+  await add({ platform: 'ANDROID', appId: 'courier', identifier: 'com.example.courier', restrictsPackage: true });
+  await add({ platform: 'ANDROID', appId: 'shop', identifier: 'com.example.shop' });
+  await add({ platform: 'IOS', appId: 'courier', identifier: 'com.example.courier', environment: 'sandbox' });
+  await register('android-courier', { platform: 'ANDROID', push_id: `courier-${'c'.repeat(140)}`, app_id: 'courier' });
+  await register('android-shop', { platform: 'ANDROID', push_id: `shop-${'s'.repeat(140)}`, app_id: 'shop' });
+  await register('ios-courier', { platform: 'iOS', push_id: 'c1'.repeat(32), app_id: 'courier' });
+
+  const cid = await push('To all apps');
+  expect([...(await ledger(cid))].map(({ app, platform, outcome }) => [platform, app, outcome])).toEqual([
+    ['ANDROID', 'courier', 'ACCEPTED'],
+    ['ANDROID', 'default', 'ACCEPTED'],
+    ['ANDROID', 'shop', 'ACCEPTED'],
+    ['IOS', 'courier', 'ACCEPTED'],
+    ['IOS', 'default', 'ACCEPTED'],
+  ]);
+  const messages = await until(async () => {
+    const found = (await bundle.inbox()).filter((message) => message.campaignId === cid);
+    return found.length >= 5 && found;
+  });
+  const carried = messages.map(({ platform, deviceToken, transport }) =>
+    [platform, deviceToken.slice(0, 4), transport.restricted_package_name ?? transport['apns-topic']].map(String),
+  );
+  const [ofDefault] = await bundle.database<{ topic: string }[]>`
+    select summary->>'topic' as topic from provider_credentials where provider = 'apns'`;
+  expect(carried.sort()).toEqual([
+    ['ANDROID', 'cour', 'com.example.courier'],
+    ['ANDROID', 'demo', 'undefined'],
+    ['ANDROID', 'shop', 'undefined'],
+    ['IOS', 'a1a1', ofDefault!.topic],
+    ['IOS', 'c1c1', 'com.example.courier'],
+  ]);
+});
+
+test('a push that names apps reaches their devices alone, on every platform, and says why it reached no other', async () => {
+  const cid = await push('To couriers', { advancedSettings: { appIds: ['courier'] } });
+  expect([...(await ledger(cid))].map(({ app, platform }) => [platform, app])).toEqual([
+    ['ANDROID', 'courier'],
+    ['IOS', 'courier'],
+  ]);
+  const [run] = await bundle.database`select audience_devices as devices from runs where campaign_id = ${cid}`;
+  expect(Number(run!.devices)).toBe(2);
+  const ofDefault = await push('To the default apps', { advancedSettings: { appIds: ['default'] } });
+  expect([...(await ledger(ofDefault))].map(({ app }) => app)).toEqual(['default', 'default']);
+  const refused = await bundle.push(body('To nobody', { advancedSettings: { appIds: ['courier', 'nobody'] } }));
+  expect(refused.json()).toMatchObject({
+    status: 'Fail',
+    Error_Message: expect.stringContaining('advancedSettings.appIds: "nobody" is no app of this workspace'),
+  });
+  const none = await bundle.push(body('To no app', { advancedSettings: { appIds: [] } }));
+  expect(none.json().Error_Message).toContain('advancedSettings.appIds: must name an app');
+});
+
+test('a device whose app has no credential is kept, and the others are reached', async () => {
+  await bundle.database`update devices set app_id = 'removed' where app_id = 'shop'`;
+  const rows = [...(await ledger(await push('To all apps but one')))];
+  expect(rows.filter(({ platform }) => platform === 'ANDROID')).toEqual([
+    { app: 'courier', platform: 'ANDROID', outcome: 'ACCEPTED', code: null },
+    { app: 'default', platform: 'ANDROID', outcome: 'ACCEPTED', code: null },
+    { app: 'removed', platform: 'ANDROID', outcome: 'REJECTED', code: 'NO_CREDENTIAL_FOR_APP' },
+  ]);
+  const [kept] = await bundle.database`select state from devices where app_id = 'removed'`;
+  expect(kept).toEqual({ state: 'ACTIVE' });
+});

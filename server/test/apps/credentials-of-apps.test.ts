@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import type { App } from '../../src/domain/apps/app.ts';
+import { makeCredentialsOfApps } from '../../src/domain/apps/credentials-of-apps.ts';
+import type { CredentialOfApp } from '../../src/domain/apps/credentials-of-apps.ts';
+import type { ApnsCredential, FcmCredential } from '../../src/domain/provider-credential.ts';
+
+const fcm = (projectId: string): FcmCredential => ({
+  ...{ provider: 'fcm', projectId, clientEmail: 'a@b.example', privateKeyId: 'k', privateKey: 'p', simulated: false },
+});
+const apns = (topic: string): ApnsCredential => ({
+  ...{ provider: 'apns', teamId: 'TEAM123456', keyId: 'KEY1234567', privateKey: 'p', topic, simulated: false },
+  environment: 'production',
+});
+const ofApp = (appId: string, credential: CredentialOfApp['credential']): CredentialOfApp => ({ appId, credential });
+const android = (appId: string, restrictsPackage: boolean): App => ({
+  ...{ platform: 'ANDROID', appId, name: appId, identifier: `com.example.${appId}`, environment: null },
+  restrictsPackage,
+});
+const ios = (appId: string): App => ({
+  ...{ platform: 'IOS', appId, name: appId, identifier: `com.example.${appId}`, environment: 'sandbox' },
+  restrictsPackage: false,
+});
+
+test('an app takes its own credential, else that of the default app of its provider', () => {
+  const find = makeCredentialsOfApps(
+    [android('courier', false), android('shop', true)],
+    [ofApp('default', fcm('main')), ofApp('courier', fcm('couriers'))],
+  );
+  expect(find({ platform: 'ANDROID', appId: null })?.fcm).toEqual(fcm('main'));
+  expect(find({ platform: 'ANDROID', appId: 'courier' })).toEqual({ fcm: fcm('couriers') });
+  expect(find({ platform: 'ANDROID', appId: 'shop' })).toEqual({
+    fcm: { ...fcm('main'), restrictedPackage: 'com.example.shop' },
+  });
+});
+
+test("Apple's topic and environment are the app's, whosever the key is", () => {
+  const find = makeCredentialsOfApps([ios('courier')], [ofApp('default', apns('com.example.main'))]);
+  expect(find({ platform: 'IOS', appId: null })?.apns).toMatchObject({ topic: 'com.example.main' });
+  expect(find({ platform: 'IOS', appId: 'courier' })?.apns).toEqual({
+    ...apns('com.example.courier'),
+    environment: 'sandbox',
+  });
+});
+
+test('what names no app is of the default app, or of the only one where that has no credential', () => {
+  const stored = [ofApp('courier', fcm('couriers'))];
+  const alone = makeCredentialsOfApps([android('courier', false)], stored);
+  expect(alone({ platform: 'ANDROID', appId: null })).toEqual({ fcm: fcm('couriers') });
+  const ofTwo = makeCredentialsOfApps([android('courier', false), android('shop', false)], stored);
+  expect(ofTwo({ platform: 'ANDROID', appId: null })).toBeUndefined();
+  expect(ofTwo({ platform: 'ANDROID', appId: 'shop' })).toBeUndefined();
+});
+
+test('an app that is not there has no credential; a platform without any is told from it', () => {
+  const find = makeCredentialsOfApps([], [ofApp('default', fcm('main')), ofApp('gone', fcm('gone'))]);
+  expect(find({ platform: 'ANDROID', appId: 'gone' })).toBeUndefined();
+  expect(find({ platform: 'IOS', appId: 'courier' })).toEqual({});
+  expect(find({ platform: 'IOS', appId: null })).toEqual({});
+});
