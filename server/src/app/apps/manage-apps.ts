@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { defaultAppId, findAppFaults } from '../../domain/apps/app.ts';
 import type { App } from '../../domain/apps/app.ts';
+import { ownerOfCredential } from '../../domain/apps/credentials-of-apps.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -38,20 +39,9 @@ export async function listWorkspaceApps(database: Queryable, workspaceId: string
     const others = apps.filter((app) => app.platform === platform);
     const first = { platform, appId: defaultAppId, name: 'Default app', identifier: topic };
     return [{ ...first, environment: environment as App['environment'], restrictsPackage: false }, ...others].map(
-      (app) => ({ ...app, credentialOf: takenBy(app.appId, { own, others }) }),
+      (app) => ({ ...app, credentialOf: ownerOfCredential(app.appId, { owners: own, others }) ?? null }),
     );
   });
-}
-
-type Ids = readonly { appId: string }[];
-
-/** Whose credential an app takes, as `domain/apps/credentials-of-apps.ts` finds it. */
-function takenBy(appId: string, { own, others }: { own: Ids; others: Ids }): string | null {
-  const has = (id: string): boolean => own.some((credential) => credential.appId === id);
-  if (has(appId)) return appId;
-  if (has(defaultAppId)) return defaultAppId;
-  const only = others.length === 1 ? others[0]!.appId : undefined;
-  return appId === defaultAppId && only !== undefined && has(only) ? only : null;
 }
 
 /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for one that cannot be, or is there already */

@@ -8,13 +8,13 @@ import type { Encryption } from '../../domain/encryption.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
-import { findNamedUsersTogether } from '../../storage/users/users.ts';
+import { findNamedUsers } from '../../storage/users/users.ts';
 import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../storage/users/users.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
 import { requireApps } from './require-apps.ts';
-import { lookUpBatches, makeWorkTogether, requestBatches } from './work-together.ts';
+import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
 
@@ -37,14 +37,10 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
     (pushes) => inTransaction(database, (tx) => storePushes(tx, pushes)),
     requestBatches,
   );
-  const findNamed = makeWorkTogether<AskedCustomerIds, NamedUserKey[]>(
-    (asks) => findNamedUsersTogether(database, asks),
-    lookUpBatches,
-  );
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
-    const findUsers: FindNamedUsers = (asked) => findAdmitted(admitted, asked) ?? findNamed(asked);
+    const findUsers: FindNamedUsers = (asked) => findAdmitted(admitted, asked) ?? findNamedUsers(database, asked);
     await requireApps(database, { workspaceId: workspace.id, appIds: command.settings.appIds });
     const asked = { workspaceId: workspace.id, audience: command.audience };
     const { segmentId, targetUsers } = await findPushAudience({ database, findNamed: findUsers }, asked);

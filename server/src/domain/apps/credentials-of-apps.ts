@@ -35,16 +35,29 @@ function findCredentials({ platform, appId }: AppOfDevice, workspace: Workspace)
   const provider = providers[platform];
   const stored = workspace.stored.filter(({ credential }) => credential.provider === provider);
   if (stored.length === 0) return {};
-  const ofDefault = stored.find((one) => one.appId === defaultAppId)?.credential;
   const apps = workspace.apps.filter((app) => app.platform === platform);
-  if (appId === null) {
-    if (ofDefault) return credentialsFor(ofDefault);
-    // What names no app is of the only one there is.
-    return apps.length === 1 ? findCredentials({ platform, appId: apps[0]!.appId }, workspace) : undefined;
-  }
-  const app = apps.find((one) => one.appId === appId);
-  const credential = stored.find((one) => one.appId === appId)?.credential ?? ofDefault;
-  return app && credential && credentialsFor(credential, app);
+  if (appId !== null && !apps.some((app) => app.appId === appId)) return undefined;
+  const owner = ownerOfCredential(appId ?? defaultAppId, { owners: stored, others: apps });
+  const credential = stored.find((one) => one.appId === owner)?.credential;
+  // What names no app is of the one whose credential it takes.
+  const app = apps.find((one) => one.appId === (appId ?? owner));
+  return credential && credentialsFor(credential, app);
+}
+
+type Ids = readonly { appId: string }[];
+
+/**
+ * Whose credential an app takes: its own, else that of the default one; the default app, without one, that of the only other
+ * there is. Pure.
+ *
+ * @param of `owners`: apps that have a credential; `others`: those that there are beside the default one; both of one platform
+ */
+export function ownerOfCredential(appId: string, { owners, others }: { owners: Ids; others: Ids }): string | undefined {
+  const has = (id: string): boolean => owners.some((owner) => owner.appId === id);
+  if (has(appId)) return appId;
+  if (has(defaultAppId)) return defaultAppId;
+  const only = others.length === 1 ? others[0]!.appId : undefined;
+  return appId === defaultAppId && only !== undefined && has(only) ? only : undefined;
 }
 
 /** A credential serves more than one app; what it says of its own gives way to what the app says. */
