@@ -35,38 +35,43 @@ export function distanceMilliseconds(clock: Clock): number {
 export function makeClock(): Clock {
   let anchoredAt = performance.now();
   let anchorMilliseconds = Date.now();
-  let offset = 0;
-  let stoppedAt: number | undefined;
-  const realMilliseconds = (): number => anchorMilliseconds + (performance.now() - anchoredAt);
-  return {
-    now: () => new Date((stoppedAt ?? realMilliseconds()) + offset),
-    realNow: () => new Date(realMilliseconds()),
+  return makeMovedClock({
+    realMilliseconds: () => anchorMilliseconds + (performance.now() - anchoredAt),
     anchor(instant) {
       anchoredAt = performance.now();
       anchorMilliseconds = instant.getTime();
     },
-    setOffset(milliseconds) {
-      offset = milliseconds;
-    },
-    offsetMilliseconds: () => offset,
-    standAt(realInstant) {
-      stoppedAt = realInstant?.getTime();
-    },
-    standsAt: () => (stoppedAt === undefined ? undefined : new Date(stoppedAt)),
-  };
+  });
 }
 
 /** A clock that stands still until a test moves it. */
 export function makeManualClock(start: Date): Clock & { advance(milliseconds: number): void } {
   let now = start.getTime();
-  let offset = 0;
-  let stoppedAt: number | undefined;
-  return {
-    now: () => new Date((stoppedAt ?? now) + offset),
-    realNow: () => new Date(now),
+  const clock = makeMovedClock({
+    realMilliseconds: () => now,
     anchor(instant) {
       now = instant.getTime();
     },
+  });
+  return {
+    ...clock,
+    advance(milliseconds) {
+      now += milliseconds;
+    },
+  };
+}
+
+/** What the sandbox does to a clock, whatever its real time is. */
+function makeMovedClock({
+  realMilliseconds,
+  anchor,
+}: Pick<Clock, 'anchor'> & { realMilliseconds: () => number }): Clock {
+  let offset = 0;
+  let stoppedAt: number | undefined;
+  return {
+    now: () => new Date((stoppedAt ?? realMilliseconds()) + offset),
+    realNow: () => new Date(realMilliseconds()),
+    anchor,
     setOffset(milliseconds) {
       offset = milliseconds;
     },
@@ -75,8 +80,5 @@ export function makeManualClock(start: Date): Clock & { advance(milliseconds: nu
       stoppedAt = realInstant?.getTime();
     },
     standsAt: () => (stoppedAt === undefined ? undefined : new Date(stoppedAt)),
-    advance(milliseconds) {
-      now += milliseconds;
-    },
   };
 }
