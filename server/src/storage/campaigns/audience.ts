@@ -133,11 +133,7 @@ export async function countAllUsersDevices(
     select count(*) as devices
     from devices
     where workspace_id = ${audience.workspaceId}
-      and id <= ${audience.bound}
-      and platform = any(${audience.platforms as Platform[]})
-      and (platform <> 'IOS' or provisional = coalesce(${audience.iosProvisional}, provisional))
-      and ${isOfApps(tx, audience.appIds)}
-      and state = 'ACTIVE'`;
+      and ${isReached(tx, audience)}`;
   return row!.devices;
 }
 
@@ -191,11 +187,7 @@ export async function countSegmentDevices(
       and member.segment_id = ${audience.segmentId}
       and member.added_in <= ${audience.version}
       and (member.removed_in is null or member.removed_in > ${audience.version})
-      and devices.id <= ${audience.bound}
-      and devices.platform = any(${audience.platforms as Platform[]})
-      and (devices.platform <> 'IOS' or devices.provisional = coalesce(${audience.iosProvisional}, devices.provisional))
-      and ${isOfApps(tx, audience.appIds)}
-      and devices.state = 'ACTIVE'`;
+      and ${isReached(tx, audience)}`;
   return row!.devices;
 }
 
