@@ -20,6 +20,21 @@ export type Clock = {
   standsAt(): Date | undefined;
 };
 
+/**
+ * Brings the clock into step with the database's, which `ask` reads. How long the answer was on its way says how much it
+ * is worth: the database's time is by now at least what it said, and at most as much later as the question took. A clock
+ * within these bounds is left alone, so that a slow answer of a busy machine moves no clock that a quick one set; nodes
+ * agree as closely as the quickest of their answers.
+ */
+export async function keepInStep(clock: Clock, ask: () => Promise<Date>): Promise<void> {
+  const askedAt = performance.now();
+  const earliest = (await ask()).getTime();
+  const latest = earliest + (performance.now() - askedAt);
+  const shown = clock.realNow().getTime();
+  if (shown < earliest) clock.anchor(new Date(earliest));
+  if (shown > latest) clock.anchor(new Date(latest));
+}
+
 /** What the clock shows for an instant of real time. */
 export function shownAt(clock: Clock, realInstant: Date): Date {
   const latest = clock.standsAt() ?? realInstant;

@@ -1,5 +1,5 @@
 import { isAlive } from '../app/console/node-health.ts';
-import { makeClock } from '../clock.ts';
+import { keepInStep, makeClock } from '../clock.ts';
 import { cutTable, distributedTables } from '../domain/cluster/distributed-tables.ts';
 import { planDistribution } from '../domain/cluster/plan-distribution.ts';
 import type { DistributionStep } from '../domain/cluster/plan-distribution.ts';
@@ -115,7 +115,7 @@ async function requireOwner(owner: Database, session: Session): Promise<void> {
 /** A statement that joins two tables fails while only one of them is distributed. */
 async function refuseRunningNodes(owner: Database): Promise<void> {
   const clock = makeClock();
-  clock.anchor(await readDatabaseClock(owner));
+  await keepInStep(clock, () => readDatabaseClock(owner));
   const running = (await listNodes(owner)).filter((node) => isAlive(node, clock));
   if (running.length === 0) return;
   const names = running.map(({ role, host, processId }) => `${role} on ${host}, process ${processId}`);

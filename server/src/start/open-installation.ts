@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { keepInStep } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { checkMasterKey } from './check-master-key.ts';
 import { defaultDataFolder } from './config.ts';
@@ -88,7 +89,7 @@ export async function openInstallation(
       ...{ pooler: config.databasePooler, directUrl: config.databaseDirectUrl, acrossRole: wall.acrossRole },
     });
     const acrossWorkspaces = database.acrossWorkspaces();
-    clock.anchor(await readDatabaseClock(acrossWorkspaces));
+    await keepInStep(clock, () => readDatabaseClock(acrossWorkspaces));
     if (embedded) {
       // Whoever owns the folder of the database knows that nobody else is connected to it.
       const freed = await endLeasesOfPredecessors(acrossWorkspaces, clock.realNow());

@@ -1,3 +1,4 @@
+import { keepInStep } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { readDatabaseClock } from '../../storage/installation/database-clock.ts';
@@ -15,7 +16,7 @@ export function makeFollowDatabaseClock({ database, clock, onMoved }: FollowData
     name: 'follow-database-clock',
     intervalMilliseconds: 5_000,
     async runOnce() {
-      clock.anchor(await readDatabaseClock(database));
+      await keepInStep(clock, () => readDatabaseClock(database));
       const installation = await findInstallation(database);
       const offset = installation?.clockOffsetMilliseconds ?? 0;
       const standsAt = installation?.clockFrozenAt ?? undefined;

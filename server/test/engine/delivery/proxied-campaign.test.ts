@@ -129,8 +129,8 @@ test.skipIf(!isTinyproxyInstalled)(
     await until(async () => {
       // What waits for the proxy waits for seconds.
       await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 10 } });
-      const accepted = (await outcomes()).find(({ outcome }) => outcome === 'ACCEPTED');
-      return accepted && accepted.devices >= wanted;
+      const found = await outcomes();
+      return found.every(({ outcome }) => outcome === 'ACCEPTED') && found[0] && found[0].devices >= wanted;
     });
     const total = (await outcomes()).reduce((sum, { devices }) => sum + devices, 0);
     expect([...(await outcomes())]).toEqual([{ outcome: 'ACCEPTED', devices: total }]);
