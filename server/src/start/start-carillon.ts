@@ -1,4 +1,4 @@
-import { keepInStep, makeClock } from '../clock.ts';
+import { makeClock } from '../clock.ts';
 import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
 import { makeOutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
 import { makeLog } from '../log.ts';
