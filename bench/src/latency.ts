@@ -73,7 +73,8 @@ async function pushEach(name: string, count: number): Promise<number[]> {
   for (let number = 0; number < count; number += 1) {
     const push = `${name} ${number}`;
     const text = { title: 'Hello', message: `Push ${push}.` };
-    const attributeValue = `demo-user-${(number * 3 + 1) % users}`;
+    // Every third user has an iPhone.
+    const attributeValue = `demo-user-${(number % Math.floor(users / 3)) * 3 + 1}`;
     const answer = await bundle.push({
       campaignName: `Bench: ${push}`,
       targetAudience: 'User',
