@@ -20,11 +20,11 @@ import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { measureContent } from '../engine/fan-out/measure-content.ts';
 import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
+import type { CompanySignInUseCases } from '../app/accounts/company-sign-in.ts';
 import type { RouteFamily } from '../http/build-server.ts';
 import { consoleRoutes } from '../http/console/routes.ts';
 import type { VendorHeaders } from '../http/vendor-headers.ts';
 import { carillonVersion } from './carillon-version.ts';
-import { startCompanySignIn } from './company-sign-in.ts';
 import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
 import { listChangedSettings, phoneDefaultsOf } from './config.ts';
@@ -35,6 +35,7 @@ import type { Queryable } from '../storage/database.ts';
 
 export type ConsoleParts = {
   accounts: ConsoleAccountDependencies;
+  company: CompanySignInUseCases | undefined;
   phones: SandboxPhones | undefined;
   sandbox: SandboxDependencies | undefined;
   readiness: Readiness;
@@ -48,7 +49,7 @@ export type ConsoleParts = {
 export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts): RouteFamily {
   const { config, clock, installation } = composition;
   const { callDatabase, acrossWorkspaces, encryption } = installation;
-  const { accounts, phones, sandbox, readyCurl, vendorHeaders, interactions } = parts;
+  const { accounts, company, phones, sandbox, readyCurl, vendorHeaders, interactions } = parts;
   const { findTroubles } = parts.readiness;
   const isSandbox = config.mode === 'sandbox';
   const useCases = { database: callDatabase, clock, encryption };
@@ -61,7 +62,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     database: callDatabase,
     isSandbox,
     accounts,
-    company: startCompanySignIn(composition),
+    company,
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
     overview: makeConsoleOverview({ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits }),

@@ -52,6 +52,8 @@ export type OpenDependencies = {
   /** What happens where nothing is installed yet. */
   ifMissing?: 'make' | 'refuse';
   stopRequested?: AbortSignal;
+  /** Called when settings and folder are right, and what is left is done by the database. */
+  onWaiting?: () => void;
 };
 
 /**
@@ -62,12 +64,13 @@ export type OpenDependencies = {
  */
 export async function openInstallation(
   config: Config,
-  { clock, log, beside, ifMissing = 'make', stopRequested = new AbortController().signal }: OpenDependencies,
+  { clock, log, beside, ifMissing = 'make', stopRequested = new AbortController().signal, onWaiting }: OpenDependencies,
 ): Promise<OpenInstallation> {
   const dataFolder = config.dataFolder ?? defaultDataFolder;
   const found = givenDatabase(config) ?? (beside && (await findRunningPostgres(join(dataFolder, 'postgres'))));
   if (found === undefined && ifMissing === 'refuse') await refuseNewFolder(dataFolder);
-  const embedded = found === undefined ? await startOwnDatabase(dataFolder, { log, stopRequested }) : undefined;
+  const embedded =
+    found === undefined ? await startOwnDatabase(dataFolder, { log, stopRequested, onWaiting }) : undefined;
   const { url: databaseUrl, ownerUrl } = found ?? embedded!;
   const sessionUrl = config.databaseDirectUrl ?? databaseUrl;
   let database: Database | undefined;
@@ -81,6 +84,7 @@ export async function openInstallation(
   try {
     stopRequested.throwIfAborted();
     if (!embedded) await refusePooler(sessionUrl, config);
+    onWaiting?.();
     const wall = await readyDatabase(sessionUrl, { ownerUrl, stopRequested, ifMissing });
     stopRequested.throwIfAborted();
     const callOf = new AsyncLocalStorage<string>();
@@ -147,13 +151,14 @@ function givenDatabase({ databaseUrl, databaseOwnerUrl }: Config) {
 
 async function startOwnDatabase(
   dataFolder: string,
-  { log, stopRequested }: { log: Logger; stopRequested: AbortSignal },
+  { log, stopRequested, onWaiting }: { log: Logger; stopRequested: AbortSignal; onWaiting: (() => void) | undefined },
 ): Promise<EmbeddedPostgres> {
   await makeDataFolder(dataFolder);
   return startEmbeddedPostgres({
     folder: join(dataFolder, 'postgres'),
     onLine: (line) => log.debug({ line }, 'database'),
     stopRequested,
+    ...(onWaiting && { onWaiting }),
   });
 }
 

@@ -8,6 +8,7 @@ import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-
 import { startJob } from '../engine/job.ts';
 import { makeJobBook } from '../engine/job-book.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
+import { startCompanySignIn } from './company-sign-in.ts';
 import type { Composition } from './composition.ts';
 import { startEngine, startReporter } from './engine.ts';
 import { startHttpServer } from './http-server.ts';
@@ -58,7 +59,9 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const { passwordSignIn } = config;
   const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
   const findDemo = (): DemoWorkspace | undefined => begun.demo;
-  const families = makeRoutes(composition, { accounts, phones, findDemo, readiness, readyCurl, clockListener });
+  const company = config.role === 'worker' ? undefined : await startCompanySignIn(composition);
+  const shown = { accounts, company, phones, findDemo, readiness, readyCurl, clockListener };
+  const families = makeRoutes(composition, shown);
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness });
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');

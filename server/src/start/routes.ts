@@ -31,7 +31,7 @@ import { makeConsoleRoutes } from './console-routes.ts';
 import type { ConsoleParts } from './console-routes.ts';
 import { makeSandbox } from './sandbox.ts';
 
-export type RouteParts = Pick<ConsoleParts, 'accounts' | 'phones' | 'readiness' | 'readyCurl'> & {
+export type RouteParts = Pick<ConsoleParts, 'accounts' | 'company' | 'phones' | 'readiness' | 'readyCurl'> & {
   /** Undefined until it is seeded, and in production. */
   findDemo: () => DemoWorkspace | undefined;
   clockListener: ClockListener;

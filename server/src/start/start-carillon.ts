@@ -46,10 +46,13 @@ export async function startCarillon(
   // A signal and a fault may both ask for it.
   const stop = (): Promise<void> => (stopped ??= stopParts());
   try {
-    const installation = await openInstallation(config, { clock, log, stopRequested });
+    // Loaded while the database is waited for; a start that cannot be is mostly told before.
+    const loadRoles = () => import('./roles.ts');
+    let loading: ReturnType<typeof loadRoles> | undefined;
+    const onWaiting = (): void => void (loading ??= loadRoles());
+    const installation = await openInstallation(config, { clock, log, stopRequested, onWaiting });
     started.push({ stop: installation.close });
-    // Loaded once the database is as it must be: a start that cannot be is told before the rest is loaded.
-    const { startRoles } = await import('./roles.ts');
+    const { startRoles } = await (loading ?? loadRoles());
     const node = await startRoles({
       config,
       providers,

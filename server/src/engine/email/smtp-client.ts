@@ -1,5 +1,3 @@
-import { createTransport } from 'nodemailer';
-
 export type EmailToSend = {
   to: string[];
   subject: string;
@@ -35,21 +33,27 @@ const maxReason = 300;
  * @param options.from sender, an address or `Name <address>`
  */
 export function makeSmtpClient({ url, from }: { url: string; from: string }): SmtpClient {
-  const transport = createTransport({
-    url,
-    dnsTimeout: connectMilliseconds,
-    connectionTimeout: connectMilliseconds,
-    greetingTimeout: greetingMilliseconds,
-    socketTimeout: socketMilliseconds,
-    // The text of an email never refers to a file or address to fetch.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  // At the first email: what a start would wait for, and few of them send any.
+  const makeTransport = async () =>
+    (await import('nodemailer')).createTransport({
+      url,
+      dnsTimeout: connectMilliseconds,
+      connectionTimeout: connectMilliseconds,
+      greetingTimeout: greetingMilliseconds,
+      socketTimeout: socketMilliseconds,
+      // The text of an email never refers to a file or address to fetch.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  let transport: ReturnType<typeof makeTransport> | undefined;
   const domain = /@([^@\s>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost';
   return {
     async send(email) {
       try {
-        const sent = await transport.sendMail({
+        transport ??= makeTransport();
+        const sent = await (
+          await transport
+        ).sendMail({
           from,
           // As objects: a text would be parsed, and a comma in it would make two addresses.
           to: email.to.map((address) => ({ name: '', address })),
@@ -66,7 +70,7 @@ export function makeSmtpClient({ url, from }: { url: string; from: string }): Sm
         return { kind: 'failed', reason: toReason(error), isPermanent: code >= 500 };
       }
     },
-    close: () => transport.close(),
+    close: () => void transport?.then((made) => made.close()),
   };
 }
 

@@ -4,7 +4,7 @@ import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
-import { Agent, errors } from 'undici';
+import type { Agent } from 'undici';
 import { before } from './before.ts';
 import { decideAddress } from './decide-address.ts';
 import { decideUrl } from './decide-url.ts';
@@ -71,6 +71,13 @@ export type OutgoingClientOptions = {
   silenceMilliseconds?: number;
 };
 
+/** The codes of errors that say how long nothing came: before a connection, before an answer, within its body. */
+export const silenceCodes = {
+  connect: 'UND_ERR_CONNECT_TIMEOUT',
+  headers: 'UND_ERR_HEADERS_TIMEOUT',
+  body: 'UND_ERR_BODY_TIMEOUT',
+} as const;
+
 /**
  * The only way to call addresses chosen by others. It knows no proxy but the one it is given, reads none from the
  * environment and keeps no cookies: a plain undici `Agent` does neither, and a test in a network namespace verifies it.
@@ -86,20 +93,26 @@ export function makeOutgoingClient({
   const isGuarded = hosts === 'guarded';
   const allowedNetworks = isGuarded ? options.allowedNetworks : everyNetwork;
   const connecting = { isGuarded, allowedNetworks, proxy, connectMilliseconds, ...(resolver && { resolver }) };
-  const agent = new Agent({
-    // 0 closes each connection after its answer: addresses are checked when connecting, so a reused connection would
-    // rely on an outdated check, and one that the other side has dropped would fail a call needlessly.
-    pipelining: 0,
-    allowH2: false,
-    headersTimeout: silenceMilliseconds,
-    bodyTimeout: silenceMilliseconds,
-    connect: (target, callback) => {
-      connectChecked(target, connecting).then(
-        (socket) => callback(null, socket),
-        (error: Error) => callback(error, null),
-      );
-    },
-  });
+  // At the first call: a hundred modules, which a start would wait for.
+  const makeAgent = async (): Promise<Agent> => {
+    const undici = await import('undici');
+    return new undici.Agent({
+      // 0 closes each connection after its answer: addresses are checked when connecting, so a reused connection would
+      // rely on an outdated check, and one that the other side has dropped would fail a call needlessly.
+      pipelining: 0,
+      allowH2: false,
+      headersTimeout: silenceMilliseconds,
+      bodyTimeout: silenceMilliseconds,
+      connect: (target, callback) => {
+        connectChecked(target, connecting).then(
+          (socket) => callback(null, socket),
+          (error: Error) => callback(error, null),
+        );
+      },
+    });
+  };
+  let agent: Promise<Agent> | undefined;
+  let isClosed = false;
 
   return {
     async open({ url: text, method, headers, body, totalMilliseconds, signal }) {
@@ -109,7 +122,9 @@ export function makeOutgoingClient({
       const limits = [signal, totalMilliseconds === undefined ? undefined : AbortSignal.timeout(totalMilliseconds)];
       const limit = AbortSignal.any(limits.filter((each) => each !== undefined));
       limit.throwIfAborted();
-      const answer = agent.request({
+      if (isClosed) throw new Error('this client is closed');
+      agent ??= makeAgent();
+      const answer = (await agent).request({
         origin: url.origin,
         path: url.pathname + url.search,
         method,
@@ -125,7 +140,10 @@ export function makeOutgoingClient({
       return { status: statusCode, headers: answerHeaders, body: answerBody, url };
     },
 
-    close: () => agent.destroy(),
+    async close() {
+      isClosed = true;
+      await (await agent)?.destroy();
+    },
   };
 }
 
@@ -173,7 +191,7 @@ async function connectChecked({ hostname, protocol, port: given }: Target, optio
   } catch (error) {
     socket?.destroy();
     if (limit.aborted && !(error instanceof ProxyError))
-      throw new errors.ConnectTimeoutError('no connection in time', { cause: error });
+      throw Object.assign(new Error('no connection in time', { cause: error }), { code: silenceCodes.connect });
     throw error;
   }
 }

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
-import { errors } from 'undici';
-import { OutgoingRefusedError } from './outgoing-client.ts';
+import { OutgoingRefusedError, silenceCodes } from './outgoing-client.ts';
 import type { OutgoingClient } from './outgoing-client.ts';
 import { AddressBlockedError } from './resolve-allowed-address.ts';
 
@@ -49,7 +48,7 @@ async function discard(body: Readable): Promise<void> {
 
 function classify(error: unknown): 'timeout' | 'unreachable' | 'refused' {
   if (error instanceof OutgoingRefusedError || error instanceof AddressBlockedError) return 'refused';
-  if (error instanceof errors.HeadersTimeoutError) return 'timeout';
+  if ((error as NodeJS.ErrnoException).code === silenceCodes.headers) return 'timeout';
   // What the limit on the whole call throws.
   return error instanceof DOMException && error.name === 'TimeoutError' ? 'timeout' : 'unreachable';
 }

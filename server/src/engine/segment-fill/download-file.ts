@@ -1,8 +1,7 @@
 import { pipeline } from 'node:stream';
 import type { Duplex, Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import { errors } from 'undici';
-import { OutgoingRefusedError } from '../outgoing-http/outgoing-client.ts';
+import { OutgoingRefusedError, silenceCodes } from '../outgoing-http/outgoing-client.ts';
 import type { OutgoingAnswer, OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { AddressBlockedError } from '../outgoing-http/resolve-allowed-address.ts';
 import {
@@ -207,7 +206,7 @@ function classifyOpenFault(error: unknown): unknown {
   if (error instanceof DownloadFailedError) return error;
   if (error instanceof OutgoingRefusedError || error instanceof AddressBlockedError)
     return new DownloadFailedError('refused', error.message, { cause: error });
-  if (error instanceof errors.HeadersTimeoutError)
+  if (codeOf(error) === silenceCodes.headers)
     return new DownloadFailedError('stalled', 'no answer in time', { cause: error });
   // Only the code: the message contains the address.
   const code = codeOf(error);
@@ -216,7 +215,7 @@ function classifyOpenFault(error: unknown): unknown {
 
 function classifyBodyFault(error: unknown): unknown {
   if (error instanceof DownloadFailedError) return error;
-  if (error instanceof errors.BodyTimeoutError)
+  if (codeOf(error) === silenceCodes.body)
     return new DownloadFailedError('stalled', 'the file stopped coming', { cause: error });
   if (codeOf(error) === 'ZSTD_error_frameParameter_windowTooLarge')
     return new DownloadFailedError('encoding', 'the zstd window is over 8 MiB', { cause: error });

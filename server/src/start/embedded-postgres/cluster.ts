@@ -35,6 +35,7 @@ type Initialisation = {
   /** The cluster of a test need not survive the machine. */
   durability: 'synced' | 'unsynced';
   stopRequested: AbortSignal;
+  onWaiting?: () => void;
 };
 
 /**
@@ -121,7 +122,10 @@ function unreadable(cluster: string, error: unknown): UnusableFolderError {
   );
 }
 
-async function runInitdb({ account, initdb, stopRequested }: Initialisation, parameters: string[]): Promise<void> {
+async function runInitdb(
+  { account, initdb, stopRequested, onWaiting }: Initialisation,
+  parameters: string[],
+): Promise<void> {
   const isNamed = account.kind === 'lent' || hasName();
   const plain = commandAs(account, initdb, parameters);
   const command = isNamed ? plain : await withName(plain);
@@ -132,6 +136,7 @@ async function runInitdb({ account, initdb, stopRequested }: Initialisation, par
     // A group with the servers that it starts: Ctrl-C does not reach it, a stop ends all of them.
     detached: true,
   });
+  onWaiting?.();
   const stop = (): void => endGroup(child);
   stopRequested.addEventListener('abort', stop);
   const lines: string[] = [];

@@ -44,6 +44,8 @@ export type EmbeddedPostgresOptions = {
   onLine?: (line: string) => void;
   /** Ends a start under way, with everything that it began. */
   stopRequested?: AbortSignal;
+  /** Called when a process of the server has begun, and is waited for. */
+  onWaiting?: () => void;
 };
 
 /**
@@ -74,6 +76,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       account,
       password: passwords.superuser,
       durability: options.settings?.fsync === 'off' ? 'unsynced' : 'synced',
+      ...(options.onWaiting && { onWaiting: options.onWaiting }),
       stopRequested,
     });
   }
@@ -205,6 +208,7 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     // Its own process group: Ctrl-C reaches only us, and we end the database after the last request.
     detached: true,
   });
+  start.onWaiting?.();
   const exited = new Promise<void>((resolve) => child.on('close', () => resolve()));
   // It may be recovering from a crash, which takes as long as it takes.
   const stop = (): void => void child.kill('SIGINT');

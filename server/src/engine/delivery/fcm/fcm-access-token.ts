@@ -1,5 +1,4 @@
 import { createPrivateKey } from 'node:crypto';
-import { SignJWT } from 'jose';
 import type { Clock } from '../../../clock.ts';
 import type { FcmCredential } from '../../../domain/provider-credential.ts';
 import { readJsonAnswer } from '../classify-fault.ts';
@@ -97,6 +96,8 @@ async function signAssertion(
   credential: FcmCredential,
   { audience, now }: { audience: string; now: Date },
 ): Promise<string> {
+  // With the first key of Google's: a start need not wait for these modules.
+  const { SignJWT } = await import('jose');
   const issuedAt = Math.floor(now.getTime() / 1000);
   return new SignJWT({ scope })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: credential.privateKeyId })

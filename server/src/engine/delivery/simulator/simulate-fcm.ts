@@ -1,5 +1,4 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
-import { jwtVerify } from 'jose';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { own, screenOfAndroid } from './android-phone.ts';
 import { findFcmViolation } from './fcm-message-rules.ts';
@@ -41,6 +40,7 @@ async function issueToken(
   const issuer = readIssuer(assertion);
   const account = accounts.find((candidate) => candidate.fcm && candidate.fcm.clientEmail === issuer);
   if (!account?.fcm) return refuse('Invalid grant: account not found');
+  const { jwtVerify } = await import('jose');
   try {
     const { payload } = await jwtVerify(assertion, createPublicKey(account.fcm.publicKeyPem), {
       algorithms: ['RS256'],
