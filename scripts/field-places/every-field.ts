@@ -1,7 +1,8 @@
 import { androidFields } from './android-fields.ts';
 import { iosFields } from './ios-fields.ts';
+import { overrideFields } from './override-fields.ts';
 import { settingFields } from './setting-fields.ts';
 import { webFields } from './web-fields.ts';
 
 /** Every field of a push: a test holds the list to the shape of its body, and each row to the bytes that are sent. */
-export const everyField = [...androidFields, ...iosFields, ...webFields, ...settingFields];
+export const everyField = [...androidFields, ...iosFields, ...webFields, ...overrideFields, ...settingFields];

@@ -1159,6 +1159,26 @@ export type CampaignPushContent = {
       timer?: Record<string, unknown>;
     };
   };
+
+  /** Changes to the finished requests, as merge patches */
+  providerOverrides?: {
+    /** Of the message of FCM */
+    fcm?: Record<string, unknown>;
+    apns?: {
+      /** null takes one away */
+      headers?: Record<string, unknown>;
+
+      /** RFC 7386 */
+      payload?: Record<string, unknown>;
+    };
+    webpush?: {
+      /** null takes one away */
+      headers?: Record<string, unknown>;
+
+      /** RFC 7386 */
+      payload?: Record<string, unknown>;
+    };
+  };
 };
 
 export type CampaignRequestV1 = {
@@ -2581,6 +2601,26 @@ export type PushRequestV2 = {
     ANDROID?: PushAndroidContent;
     IOS?: PushIosContent;
     WEB?: PushWebContent;
+
+    /** Changes to the finished requests, as merge patches */
+    providerOverrides?: {
+      /** Of the message of FCM */
+      fcm?: Record<string, unknown>;
+      apns?: {
+        /** null takes one away */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+      webpush?: {
+        /** null takes one away */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+    };
   };
   campaignDelivery: PushDelivery;
   campaignTags?: string[];
@@ -2613,6 +2653,26 @@ export type PushRequestV21 = {
     ANDROID?: PushAndroidContent;
     IOS?: PushIosContent;
     WEB?: PushWebContent;
+
+    /** Changes to the finished requests, as merge patches */
+    providerOverrides?: {
+      /** Of the message of FCM */
+      fcm?: Record<string, unknown>;
+      apns?: {
+        /** null takes one away */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+      webpush?: {
+        /** null takes one away */
+        headers?: Record<string, unknown>;
+
+        /** RFC 7386 */
+        payload?: Record<string, unknown>;
+      };
+    };
   };
   campaignDelivery: PushDelivery;
   campaignTags?: string[];

@@ -88,3 +88,12 @@ export const webOptions = Part({
   declarative: Word(['auto', 'always', 'never']),
   appBadge: Badge,
 });
+
+const Patch = (description: string) => Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description }));
+const requestPatch = Part({ headers: Patch('null takes one away'), payload: Patch('RFC 7386') });
+
+/** `providerOverrides`, beside the platforms. */
+export const providerOverrides = Part(
+  { fcm: Patch('Of the message of FCM'), apns: requestPatch, webpush: requestPatch },
+  'Changes to the finished requests, as merge patches',
+);

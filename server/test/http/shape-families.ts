@@ -106,7 +106,23 @@ const optionWords = {
   ],
 };
 
+/** What an override may not touch stands in no word of a shape. */
+const overrides = [
+  {
+    fcm: { android: { notification: { ticker: 'x', tag: null } } },
+    apns: { headers: { 'apns-priority': '5' }, payload: { aps: { 'thread-id': 'o' } } },
+    webpush: { headers: { Urgency: 'high' }, payload: { shelf: [1, null] } },
+  },
+];
+
+const workspace = {
+  timeZone: 'UTC',
+  pushBodies: 'strict',
+  androidPayload: { mode: 'data', pushFrom: 'carillon', dataPrefix: null },
+};
+
 const pushWords: Words = {
+  'payload.providerOverrides': overrides,
   'payload.ANDROID.options': optionWords.ANDROID,
   'payload.ANDROID.fallback.options': optionWords.ANDROID,
   'payload.IOS.options': optionWords.IOS,
@@ -149,11 +165,14 @@ const pushWords: Words = {
 
 /** Content for each platform that is named and no other, and of the audience what belongs to it. */
 function agreePush({ targetUserAttributes, customSegmentName, ...body }: Body): Body {
-  const payload = Object.keys(body.payload).length > 0 ? body.payload : { ANDROID: { message: 'm', title: 't' } };
+  const isContent = (name: string): boolean => ['ANDROID', 'IOS', 'WEB'].includes(name);
+  const payload = Object.keys(body.payload).some(isContent)
+    ? body.payload
+    : { ...body.payload, ANDROID: { message: 'm', title: 't' } };
   return {
     ...body,
     payload,
-    targetPlatform: Object.keys(payload),
+    targetPlatform: Object.keys(payload).filter(isContent),
     ...(body.targetAudience === 'User'
       ? {
           targetUserAttributes: targetUserAttributes ?? {
@@ -176,7 +195,7 @@ const push = (shape: object): ShapeFamily => ({
   lenient: /^(campaignName|appId|signature|requestType)$|\.Summary$/,
   read: (body) =>
     parsePush(body, {
-      admitted: { name: 'A name', workspace: { timeZone: 'UTC', pushBodies: 'strict' }, existing: undefined } as never,
+      admitted: { name: 'A name', workspace, existing: undefined } as never,
       now,
       queryType: undefined,
       prefixes,
@@ -193,6 +212,7 @@ const searchWords: Words = {
 };
 
 const documentWords: Words = {
+  'campaign_content.content.push.providerOverrides': overrides,
   'campaign_content.content.push.android.options': optionWords.ANDROID,
   'campaign_content.content.push.android.template_backup.options': optionWords.ANDROID,
   'campaign_content.content.push.ios.options': optionWords.IOS,

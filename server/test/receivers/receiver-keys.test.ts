@@ -123,7 +123,7 @@ describe('the names that the receivers read are those that the server sends', ()
   });
 
   test('browsers: every member, both ways', () => {
-    const sent = namesIn(JSON.parse(makeWebPayload(web, undefined).toString()));
+    const sent = namesIn(JSON.parse(makeWebPayload(web, undefined)!.toString()));
     const options = /for \(const name of \[([^\]]+)\]/.exec(worker)![1]!;
     const readNames = [
       ...matches(worker, /\bpayload\??\.(\w+)/g),

@@ -1,6 +1,8 @@
 import { platforms } from '../campaigns/content.ts';
 import type { CampaignContent, Platform } from '../campaigns/content.ts';
 import { readAndroidContent, readIosContent, readWebContent } from './read-platform-content.ts';
+import { readProviderOverrides } from '../provider-overrides/read-provider-overrides.ts';
+import { spreadOverrides } from '../provider-overrides/spread-overrides.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 
 /**
@@ -28,6 +30,7 @@ export function readPushContent(part: RequestReader, targets: readonly Platform[
     else if (platform === 'IOS') content.IOS = withBackup(readIosContent, push.part(name));
     else content.WEB = withBackup(readWebContent, push.part(name));
   }
+  spreadOverrides(content, readProviderOverrides(push, []));
   return content;
 }
 

@@ -1,4 +1,5 @@
 import { changeOptionTexts } from '../content-options/change-option-texts.ts';
+import { changeOverrideTexts } from '../provider-overrides/change-override-texts.ts';
 import type { ChangeText, TextPlace } from './text-place.ts';
 import type { AndroidContent, DefaultAction, IosContent, Platform, WebContent } from './content.ts';
 
@@ -39,6 +40,7 @@ function changeAndroid(content: OwnContent['ANDROID'], change: ChangeText): OwnC
   return {
     ...rest,
     ...changeOptionTexts<'ANDROID'>(content.options, change),
+    ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
     ...optional('summary', { text: content.summary, change, longest: maxText }),
     ...changeShared(content, change),
@@ -60,6 +62,7 @@ function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['
   return {
     ...rest,
     ...changeOptionTexts<'IOS'>(content.options, change),
+    ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
     ...optional('subtitle', { text: content.subtitle, change, longest: maxText }),
     ...changeShared(content, change),
@@ -74,6 +77,7 @@ function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['
   return {
     ...rest,
     ...changeOptionTexts<'WEB'>(content.options, change),
+    ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
     redirectUrl: requiredUrl('redirectUrl'),
     iconUrl: requiredUrl('iconUrl'),

@@ -1,4 +1,5 @@
 import type { AndroidOptions, IosOptions, WebOptions } from '../content-options/content-options.ts';
+import type { ProviderOverrides } from '../provider-overrides/provider-overrides.ts';
 
 /**
  * What a campaign shows on each platform, after the edge has parsed it (interface 2.8, fact 3.3). Wire spellings such
@@ -26,6 +27,7 @@ export type AndroidContent = AndroidText & {
   /** At most two. */
   additionalActions: { type: 'call' | 'snooze' | 'copy' | 'share'; value: string; name: string; iconUrl?: string }[];
   options?: AndroidOptions;
+  overrides?: ProviderOverrides;
   /** Shown instead when the personalisation of this content fails for a user. */
   fallback?: Omit<AndroidContent, 'fallback'>;
 };
@@ -43,6 +45,7 @@ export type IosContent = {
   /** The notification category that carries the buttons; one at most. */
   additionalActions: { category: string }[];
   options?: IosOptions;
+  overrides?: ProviderOverrides;
   fallback?: Omit<IosContent, 'fallback'>;
 };
 
@@ -55,6 +58,7 @@ export type WebContent = {
   /** Gone after 8 seconds. */
   autoDismiss: boolean;
   options?: WebOptions;
+  overrides?: ProviderOverrides;
   fallback?: Omit<WebContent, 'fallback'>;
 };
 

@@ -39,6 +39,8 @@ const ours: Record<string, string> = {
   NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
   NO_CREDENTIAL_FOR_APP:
     'Their app has no credential, nor has the default app: carillon apps list says it, carillon credentials set --app gives it one.',
+  OVERRIDE_INVALID:
+    'What payload.providerOverrides made of the message cannot be sent; the delivery log says what. Correct the override.',
   CREDENTIAL_UNUSABLE: wrongCredential,
   FREQUENCY_CAP:
     'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',

@@ -7,3 +7,6 @@ export const maxLocArgs = 10;
 export const maxTimeoutSeconds = 604_800;
 export const maxVibrateSteps = 16;
 export const maxVibrateMilliseconds = 10_000;
+// Of `payload.providerOverrides`.
+export const maxOverrideBytes = 4_096;
+export const maxOverrideDepth = 8;

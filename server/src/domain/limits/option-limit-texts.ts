@@ -60,5 +60,19 @@ export const optionLimitTexts: { 'content-options': LimitTexts<typeof contentOpt
       whenReached: 'PUSH_PARAMETER_INVALID',
       source: 'ours',
     },
+    maxOverrideBytes: {
+      what: 'Each object of `payload.providerOverrides`, as JSON',
+      unit: 'bytes',
+      per: 'request',
+      whenReached: 'PUSH_PARAMETER_INVALID',
+      source: 'ours',
+    },
+    maxOverrideDepth: {
+      what: 'Objects and lists within each other there',
+      unit: 'count',
+      per: 'request',
+      whenReached: 'PUSH_PARAMETER_INVALID',
+      source: 'ours',
+    },
   },
 };

@@ -5,6 +5,7 @@ import type {
   IosContent,
   WebContent,
 } from '../../domain/campaigns/content.ts';
+import { collectOverrides } from '../../domain/provider-overrides/spread-overrides.ts';
 
 /**
  * The content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (fact 6.2). What comes from
@@ -12,11 +13,13 @@ import type {
  */
 export function presentPushContent(stored: Record<string, unknown>) {
   const { ANDROID, IOS, WEB } = stored as CampaignContent;
+  const overrides = collectOverrides(stored as CampaignContent);
   return {
     push: {
       ...(ANDROID ? { android: withBackup(ANDROID, presentAndroid) } : {}),
       ...(IOS ? { ios: withBackup(IOS, presentIos) } : {}),
       ...(WEB ? { web: withBackup(WEB, presentWeb) } : {}),
+      ...(overrides === undefined ? {} : { providerOverrides: overrides }),
     },
   };
 }

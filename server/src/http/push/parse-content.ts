@@ -12,13 +12,19 @@ import {
   readWebOptions,
 } from '../../domain/content-options/read-content-options.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
+import { readProviderOverrides } from '../../domain/provider-overrides/read-provider-overrides.ts';
+import { carriers, spreadOverrides } from '../../domain/provider-overrides/spread-overrides.ts';
 import { maxGroupKeyCharacters, maxRichItems } from '../../domain/push/limits.ts';
 
+export type ContentContext = {
+  platforms: readonly Platform[];
+  isSilent: boolean;
+  /** What may stand before the names of our own keys, in lower case. */
+  prefixes: readonly string[];
+};
+
 /** Reads `payload`: one entry for each targeted platform (fact 3.3). */
-export function parseContent(
-  body: RequestReader,
-  { platforms, isSilent }: { platforms: readonly Platform[]; isSilent: boolean },
-): CampaignContent {
+export function parseContent(body: RequestReader, { platforms, isSilent, prefixes }: ContentContext): CampaignContent {
   body.requires('payload');
   const payload = body.findPart('payload');
   if (!payload) return {};
@@ -33,6 +39,11 @@ export function parseContent(
     else if (platform === 'IOS') content.IOS = withFallback(parseIos, entry);
     else content.WEB = withFallback(parseWeb, entry);
   }
+  const { overrides, readsUser } = readProviderOverrides(payload, prefixes);
+  spreadOverrides(content, { overrides, readsUser });
+  const carrying = platforms.map((platform) => carriers[platform]);
+  for (const provider of Object.keys(overrides) as (keyof typeof overrides)[])
+    if (!carrying.includes(provider)) payload.part('providerOverrides').warn(provider, 'has no effect here');
   return content;
 }
 

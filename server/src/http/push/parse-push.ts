@@ -48,7 +48,9 @@ export function parsePush(body: PushBody, { admitted, now, queryType, prefixes }
   const { isSilent } = admitted.existing
     ? deliverySettings(admitted.existing.settings)
     : { isSilent: readSettingFlag(body, { admitted, name: 'silent' }) ?? false };
-  const content = parseContent(reader, { platforms, isSilent });
+  const { dataPrefix } = admitted.workspace.androidPayload;
+  const ownPrefixes = dataPrefix === null ? prefixes : [...prefixes, dataPrefix];
+  const content = parseContent(reader, { platforms, isSilent, prefixes: ownPrefixes });
   const timing = readTiming(reader, { now, workspaceTimeZone: admitted.workspace.timeZone });
   const sentTags = reader.items('campaignTags', maxPushTags);
   const tags = sentTags.names().map((index) => sentTags.text(index, 256) ?? '');

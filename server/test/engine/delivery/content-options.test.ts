@@ -214,7 +214,7 @@ describe('a declarative notification stands beside what the worker reads', () =>
       makeWebPayload(
         { ...message, ...more, content: { ...message.content, ...(options ? { options } : {}) } },
         new URL(endpoint),
-      ).toString(),
+      )!.toString(),
     );
 
   test('always, or where Apple’s service takes it; never unless asked for', () => {
@@ -270,7 +270,7 @@ describe('a declarative notification stands beside what the worker reads', () =>
     const long = {
       content: { ...message.content, message: 'x'.repeat(2_500), options: { declarative: 'always' as const } },
     };
-    const payload = JSON.parse(makeWebPayload({ ...message, ...long }, undefined).toString());
+    const payload = JSON.parse(makeWebPayload({ ...message, ...long }, undefined)!.toString());
     expect(payload).not.toHaveProperty('web_push');
     expect(payload.message).toHaveLength(2_500);
   });

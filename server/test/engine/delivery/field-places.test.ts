@@ -51,7 +51,8 @@ const withField = (row: FieldPlaces, column: Column): Body =>
   change(without(row, column), { ...(row.field.endsWith('*') ? {} : { [row.field]: row.sent }), ...row.also });
 
 function read(body: Body): PushCommand {
-  const workspace = { timeZone: 'UTC', pushBodies: 'strict' };
+  const androidPayload = { mode: 'data', pushFrom: 'carillon', dataPrefix: null };
+  const workspace = { timeZone: 'UTC', pushBodies: 'strict', androidPayload };
   return parsePush(body, {
     admitted: { name: 'Spring sale', workspace, existing: undefined } as never,
     now: sentAt,

@@ -2,6 +2,8 @@ import type { FcmCredential } from '../../../domain/provider-credential.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 import { makeAndroidPart } from './android-part.ts';
 import type { AndroidMessage, AndroidPart } from './android-part.ts';
+import { overrideAndroidPart } from './override-android-part.ts';
+import type { OverriddenPart } from './override-android-part.ts';
 
 // Keys and values of notification and data together (delivery 1).
 const maxPayloadBytes = 4096;
@@ -16,7 +18,8 @@ export function planFcmRequest(
   origin: string,
 ): { plan: Plan } | { outcome: Outcome } {
   if (message.platform !== 'ANDROID') throw new Error(`FCM serves Android, not ${message.platform}`);
-  const part = forPackage(makeAndroidPart(message), credential);
+  const part = overrideAndroidPart(forPackage(makeAndroidPart(message), credential), message);
+  if ('fault' in part) return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: part.fault } };
   const body = Buffer.from(JSON.stringify({ message: { token: device.pushId, ...part } }));
   // Keys and values are in the body, so what is shorter need not be counted.
   const bytes = body.length > maxPayloadBytes ? measure(part).bytes : 0;
@@ -42,11 +45,13 @@ function forPackage(part: AndroidPart, { restrictedPackage }: FcmCredential): An
 
 /** What FCM counts of a message, and the most it takes. */
 export function measureFcmMessage(message: AndroidMessage): { bytes: number; most: number } {
-  return measure(makeAndroidPart(message));
+  const part = makeAndroidPart(message);
+  const overridden = overrideAndroidPart(part, message);
+  return measure('fault' in overridden ? part : overridden);
 }
 
 /** Of what is sent: a mode that sends a text once takes longer texts. */
-function measure({ data = {}, android: { notification = {} } }: AndroidPart) {
+function measure({ data = {}, android: { notification = {} } = {} }: OverriddenPart) {
   return { bytes: payloadBytes(data) + payloadBytes(notification), most: maxPayloadBytes };
 }
 

@@ -1,5 +1,6 @@
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
+import { findHeaderFault, overrideHeaders } from '../override-headers.ts';
 import { maxPlainBytes } from './encrypt-web-push.ts';
 import { isCurvePoint } from './is-curve-point.ts';
 import { parseSubscription } from './parse-subscription.ts';
@@ -19,7 +20,13 @@ export function planWebPushRequest({
   // Bytes of the right length that are no point of the curve: no browser made them.
   if (!subscription || !isCurvePoint(subscription.keys.p256dh))
     return { outcome: { kind: 'gone', code: 'INVALID_SUBSCRIPTION' } };
-  const plain = makeWebPayload(message, subscription.endpoint);
+  const { headers: changed = {} } = message.content.overrides?.webpush ?? {};
+  const fault = findHeaderFault('webpush', changed);
+  const plain = fault === undefined ? makeWebPayload(message, subscription.endpoint) : undefined;
+  if (plain === undefined) {
+    const detail = fault ?? 'the title is no text';
+    return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } };
+  }
   if (plain.length > maxPlainBytes) {
     const detail = `${plain.length} bytes; Web Push takes ${maxPlainBytes}`;
     return { outcome: { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail } };
@@ -29,13 +36,13 @@ export function planWebPushRequest({
     plan: {
       origin: endpoint.origin,
       path: `${endpoint.pathname}${endpoint.search}`,
-      headers: {
+      headers: overrideHeaders(changed, {
         'content-type': 'application/octet-stream',
         'content-encoding': 'aes128gcm',
         ttl: String(message.ttlSeconds),
         urgency: message.urgency,
         topic: message.identity.collapseId,
-      },
+      }),
       body: plain,
       encryptFor: keys,
     },
@@ -44,5 +51,5 @@ export function planWebPushRequest({
 
 /** What Web Push counts of a message before it is encrypted, and the most it takes. */
 export function measureWebPushMessage(message: BrowserMessage): { bytes: number; most: number } {
-  return { bytes: makeWebPayload(message, undefined).length, most: maxPlainBytes };
+  return { bytes: makeWebPayload(message, undefined)?.length ?? 0, most: maxPlainBytes };
 }

@@ -1,19 +1,29 @@
 import type { OfferedAction } from '../../../domain/content-options/content-options.ts';
 import type { WebMessage, Message } from '../../../domain/campaigns/message.ts';
+import { mergePatch } from '../../../domain/provider-overrides/merge-patch.ts';
 import { maxPlainBytes } from './encrypt-web-push.ts';
 
 export type BrowserMessage = Extract<Message, { platform: 'WEB' }>;
 
 /**
  * What the service worker reads, as JSON. Where a declarative notification was asked for, it stands beside that: a browser
- * that knows it needs no worker, every other ignores it. If both do not fit, it is left out.
+ * that knows it needs no worker, every other ignores it. If both do not fit, it is left out. Undefined: the caller's override
+ * leaves nothing to show.
  */
-export function makeWebPayload(message: BrowserMessage, endpoint: URL | undefined): Buffer {
+export function makeWebPayload(message: BrowserMessage, endpoint: URL | undefined): Buffer | undefined {
   const payload = makePayload(message);
-  const plain = Buffer.from(JSON.stringify(payload));
-  if (!isDeclarative(message, endpoint)) return plain;
-  const both = Buffer.from(JSON.stringify({ ...makeDeclaration(message, payload), ...payload }));
-  return both.length <= maxPlainBytes ? both : plain;
+  const plain = override(payload, message);
+  if (plain === undefined || !isDeclarative(message, endpoint)) return plain;
+  const both = override({ ...makeDeclaration(message, payload), ...payload }, message);
+  return both !== undefined && both.length <= maxPlainBytes ? both : plain;
+}
+
+/** With the caller's override; undefined if that leaves nothing to show. */
+function override(payload: Payload, { content }: BrowserMessage): Buffer | undefined {
+  const patch = content.overrides?.webpush?.payload;
+  const merged = patch === undefined ? payload : (mergePatch(payload, patch) as Payload);
+  const isShown = patch === undefined || (typeof merged.title === 'string' && merged.title.trim() !== '');
+  return isShown ? Buffer.from(JSON.stringify(merged)) : undefined;
 }
 
 /** Safari is the browser that knows declarative web push. */
