@@ -115,6 +115,12 @@ test('use is written at most once a minute, and a locked row is skipped, not wai
     await touchApiKey(database, { id, at: after(600) });
   });
   expect(await used()).toEqual(after(60));
+  // As whoever stores a token of the key does.
+  await inTransaction(database, async (tx) => {
+    await tx`select 1 from api_keys where id = ${id} for key share`;
+    await touchApiKey(database, { id, at: after(600) });
+  });
+  expect(await used()).toEqual(after(600));
 });
 
 test('the table refuses an encrypted secret on a key that is not for push, and a push key without one', async () => {

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LimitWindow } from '../../src/domain/limits/sliding-window.ts';
 import { secondsUntilPass } from '../../src/domain/limits/sliding-window.ts';
 import { limitSubject } from '../../src/domain/tokens/limit-subject.ts';
+import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import {
   capLimitWindows,
   countEvent,
+  countEvents,
   deleteIdleLimitWindows,
   findLimitWindows,
   trimLimitWindows,
@@ -96,6 +98,22 @@ test('of concurrent events on many connections exactly the limit is counted', as
   const answers = await Promise.all(Array.from({ length: 100 }, () => countEvent(database, event)));
   expect(answers.filter(({ counted }) => counted)).toHaveLength(7);
   expect(answers.filter(({ isFirst }) => isFirst)).toHaveLength(1);
+});
+
+test('batches that name the same subjects in other orders wait for each other, and count exactly the limit of each', async () => {
+  const asked = Array.from({ length: 6 }, () => ({ operation: 'token', subject: nextSubject() }));
+  const event = { at: new Date(start), windows: [{ events: 7, seconds: 60 }] };
+  const batches = await Promise.all(
+    Array.from({ length: 40 }, async (_, number) => {
+      const subjects = number % 2 === 0 ? asked : asked.toReversed();
+      const counted = await inTransaction(database, (tx) => countEvents(tx, { ...event, subjects }));
+      return number % 2 === 0 ? counted : counted.toReversed();
+    }),
+  );
+  for (const [place] of asked.entries()) {
+    expect(batches.filter((batch) => batch[place]!.counted)).toHaveLength(7);
+    expect(batches.filter((batch) => batch[place]!.isFirst)).toHaveLength(1);
+  }
 });
 
 test('an event a few milliseconds older than the last one is counted like any other', async () => {

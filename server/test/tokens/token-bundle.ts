@@ -38,7 +38,7 @@ export async function makeTokenBundle(options: { serviceDomain?: string } = {}) 
 
   async function makeServer({ trustProxy = false as TrustedProxies } = {}): Promise<FastifyInstance> {
     const wait = async (milliseconds: number) => void waits.push(milliseconds);
-    const deps = { database, clock, encryption, wait, batches: makeTokenBatches({ database }), ...options };
+    const deps = { database, clock, encryption, wait, batches: makeTokenBatches({ database, clock }), ...options };
     const requireScope = makeRequireBearer(deps);
     const guarded: RouteFamily = async (server) => {
       for (const scope of ['data', 'campaign'] as const) {

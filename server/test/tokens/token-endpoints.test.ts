@@ -356,6 +356,32 @@ describe('errors (interface 7, decision D10, D12, D17)', () => {
     }
   });
 
+  test('of requests that come together each gets what its own credentials earn', async () => {
+    const [own, foreign] = [await setup(), await setup()];
+    const data = await bundle.makeKey({ workspaceId: own.workspaceId, kind: 'data' });
+    const archived = await bundle.makeKey({ workspaceId: own.workspaceId, name: 'Archived' });
+    await archiveKey(bundle, { workspaceId: own.workspaceId, keyId: archived.key.id, at: bundle.clock.now() });
+    const asked = [
+      { form: generation(own.workspaceId, own.secret), earns: 'SUCCESS' },
+      { form: generation(foreign.workspaceId, own.secret), earns: 'ER011' },
+      { form: generation(own.workspaceId, data.secret), earns: 'ER012' },
+      { form: generation(foreign.workspaceId, foreign.secret), earns: 'SUCCESS' },
+      { form: generation(own.workspaceId, archived.secret), earns: 'ER011' },
+      ...Array.from({ length: 4 }, () => ({ form: generation(own.workspaceId, own.secret), earns: 'SUCCESS' })),
+      { form: generation(own.workspaceId, own.secret), earns: 'RATE_LIMIT_EXCEEDED' },
+    ];
+    const answers = await Promise.all(asked.map(({ form }) => bundle.post(token, form)));
+    expect(answers.map((answer) => answer.json().error_type ?? answer.json().status)).toEqual(
+      asked.map(({ earns }) => earns),
+    );
+    const issued = answers.flatMap((answer, place) =>
+      answer.statusCode === 200 ? [{ ...answer.json(), owner: asked[place]!.form.client_id }] : [],
+    );
+    for (const { access_token, owner } of issued)
+      expect((await bundle.guarded(access_token)).json()).toMatchObject({ workspace: owner });
+    expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(6);
+  });
+
   test('who used Basic is challenged for Basic, others are not (a browser would ask for a password)', async () => {
     const headers = { authorization: `Basic ${btoa('WS9:wrong')}` };
     const basic = await bundle.post(token, { grant_type: 'client_credentials' }, { headers });

@@ -1,7 +1,7 @@
 import { hashesEqual, hashSecret } from '../../domain/tokens/secret.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import type { Queryable } from '../../storage/database.ts';
-import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import type { ApiKey, PresentedKey } from '../../storage/keys/api-keys.ts';
 import { findApiKeyBySecretHash, touchApiKey } from '../../storage/keys/api-keys.ts';
 
 export type { ApiKey };
@@ -22,21 +22,41 @@ export type PresentedCredentials = {
  */
 export async function authenticateKey(
   { database }: { database: Queryable },
-  { workspaceId, secret, at, dataCenter }: PresentedCredentials,
+  { at, ...credentials }: PresentedCredentials,
 ): Promise<KeyAuthentication> {
-  const secretHash = hashSecret(secret);
-  // No workspace has an empty id, so an impossible one costs the same look-up.
-  const searched = isWorkspaceId(workspaceId) ? workspaceId : '';
-  const found = await findApiKeyBySecretHash(database, { workspaceId: searched, secretHash });
+  const searched = searchedKey(credentials);
+  const found = await findApiKeyBySecretHash(database, searched);
+  const judged = judgeKey(found, { ...searched, dataCenter: credentials.dataCenter });
+  if (judged.outcome === 'ok') await noteUse(database, judged.key, at);
+  return judged;
+}
+
+/** What a key is looked for by. No workspace has an empty id, so an impossible one costs the same look-up. */
+export function searchedKey({ workspaceId, secret }: Pick<PresentedCredentials, 'workspaceId' | 'secret'>): {
+  workspaceId: string;
+  secretHash: Buffer;
+} {
+  return { workspaceId: isWorkspaceId(workspaceId) ? workspaceId : '', secretHash: hashSecret(secret) };
+}
+
+/** Whether what was found by `searchedKey` proves its caller. */
+export function judgeKey(
+  found: PresentedKey | undefined,
+  { secretHash, dataCenter }: { secretHash: Buffer; dataCenter: string | undefined },
+): KeyAuthentication {
   if (!hashesEqual(found?.secretHash, secretHash) || !found || found.archivedAt) return { outcome: 'unknown' };
   if (dataCenter !== undefined && found.dataCenter !== dataCenter) return { outcome: 'unknown' };
   const { secretHash: _hash, dataCenter: _dataCenter, ...key } = found;
-  await noteUse(database, key, at);
   return { outcome: 'ok', key };
 }
 
 /** Writes `last_used_at` when the stored one is a minute old; most requests write nothing. */
 export async function noteUse(database: Queryable, key: Pick<ApiKey, 'id' | 'lastUsedAt'>, at: Date): Promise<void> {
-  if (key.lastUsedAt && at.getTime() - key.lastUsedAt.getTime() < 60_000) return;
+  if (isUseNoted(key, at)) return;
   await touchApiKey(database, { id: key.id, at });
+}
+
+/** The stored time is to the minute. */
+export function isUseNoted({ lastUsedAt }: Pick<ApiKey, 'lastUsedAt'>, at: Date): boolean {
+  return lastUsedAt !== null && at.getTime() - lastUsedAt.getTime() < 60_000;
 }

@@ -8,7 +8,8 @@ import type { NewTokens } from '../../storage/keys/tokens.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import { authenticateClient } from './authenticate-client.ts';
 import type { IssuedTokens } from './issue-access-token.ts';
-import type { Repeatable, TokenCaller, TokenDependencies } from './token-dependencies.ts';
+import type { TokenCaller } from './token-caller.ts';
+import type { Repeatable, TokenDependencies } from './token-dependencies.ts';
 
 export type GenerateTokenCommand = Repeatable & { caller: TokenCaller; clientSecret: string };
 
@@ -20,14 +21,32 @@ export type GenerateTokenCommand = Repeatable & { caller: TokenCaller; clientSec
  *   IDEMPOTENCY_CONFLICT
  */
 export async function generateToken(deps: TokenDependencies, command: GenerateTokenCommand): Promise<IssuedTokens> {
-  const { caller, clientSecret } = command;
-  const key = await authenticateClient(deps, { operation: 'token', caller, clientSecret });
+  const { caller, clientSecret, idempotencyKey } = command;
+  const client = { operation: 'token', caller, clientSecret } as const;
+  if (idempotencyKey !== undefined) {
+    const { key } = await authenticateClient(deps, client);
+    return generateOnce(deps, command, { key, idempotencyKey });
+  }
+  let issued: IssuedTokens | undefined;
+  const makeTokensOf = (key: ApiKey, at: Date): NewTokens => {
+    const made = makeTokens(key, { at, random: deps.random });
+    ({ issued } = made);
+    return made.stored;
+  };
+  const { isStored } = await authenticateClient(deps, { ...client, makeTokens: makeTokensOf });
+  return issuedOr(isStored, issued!);
+}
+
+function generateOnce(
+  deps: TokenDependencies,
+  { rawBody }: GenerateTokenCommand,
+  { key, idempotencyKey }: { key: ApiKey; idempotencyKey: string },
+): Promise<IssuedTokens> {
   const at = deps.clock.now();
   const made = makeTokens(key, { at, random: deps.random });
-  if (command.idempotencyKey === undefined) return issuedOr(await deps.batches.storeTokens(made.stored), made.issued);
   // The key's id is part of the operation: two keys of a workspace never get each other's stored answer.
-  const once = { workspaceId: key.workspaceId, operation: `token:${key.id}`, key: command.idempotencyKey };
-  return answerOnce(deps, { ...once, rawBody: command.rawBody, at }, async (tx) => {
+  const once = { workspaceId: key.workspaceId, operation: `token:${key.id}`, key: idempotencyKey };
+  return answerOnce(deps, { ...once, rawBody, at }, async (tx) => {
     const [isStored] = await insertTokens(tx, [made.stored]);
     return issuedOr(isStored!, made.issued);
   });

@@ -1,13 +1,12 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { sourceOfAddress } from '../../domain/limits/source-address.ts';
-import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
 import { limitSubject } from '../../domain/tokens/limit-subject.ts';
 import type { TokenOperation } from '../../domain/tokens/limits.ts';
-import { guessWindows, slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/tokens/limits.ts';
-import type { LimitSubject } from '../../storage/limits/limit-windows.ts';
+import { slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/tokens/limits.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
-import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
+import { guessCounters, readGuesses } from './guess-limits.ts';
+import type { TokenCaller } from './token-caller.ts';
+import type { TokenDependencies } from './token-dependencies.ts';
 
 /**
  * Counts the request against the exact limit of its credential pair (decision D11). A refused one is not counted.
@@ -38,12 +37,10 @@ export async function limitGuesses(
   caller: TokenCaller,
 ): Promise<void> {
   const counters = guessCounters(caller);
-  const found = await batches.findWindows(counters);
-  const at = clock.now();
-  const waits = counters.map(({ windows }, index) => secondsUntilPass(windows, { events: found[index]!, at }));
-  const refusedFor = Math.max(...waits.filter((_, index) => counters[index]!.refuses));
-  if (refusedFor > 0) throw limited('guesses', refusedFor);
-  if (Math.max(...waits) > 0) await wait(slowAnswerMilliseconds);
+  const events = await batches.findWindows(counters);
+  const { refusedForSeconds, isSlowed } = readGuesses(counters, { events, at: clock.now() });
+  if (refusedForSeconds > 0) throw limited('guesses', refusedForSeconds);
+  if (isSlowed) await wait(slowAnswerMilliseconds);
 }
 
 /**
@@ -69,33 +66,8 @@ export async function noteGuess(
   throw limited('guesses', Math.max(...waits));
 }
 
-type GuessCounter = LimitSubject & { windows: readonly LimitWindow[]; refuses: boolean };
-
-function guessCounters({ clientId, address }: TokenCaller): GuessCounter[] {
-  const source = sourceOfAddress(address);
-  return [
-    {
-      operation: 'guess-client-address',
-      subject: limitSubject([clientId, source]),
-      windows: guessWindows['guess-client-address'],
-      refuses: true,
-    },
-    {
-      operation: 'guess-address',
-      subject: limitSubject([source]),
-      windows: guessWindows['guess-address'],
-      refuses: true,
-    },
-    {
-      operation: 'guess-client',
-      subject: limitSubject([clientId]),
-      windows: guessWindows['guess-client'],
-      refuses: false,
-    },
-  ];
-}
-
-function limited(which: string, seconds: number): ServiceError {
+/** The refusal of a limit. */
+export function limited(which: string, seconds: number): ServiceError {
   // A limit that cleared between the two statements still asks for a second, so that nobody retries in a tight loop.
   return new ServiceError('TOKEN_RATE_LIMITED', {
     retryAfterSeconds: Math.max(1, seconds),

@@ -8,7 +8,8 @@ import { authenticateKey, noteUse } from '../keys/authenticate-key.ts';
 import { issueAccessToken } from './issue-access-token.ts';
 import type { IssuedTokens } from './issue-access-token.ts';
 import { limitGuesses, limitRequests, noteGuess } from './limit-requests.ts';
-import type { Repeatable, TokenCaller, TokenDependencies } from './token-dependencies.ts';
+import type { TokenCaller } from './token-caller.ts';
+import type { Repeatable, TokenDependencies } from './token-dependencies.ts';
 
 export type RefreshTokenCommand = Repeatable & {
   caller: TokenCaller;

@@ -2,7 +2,8 @@ import { inTransaction } from '../../storage/database.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import { revokeAccessToken, revokeAccessTokensOfRefresh, revokeRefreshToken } from '../../storage/keys/tokens.ts';
 import { authenticateClient } from './authenticate-client.ts';
-import type { TokenCaller, TokenDependencies } from './token-dependencies.ts';
+import type { TokenCaller } from './token-caller.ts';
+import type { TokenDependencies } from './token-dependencies.ts';
 
 export type RevokeTokenCommand = { caller: TokenCaller; clientSecret: string; token: string };
 
@@ -14,7 +15,7 @@ export type RevokeTokenCommand = { caller: TokenCaller; clientSecret: string; to
  */
 export async function revokeToken(deps: TokenDependencies, command: RevokeTokenCommand): Promise<void> {
   const { caller, clientSecret } = command;
-  const key = await authenticateClient(deps, { operation: 'revoke', caller, clientSecret });
+  const { key } = await authenticateClient(deps, { operation: 'revoke', caller, clientSecret });
   const at = deps.clock.now();
   const token = { tokenHash: hashSecret(command.token), workspaceId: key.workspaceId, at };
   // The hint is not needed: a hash is in one of the two tables at most.

@@ -71,20 +71,38 @@ export type PresentedKey = ApiKey & {
   dataCenter: string;
 };
 
-/**
- * The key of that secret in that workspace, archived or not. An unknown workspace and a wrong secret are the same
- * look-up. Index: unique secret_hash, then the workspace's primary key.
- */
+type PresentedSecret = { workspaceId: string; secretHash: Buffer };
+
+/** The key of that secret in that workspace, archived or not; see `findApiKeysBySecretHashes`. */
 export async function findApiKeyBySecretHash(
   tx: Queryable,
-  search: { workspaceId: string; secretHash: Buffer },
+  search: PresentedSecret,
 ): Promise<PresentedKey | undefined> {
-  const [row] = await tx<PresentedKey[]>`
-    select ${apiKeyColumns(tx)}, api_keys.secret_hash as "secretHash", workspaces.data_center as "dataCenter"
-    from api_keys
-    join workspaces on workspaces.id = api_keys.workspace_id
-    where api_keys.secret_hash = ${search.secretHash} and api_keys.workspace_id = ${search.workspaceId}`;
-  return row;
+  const [key] = await findApiKeysBySecretHashes(tx, [search]);
+  return key;
+}
+
+/**
+ * The keys of several secrets, each in its workspace, archived or not, in the order asked. An unknown workspace and a wrong
+ * secret are the same look-up. Indexes: unique secret_hash, one look a secret, then the workspaces' primary key.
+ */
+export async function findApiKeysBySecretHashes(
+  tx: Queryable,
+  searches: readonly PresentedSecret[],
+): Promise<(PresentedKey | undefined)[]> {
+  const rows = await tx<(PresentedKey & { place: number })[]>`
+    select asked.place::int as place, ${apiKeyColumns(tx)}, api_keys.secret_hash as "secretHash",
+      workspaces.data_center as "dataCenter"
+    from unnest(
+      ${searches.map(({ workspaceId }) => workspaceId)}::text[], ${searches.map(({ secretHash }) => secretHash)}::bytea[]
+    ) with ordinality as asked (workspace_id, secret_hash, place)
+    cross join lateral (
+      select * from api_keys
+      where api_keys.secret_hash = asked.secret_hash and api_keys.workspace_id = asked.workspace_id collate "C" limit 1
+    ) as api_keys
+    join workspaces on workspaces.id = api_keys.workspace_id`;
+  const found = new Map(rows.map(({ place, ...key }) => [place, key]));
+  return searches.map((_, index) => found.get(index + 1));
 }
 
 /** The keys of one kind that are not archived, oldest first. Index: (workspace_id, kind) where archived_at is null. */
@@ -189,16 +207,21 @@ export async function setAccessTokenMinutes(
   return rows.length === 1;
 }
 
-/**
- * Notes that a key was used, at most once a minute, so that a busy key is not a hot row. A row that another request
- * holds is skipped: that request notes the same. Index: primary key.
- */
+/** Notes that a key was used; see `touchApiKeys`. */
 export async function touchApiKey(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
+  await touchApiKeys(tx, { ids: [id], at });
+}
+
+/**
+ * Notes that keys were used, each at most once a minute, so that a busy key is not a hot row. A row that another request
+ * holds is skipped: that request notes the same. Whoever stores a token of the key is not waited for. Index: primary key.
+ */
+export async function touchApiKeys(tx: Queryable, { ids, at }: { ids: readonly string[]; at: Date }): Promise<void> {
   await tx`
     update api_keys set last_used_at = ${at}
-    where id = (
+    where id = any(array(
       select id from api_keys
-      where id = ${id} and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '1 minute')
-      for update skip locked
-    )`;
+      where id = any(${[...ids]}) and (last_used_at is null or last_used_at <= ${at}::timestamptz - interval '1 minute')
+      for no key update skip locked
+    ))`;
 }

@@ -11,23 +11,39 @@ export type LimitSubject = {
   subject: Buffer;
 };
 
-/**
- * Counts one event if every window has room for it. The statement takes the row's lock, so of two nodes that ask at
- * once one sees the other's event; a refused event is not counted. Events out of the longest window are dropped here,
- * so a row holds at most as many as the largest limit. Index: primary key.
- *
- * @returns whether it was counted, and whether it is the only event of the longest window
- */
+/** Counts one event of one subject; see `countEvents`. */
 export async function countEvent(
   tx: Queryable,
-  event: LimitSubject & { at: Date; windows: readonly LimitWindow[] },
-): Promise<{ counted: boolean; isFirst: boolean }> {
-  const mosts = event.windows.map((window) => window.events);
-  const seconds = event.windows.map((window) => window.seconds);
+  { operation, subject, ...event }: LimitSubject & { at: Date; windows: readonly LimitWindow[] },
+): Promise<CountedEvent> {
+  const [counted] = await countEvents(tx, { ...event, subjects: [{ operation, subject }] });
+  return counted!;
+}
+
+/** Whether an event was counted, and whether it is the only one of the longest window. */
+export type CountedEvent = { counted: boolean; isFirst: boolean };
+
+/**
+ * Counts one event of each subject, all of which differ, if every window has room for it. The statement takes the rows' locks,
+ * so of two nodes that ask at once one sees the other's event; a refused event is not counted. Subjects in order, so that two
+ * batches never wait in a circle. Events out of the longest window are dropped here, so a row holds at most as many as the
+ * largest limit. Index: primary key.
+ *
+ * @returns for each subject, in the order asked
+ */
+export async function countEvents(
+  tx: Queryable,
+  { subjects, at, windows }: { subjects: readonly LimitSubject[]; at: Date; windows: readonly LimitWindow[] },
+): Promise<CountedEvent[]> {
+  const mosts = windows.map((window) => window.events);
+  const seconds = windows.map((window) => window.seconds);
   const longest = Math.max(...seconds);
-  const [row] = await tx<{ events: number }[]>`
+  const rows = await tx<(LimitSubject & { events: number })[]>`
     insert into limit_windows (operation, subject, events, last_event_at)
-    values (${event.operation}, ${event.subject}, array[${event.at}::timestamptz], ${event.at})
+    select operation, subject, array[${at}::timestamptz], ${at}
+    from unnest(${subjects.map(({ operation }) => operation)}::text[], ${subjects.map(({ subject }) => subject)}::bytea[])
+      as asked (operation, subject)
+    order by operation, subject
     on conflict (operation, subject) do update
       set
         events = (
@@ -47,24 +63,35 @@ export async function countEvent(
             and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
         )
       )
-    returning cardinality(events) as events`;
-  return { counted: row !== undefined, isFirst: row?.events === 1 };
+    returning operation, subject, cardinality(events) as events`;
+  const found = new Map(rows.map((row) => [keyOf(row), row.events]));
+  return subjects.map((asked) => {
+    const events = found.get(keyOf(asked));
+    return { counted: events !== undefined, isFirst: events === 1 };
+  });
+}
+
+/** Tells subjects apart. */
+export function keyOf({ operation, subject }: LimitSubject): string {
+  return `${operation} ${subject.toString('latin1')}`;
 }
 
 /**
- * The counted events of several subjects in one look-up, in the order asked; none where there is no row. Index: primary
- * key.
+ * The counted events of several subjects in one look-up, in the order asked; none where there is no row. Index: primary key,
+ * one look a subject: a plan that was made while the table was small would read all of it.
  */
 export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSubject[]): Promise<Date[][]> {
-  const rows = await tx<(LimitSubject & { events: Date[] })[]>`
-    select limit_windows.operation, limit_windows.subject, limit_windows.events
-    from (select distinct * from unnest(${subjects.map(({ operation }) => operation)}::text[],
-      ${subjects.map(({ subject }) => subject.toString('hex'))}::text[])) as asked (operation, subject)
-    join limit_windows
-      on limit_windows.operation = asked.operation and limit_windows.subject = decode(asked.subject, 'hex')`;
-  const keyOf = ({ operation, subject }: LimitSubject): string => `${operation} ${subject.toString('latin1')}`;
-  const found = new Map(rows.map((row) => [keyOf(row), row.events]));
-  return subjects.map((asked) => found.get(keyOf(asked)) ?? []);
+  const asked = [...new Map(subjects.map((subject) => [keyOf(subject), subject])).values()];
+  const rows = await tx<{ place: number; events: Date[] }[]>`
+    select asked.place::int as place, found.events
+    from unnest(${asked.map(({ operation }) => operation)}::text[], ${asked.map(({ subject }) => subject)}::bytea[])
+      with ordinality as asked (operation, subject, place)
+    join lateral (
+      select limit_windows.events from limit_windows
+      where limit_windows.operation = asked.operation and limit_windows.subject = asked.subject limit 1
+    ) as found on true`;
+  const found = new Map(rows.map(({ place, events }) => [keyOf(asked[place - 1]!), events]));
+  return subjects.map((subject) => found.get(keyOf(subject)) ?? []);
 }
 
 /**

@@ -1,0 +1,150 @@
+import type { Clock } from '../../clock.ts';
+import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
+import { limitSubject } from '../../domain/tokens/limit-subject.ts';
+import { tokenRequestWindows } from '../../domain/tokens/limits.ts';
+import type { TokenOperation } from '../../domain/tokens/limits.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { findApiKeysBySecretHashes, touchApiKeys } from '../../storage/keys/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { insertTokens } from '../../storage/keys/tokens.ts';
+import type { NewTokens } from '../../storage/keys/tokens.ts';
+import { countEvents, findLimitWindows, keyOf } from '../../storage/limits/limit-windows.ts';
+import type { LimitSubject } from '../../storage/limits/limit-windows.ts';
+import { isUseNoted, judgeKey, searchedKey } from '../keys/authenticate-key.ts';
+import { guessCounters, readGuesses } from './guess-limits.ts';
+import type { TokenCaller } from './token-caller.ts';
+
+/** A refresh proves a token instead of the client. */
+export type ClientOperation = Exclude<TokenOperation, 'refresh'>;
+
+/** Client credentials as they were presented, not proved. */
+export type PresentedClient = {
+  caller: TokenCaller;
+  clientSecret: string;
+  /** It has waited for what many guess at, and is not made to wait again. */
+  hasWaited: boolean;
+  /** What an OAuth key that is proved gets, stored with others. */
+  makeTokens?: ((key: ApiKey, at: Date) => NewTokens) | undefined;
+};
+
+export type ProvenClient =
+  | { outcome: 'limited'; by: 'guesses' | 'credential pair'; retryAfterSeconds: number }
+  | { outcome: 'to wait' }
+  /** `isNewPair`: the pair was not seen in the last ten minutes: only then it is a new guess. */
+  | { outcome: 'unknown'; isNewPair: boolean; at: Date }
+  | { outcome: 'wrong kind'; kind: string }
+  | { outcome: 'ok'; key: ApiKey; isStored: boolean };
+
+type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean };
+
+/**
+ * Proves client credentials that come at the same time, and stores the tokens they get, in one transaction: the limits of
+ * guesses and of pairs are asked before the keys, so that a full limit tells nothing about them (decision D10, D19). A
+ * request beyond its limit is not counted (decision D11).
+ */
+export function proveClients(
+  { database, clock }: { database: Database; clock: Clock },
+  { operation, clients }: { operation: ClientOperation; clients: PresentedClient[] },
+): Promise<ProvenClient[]> {
+  return inTransaction(database, async (tx) => {
+    const at = clock.now();
+    const outcomes = new Map<PresentedClient, ProvenClient>();
+    const passed = await passGuesses(tx, { clients, outcomes, at });
+    const counted = await countPairs(tx, { operation, clients: passed, outcomes, at });
+    await proveKeys(tx, { counted, outcomes, at });
+    return clients.map((client) => outcomes.get(client)!);
+  });
+}
+
+type Batch = { outcomes: Map<PresentedClient, ProvenClient>; at: Date };
+
+/** @returns those who may go on now */
+async function passGuesses(
+  tx: Transaction,
+  { clients, outcomes, at }: Batch & { clients: PresentedClient[] },
+): Promise<PresentedClient[]> {
+  const asking = clients.filter(({ hasWaited }) => !hasWaited);
+  const counters = asking.map(({ caller }) => guessCounters(caller));
+  const found = counters.length === 0 ? [] : await findLimitWindows(tx, counters.flat());
+  let place = 0;
+  for (const [index, client] of asking.entries()) {
+    const asked = counters[index]!;
+    const events = found.slice(place, (place += asked.length));
+    const { refusedForSeconds, isSlowed } = readGuesses(asked, { events, at });
+    if (refusedForSeconds > 0)
+      outcomes.set(client, { outcome: 'limited', by: 'guesses', retryAfterSeconds: refusedForSeconds });
+    else if (isSlowed) outcomes.set(client, { outcome: 'to wait' });
+  }
+  return clients.filter((client) => !outcomes.has(client));
+}
+
+/** Of a pair that is there several times one is counted after the other, until one is refused. */
+async function countPairs(
+  tx: Transaction,
+  { operation, clients, outcomes, at }: Batch & { operation: ClientOperation; clients: PresentedClient[] },
+): Promise<Counted[]> {
+  const windows = tokenRequestWindows[operation];
+  const counted: Counted[] = [];
+  const refused: Omit<Counted, 'isNewPair'>[] = [];
+  let left = clients.map((client) => ({
+    client,
+    pair: { operation, subject: limitSubject([client.caller.clientId, client.clientSecret]) },
+  }));
+  const full = new Set<string>();
+  while (left.length > 0) {
+    const turn = new Map(left.toReversed().map((one) => [keyOf(one.pair), one]));
+    const asked = [...turn.values()];
+    const events = await countEvents(tx, { subjects: asked.map(({ pair }) => pair), at, windows });
+    for (const [index, one] of asked.entries()) {
+      const { counted: isCounted, isFirst } = events[index]!;
+      if (isCounted) counted.push({ ...one, isNewPair: isFirst });
+      else full.add(keyOf(one.pair));
+    }
+    const done = new Set(asked);
+    const rest = left.filter((one) => !done.has(one) || full.has(keyOf(one.pair)));
+    refused.push(...rest.filter(({ pair }) => full.has(keyOf(pair))));
+    left = rest.filter(({ pair }) => !full.has(keyOf(pair)));
+  }
+  if (refused.length === 0) return counted;
+  const found = await findLimitWindows(
+    tx,
+    refused.map(({ pair }) => pair),
+  );
+  for (const [index, { client }] of refused.entries()) {
+    const retryAfterSeconds = secondsUntilPass(windows, { events: found[index]!, at });
+    outcomes.set(client, { outcome: 'limited', by: 'credential pair', retryAfterSeconds });
+  }
+  return counted;
+}
+
+async function proveKeys(tx: Transaction, { counted, outcomes, at }: Batch & { counted: Counted[] }): Promise<void> {
+  if (counted.length === 0) return;
+  const searched = counted.map(({ client }) =>
+    searchedKey({ workspaceId: client.caller.clientId, secret: client.clientSecret }),
+  );
+  const found = await findApiKeysBySecretHashes(tx, searched);
+  const unused = new Set<string>();
+  const toStore: { client: PresentedClient; key: ApiKey; tokens: NewTokens }[] = [];
+  for (const [index, { client, isNewPair }] of counted.entries()) {
+    const { dataCenter } = client.caller;
+    const judged = judgeKey(found[index], { secretHash: searched[index]!.secretHash, dataCenter });
+    if (judged.outcome === 'unknown') {
+      outcomes.set(client, { outcome: 'unknown', isNewPair, at });
+      continue;
+    }
+    const { key } = judged;
+    if (!isUseNoted(key, at)) unused.add(key.id);
+    if (key.kind !== 'oauth') outcomes.set(client, { outcome: 'wrong kind', kind: key.kind });
+    else if (client.makeTokens) toStore.push({ client, key, tokens: client.makeTokens(key, at) });
+    else outcomes.set(client, { outcome: 'ok', key, isStored: false });
+  }
+  if (unused.size > 0) await touchApiKeys(tx, { ids: [...unused], at });
+  if (toStore.length === 0) return;
+  const stored = await insertTokens(
+    tx,
+    toStore.map(({ tokens }) => tokens),
+  );
+  for (const [index, { client, key }] of toStore.entries())
+    outcomes.set(client, { outcome: 'ok', key, isStored: stored[index]! });
+}
