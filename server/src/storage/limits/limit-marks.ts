@@ -36,7 +36,9 @@ const oldMarksDeleted = 100;
  * followers keep marks of their own, which `counted` tells apart. The newest old mark stays: it is the base of the count.
  *
  * The counters are locked first, in a statement of its own: the one after it sees what a waiting transaction before us has
- * counted. Order of locks: by operation and workspace. Indexes: limit_counters key, limit_marks_time, limit_marks key.
+ * counted. Order of locks: by operation and workspace. Indexes: limit_counters key, limit_marks_time, limit_marks key. Old
+ * marks are deleted by their places, which nobody moves under the lock: joined by key they were looked for once for each mark of
+ * the window.
  *
  * @returns the grants, in the order asked
  */
@@ -71,14 +73,16 @@ export async function countEachWithinLimit(tx: Transaction, counts: readonly Lim
       select operation, workspace_id, counted + granted, at from decided where granted > 0
     ), forgotten as (
       delete from limit_marks
-      using decided, lateral (
-        select limit_marks.counted from limit_marks
-        where limit_marks.operation = decided.operation and limit_marks.workspace_id = decided.workspace_id collate "C"
-          and limit_marks.counted < decided.base
-        order by limit_marks.counted limit ${oldMarksDeleted}
-      ) as old
-      where decided.granted > 0 and limit_marks.operation = decided.operation
-        and limit_marks.workspace_id = decided.workspace_id collate "C" and limit_marks.counted = old.counted
+      where ctid = any(array(
+        select old.ctid
+        from decided cross join lateral (
+          select limit_marks.ctid from limit_marks
+          where limit_marks.operation = decided.operation and limit_marks.workspace_id = decided.workspace_id collate "C"
+            and limit_marks.counted < decided.base
+          order by limit_marks.counted limit ${oldMarksDeleted}
+        ) as old
+        where decided.granted > 0
+      ))
     )
     select place::int, granted::int, (coalesce(base, 0) + most - counted - granted)::int as remaining,
       coalesce(next.at, case when granted > 0 then decided.at end) as "nextMarkAt"
