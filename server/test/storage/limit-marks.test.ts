@@ -1,7 +1,7 @@
 import { inTransaction } from '../../src/storage/database.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countEachWithinLimit, countWithinLimit } from '../../src/storage/limits/limit-marks.ts';
+import { countBeforehand, countEachWithinLimit, countWithinLimit } from '../../src/storage/limits/limit-marks.ts';
 import type { LimitGrant } from '../../src/storage/limits/limit-marks.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -118,6 +118,24 @@ test('two concurrent nodes together pass no more than the limit', async () => {
     Array.from({ length: 20 }, () => count({ workspaceId: 'shared', wanted: 3, limit: 25, at: 1_800_000_000_000 })),
   );
   expect(grants.reduce((sum, grant) => sum + grant.granted, 0)).toBe(25);
+});
+
+test('batches of nodes that count beforehand, in other orders, pass the limit of each workspace and tell when the next passes', async () => {
+  const at = new Date(1_800_000_000_000);
+  const workspaces = ['first', 'second', 'third'];
+  const batches = await Promise.all(
+    Array.from({ length: 30 }, async (_, number) => {
+      const order = number % 2 === 0 ? workspaces : workspaces.toReversed();
+      const counts = order.map((workspaceId) => ({ ...rest, workspaceId, wanted: 3, limit: 25, at }));
+      const grants = await countBeforehand(bundle.database, counts);
+      return order.map((workspaceId, place) => ({ workspaceId, ...grants[place]! }));
+    }),
+  );
+  for (const name of workspaces) {
+    const grants = batches.flat().filter(({ workspaceId }) => workspaceId === name);
+    expect(grants.reduce((sum, { granted }) => sum + granted, 0)).toBe(25);
+    for (const { remaining, retryAfterSeconds } of grants) expect(retryAfterSeconds).toBe(remaining > 0 ? 0 : 60);
+  }
 });
 
 test('marks that are out of the window are dropped, all but the base', async () => {

@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import { countEachWithinLimit } from '../../storage/limits/limit-marks.ts';
+import { countBeforehand } from '../../storage/limits/limit-marks.ts';
 import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
 import { makeWorkTogether } from './work-together.ts';
 
@@ -36,7 +35,7 @@ async function countBatch(
     windowSeconds: 60,
     at: clock.now(),
   }));
-  const granted = await inTransaction(database, (tx) => countEachWithinLimit(tx, counts));
+  const granted = await countBeforehand(database, counts);
   const grants = new Map(counts.map(({ workspaceId }, place) => [workspaceId, granted[place]!]));
   const left = new Map([...grants].map(([id, grant]) => [id, grant.granted]));
   return workspaceIds.map((id) => {

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from '../database.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
 
 export type LimitCount = {
   operation: string;
@@ -26,6 +26,21 @@ export async function countWithinLimit(tx: Transaction, count: LimitCount): Prom
   return grant!;
 }
 
+/** Counts events in the transaction that stores what they are for; see `countTogether`. */
+export function countEachWithinLimit(tx: Transaction, counts: readonly LimitCount[]): Promise<LimitGrant[]> {
+  return countTogether(tx, { counts, isFlushed: true });
+}
+
+/**
+ * Counts events before what they are for is stored, by one message and without waiting for the disk: the log of the database
+ * has one order, so when what follows is durable, that it was counted is too. A crash forgets the counts of the last half
+ * second that nothing followed, which are those of refused requests. When the connection is lost meanwhile, the caller cannot
+ * know whether it was counted; asked again, it is counted once too often, never too rarely.
+ */
+export function countBeforehand(database: Database, counts: readonly LimitCount[]): Promise<LimitGrant[]> {
+  return countTogether(database, { counts, isFlushed: false });
+}
+
 // More than a batch adds.
 const oldMarksDeleted = 100;
 
@@ -35,18 +50,34 @@ const oldMarksDeleted = 100;
  * at an instant; so the mark at the window's edge says how far the count may go. The first batch of an instant and its
  * followers keep marks of their own, which `counted` tells apart. The newest old mark stays: it is the base of the count.
  *
- * The counters are locked first, in a statement of its own: the one after it sees what a waiting transaction before us has
- * counted. Order of locks: by operation and workspace. Indexes: limit_counters key, limit_marks_time, limit_marks key. Old
- * marks are deleted by their places, which nobody moves under the lock: joined by key they were looked for once for each mark of
- * the window.
+ * The counters are locked first, and what is read under the lock is what a transaction before us has counted. Its marks are not
+ * seen by who waited for it in this statement; they are as young as this count, so none of them can be the base. Order of
+ * locks: by operation and workspace. Indexes: limit_counters key, limit_marks_time, limit_marks key. Old marks are deleted by
+ * their places, which nobody moves under the lock: joined by key they were looked for once for each mark of the window.
  *
  * @returns the grants, in the order asked
  */
-export async function countEachWithinLimit(tx: Transaction, counts: readonly LimitCount[]): Promise<LimitGrant[]> {
-  await lockCounters(tx, counts);
+async function countTogether(
+  tx: Queryable,
+  { counts, isFlushed }: { counts: readonly LimitCount[]; isFlushed: boolean },
+): Promise<LimitGrant[]> {
+  const grants = await countThose(tx, { counts, isFlushed });
+  const missing = counts.filter((count) => !grants.has(count));
+  if (missing.length > 0) {
+    await makeCounters(tx, missing);
+    for (const [count, grant] of await countThose(tx, { counts: missing, isFlushed })) grants.set(count, grant);
+  }
+  return counts.map((count) => grants.get(count)!);
+}
+
+/** Those that have a counter. */
+async function countThose(
+  tx: Queryable,
+  { counts, isFlushed }: { counts: readonly LimitCount[]; isFlushed: boolean },
+): Promise<Map<LimitCount, LimitGrant>> {
   const rows = await tx<{ place: number; granted: number; remaining: number; nextMarkAt: Date | null }[]>`
-    with asked as materialized (
-      select asked.*, limit_counters.counted, base.counted as base
+    with locked as materialized (
+      select asked.*, limit_counters.counted
       from unnest(
         ${counts.map(({ operation }) => operation)}::text[], ${counts.map(({ workspaceId }) => workspaceId)}::text[],
         ${counts.map(({ wanted }) => wanted)}::int[], ${counts.map(({ limit }) => limit)}::int[],
@@ -55,10 +86,15 @@ export async function countEachWithinLimit(tx: Transaction, counts: readonly Lim
       ) with ordinality as asked (operation, workspace_id, wanted, most, edge, at, place)
       join limit_counters on limit_counters.operation = asked.operation
         and limit_counters.workspace_id = asked.workspace_id collate "C"
+      order by limit_counters.operation, limit_counters.workspace_id
+      for update of limit_counters
+    ), asked as materialized (
+      select locked.*, base.counted as base
+      from locked
       left join lateral (
         select limit_marks.counted from limit_marks
-        where limit_marks.operation = asked.operation and limit_marks.workspace_id = asked.workspace_id collate "C"
-          and limit_marks.at <= asked.edge
+        where limit_marks.operation = locked.operation and limit_marks.workspace_id = locked.workspace_id collate "C"
+          and limit_marks.at <= locked.edge
         order by limit_marks.at desc, limit_marks.counted desc limit 1
       ) as base on true
     ), decided as materialized (
@@ -85,10 +121,11 @@ export async function countEachWithinLimit(tx: Transaction, counts: readonly Lim
       ))
     )
     select place::int, granted::int, (coalesce(base, 0) + most - counted - granted)::int as remaining,
-      coalesce(next.at, case when granted > 0 then decided.at end) as "nextMarkAt"
+      coalesce(next.at, case when most > 0 then decided.at end) as "nextMarkAt",
+      case when not ${isFlushed} then set_config('synchronous_commit', 'off', true) end
     from decided
     -- Of the next event, which passes when the mark that covers number counted + granted + 1 - most is a window old. No mark
-    -- from before covers it where what is counted now does.
+    -- that is seen covers it where what is counted now does.
     left join lateral (
       select limit_marks.at from limit_marks
       where limit_marks.operation = decided.operation and limit_marks.workspace_id = decided.workspace_id collate "C"
@@ -96,28 +133,24 @@ export async function countEachWithinLimit(tx: Transaction, counts: readonly Lim
       order by limit_marks.counted limit 1
     ) as next on coalesce(base, 0) + most - counted - granted <= 0
     order by place`;
-  return rows.map(({ place, granted, nextMarkAt, ...row }) => {
-    const remaining = Math.max(0, row.remaining);
-    return { granted, remaining, retryAfterSeconds: remaining > 0 ? 0 : secondsUntil(nextMarkAt, counts[place - 1]!) };
-  });
+  return new Map(
+    rows.map(({ place, granted, nextMarkAt, ...row }) => {
+      const count = counts[place - 1]!;
+      const remaining = Math.max(0, row.remaining);
+      return [count, { granted, remaining, retryAfterSeconds: remaining > 0 ? 0 : secondsUntil(nextMarkAt, count) }];
+    }),
+  );
 }
 
-/** Those that are not there yet are made. */
-async function lockCounters(tx: Transaction, counts: readonly LimitCount[]): Promise<void> {
-  const asked = tx`
-    unnest(${counts.map(({ operation }) => operation)}::text[], ${counts.map(({ workspaceId }) => workspaceId)}::text[])
-      as asked (operation, workspace_id)`;
-  const lock = () => tx`
-    select 1 from limit_counters join ${asked} on limit_counters.operation = asked.operation
-      and limit_counters.workspace_id = asked.workspace_id collate "C"
-    order by limit_counters.operation, limit_counters.workspace_id
-    for update of limit_counters`;
-  if ((await lock()).length === counts.length) return;
+/** Index: limit_counters key. */
+async function makeCounters(tx: Queryable, counts: readonly LimitCount[]): Promise<void> {
   await tx`
     insert into limit_counters (operation, workspace_id, counted)
-    select asked.operation, asked.workspace_id, 0 from ${asked} order by 1, 2
+    select operation, workspace_id, 0
+    from unnest(${counts.map(({ operation }) => operation)}::text[], ${counts.map(({ workspaceId }) => workspaceId)}::text[])
+      as asked (operation, workspace_id)
+    order by 1, 2
     on conflict (operation, workspace_id) do nothing`;
-  await lock();
 }
 
 /** From an event that is counted now until the mark is a window old. */
