@@ -15,8 +15,38 @@ function override(path: string, sent: object, { fcm, apns, webpush }: Columns): 
   };
 }
 
+/** Of a user who reads German: each text stands where the content's own does, and its language beside it. */
+const german: FieldPlaces = {
+  field: 'payload.locales.*',
+  sent: undefined,
+  also: {
+    'payload.locales': {
+      de: {
+        ANDROID: { title: 'Bestellung', message: 'Fertig' },
+        IOS: { title: 'Bestellung' },
+        WEB: { message: 'Fertig' },
+      },
+    },
+  },
+  places: {
+    data: { 'data.svc_lang': 'de', 'data.gcm_title': 'Bestellung', 'data.gcm_alert': 'Fertig' },
+    notification: { 'android.notification.title': 'Bestellung', 'android.notification.body': 'Fertig' },
+    both: {
+      'data.svc_lang': 'de',
+      'data.gcm_title': 'Bestellung',
+      'data.gcm_alert': 'Fertig',
+      'android.notification.title': 'Bestellung',
+      'android.notification.body': 'Fertig',
+    },
+    IOS: { 'svc.lang': 'de', 'aps.alert.title': 'Bestellung' },
+    WEB: { lang: 'de', message: 'Fertig' },
+    declarative: { lang: 'de', message: 'Fertig', 'notification.lang': 'de', 'notification.body': 'Fertig' },
+  },
+};
+
 /** What a caller changes in finished requests stands where the caller says. */
 export const overrideFields: FieldPlaces[] = [
+  german,
   override(
     'fcm',
     { android: { ttl: '60s', notification: { ticker: 'x' } } },

@@ -652,6 +652,9 @@ export type CampaignPreview = {
         /** RENDERED, FALLBACK or FAILED */
         outcome: string;
 
+        /** Of the locales; absent: the texts for everybody else */
+        language?: string;
+
         /** As in campaign_content */
         content?: Record<string, unknown>;
         failure?: {
@@ -1159,6 +1162,32 @@ export type CampaignPushContent = {
       timer?: Record<string, unknown>;
     };
   };
+
+  /** Texts by language tag (BCP 47); at most 50 */
+  locales?: Record<
+    string,
+    {
+      android?: {
+        title?: string;
+        message?: string;
+        summary?: string;
+      };
+      ios?: {
+        title?: string;
+        message?: string;
+        subtitle?: string;
+      };
+      web?: {
+        title?: string;
+        message?: string;
+        redirectURL?: string;
+        iconURL?: string;
+
+        /** https */
+        imageURL?: string;
+      };
+    }
+  >;
 
   /** Changes to the finished requests, as merge patches */
   providerOverrides?: {
@@ -1812,6 +1841,12 @@ export type DeviceRequest = {
     app_version?: string;
     os_version?: string;
     idfv?: string;
+
+    /** BCP 47: in which of `payload.locales` it gets messages */
+    locale?: string;
+
+    /** The number on the icon of the app */
+    badge_count?: number;
     advertising_identifier?: string;
     svc_push_opted?: string | boolean;
     svc_push_provisional_opted?: string | boolean;
@@ -2602,6 +2637,32 @@ export type PushRequestV2 = {
     IOS?: PushIosContent;
     WEB?: PushWebContent;
 
+    /** Texts by language tag (BCP 47); at most 50 */
+    locales?: Record<
+      string,
+      {
+        ANDROID?: {
+          title?: string;
+          message?: string;
+          summary?: string;
+        };
+        IOS?: {
+          title?: string;
+          message?: string;
+          subtitle?: string;
+        };
+        WEB?: {
+          title?: string;
+          message?: string;
+          redirectURL?: string;
+          iconURL?: string;
+
+          /** https */
+          imageURL?: string;
+        };
+      }
+    >;
+
     /** Changes to the finished requests, as merge patches */
     providerOverrides?: {
       /** Of the message of FCM */
@@ -2653,6 +2714,32 @@ export type PushRequestV21 = {
     ANDROID?: PushAndroidContent;
     IOS?: PushIosContent;
     WEB?: PushWebContent;
+
+    /** Texts by language tag (BCP 47); at most 50 */
+    locales?: Record<
+      string,
+      {
+        ANDROID?: {
+          title?: string;
+          message?: string;
+          summary?: string;
+        };
+        IOS?: {
+          title?: string;
+          message?: string;
+          subtitle?: string;
+        };
+        WEB?: {
+          title?: string;
+          message?: string;
+          redirectURL?: string;
+          iconURL?: string;
+
+          /** https */
+          imageURL?: string;
+        };
+      }
+    >;
 
     /** Changes to the finished requests, as merge patches */
     providerOverrides?: {

@@ -97,3 +97,22 @@ export const providerOverrides = Part(
   { fcm: Patch('Of the message of FCM'), apns: requestPatch, webpush: requestPatch },
   'Changes to the finished requests, as merge patches',
 );
+
+const localeTexts = { title: Text(), message: Text() };
+const webTexts = { ...localeTexts, redirectURL: Text(), iconURL: Text(), imageURL: Text('https') };
+const Locales = (members: Record<string, TSchema>) =>
+  Type.Optional(
+    Type.Record(Type.String(), Type.Object(members), { description: 'Texts by language tag (BCP 47); at most 50' }),
+  );
+
+/** `locales`, beside the platforms; in campaigns these are named in lower case. */
+export const pushLocales = Locales({
+  ANDROID: Part({ ...localeTexts, summary: Text() }),
+  IOS: Part({ ...localeTexts, subtitle: Text() }),
+  WEB: Part(webTexts),
+});
+export const campaignLocales = Locales({
+  android: Part({ ...localeTexts, summary: Text() }),
+  ios: Part({ ...localeTexts, subtitle: Text() }),
+  web: Part(webTexts),
+});

@@ -29,6 +29,7 @@ beforeAll(async () => {
     action_type: 'block',
     reason: '@reason',
   });
+  await bundle.database`update devices set locale = 'pt-BR', badge_count = 3`;
   history = await addHistory(bundle, 'person');
   // Another workspace has the same and more.
   const other = await insertTestWorkspace(bundle.database, new Date(start.getTime() + 1));

@@ -122,6 +122,7 @@ const workspace = {
 };
 
 const pushWords: Words = {
+  'payload.locales': 'absent',
   'payload.providerOverrides': overrides,
   'payload.ANDROID.options': optionWords.ANDROID,
   'payload.ANDROID.fallback.options': optionWords.ANDROID,
@@ -212,6 +213,7 @@ const searchWords: Words = {
 };
 
 const documentWords: Words = {
+  'campaign_content.content.push.locales': [{ de: { android: { title: 'T' }, web: { imageURL: urls[0] } } }],
   'campaign_content.content.push.providerOverrides': overrides,
   'campaign_content.content.push.android.options': optionWords.ANDROID,
   'campaign_content.content.push.android.template_backup.options': optionWords.ANDROID,
@@ -296,7 +298,7 @@ const dataWords: Words = {
   svc_push_provisional_opted: [true, 'false'],
 };
 // Others may not be there.
-const deviceWords: Words = { ...dataWords, platform: ['ANDROID'], app_id: ['default'] };
+const deviceWords: Words = { ...dataWords, platform: ['ANDROID'], app_id: ['default'], locale: ['pt-BR'] };
 
 const device = data.deviceBody(prefixes);
 const v1 = { version: 'V1', versioning: 'off' } as const;

@@ -27,7 +27,7 @@ const url = 'https://a.example/1';
 /** A message with everything in it that the server can say to an app. */
 const android = {
   ...makeMessage('ANDROID', '0'),
-  ...{ inboxExpiresAt, report },
+  ...{ inboxExpiresAt, report, language: 'de' },
   payload: { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc', reportUrl: 'https://push.example/v1/interactions' },
   content: {
     ...{
@@ -50,7 +50,7 @@ const android = {
 } as AndroidMessage;
 const ios = {
   ...makeMessage('IOS', '0'),
-  ...{ inboxExpiresAt, report },
+  ...{ inboxExpiresAt, report, language: 'de' },
   content: {
     ...{ title: 'T', message: 'M', enableBadge: false, additionalActions: [], defaultAction },
     richContent: (['image', 'coupon'] as const).map((type) => ({ type, value: url })),
@@ -102,6 +102,8 @@ describe('the names that the receivers read are those that the server sends', ()
       ...['gcm_notificationType', 'svc_push_service'],
       // For clicks that go by way of the service, as browsers' do.
       'svc_click_proof',
+      // The texts are in it already.
+      'svc_lang',
       // Android shows none.
       'iconUrl',
       // Inside `svc_cid_attr`, which the app gets as it is.
@@ -116,7 +118,7 @@ describe('the names that the receivers read are those that the server sends', ()
     const silent = makeIosPayload({ ...ios, isSilent: true });
     const sent = [makeIosPayload(ios), silent].flatMap((payload) => namesIn((payload as { svc: object }).svc));
     const source = swift('CarillonMessage');
-    const notForTheReceiver = ['click_proof', 'own'];
+    const notForTheReceiver = ['click_proof', 'own', 'lang'];
     expect(sorted(matches(source, /\w\["(\w+)"\]/g))).toEqual(without(sent, notForTheReceiver));
     // `kind` of a button is always to open.
     expect(JSON.stringify(makeIosPayload(ios))).toContain('"type":"open"');

@@ -2,12 +2,13 @@ import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { unknownUser } from '../../domain/users/user-source.ts';
 import type { User } from '../../domain/users/user-source.ts';
-import { makePersonaliser } from '../../domain/template/personalise.ts';
-import type { Personal } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/database.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
+import { findLocalesOfUser } from '../../storage/devices/device-locales.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
+import { makeContentShow } from './show-content.ts';
+import type { Shown } from './show-content.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
 import type { ShownCampaign } from './read-shown-campaign.ts';
 
@@ -23,7 +24,7 @@ export type PreviewRequest = Omit<ShownCampaign, 'platformField'> & {
 export type Preview = {
   /** Empty for nobody in particular. */
   customerId: string;
-  platforms: { platform: Platform; personal: Personal }[];
+  platforms: (Shown & { platform: Platform })[];
   androidPayload: AndroidPayload;
 };
 
@@ -35,22 +36,22 @@ export type Preview = {
 export async function previewCampaign({ database }: PreviewDependencies, request: PreviewRequest): Promise<Preview> {
   const { event } = request;
   const { content, platforms, settings } = await readShownCampaign(database, { ...request, platformField: 'platform' });
-  const personaliser = makePersonaliser(content, settings.templates);
-  const user = await findUser(database, { ...request, reads: personaliser?.reads ?? [] });
+  const contents = makeContentShow(content, settings.templates);
+  const { user, ofDevices } = await findUser(database, { ...request, reads: contents.reads });
   return {
     androidPayload: (await findWorkspace(database, request.workspaceId))!.androidPayload,
     customerId: user.customerId,
-    platforms: platforms.map((platform) => ({
-      platform,
-      personal: personaliser ? personaliser.render({ platform, user, event }) : { content: content[platform]! },
-    })),
+    platforms: platforms.map((platform) => ({ platform, ...contents.show({ platform, user, ofDevices, event }) })),
   };
 }
 
 type Asked = Pick<PreviewRequest, 'workspaceId' | 'named'> & { reads: readonly string[] | 'all' };
 
-async function findUser(database: Database, { workspaceId, named, reads }: Asked): Promise<User> {
-  if (!named) return unknownUser;
+async function findUser(
+  database: Database,
+  { workspaceId, named, reads }: Asked,
+): Promise<{ user: User; ofDevices: Map<Platform, string> }> {
+  if (!named) return { user: unknownUser, ofDevices: new Map() };
   const users = await findNamedUsers(database, { workspaceId, ...named, limit: 2 });
   const [key] = users;
   if (!key || users.length > 1) {
@@ -60,5 +61,5 @@ async function findUser(database: Database, { workspaceId, named, reads }: Asked
   const found = await findUsers(database, { workspaceId, users: [key], names: reads });
   const user = found.get(key.userId);
   if (!user) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
-  return user;
+  return { user, ofDevices: await findLocalesOfUser(database, { workspaceId, ...key }) };
 }

@@ -89,6 +89,8 @@ function toRecord(command: RegisterDeviceCommand): Omit<DeviceRecord, 'appId'> {
     osVersion: command.osVersion ?? null,
     gaid: command.gaid ?? null,
     idfv: command.idfv ?? null,
+    locale: command.locale ?? null,
+    badgeCount: command.badgeCount ?? null,
   };
 }
 

@@ -119,6 +119,8 @@ function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
     device.osVersion,
     device.gaid,
     device.idfv,
+    device.locale,
+    device.badgeCount,
   ];
 }
 

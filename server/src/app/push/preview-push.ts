@@ -3,8 +3,6 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { PushCommand } from '../../domain/push/push-command.ts';
-import { makePersonaliser } from '../../domain/template/personalise.ts';
-import type { Personal } from '../../domain/template/personalise.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import { unknownUser } from '../../domain/users/user-source.ts';
 import type { User } from '../../domain/users/user-source.ts';
@@ -12,8 +10,11 @@ import { findTargetUsersPage } from '../../storage/campaigns/audience.ts';
 import { withinTime } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { allBuckets } from '../../storage/segments/segment-members.ts';
+import { findLocalesOfUser } from '../../storage/devices/device-locales.ts';
 import { findUsers, findUsersByCustomerIds } from '../../storage/users/users.ts';
 import { findPlatformCredentials } from '../campaigns/check-campaign.ts';
+import { makeContentShow } from '../campaigns/show-content.ts';
+import type { Shown } from '../campaigns/show-content.ts';
 import { countAudience } from '../campaigns/count-audience.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
@@ -23,14 +24,13 @@ import { requireApps } from './require-apps.ts';
 export type PushPreview = {
   /** For whom the texts are rendered; empty for nobody in particular. */
   customerId: string;
-  platforms: {
+  platforms: (Shown & {
     platform: Platform;
-    personal: Personal;
     /** Devices that a send now would be for; undefined: not counted in time. */
     devices: number | undefined;
     /** Undefined: none, so that a send waits for one. */
     credentials: 'simulated' | 'real' | undefined;
-  }[];
+  })[];
   /** What keeps the audience from being final. */
   pending: string[];
 };
@@ -60,9 +60,9 @@ export async function previewPush(
   const { content, settings, platforms, audience } = command;
   await requireApps(database, { workspaceId, appIds: settings.appIds });
   const found = await findPushAudience({ database }, { workspaceId, audience });
-  const personaliser = makePersonaliser(content, settings.templates);
+  const contents = makeContentShow(content, settings.templates);
   const named = { workspaceId, previewFor, first: found.targetUsers?.[0] };
-  const user = await findShownUser(database, { ...named, reads: personaliser?.reads ?? [] });
+  const { user, ofDevices } = await findShownUser(database, { ...named, reads: contents.reads });
   const credentials = await findPlatformCredentials(database, workspaceId);
   const asked = { workspaceId, found, command, at: clock.now() };
   const milliseconds = maxCountSeconds * 1000;
@@ -71,7 +71,7 @@ export async function previewPush(
     customerId: user.customerId,
     platforms: platforms.map((platform) => ({
       platform,
-      personal: personaliser ? personaliser.render({ platform, user, event: {} }) : { content: content[platform]! },
+      ...contents.show({ platform, user, ofDevices, event: {} }),
       devices: counted === 'too slow' ? undefined : (counted.result.devices.get(platform) ?? 0),
       credentials: credentials[platform],
     })),
@@ -79,7 +79,7 @@ export async function previewPush(
   };
 }
 
-type Shown = {
+type ShownUser = {
   workspaceId: string;
   previewFor: string | undefined;
   first: [bucket: number, userId: string] | undefined;
@@ -87,8 +87,8 @@ type Shown = {
 
 async function findShownUser(
   database: Database,
-  { workspaceId, previewFor, first, reads }: Shown & { reads: readonly string[] | 'all' },
-): Promise<User> {
+  { workspaceId, previewFor, first, reads }: ShownUser & { reads: readonly string[] | 'all' },
+): Promise<{ user: User; ofDevices: Map<Platform, string> }> {
   const named: UserKey[] =
     previewFor === undefined
       ? first === undefined
@@ -97,9 +97,9 @@ async function findShownUser(
       : await findUsersByCustomerIds(database, { workspaceId, customerIds: [previewFor], limit: 1 });
   const users = await findUsers(database, { workspaceId, users: named, names: reads });
   const [user] = users.values();
-  if (user) return user;
+  if (user) return { user, ofDevices: await findLocalesOfUser(database, { workspaceId, ...named[0]! }) };
   if (previewFor !== undefined) throw new ServiceError('DATA_USER_NOT_FOUND', { field: `The user ${previewFor}` });
-  return unknownUser;
+  return { user: unknownUser, ofDevices: new Map() };
 }
 
 type Counted = { devices: Map<Platform, number>; pending: string[] };

@@ -1,4 +1,4 @@
-import type { AndroidContent, IosContent, WebContent } from '../campaigns/content.ts';
+import type { OwnContent } from '../campaigns/content-texts.ts';
 import { readAndroidOptions, readIosOptions, readWebOptions } from '../content-options/read-content-options.ts';
 import { readDefaultAction } from './read-default-action.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
@@ -12,7 +12,7 @@ function refuseLayouts(part: RequestReader): void {
   part.refuse('custom_template_id', 'custom_template_version', 'timer');
 }
 
-export function readAndroidContent(part: RequestReader): Omit<AndroidContent, 'fallback'> {
+export function readAndroidContent(part: RequestReader): OwnContent['ANDROID'] {
   refuseLayouts(part);
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
   details.refuse('input_gif_url');
@@ -45,7 +45,7 @@ export function readAndroidContent(part: RequestReader): Omit<AndroidContent, 'f
 
 const mediaTypes = { Image: 'image', GIF: 'gif', Video: 'video', Audio: 'audio' } as const;
 
-export function readIosContent(part: RequestReader): Omit<IosContent, 'fallback'> {
+export function readIosContent(part: RequestReader): OwnContent['IOS'] {
   refuseLayouts(part);
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
   details.only(false, 'allow_bg_refresh');
@@ -74,7 +74,7 @@ export function readIosContent(part: RequestReader): Omit<IosContent, 'fallback'
   };
 }
 
-export function readWebContent(part: RequestReader): Omit<WebContent, 'fallback'> {
+export function readWebContent(part: RequestReader): OwnContent['WEB'] {
   refuseLayouts(part);
   part.refuse('buttons');
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];

@@ -1,9 +1,12 @@
 import { platforms } from '../campaigns/content.ts';
 import type { CampaignContent, Platform } from '../campaigns/content.ts';
 import { readAndroidContent, readIosContent, readWebContent } from './read-platform-content.ts';
+import { readLocales } from '../locales/read-locales.ts';
 import { readProviderOverrides } from '../provider-overrides/read-provider-overrides.ts';
 import { spreadOverrides } from '../provider-overrides/spread-overrides.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
+
+const documentNames = new Map(platforms.map((platform) => [platform.toLowerCase(), platform]));
 
 /**
  * `campaign_content` of a push (fact 6.2): `{"push": …}` or the same below the locale `default` and its one variation.
@@ -30,6 +33,7 @@ export function readPushContent(part: RequestReader, targets: readonly Platform[
     else if (platform === 'IOS') content.IOS = withBackup(readIosContent, push.part(name));
     else content.WEB = withBackup(readWebContent, push.part(name));
   }
+  readLocales(content, { payload: push, names: documentNames });
   spreadOverrides(content, readProviderOverrides(push, []));
   return content;
 }

@@ -3,11 +3,11 @@ import { changeOverrideTexts } from '../provider-overrides/change-override-texts
 import type { ChangeText, TextPlace } from './text-place.ts';
 import type { AndroidContent, DefaultAction, IosContent, Platform, WebContent } from './content.ts';
 
-/** The text at one place of the content, without the fallback. */
+/** What is shown in one language, without the fallback. */
 export type OwnContent = {
-  ANDROID: Omit<AndroidContent, 'fallback'>;
-  IOS: Omit<IosContent, 'fallback'>;
-  WEB: Omit<WebContent, 'fallback'>;
+  ANDROID: Omit<AndroidContent, 'fallback' | 'locales'>;
+  IOS: Omit<IosContent, 'fallback' | 'locales'>;
+  WEB: Omit<WebContent, 'fallback' | 'locales'>;
 };
 
 const maxText = 4_096;

@@ -15,6 +15,18 @@ export type DefaultAction = {
   keyValuePairs: Record<string, string>;
 };
 
+/** Texts and addresses that differ between languages, by language tag; what is missing is that of the content itself. */
+export type LocaleTexts = {
+  title?: string;
+  message?: string;
+  summary?: string;
+  subtitle?: string;
+  redirectUrl?: string;
+  iconUrl?: string;
+  imageUrl?: string;
+};
+export type Locales = Record<string, LocaleTexts>;
+
 export type AndroidText = { message: string; title: string; summary?: string };
 
 export type AndroidContent = AndroidText & {
@@ -29,7 +41,8 @@ export type AndroidContent = AndroidText & {
   options?: AndroidOptions;
   overrides?: ProviderOverrides;
   /** Shown instead when the personalisation of this content fails for a user. */
-  fallback?: Omit<AndroidContent, 'fallback'>;
+  fallback?: Omit<AndroidContent, 'fallback' | 'locales'>;
+  locales?: Locales;
 };
 
 export type IosContent = {
@@ -46,7 +59,8 @@ export type IosContent = {
   additionalActions: { category: string }[];
   options?: IosOptions;
   overrides?: ProviderOverrides;
-  fallback?: Omit<IosContent, 'fallback'>;
+  fallback?: Omit<IosContent, 'fallback' | 'locales'>;
+  locales?: Locales;
 };
 
 export type WebContent = {
@@ -59,7 +73,8 @@ export type WebContent = {
   autoDismiss: boolean;
   options?: WebOptions;
   overrides?: ProviderOverrides;
-  fallback?: Omit<WebContent, 'fallback'>;
+  fallback?: Omit<WebContent, 'fallback' | 'locales'>;
+  locales?: Locales;
 };
 
 /** One entry per targeted platform. */

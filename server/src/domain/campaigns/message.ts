@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { ReportPass } from '../interactions/interaction-token.ts';
 import type { SettledPayload } from './android-payload.ts';
-import type { AndroidContent, IosContent, WebContent } from './content.ts';
+import type { OwnContent } from './content-texts.ts';
 
 export type AndroidMessage = {
   platform: 'ANDROID';
-  content: Omit<AndroidContent, 'fallback'>;
+  content: OwnContent['ANDROID'];
   priority: 'HIGH' | 'NORMAL';
   payload: SettledPayload;
   /** The app runs, and nobody sees anything. */
@@ -13,7 +13,7 @@ export type AndroidMessage = {
 };
 export type IosMessage = {
   platform: 'IOS';
-  content: Omit<IosContent, 'fallback'>;
+  content: OwnContent['IOS'];
   priority: 1 | 5 | 10;
   /** Name of the object beside `aps` that is the app's. */
   dataPrefix: string;
@@ -21,7 +21,7 @@ export type IosMessage = {
 };
 export type WebMessage = {
   platform: 'WEB';
-  content: Omit<WebContent, 'fallback'>;
+  content: OwnContent['WEB'];
   urgency: 'low' | 'normal' | 'high';
   /** Where a browser goes that opens it without the worker: by way of this service, which counts the click. */
   link?: string;
@@ -32,6 +32,8 @@ export type Message = (AndroidMessage | IosMessage | WebMessage) & {
   workspaceId: string;
   campaignId: string;
   runId: string;
+  /** The tag under which its texts stand among the locales; absent: they are those for everybody else. */
+  language?: string;
   /** Lives this long at the provider when the device is away; 0 = do not store. */
   ttlSeconds: number;
   /** When the app takes it out of its inbox. */

@@ -10,3 +10,5 @@ export const maxVibrateMilliseconds = 10_000;
 // Of `payload.providerOverrides`.
 export const maxOverrideBytes = 4_096;
 export const maxOverrideDepth = 8;
+// Of `payload.locales`.
+export const maxLocales = 50;

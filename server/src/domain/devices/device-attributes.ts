@@ -1,5 +1,7 @@
 import { isAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
+import { maxBadge } from '../content-options/limits.ts';
+import { canonicalTag } from '../locales/language-tag.ts';
 import { textFault } from '../users/user-attributes.ts';
 import { maxDeviceTextCharacters, maxPushIdCharacters } from './limits.ts';
 
@@ -15,6 +17,10 @@ export type DeviceAttributes = {
   osVersion: string | null;
   gaid: string | null;
   idfv: string | null;
+  /** A language tag in its canonical form. */
+  locale: string | null;
+  /** The number on the app's icon. */
+  badgeCount: number | null;
 };
 
 export type ParsedDevice =
@@ -55,6 +61,8 @@ export function parseDeviceAttributes(attributes: Record<string, unknown>, prefi
         osVersion: readText(attributes.os_version, 'os_version'),
         gaid: readText(vendor('gaid'), 'gaid'),
         idfv: readText(attributes.idfv ?? attributes.advertising_identifier, 'idfv'),
+        locale: readLocale(attributes.locale),
+        badgeCount: readBadgeCount(attributes.badge_count),
       },
     };
   } catch (error) {
@@ -77,6 +85,21 @@ function readAppId(value: unknown): { appId?: string } {
   if (value === undefined || value === null || value === '') return {};
   if (typeof value !== 'string' || !isAppId(value)) throw new Fault('attributes.app_id', 'must be the id of an app');
   return { appId: value };
+}
+
+function readLocale(value: unknown): string | null {
+  const text = readText(value, 'attributes.locale');
+  const tag = text === null ? null : canonicalTag(text);
+  if (tag === undefined) throw new Fault('attributes.locale', 'is no language tag');
+  return tag;
+}
+
+/** As a text too: the cells of a file are. */
+function readBadgeCount(value: unknown): number | null {
+  if (value === undefined || value === null || value === '') return null;
+  const count = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
+  if (Number.isInteger(count) && (count as number) >= 0 && (count as number) <= maxBadge) return count as number;
+  throw new Fault('attributes.badge_count', `must be a whole number from 0 to ${maxBadge}`);
 }
 
 function readToken(value: unknown, platform: Platform): string {

@@ -74,5 +74,12 @@ export const optionLimitTexts: { 'content-options': LimitTexts<typeof contentOpt
       whenReached: 'PUSH_PARAMETER_INVALID',
       source: 'ours',
     },
+    maxLocales: {
+      what: 'Languages of `payload.locales`',
+      unit: 'languages',
+      per: 'request',
+      whenReached: 'PUSH_PARAMETER_INVALID',
+      source: 'ours',
+    },
   },
 };

@@ -3,6 +3,8 @@ import type { User } from '../users/user-source.ts';
 import { changeTexts } from '../campaigns/content-texts.ts';
 import type { OwnContent } from '../campaigns/content-texts.ts';
 import type { TextPlace } from '../campaigns/text-place.ts';
+import { languagesOf, makeContentIn } from '../locales/localize-content.ts';
+import type { ContentIn } from '../locales/localize-content.ts';
 import { platforms } from '../campaigns/content.ts';
 import type { CampaignContent, Platform } from '../campaigns/content.ts';
 import { Budget } from './budget.ts';
@@ -24,12 +26,20 @@ export type Personal<P extends Platform = Platform> =
   /** The content failed, and so did the fallback, if there is one. */
   | { fault: ContentFault };
 
+export type RenderRequest<P extends Platform> = {
+  platform: P;
+  user: User;
+  event: Record<string, unknown>;
+  /** Of the locales of the platform; undefined: the content for everybody else. */
+  language?: string | undefined;
+};
+
 export type Personaliser = {
   /** Names of attributes that the templates read of a person; `all` when not known before. */
   reads: readonly string[] | 'all';
   /** Names of attributes of a business event. */
   eventReads: readonly string[] | 'all';
-  render<P extends Platform>(request: { platform: P; user: User; event: Record<string, unknown> }): Personal<P>;
+  render<P extends Platform>(request: RenderRequest<P>): Personal<P>;
 };
 
 /**
@@ -37,14 +47,16 @@ export type Personaliser = {
  * is a template: then there is nothing to do for anybody.
  */
 export function makePersonaliser(content: CampaignContent, mode: TemplateMode): Personaliser | undefined {
-  const templates = findTemplates(content, mode);
+  const contentIn = makeContentIn(content);
+  const templates = findTemplates(content, { mode, contentIn });
   if (templates.size === 0) return undefined;
   return {
     reads: storedNames(readNames(templates, 'UserAttribute')),
     eventReads: readNames(templates, 'BusinessEventAttribute'),
-    render({ platform, user, event }) {
+    render({ platform, user, event, language }) {
       const sources: Sources = { UserAttribute: userSource(user), BusinessEventAttribute: eventSource(event) };
-      const { fallback, ...own } = content[platform]!;
+      const { fallback } = content[platform]!;
+      const own = contentIn(platform, language);
       const rendered = renderContent({ platform, content: own as never, templates, sources });
       if ('content' in rendered || !fallback) return rendered;
       const second = renderContent({ platform, content: fallback as never, templates, sources });
@@ -56,7 +68,9 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
 
 type Templates = Map<string, Template | { fault: string }>;
 
-function findTemplates(content: CampaignContent, mode: TemplateMode): Templates {
+type Finding = { mode: TemplateMode; contentIn: ContentIn };
+
+function findTemplates(content: CampaignContent, { mode, contentIn }: Finding): Templates {
   const templates: Templates = new Map();
   const note = (text: string): string => {
     if (isTemplate(text, mode) && !templates.has(text)) {
@@ -66,8 +80,10 @@ function findTemplates(content: CampaignContent, mode: TemplateMode): Templates 
     return text;
   };
   for (const platform of platforms) {
-    const { fallback, ...own } = content[platform] ?? {};
-    if (content[platform]) changeTexts(platform, { content: own as never, change: note });
+    if (!content[platform]) continue;
+    const { fallback } = content[platform];
+    for (const language of [undefined, ...languagesOf(content, platform)])
+      changeTexts(platform, { content: contentIn(platform, language) as never, change: note });
     if (fallback) changeTexts(platform, { content: fallback as never, change: note });
   }
   return templates;

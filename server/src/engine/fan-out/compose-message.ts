@@ -15,7 +15,7 @@ type ComposedRun = Pick<
   RunToSend,
   'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt' | 'androidPayload'
 >;
-type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal'>;
+type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal' | 'localized'>;
 
 type Composed = { run: ComposedRun; device: ComposedDevice; tokens: InteractionTokens; phoneDefaults: PhoneDefaults };
 
@@ -29,6 +29,7 @@ export function composeMessage({ run, device, tokens, phoneDefaults }: Composed)
     workspaceId: run.workspaceId,
     campaignId: run.campaignId,
     runId: run.id,
+    ...languageOf(device),
     ...(settings.inboxExpiryHours === null
       ? {}
       : { inboxExpiresAt: new Date(run.createdAt.getTime() + settings.inboxExpiryHours * 3_600_000) }),
@@ -122,14 +123,21 @@ function linkOf(address: string, { report, publicUrl }: Counted): { link?: strin
   return { link: `${publicUrl}/v1/click/${report.token}.${report.clickProof}?to=${encodeURIComponent(address)}` };
 }
 
+/** A fallback is for everybody. */
+function languageOf({ personal, localized }: ComposedDevice): Pick<Message, 'language'> {
+  const isFallback = personal !== undefined && 'instead' in personal && personal.instead !== undefined;
+  return localized === undefined || isFallback ? {} : { language: localized.language };
+}
+
 /** What the device shows: content rendered for the user, or the same content for all. The fallback stays here. */
 function contentOf<P extends Platform>(
   platform: P,
   { run, device }: { run: ComposedRun; device: ComposedDevice },
 ): OwnContent[P] | undefined {
   if (device.personal && 'content' in device.personal) return device.personal.content as OwnContent[P];
+  if (device.localized) return device.localized.content as OwnContent[P];
   const content = run.content[platform];
   if (!content) return undefined;
-  const { fallback: _fallback, ...own } = content;
+  const { fallback: _fallback, locales: _locales, ...own } = content;
   return own as OwnContent[P];
 }

@@ -1,19 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
 import { unknownUser } from '../../domain/users/user-source.ts';
+import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import { chooseLanguage, hasLocales, languageAttribute, makeContentIn } from '../../domain/locales/localize-content.ts';
+import type { KnownLanguages } from '../../domain/locales/localize-content.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal, Personaliser } from '../../domain/template/personalise.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
+import { findDeviceLocales } from '../../storage/devices/device-locales.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 
 /** A device with the message rendered for its user; absent if all users get the same. */
 export type Recipient = AudienceDevice & {
   personal?: Personal;
+  /** Texts in a language of the user's, the same for all who read it. */
+  localized?: LocalizedContent;
   /** What was thrown when the message was rendered for the user. */
   fault?: Error;
 };
+
+export type LocalizedContent = { language: string; content: OwnContent[Platform] };
 
 export type PersonaliseDevices = <Device extends AudienceDevice>(
   run: RunToSend,
@@ -23,43 +32,78 @@ export type PersonaliseDevices = <Device extends AudienceDevice>(
 // The worst message takes 0.3 ms (docs/decisions/0019): 20 ms at most before the process does something else.
 const messagesAtOnce = 64;
 
+type Prepared = { personaliser: Personaliser | undefined; localize: Localize | undefined };
+type Localize = (place: KnownLanguages & { platform: Platform }) => LocalizedContent | undefined;
+
 /**
  * Makes the messages of a run for a page of its devices. The attributes that its templates read are fetched in one
- * statement; a run without templates costs nothing. Templates are read once for all pages of a chunk.
+ * statement, and what is known of the devices' languages in another; a run without templates and locales costs nothing.
+ * Templates are read once for all pages of a chunk, and each language's content is made once.
  */
 export function makePersonaliseDevices({ database }: { database: Database }): PersonaliseDevices {
-  const known = new WeakMap<RunToSend['content'], { personaliser: Personaliser | undefined }>();
-  const personaliserOf = (run: RunToSend): Personaliser | undefined => {
+  const known = new WeakMap<RunToSend['content'], Prepared>();
+  const prepare = (run: RunToSend): Prepared => {
     const found = known.get(run.content);
-    if (found) return found.personaliser;
+    if (found) return found;
     const personaliser = makePersonaliser(run.content, deliverySettings(run.settings).templates);
-    known.set(run.content, { personaliser });
-    return personaliser;
+    const prepared = { personaliser, localize: makeLocalize(run.content) };
+    known.set(run.content, prepared);
+    return prepared;
   };
 
   return async (run, devices) => {
-    const personaliser = personaliserOf(run);
-    if (!personaliser || devices.length === 0) return devices;
+    const { personaliser, localize } = prepare(run);
+    if ((!personaliser && !localize) || devices.length === 0) return devices;
+    const { workspaceId } = run;
     const users = await findUsers(database, {
-      workspaceId: run.workspaceId,
+      workspaceId,
       users: devices.map(({ bucket, userId }) => ({ bucket, userId })),
-      names: personaliser.reads,
+      names: namesRead(personaliser, localize),
     });
+    const languages = localize ? await findDeviceLocales(database, { workspaceId, devices }) : undefined;
     const event = run.businessEvent?.attributes ?? {};
     const recipients: ((typeof devices)[number] & Recipient)[] = [];
     for (const device of devices) {
       if (recipients.length % messagesAtOnce === messagesAtOnce - 1) await setImmediate();
+      const { platform } = device;
+      if (!run.content[platform]) {
+        recipients.push(device);
+        continue;
+      }
       // Erased since the page was read: nothing is known of this person any more.
       const user = users.get(device.userId) ?? unknownUser;
-      const { platform } = device;
       try {
+        const spoken = { ofDevice: languages?.get(device.id) ?? null, ofUser: user.attributes.locale };
+        const localized = localize?.({ platform, ...spoken });
+        const own = localized ? { ...device, localized } : device;
+        const language = localized?.language;
         recipients.push(
-          run.content[platform] ? { ...device, personal: personaliser.render({ platform, user, event }) } : device,
+          personaliser ? { ...own, personal: personaliser.render({ platform, user, event, language }) } : own,
         );
       } catch (error) {
         recipients.push({ ...device, fault: new Error('the message cannot be rendered', { cause: error }) });
       }
     }
     return recipients;
+  };
+}
+
+function namesRead(personaliser: Personaliser | undefined, localize: Localize | undefined): readonly string[] | 'all' {
+  const reads = personaliser?.reads ?? [];
+  return reads === 'all' || !localize ? reads : [...reads, languageAttribute];
+}
+
+/** Undefined if all users get the content in one language. One object for each language, so that its messages are known to be alike. */
+function makeLocalize(content: RunToSend['content']): Localize | undefined {
+  if (!hasLocales(content)) return undefined;
+  const contentIn = makeContentIn(content);
+  const made = new Map<OwnContent[Platform], LocalizedContent>();
+  return ({ platform, ...known }) => {
+    const language = chooseLanguage(content, { platform, ...known });
+    if (language === undefined) return undefined;
+    const own = contentIn(platform, language);
+    const localized = made.get(own) ?? { language, content: own };
+    made.set(own, localized);
+    return localized;
   };
 }

@@ -125,6 +125,7 @@ export const v5PreviewAnswer = named(
       Type.String(),
       Type.Object({
         outcome: Type.String({ description: 'RENDERED, FALLBACK or FAILED' }),
+        language: text('Of the locales; absent: the texts for everybody else'),
         content: Type.Optional(Type.Unsafe<unknown>({ type: 'object', description: 'As in campaign_content' })),
         failure: Type.Optional(Type.Object({ field: Type.String(), cause: Type.String(), reason: Type.String() })),
       }),

@@ -5,19 +5,17 @@ import { presentPushContent } from './present-push-content.ts';
 export function presentPreview({ customerId, platforms }: Pick<Preview, 'customerId' | 'platforms'>) {
   return {
     customer_id: customerId,
-    platforms: Object.fromEntries(
-      platforms.map(({ platform, personal }) => [platform.toLowerCase(), presentOne(platform, personal)]),
-    ),
+    platforms: Object.fromEntries(platforms.map((shown) => [shown.platform.toLowerCase(), presentOne(shown)])),
   };
 }
 
 type One = Preview['platforms'][number];
 
-function presentOne(platform: One['platform'], personal: One['personal']) {
+function presentOne({ platform, personal, language }: One) {
   if ('fault' in personal) return { outcome: 'FAILED', failure: personal.fault };
   const { push } = presentPushContent({ [platform]: { ...personal.content, fallback: undefined } });
   const content = Object.values(push)[0];
   return personal.instead
     ? { outcome: 'FALLBACK', content, failure: personal.instead }
-    : { outcome: 'RENDERED', content };
+    : { outcome: 'RENDERED', ...(language === undefined ? {} : { language }), content };
 }

@@ -5,6 +5,7 @@ import type {
   IosContent,
   WebContent,
 } from '../../domain/campaigns/content.ts';
+import { platforms } from '../../domain/campaigns/content.ts';
 import { collectOverrides } from '../../domain/provider-overrides/spread-overrides.ts';
 
 /**
@@ -19,6 +20,7 @@ export function presentPushContent(stored: Record<string, unknown>) {
       ...(ANDROID ? { android: withBackup(ANDROID, presentAndroid) } : {}),
       ...(IOS ? { ios: withBackup(IOS, presentIos) } : {}),
       ...(WEB ? { web: withBackup(WEB, presentWeb) } : {}),
+      ...presentLocales(stored as CampaignContent),
       ...(overrides === undefined ? {} : { providerOverrides: overrides }),
     },
   };
@@ -122,4 +124,15 @@ function presentAction(action: DefaultAction | undefined) {
 
 function valueOf(items: readonly { type: string; value: string }[], type: string): string | undefined {
   return items.find((item) => item.type === type)?.value;
+}
+
+/** By language and then by platform, as they are sent. */
+function presentLocales(content: CampaignContent): { locales?: Record<string, Record<string, object>> } {
+  const locales: Record<string, Record<string, object>> = {};
+  for (const platform of platforms)
+    for (const [language, texts] of Object.entries(content[platform]?.locales ?? {})) {
+      const { redirectUrl: redirectURL, iconUrl: iconURL, imageUrl: imageURL, ...shown } = texts;
+      (locales[language] ??= {})[platform.toLowerCase()] = { ...shown, redirectURL, iconURL, imageURL };
+    }
+  return Object.keys(locales).length === 0 ? {} : { locales };
 }

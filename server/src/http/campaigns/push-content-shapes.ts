@@ -1,5 +1,11 @@
 import { Type } from 'typebox';
-import { androidOptions, iosOptions, providerOverrides, webOptions } from '../content-option-shapes.ts';
+import {
+  androidOptions,
+  campaignLocales,
+  iosOptions,
+  providerOverrides,
+  webOptions,
+} from '../content-option-shapes.ts';
 import { flag, part, text, tree } from './shape-members.ts';
 import { named } from '../openapi/named.ts';
 
@@ -82,6 +88,7 @@ export const pushContent = named(
     android: part({ ...android, template_backup: part(android) }),
     ios: part({ ...ios, template_backup: part(ios) }),
     web: part({ ...web, template_backup: part(web) }),
+    locales: campaignLocales,
     providerOverrides,
   }),
 );

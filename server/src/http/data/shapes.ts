@@ -51,6 +51,10 @@ export function deviceBody(prefixes: readonly string[]) {
         app_version: Type.Optional(Type.String()),
         os_version: Type.Optional(Type.String()),
         idfv: Type.Optional(Type.String()),
+        locale: Type.Optional(Type.String({ description: 'BCP 47: in which of `payload.locales` it gets messages' })),
+        badge_count: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 99_999, description: 'The number on the icon of the app' }),
+        ),
         advertising_identifier: Type.Optional(Type.String()),
         ...vendor,
       }),

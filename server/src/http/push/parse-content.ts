@@ -1,20 +1,18 @@
-import type {
-  AndroidContent,
-  CampaignContent,
-  DefaultAction,
-  IosContent,
-  Platform,
-  WebContent,
-} from '../../domain/campaigns/content.ts';
+import { platforms as everyPlatform } from '../../domain/campaigns/content.ts';
+import type { AndroidContent, CampaignContent, DefaultAction, Platform } from '../../domain/campaigns/content.ts';
 import {
   readAndroidOptions,
   readIosOptions,
   readWebOptions,
 } from '../../domain/content-options/read-content-options.ts';
+import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
+import { readLocales } from '../../domain/locales/read-locales.ts';
 import { readProviderOverrides } from '../../domain/provider-overrides/read-provider-overrides.ts';
 import { carriers, spreadOverrides } from '../../domain/provider-overrides/spread-overrides.ts';
 import { maxGroupKeyCharacters, maxRichItems } from '../../domain/push/limits.ts';
+
+const ownNames = new Map(everyPlatform.map((platform) => [platform as string, platform]));
 
 export type ContentContext = {
   platforms: readonly Platform[];
@@ -39,6 +37,8 @@ export function parseContent(body: RequestReader, { platforms, isSilent, prefixe
     else if (platform === 'IOS') content.IOS = withFallback(parseIos, entry);
     else content.WEB = withFallback(parseWeb, entry);
   }
+  if (isSilent && !payload.isAbsent('locales')) payload.invalid('locales', 'cannot be in a silent message');
+  else readLocales(content, { payload, names: ownNames });
   const { overrides, readsUser } = readProviderOverrides(payload, prefixes);
   spreadOverrides(content, { overrides, readsUser });
   const carrying = platforms.map((platform) => carriers[platform]);
@@ -75,7 +75,7 @@ function withFallback<Content extends object>(
   return { ...content, fallback: parse(given.over({ ...own, ...members })) };
 }
 
-function parseAndroid(entry: RequestReader): Omit<AndroidContent, 'fallback'> {
+function parseAndroid(entry: RequestReader): OwnContent['ANDROID'] {
   const summary = entry.over({ summary: entry.get('summary') ?? entry.members.Summary }).template('summary');
   const channelId = entry.plain('channel_id', 256);
   return {
@@ -90,7 +90,7 @@ function parseAndroid(entry: RequestReader): Omit<AndroidContent, 'fallback'> {
   };
 }
 
-function parseIos(entry: RequestReader): Omit<IosContent, 'fallback'> {
+function parseIos(entry: RequestReader): OwnContent['IOS'] {
   const subtitle = entry.template('subtitle');
   const richContent = parseRichContent(entry, ['gif', 'coupon', 'sound', 'image', 'audio', 'video']);
   const media = richContent.filter(({ type }) => type === 'image' || type === 'audio' || type === 'video');
@@ -113,7 +113,7 @@ function parseIos(entry: RequestReader): Omit<IosContent, 'fallback'> {
   };
 }
 
-function parseWeb(entry: RequestReader): Omit<WebContent, 'fallback'> {
+function parseWeb(entry: RequestReader): OwnContent['WEB'] {
   const requiredUrl = (name: 'redirectURL' | 'iconURL'): string =>
     entry.requires(name) ? (entry.templateUrl(name, ['https:', 'http:']) ?? '') : '';
   const imageUrl = entry.templateUrl('imageURL', ['https:']);

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { androidOptions, iosOptions, providerOverrides, webOptions } from '../content-option-shapes.ts';
+import { androidOptions, iosOptions, providerOverrides, pushLocales, webOptions } from '../content-option-shapes.ts';
 import { named } from '../openapi/named.ts';
 import { pushFailureTexts } from './present.ts';
 
@@ -121,6 +121,7 @@ const commonFields = {
     ANDROID: Type.Optional(named('PushAndroidContent', withFallback(androidFields))),
     IOS: Type.Optional(named('PushIosContent', withFallback(iosFields))),
     WEB: Type.Optional(named('PushWebContent', withFallback(webFields))),
+    locales: pushLocales,
     providerOverrides,
   }),
   campaignDelivery: named(

@@ -17,6 +17,9 @@ export type DeviceRecord = {
   osVersion: string | null;
   gaid: string | null;
   idfv: string | null;
+  /** A language tag in its canonical form. */
+  locale: string | null;
+  badgeCount: number | null;
 };
 
 export type StoredDevice = UserKey & {
@@ -54,7 +57,8 @@ const registeredAgain = (tx: Queryable): Fragment => tx`
       provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
       app_version = coalesce(excluded.app_version, devices.app_version),
       os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
-      idfv = coalesce(excluded.idfv, devices.idfv), registered_at = excluded.registered_at,
+      idfv = coalesce(excluded.idfv, devices.idfv), locale = coalesce(excluded.locale, devices.locale),
+      badge_count = coalesce(excluded.badge_count, devices.badge_count), registered_at = excluded.registered_at,
       gone_at = null, gone_reason = null, updated_at = excluded.updated_at`;
 
 /**
@@ -71,12 +75,13 @@ export async function upsertDevice(
   const [row] = await tx<{ id: string }[]>`
     insert into devices (
       workspace_id, bucket, id, user_id, device_id, platform, push_id, app_id, state, provisional, model, app_version,
-      os_version, gaid, idfv, registered_at, created_at, updated_at
+      os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
     )
     values (
       ${device.workspaceId}, ${device.bucket}, ${device.id}, ${device.userId}, ${device.deviceId}, ${device.platform},
       ${device.pushId}, ${device.appId}, ${state}, ${device.isProvisional}, ${device.model}, ${device.appVersion},
-      ${device.osVersion}, ${device.gaid}, ${device.idfv}, ${device.at}, ${device.at}, ${device.at}
+      ${device.osVersion}, ${device.gaid}, ${device.idfv}, ${device.locale}, ${device.badgeCount},
+      ${device.at}, ${device.at}, ${device.at}
     )
     ${registeredAgain(tx)}
     returning id`;
@@ -209,6 +214,7 @@ export async function makeDeviceStaging(session: Session): Promise<void> {
       line bigint, customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C",
       device_id text collate "C", platform text, push_id text, app_id text collate "C", address_hash bytea,
       state text, provisional boolean, model text, app_version text, os_version text, gaid text, idfv text,
+      locale text collate "C", badge_count integer,
       previous_push_id text, is_existing boolean
     )`;
   // Users whose devices this batch changes; is_known: they had some before.
@@ -291,10 +297,10 @@ async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Pr
   await session`
     insert into devices (
       workspace_id, bucket, id, user_id, device_id, platform, push_id, app_id, state, provisional, model, app_version,
-      os_version, gaid, idfv, registered_at, created_at, updated_at
+      os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
     )
     select ${workspaceId}, bucket, id, user_id, device_id, platform, push_id, nullif(app_id, ${defaultAppId}), state,
-      provisional, model, app_version, os_version, gaid, idfv, ${at}, ${at}, ${at}
+      provisional, model, app_version, os_version, gaid, idfv, locale, badge_count, ${at}, ${at}, ${at}
     from import_devices order by bucket, id
     ${registeredAgain(session)}`;
   await session`

@@ -53,6 +53,8 @@ export type DeviceToExport = {
   osVersion: string | null;
   gaid: string | null;
   idfv: string | null;
+  locale: string | null;
+  badgeCount: number | null;
   registeredAt: Date;
   blockReason: string | null;
   blockReference: string | null;
@@ -64,7 +66,8 @@ export function streamDevices(tx: Queryable, workspaceId: string): Pages<DeviceT
     select users.customer_id as "customerId", devices.device_id as "deviceId", devices.platform,
       devices.push_id as "pushId", devices.app_id as "appId", devices.state, devices.blocked_state as "blockedState",
       devices.provisional as "isProvisional", devices.model, devices.app_version as "appVersion",
-      devices.os_version as "osVersion", devices.gaid, devices.idfv, devices.registered_at as "registeredAt",
+      devices.os_version as "osVersion", devices.gaid, devices.idfv, devices.locale,
+      devices.badge_count as "badgeCount", devices.registered_at as "registeredAt",
       devices.block_reason as "blockReason", devices.block_reference as "blockReference"
     from devices
     join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket

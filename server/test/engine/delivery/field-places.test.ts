@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { everyField } from '../../../../scripts/field-places/every-field.ts';
 import { columns, gone, made, sentAt } from '../../../../scripts/field-places/field-places.ts';
 import type { Column, FieldPlaces, Places } from '../../../../scripts/field-places/field-places.ts';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { CampaignContent, Platform } from '../../../src/domain/campaigns/content.ts';
+import { chooseLanguage, makeContentIn } from '../../../src/domain/locales/localize-content.ts';
 import type { PushCommand } from '../../../src/domain/push/push-command.ts';
 import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
 import { findBrowserFault } from '../../../src/engine/delivery/simulator/browser-rules.ts';
@@ -61,6 +62,12 @@ function read(body: Body): PushCommand {
   });
 }
 
+/** The users of all messages read it, where there is a text in it. */
+function inGerman(content: CampaignContent, platform: Platform) {
+  const language = chooseLanguage(content, { platform, ofDevice: 'de', ofUser: undefined });
+  return language === undefined ? {} : { localized: { language, content: makeContentIn(content)(platform, language) } };
+}
+
 function compose({ body, column }: Sent, dataPrefix: string | null = null) {
   const { content, settings } = read(body);
   const mode = platformOf(column) === 'ANDROID' ? (column as 'data') : 'data';
@@ -74,7 +81,7 @@ function compose({ body, column }: Sent, dataPrefix: string | null = null) {
       createdAt: sentAt,
       androidPayload: { mode, pushFrom: 'carillon', dataPrefix },
     },
-    device: { id: 'd'.repeat(24), bucket: 7, platform: platformOf(column) } as never,
+    device: { id: 'd'.repeat(24), bucket: 7, platform: platformOf(column), ...inGerman(content, platformOf(column)) },
     tokens,
     phoneDefaults: { dataPrefix: 'svc', publicUrl: 'https://push.example' },
   });

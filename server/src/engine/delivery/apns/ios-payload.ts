@@ -52,6 +52,7 @@ function makeAlert(message: IosMessage): object {
         ? {}
         : { action: { type: action.type, value: action.value, key_value_pairs: action.keyValuePairs } }),
       ...makeActions(options.additionalActions),
+      ...(message.language === undefined ? {} : { lang: message.language }),
     },
   };
 }

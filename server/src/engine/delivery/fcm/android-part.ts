@@ -87,6 +87,7 @@ function makeData(message: AndroidMessage): Record<string, string> {
   if (message.inboxExpiresAt) data[own('inbox_expiry')] = String(Math.floor(message.inboxExpiresAt.getTime() / 1000));
   if (message.report) data[own('report_token')] = message.report.token;
   if (message.report?.clickProof !== undefined) data[own('click_proof')] = message.report.clickProof;
+  if (message.language !== undefined) data[own('lang')] = message.language;
   if (content.summary !== undefined) data.gcm_subtext = content.summary;
   if (content.channelId !== undefined) data[own('channel_id')] = content.channelId;
   if (content.groupKey !== undefined) data[own('group_key')] = content.groupKey;

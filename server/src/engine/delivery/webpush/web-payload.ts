@@ -57,13 +57,15 @@ function makePayload({ content, identity, report, ...message }: BrowserMessage):
     ...(badgeURL === undefined ? {} : { badgeURL }),
     ...(appBadge === undefined ? {} : { appBadge: countOf(appBadge) }),
     ...shown,
+    ...(message.language === undefined ? {} : { lang: message.language }),
   };
 }
 
 /** Members that browsers read by themselves (https://webkit.org/blog/16535/meet-declarative-web-push/). */
-function makeDeclaration({ content, link }: BrowserMessage, payload: Payload): Payload {
+function makeDeclaration({ content, link, language }: BrowserMessage, payload: Payload): Payload {
   const { options = {} } = content;
-  const { additionalActions: actions, badgeURL, appBadge, renotify, silent, requireInteraction, lang, dir } = options;
+  const { additionalActions: actions, badgeURL, appBadge, renotify, silent, requireInteraction, dir } = options;
+  const lang = language ?? options.lang;
   const badge = appBadge === undefined ? {} : { app_badge: countOf(appBadge) };
   return {
     web_push: 8030,
