@@ -1,7 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { packMessageIdAsHex } from '../../domain/ledger/message-id.ts';
 import type { Database, Queryable } from '../database.ts';
-import { joinIdBytes } from './ledger-bytes.ts';
+import { joinIdBytes, joinSmallNumbers } from './ledger-bytes.ts';
 import { makeDay, partitionName } from '../retention/day-partitions.ts';
 import { isInBuckets } from '../users/in-buckets.ts';
 import { outcomeLetters, platformLetters } from './ledger-words.ts';
@@ -75,28 +75,32 @@ function insertRows(
     devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
   // Nobody asks which rows are new where all are. A cluster inserts by COPY what returns nothing, and refuses that under policies.
   const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
-  // What has one length is one value that the server cuts: to write an array takes a worker longer than all else here.
+  // What has one length is one value that the server cuts: to write an array takes a worker longer than all else here. They
+  // are bytes, because the place of a letter in a text is found by counting from its start: an eighth of the server's time.
   const deviceIds = joinIdBytes(deliveries.map((row) => row.deviceId));
   const userIds = joinIdBytes(deliveries.map((row) => row.userId));
-  const platforms = deliveries.map((row) => platformLetters[row.platform]).join('');
-  const outcomes = deliveries.map((row) => outcomeLetters[row.outcome]).join('');
+  const platforms = Buffer.from(deliveries.map((row) => platformLetters[row.platform]).join(''), 'latin1');
+  const outcomes = Buffer.from(deliveries.map((row) => outcomeLetters[row.outcome]).join(''), 'latin1');
+  const buckets = joinSmallNumbers(deliveries.map((row) => row.bucket));
+  const attempts = joinSmallNumbers(deliveries.map((row) => row.attempts));
   return tx<{ deviceId: string | null }[]>`
     insert into deliveries (
       day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
       sent_at, retry_at
     )
-    select ${window.day}::date, ${window.workspaceNumber}::integer, delivery.bucket, ${window.runNumber}::bigint,
+    select ${window.day}::date, ${window.workspaceNumber}::integer, get_byte(${buckets}::bytea, delivery.place::integer - 1),
+      ${window.runNumber}::bigint,
       substring(${deviceIds}::bytea from 12 * delivery.place::integer - 11 for 12),
       substring(${userIds}::bytea from 12 * delivery.place::integer - 11 for 12),
-      substr(${platforms}::text, delivery.place::integer, 1)::"char",
-      substr(${outcomes}::text, delivery.place::integer, 1)::"char", delivery.code, decode(delivery.provider_message_id, 'hex'),
-      delivery.attempts, ${window.sentAt}, delivery.retry_at
+      get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
+      get_byte(${outcomes}::bytea, delivery.place::integer - 1)::"char", delivery.code,
+      decode(delivery.provider_message_id, 'hex'), get_byte(${attempts}::bytea, delivery.place::integer - 1), ${window.sentAt},
+      delivery.retry_at
     from unnest(
-      ${deliveries.map((row) => row.bucket)}::smallint[], ${deliveries.map((row) => row.code)}::text[],
+      ${deliveries.map((row) => row.code)}::text[],
       ${deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id)))}::text[],
-      ${deliveries.map((row) => row.attempts)}::smallint[],
       ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]
-    ) with ordinality as delivery (bucket, code, provider_message_id, attempts, retry_at, place)
+    ) with ordinality as delivery (code, provider_message_id, retry_at, place)
     ${conflict}
     returning ${returned} as "deviceId"`;
 }

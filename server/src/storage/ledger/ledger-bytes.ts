@@ -23,6 +23,13 @@ export function joinIdBytes(ids: readonly string[]): Buffer {
   return bytes;
 }
 
+/** Small numbers one behind the other, a byte each. @throws RangeError for one that is no byte */
+export function joinSmallNumbers(numbers: readonly number[]): Buffer {
+  const bytes = Buffer.from(numbers);
+  if (numbers.some((number, place) => bytes[place] !== number)) throw new RangeError('not a byte');
+  return bytes;
+}
+
 /** An id of the ledger as all other tables have it. */
 export function idText(tx: Queryable, column: Fragment): Fragment {
   return tx`encode(${column}, 'hex') collate "C"`;
