@@ -1,4 +1,4 @@
-import { gone, made } from './field-places.ts';
+import { countedBadge, gone, made } from './field-places.ts';
 import type { FieldPlaces, Places } from './field-places.ts';
 
 type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
@@ -119,6 +119,12 @@ export const androidFields: FieldPlaces[] = [
     also: { 'payload.ANDROID.options.badge.value': undefined },
     app: { svc_badge: '{"op":"clear"}' },
     system: { notification_count: gone },
+  }),
+  option('badge.operation', 'increment', {
+    of: 'increment',
+    ...badge,
+    app: { svc_badge: `{"op":"set","value":${countedBadge}}` },
+    system: { notification_count: countedBadge },
   }),
   option('badge.value', 3, {
     ...badge,

@@ -33,6 +33,9 @@ export const sentAt = new Date('2026-11-21T12:00:00Z');
 
 export const epochSeconds = (time: string): number => Date.parse(time) / 1_000;
 
+/** What was counted for every device. */
+export const countedBadge = 7;
+
 /** Stands for a text that the service makes. */
 export const made = Symbol('made');
 

@@ -1,4 +1,4 @@
-import { made } from './field-places.ts';
+import { countedBadge, made } from './field-places.ts';
 import type { FieldPlaces, Places } from './field-places.ts';
 
 type Neighbours = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'>;
@@ -94,6 +94,7 @@ export const iosFields: FieldPlaces[] = [
     also: { 'payload.IOS.options.badge.value': undefined },
     places: { 'aps.badge': 0 },
   }),
+  ios('options.badge.operation', 'increment', { of: 'increment', ...badge, places: { 'aps.badge': countedBadge } }),
   ios('options.badge.value', 3, { ...badge, places: { 'aps.badge': 3 } }),
   ios('options.contentAvailable', true, { places: { 'aps.content-available': 1 } }),
   option('launchImage', 'Order', 'aps.alert.launch-image'),

@@ -1,4 +1,4 @@
-import { made } from './field-places.ts';
+import { countedBadge, made } from './field-places.ts';
 import type { FieldPlaces, Places } from './field-places.ts';
 
 type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
@@ -87,5 +87,6 @@ export const webFields: FieldPlaces[] = [
     also: { 'payload.WEB.options.appBadge.value': undefined },
     ...shownBadge(0),
   }),
+  web('options.appBadge.operation', 'increment', { of: 'increment', ...badge, ...shownBadge(countedBadge) }),
   web('options.appBadge.value', 3, { ...badge, ...shownBadge(3) }),
 ];

@@ -713,9 +713,9 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'clear';
+        operation: 'set' | 'increment' | 'clear';
 
-        /** For set */
+        /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
       };
       locKeys?: {
@@ -798,9 +798,9 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         badge?: {
-          operation: 'set' | 'clear';
+          operation: 'set' | 'increment' | 'clear';
 
-          /** For set */
+          /** To set, or 1 to 99 to add to what is counted for the device */
           value?: number;
         };
         locKeys?: {
@@ -882,9 +882,9 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'clear';
+        operation: 'set' | 'increment' | 'clear';
 
-        /** For set */
+        /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
       };
       contentAvailable?: boolean | 'true' | 'false';
@@ -965,9 +965,9 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         badge?: {
-          operation: 'set' | 'clear';
+          operation: 'set' | 'increment' | 'clear';
 
-          /** For set */
+          /** To set, or 1 to 99 to add to what is counted for the device */
           value?: number;
         };
         contentAvailable?: boolean | 'true' | 'false';
@@ -1070,9 +1070,9 @@ export type CampaignPushContent = {
 
       /** The number on the icon of the app */
       appBadge?: {
-        operation: 'set' | 'clear';
+        operation: 'set' | 'increment' | 'clear';
 
-        /** For set */
+        /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
       };
     };
@@ -1136,9 +1136,9 @@ export type CampaignPushContent = {
 
         /** The number on the icon of the app */
         appBadge?: {
-          operation: 'set' | 'clear';
+          operation: 'set' | 'increment' | 'clear';
 
-          /** For set */
+          /** To set, or 1 to 99 to add to what is counted for the device */
           value?: number;
         };
       };
@@ -2170,7 +2170,10 @@ export type Health = {
 export type InteractionReport = {
   /** As it came with the message */
   token: string;
-  kind: 'impression' | 'click' | 'close';
+  kind: 'impression' | 'click' | 'close' | 'badge';
+
+  /** Of kind badge: the number on the icon of the app now */
+  value?: number;
 
   /** The button that was clicked */
   action?: string;
@@ -2358,9 +2361,9 @@ export type PushAndroidContent = {
 
     /** The number on the icon of the app */
     badge?: {
-      operation: 'set' | 'clear';
+      operation: 'set' | 'increment' | 'clear';
 
-      /** For set */
+      /** To set, or 1 to 99 to add to what is counted for the device */
       value?: number;
     };
     locKeys?: {
@@ -2420,9 +2423,9 @@ export type PushAndroidContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'clear';
+        operation: 'set' | 'increment' | 'clear';
 
-        /** For set */
+        /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
       };
       locKeys?: {
@@ -2526,9 +2529,9 @@ export type PushIosContent = {
 
     /** The number on the icon of the app */
     badge?: {
-      operation: 'set' | 'clear';
+      operation: 'set' | 'increment' | 'clear';
 
-      /** For set */
+      /** To set, or 1 to 99 to add to what is counted for the device */
       value?: number;
     };
     contentAvailable?: boolean | 'true' | 'false';
@@ -2582,9 +2585,9 @@ export type PushIosContent = {
 
       /** The number on the icon of the app */
       badge?: {
-        operation: 'set' | 'clear';
+        operation: 'set' | 'increment' | 'clear';
 
-        /** For set */
+        /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
       };
       contentAvailable?: boolean | 'true' | 'false';
@@ -2824,9 +2827,9 @@ export type PushWebContent = {
 
     /** The number on the icon of the app */
     appBadge?: {
-      operation: 'set' | 'clear';
+      operation: 'set' | 'increment' | 'clear';
 
-      /** For set */
+      /** To set, or 1 to 99 to add to what is counted for the device */
       value?: number;
     };
   };
@@ -2872,9 +2875,9 @@ export type PushWebContent = {
 
       /** The number on the icon of the app */
       appBadge?: {
-        operation: 'set' | 'clear';
+        operation: 'set' | 'increment' | 'clear';
 
-        /** For set */
+        /** To set, or 1 to 99 to add to what is counted for the device */
         value?: number;
       };
     };

@@ -22,7 +22,10 @@ const Part = (members: Record<string, TSchema>, description?: string) =>
   Type.Optional(Type.Object(members, description === undefined ? {} : { description }));
 
 const Badge = Part(
-  { operation: Type.Union([Type.Literal('set'), Type.Literal('clear')]), value: Whole(0, maxBadge, 'For set') },
+  {
+    operation: Type.Union([Type.Literal('set'), Type.Literal('increment'), Type.Literal('clear')]),
+    value: Whole(0, maxBadge, 'To set, or 1 to 99 to add to what is counted for the device'),
+  },
   'The number on the icon of the app',
 );
 const Arguments = Type.Optional(Type.Array(Type.String(), { maxItems: maxLocArgs }));

@@ -75,6 +75,7 @@ const optionWords = {
       analyticsLabel: 'label',
     },
     { badge: { operation: 'clear' } },
+    { badge: { operation: 'increment', value: 99 } },
   ],
   IOS: [
     {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { maxReports } from '../../src/domain/interactions/limits.ts';
 import { interactionsDays } from '../../src/domain/retention/limits.ts';
-import { address, makeInteractionBundle } from './interaction-bundle.ts';
+import { address, makeInteractionBundle, start } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { anyText } from '../any-text.ts';
@@ -321,5 +321,31 @@ describe('GET /v1/click', () => {
       }),
       { numRuns: propertyRuns(150) },
     );
+  });
+});
+
+describe('an app that says what stands on its icon', () => {
+  test('sets the count, whatever it was, and counts nothing of the message', async () => {
+    const campaignId = await bundle.addCampaign();
+    const runId = await bundle.addRun(campaignId);
+    await bundle.database`
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, badge_count,
+        registered_at, created_at, updated_at)
+      values (${bundle.workspaceId}, 77, ${(77).toString(16).padStart(24, '0')}, ${'a'.repeat(24)}, 'd', 'WEB', 'p',
+        'ACTIVE', 5, ${start}, ${start}, ${start})`;
+    const { token } = bundle.pass(runId, { device: 77 });
+    expect((await bundle.post({ token, kind: 'badge', value: 2, id: 'r' })).statusCode).toBe(204);
+    const [device] = await bundle.database`select badge_count as count from devices where bucket = 77`;
+    expect(device!.count).toBe(2);
+    expect(await bundle.figures(campaignId)).toEqual({});
+  });
+
+  test.each([[undefined], [-1], [100_000], [1.5], ['two']])('is refused with the value %j', async (value) => {
+    const { token } = bundle.pass(await bundle.addRun(await bundle.addCampaign()), { device: 77 });
+    expect((await bundle.post({ token, kind: 'badge', value })).statusCode).toBe(400);
+  });
+
+  test('needs the token of a message', async () => {
+    expect((await bundle.post({ token: 'x', kind: 'badge', value: 0 })).statusCode).toBe(404);
   });
 });

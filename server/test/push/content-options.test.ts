@@ -133,11 +133,13 @@ describe('what is refused, and nothing stored', () => {
     ['ANDROID', { badge: { operation: 'double' } }, 'badge.operation', undefined],
     [
       'ANDROID',
-      { badge: { operation: 'increment', value: 1 } },
-      'badge.operation',
-      'increment is not available in this version',
+      { badge: { operation: 'increment', value: 100 } },
+      'badge.value',
+      'must be a whole number from 1 to 99',
     ],
+    ['ANDROID', { badge: { operation: 'increment', value: 0 } }, 'badge.value', 'must be a whole number from 1 to 99'],
     ['ANDROID', { badge: { operation: 'set' } }, 'badge.value', 'is required'],
+    ['WEB', { appBadge: { operation: 'increment' } }, 'appBadge.value', 'is required'],
     [
       'ANDROID',
       { badge: { operation: 'set', value: 100_000 } },
@@ -199,7 +201,7 @@ describe('what is refused, and nothing stored', () => {
   });
 
   test('a badge beside enableIosBadge, buttons beside a category', async () => {
-    const badge = { ...texts, enableIosBadge: true, options: { badge: { operation: 'clear' } } };
+    const badge = { ...texts, enableIosBadge: true, options: { badge: { operation: 'increment', value: 1 } } };
     expect((await send({ IOS: badge })).json().Error_Message).toBe(
       parsing('payload.IOS.options.badge', 'cannot be combined with enableIosBadge'),
     );

@@ -11,6 +11,7 @@ import { interactionsDays } from '../../domain/retention/limits.ts';
 import { keptSince, retentionTime } from '../../domain/retention/retention-days.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import type { Database } from '../../storage/database.ts';
+import { setBadgeCount } from '../../storage/devices/device-badges.ts';
 import { makeWorkTogether } from '../push/work-together.ts';
 import { makeLimitReports } from './limit-reports.ts';
 import { recordInteractions } from './record-interactions.ts';
@@ -35,6 +36,8 @@ export type ReportCommand = {
   /** Address of the caller, or of the trusted proxy's client. */
   address: string;
 };
+
+export type BadgeCommand = { token: string; count: number; address: string };
 
 export type ClickCommand = { clickToken: string; to: string; address: string };
 
@@ -76,6 +79,18 @@ export function makeInteractionReports({
       const subject = prove(address, () => tokens.open(token));
       await count(subject, { kind, action: action ?? null, digest: reportDigest(reportId) });
       return { workspaceId: subject.workspaceId };
+    },
+
+    /**
+     * Takes over what an app says that stands on its icon, so that the next message counts on from it.
+     *
+     * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
+     */
+    async setBadge({ token, count, address }: BadgeCommand): Promise<{ workspaceId: string }> {
+      const { workspaceId, bucket, deviceId, runId } = prove(address, () => tokens.open(token));
+      ofToken.check(`${runId}:${deviceId}`);
+      await setBadgeCount(database, { workspaceId, bucket, deviceId, count });
+      return { workspaceId };
     },
 
     /**

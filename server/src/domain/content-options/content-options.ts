@@ -3,7 +3,11 @@ import type { PayloadMode } from '../campaigns/android-payload.ts';
 /** What a content may say beyond the interface, under the names of the wire: `options` of each platform. */
 export type ContentOptions = { ANDROID: AndroidOptions; IOS: IosOptions; WEB: WebOptions };
 
-export type BadgeChange = { operation: 'set'; value: number } | { operation: 'clear' };
+/** What a phone can be told. */
+export type BadgeSetting = { operation: 'set'; value: number } | { operation: 'clear' };
+
+/** `increment` counts for each device by itself; where no device is known it counts from zero. */
+export type BadgeChange = BadgeSetting | { operation: 'increment'; value: number };
 
 /** Texts that the app looks up in its own language; the literal ones travel beside them. */
 export type LocKeys = {

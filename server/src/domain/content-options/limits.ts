@@ -3,6 +3,7 @@ export const maxOfferedActions = 2;
 export const maxActionNameCharacters = 64;
 export const maxActionTitleCharacters = 64;
 export const maxBadge = 99_999;
+export const maxBadgeIncrement = 99;
 export const maxLocArgs = 10;
 export const maxTimeoutSeconds = 604_800;
 export const maxVibrateSteps = 16;

@@ -1,11 +1,11 @@
 import type { AndroidOptions, BadgeChange, IosOptions, LocKeys, OfferedAction, WebOptions } from './content-options.ts';
 import { payloadModes } from '../campaigns/android-payload.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
-import { unavailable } from '../request-reader/reading-rules.ts';
 import {
   maxActionNameCharacters,
   maxActionTitleCharacters,
   maxBadge,
+  maxBadgeIncrement,
   maxLocArgs,
   maxOfferedActions,
   maxTimeoutSeconds,
@@ -93,15 +93,15 @@ function readBadge(part: RequestReader, name: string): BadgeChange | undefined {
   if (!badge) return undefined;
   badge.requires('operation');
   const operation = badge.choice('operation', ['set', 'clear', 'increment']);
-  // Phones take a number; raising needs a count of each device here.
-  if (operation === 'increment') badge.invalid('operation', `increment ${unavailable}`);
   if (operation === 'clear') {
     if (!badge.isAbsent('value')) badge.invalid('value', 'must be absent for clear');
     return { operation };
   }
-  if (operation === 'set') badge.requires('value');
-  const value = badge.integer('value', { minimum: 0, maximum: maxBadge });
-  return operation === 'set' && value !== undefined ? { operation, value } : undefined;
+  if (operation !== undefined) badge.requires('value');
+  const range =
+    operation === 'increment' ? { minimum: 1, maximum: maxBadgeIncrement } : { minimum: 0, maximum: maxBadge };
+  const value = badge.integer('value', range);
+  return operation !== undefined && value !== undefined ? { operation, value } : undefined;
 }
 
 function readSound(part: RequestReader): IosOptions['sound'] {

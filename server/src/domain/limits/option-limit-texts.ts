@@ -32,6 +32,13 @@ export const optionLimitTexts: { 'content-options': LimitTexts<typeof contentOpt
       whenReached: 'PUSH_PARAMETER_INVALID',
       source: 'ours',
     },
+    maxBadgeIncrement: {
+      what: 'What a message may add to it',
+      unit: 'count',
+      per: 'request',
+      whenReached: 'PUSH_PARAMETER_INVALID',
+      source: 'ours',
+    },
     maxLocArgs: {
       what: 'Arguments of a text that the app looks up',
       unit: 'texts',

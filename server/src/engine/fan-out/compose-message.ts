@@ -3,6 +3,7 @@ import type { AndroidPayload, PhoneDefaults } from '../../domain/campaigns/andro
 import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { messageIdentity } from '../../domain/campaigns/message.ts';
+import { withBadge } from '../../domain/content-options/badge-of.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { InteractionTokens, ReportPass } from '../../domain/interactions/interaction-token.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
@@ -15,7 +16,7 @@ type ComposedRun = Pick<
   RunToSend,
   'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt' | 'androidPayload'
 >;
-type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal' | 'localized'>;
+type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal' | 'localized' | 'badge'>;
 
 type Composed = { run: ComposedRun; device: ComposedDevice; tokens: InteractionTokens; phoneDefaults: PhoneDefaults };
 
@@ -129,11 +130,15 @@ function languageOf({ personal, localized }: ComposedDevice): Pick<Message, 'lan
   return localized === undefined || isFallback ? {} : { language: localized.language };
 }
 
+type Contents = { run: ComposedRun; device: ComposedDevice };
+
+function contentOf<P extends Platform>(platform: P, { run, device }: Contents): OwnContent[P] | undefined {
+  const content = textsOf(platform, { run, device });
+  return content && device.badge ? withBadge(content, device.badge) : content;
+}
+
 /** What the device shows: content rendered for the user, or the same content for all. The fallback stays here. */
-function contentOf<P extends Platform>(
-  platform: P,
-  { run, device }: { run: ComposedRun; device: ComposedDevice },
-): OwnContent[P] | undefined {
+function textsOf<P extends Platform>(platform: P, { run, device }: Contents): OwnContent[P] | undefined {
   if (device.personal && 'content' in device.personal) return device.personal.content as OwnContent[P];
   if (device.localized) return device.localized.content as OwnContent[P];
   const content = run.content[platform];

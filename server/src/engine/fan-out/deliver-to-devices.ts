@@ -96,7 +96,7 @@ function settleWithoutCredential(addressee: Addressee): DeviceResult {
   return settleAs(addressee, 'REJECTED', 'NO_CREDENTIAL_FOR_APP');
 }
 
-/** Devices of one app and language that are reached through one account; without one where there is none. */
+/** Devices of one app, language and badge that are reached through one account; without one where there is none. */
 type Batch = { account: SendAccount | undefined; places: number[] };
 type FoundBatch = Batch & { credentials: ProviderCredentials | undefined };
 
@@ -107,9 +107,10 @@ function batchesOf(
   const batches = new Map<string, FoundBatch>();
   for (const place of places) {
     const { device } = addressees[place]!;
-    const { platform, appId, localized } = device;
+    const { platform, appId, localized, badge } = device;
     const ofApp = appId === null ? platform : `${platform} ${appId}`;
-    const app = localized === undefined ? ofApp : `${ofApp} ${localized.language}`;
+    const alike = localized === undefined ? ofApp : `${ofApp} ${localized.language}`;
+    const app = badge?.operation === 'set' ? `${alike} ${badge.value}` : alike;
     // Of phones an app has one account; looking for it again would make its name again.
     let batch = platform === 'WEB' ? undefined : batches.get(app);
     if (!batch) {

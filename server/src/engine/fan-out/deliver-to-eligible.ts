@@ -16,6 +16,7 @@ import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
+import { countRunBadges } from './count-run-badges.ts';
 import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 
@@ -47,7 +48,8 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
     };
     const admitted = eligibilities ? devices.filter(({ device }) => !refusalOf(device)) : devices;
     const admittedDevices = admitted.map(({ device }) => device);
-    const recipients = await deps.personaliseDevices(run, admittedDevices);
+    const personal = await deps.personaliseDevices(run, admittedDevices);
+    const recipients = await countRunBadges(deps.database, { run, recipients: personal });
     const addressees =
       recipients === admittedDevices
         ? admitted

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { unknownUser } from '../../domain/users/user-source.ts';
 import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { BadgeSetting } from '../../domain/content-options/content-options.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import { chooseLanguage, hasLocales, languageAttribute, makeContentIn } from '../../domain/locales/localize-content.ts';
 import type { KnownLanguages } from '../../domain/locales/localize-content.ts';
@@ -18,6 +19,8 @@ export type Recipient = AudienceDevice & {
   personal?: Personal;
   /** Texts in a language of the user's, the same for all who read it. */
   localized?: LocalizedContent;
+  /** What the icon of the app is to show, counted for this device. */
+  badge?: BadgeSetting;
   /** What was thrown when the message was rendered for the user. */
   fault?: Error;
 };

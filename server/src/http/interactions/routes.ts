@@ -105,14 +105,21 @@ function prepareScope(server: FastifyInstance): void {
 type Call = { request: FastifyRequest; reply: FastifyReply };
 
 async function report(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
-  const { token, kind, action, id } = request.body as Static<typeof interactionBody>;
+  const { token, kind, action, id, value } = request.body as Static<typeof interactionBody>;
   warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: interactionBody });
+  const address = callerAddress(request);
+  if (kind === 'badge') {
+    if (value === undefined) throw new ServiceError('PARAMETER_INVALID', { field: 'value', reason: 'is required' });
+    const { workspaceId } = await deps.interactions.setBadge({ token, count: value, address });
+    request.facts.workspaceId = workspaceId;
+    return reply.code(204).send();
+  }
   const { workspaceId } = await deps.interactions.report({
     token,
     kind,
     ...(action === undefined ? {} : { action }),
     ...(id === undefined ? {} : { reportId: id }),
-    address: callerAddress(request),
+    address,
   });
   request.facts.workspaceId = workspaceId;
   return reply.code(204).send();

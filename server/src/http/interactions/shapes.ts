@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { maxBadge } from '../../domain/content-options/limits.ts';
 import { interactionKinds } from '../../domain/interactions/interaction.ts';
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import { named } from '../openapi/named.ts';
@@ -7,7 +8,14 @@ export const interactionBody = named(
   'InteractionReport',
   Type.Object({
     token: Type.String({ minLength: 1, maxLength: 200, description: 'As it came with the message' }),
-    kind: Type.Unsafe<InteractionKind>({ type: 'string', enum: [...interactionKinds] }),
+    kind: Type.Unsafe<InteractionKind | 'badge'>({ type: 'string', enum: [...interactionKinds, 'badge'] }),
+    value: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxBadge,
+        description: 'Of kind badge: the number on the icon of the app now',
+      }),
+    ),
     action: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The button that was clicked' })),
     id: Type.Optional(
       Type.String({ minLength: 1, maxLength: 64, description: 'Your own name of this report; a repeat counts once' }),

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { everyField } from '../../../../scripts/field-places/every-field.ts';
-import { columns, gone, made, sentAt } from '../../../../scripts/field-places/field-places.ts';
+import { columns, countedBadge, gone, made, sentAt } from '../../../../scripts/field-places/field-places.ts';
 import type { Column, FieldPlaces, Places } from '../../../../scripts/field-places/field-places.ts';
 import type { CampaignContent, Platform } from '../../../src/domain/campaigns/content.ts';
+import { badgeOf } from '../../../src/domain/content-options/badge-of.ts';
 import { chooseLanguage, makeContentIn } from '../../../src/domain/locales/localize-content.ts';
 import type { PushCommand } from '../../../src/domain/push/push-command.ts';
 import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
@@ -62,10 +63,14 @@ function read(body: Body): PushCommand {
   });
 }
 
-/** The users of all messages read it, where there is a text in it. */
-function inGerman(content: CampaignContent, platform: Platform) {
+/** The users of all messages read German, where there is a text in it, and all badges were counted alike. */
+function knownOf(content: CampaignContent, platform: Platform) {
   const language = chooseLanguage(content, { platform, ofDevice: 'de', ofUser: undefined });
-  return language === undefined ? {} : { localized: { language, content: makeContentIn(content)(platform, language) } };
+  const isCounted = badgeOf(content[platform])?.operation === 'increment';
+  return {
+    ...(isCounted ? { badge: { operation: 'set', value: countedBadge } as const } : {}),
+    ...(language === undefined ? {} : { localized: { language, content: makeContentIn(content)(platform, language) } }),
+  };
 }
 
 function compose({ body, column }: Sent, dataPrefix: string | null = null) {
@@ -81,7 +86,7 @@ function compose({ body, column }: Sent, dataPrefix: string | null = null) {
       createdAt: sentAt,
       androidPayload: { mode, pushFrom: 'carillon', dataPrefix },
     },
-    device: { id: 'd'.repeat(24), bucket: 7, platform: platformOf(column), ...inGerman(content, platformOf(column)) },
+    device: { id: 'd'.repeat(24), bucket: 7, platform: platformOf(column), ...knownOf(content, platformOf(column)) },
     tokens,
     phoneDefaults: { dataPrefix: 'svc', publicUrl: 'https://push.example' },
   });

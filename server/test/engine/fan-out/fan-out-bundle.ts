@@ -46,6 +46,8 @@ export type AcceptOptions = {
   platforms?: Platform[];
   ttlSeconds?: number;
   settings?: Partial<DeliverySettings>;
+  /** `options` of every platform's content. */
+  options?: object;
 };
 
 /** Enough to tell the accounts apart; nothing is sent with them. */
@@ -154,7 +156,7 @@ export async function makeFanOutBundle() {
     async accept(options: AcceptOptions = {}) {
       const at = clock.now();
       const [campaignId, runId] = [makeId(at), makeId(at)];
-      const text = { title: 'T', message: 'M' };
+      const text = { title: 'T', message: 'M', ...(options.options ? { options: options.options } : {}) };
       await inTransaction(database, (tx) =>
         storePushes(tx, [
           {

@@ -71,7 +71,7 @@ function makeApsOptions(options: IosOptions): object {
   const { badge, contentAvailable, interruptionLevel, relevanceScore, targetContentId, filterCriteria } = options;
   return {
     // Zero takes it away.
-    ...(badge === undefined ? {} : { badge: badge.operation === 'set' ? badge.value : 0 }),
+    ...(badge === undefined ? {} : { badge: badge.operation === 'clear' ? 0 : badge.value }),
     ...(contentAvailable === true ? { 'content-available': 1 } : {}),
     ...(interruptionLevel === undefined ? {} : { 'interruption-level': interruptionLevel }),
     ...(relevanceScore === undefined ? {} : { 'relevance-score': relevanceScore }),

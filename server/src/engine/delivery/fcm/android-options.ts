@@ -19,7 +19,7 @@ export function notificationOptions(options: AndroidOptions = {}): Record<string
     ...(color === undefined ? {} : { color }),
     ...(visibility === undefined ? {} : { visibility: visibility.toUpperCase() }),
     ...(sticky === undefined ? {} : { sticky }),
-    ...(badge?.operation === 'set' ? { notification_count: badge.value } : {}),
+    ...(badge === undefined || badge.operation === 'clear' ? {} : { notification_count: badge.value }),
     ...(locKeys?.titleLocKey === undefined ? {} : { title_loc_key: locKeys.titleLocKey }),
     ...(locKeys?.titleLocArgs === undefined ? {} : { title_loc_args: locKeys.titleLocArgs }),
     ...(locKeys?.bodyLocKey === undefined ? {} : { body_loc_key: locKeys.bodyLocKey }),
@@ -42,5 +42,5 @@ export function dataOptions(options: AndroidOptions = {}): Record<string, string
 }
 
 function badgeForApp(badge: BadgeChange): object {
-  return badge.operation === 'set' ? { op: 'set', value: badge.value } : { op: 'clear' };
+  return badge.operation === 'clear' ? { op: 'clear' } : { op: 'set', value: badge.value };
 }

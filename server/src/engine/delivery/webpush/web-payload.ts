@@ -100,5 +100,5 @@ function declareAction({ action, title, url, iconURL }: OfferedAction): Payload 
 
 /** Zero takes the badge away. */
 function countOf(badge: NonNullable<NonNullable<WebMessage['content']['options']>['appBadge']>): number {
-  return badge.operation === 'set' ? badge.value : 0;
+  return badge.operation === 'clear' ? 0 : badge.value;
 }
