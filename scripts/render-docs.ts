@@ -246,10 +246,10 @@ function renderMagicTokens(): string {
     magic.outcome,
     `\`${magic.fcm}…\``,
     `\`${magic.apns}…\``,
-    `\`${magic.web}…\``,
+    `\`${magic.webpush}…\``,
     magic.answer,
   ]);
-  return table(['Outcome', 'FCM token', 'APNs token', 'Web subscription', 'Answer'], rows);
+  return table(['Outcome', 'FCM or HMS token', 'APNs token', 'Web subscription', 'Answer'], rows);
 }
 
 function renderRoles(): string {

@@ -466,6 +466,7 @@ create table devices (
   block_reason text,
   block_reference text,
   app_id text collate "C",
+  push_provider text,
   locale text collate "C",
   badge_count integer,
   badge_runs bigint[],
@@ -478,6 +479,7 @@ create table devices (
   constraint devices_check1 CHECK (((state = 'BLOCKED'::text) = (blocked_state IS NOT NULL))),
   constraint devices_check2 CHECK (((state = 'BLOCKED'::text) = (blocked_at IS NOT NULL))),
   constraint devices_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint devices_push_provider_check CHECK (((push_provider IS NULL) OR ((platform = 'ANDROID'::text) AND (push_provider = 'hms'::text)) OR ((platform = ANY (ARRAY['IOS'::text, 'WEB'::text])) AND (push_provider = 'fcm'::text)))) NOT VALID,
   constraint devices_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'BLOCKED'::text, 'GONE'::text]))),
   constraint devices_pkey PRIMARY KEY (workspace_id, bucket, id),
   constraint devices_workspace_id_bucket_user_id_device_id_key UNIQUE (workspace_id, bucket, user_id, device_id)
@@ -710,7 +712,7 @@ create table provider_credentials (
   constraint provider_credentials_check CHECK (((checked_at IS NULL) = (check_verdict IS NULL))),
   constraint provider_credentials_check1 CHECK (((checked_at IS NULL) = (check_words IS NULL))),
   constraint provider_credentials_check_verdict_check CHECK ((check_verdict = ANY (ARRAY['ACCEPTED'::text, 'REFUSED'::text, 'UNKNOWN'::text]))),
-  constraint provider_credentials_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text]))),
+  constraint provider_credentials_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text, 'hms'::text]))),
   constraint provider_credentials_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider, app_id)
 );

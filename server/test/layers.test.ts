@@ -83,7 +83,7 @@ describe('layers', () => {
 
   test('a provider knows neither the database nor another provider', () => {
     const delivery = join(source, 'engine', 'delivery');
-    const providers = new Set(['fcm', 'apns', 'webpush', 'simulator']);
+    const providers = new Set(['fcm', 'apns', 'webpush', 'hms', 'simulator']);
     const found = breaches((file) => {
       if (!file.path.startsWith(delivery + sep)) return [];
       const [own] = relative(delivery, file.path).split(sep);

@@ -1832,8 +1832,11 @@ export type DeviceRequest = {
     /** ANDROID, iOS or web */
     platform: string;
 
-    /** FCM or APNs token, or the PushSubscription of a browser (JSON text or object) */
+    /** FCM, APNs or HMS token, or the PushSubscription of a browser (JSON text or object) */
     push_id: unknown;
+
+    /** Whose token push_id is: fcm or hms on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first */
+    push_provider?: string;
 
     /** Which app of the workspace; absent: the one it has, or the default app */
     app_id?: string;
@@ -2991,6 +2994,7 @@ export type SandboxCounters = {
   ANDROID?: SandboxCounted;
   IOS?: SandboxCounted;
   WEB?: SandboxCounted;
+  HMS?: SandboxCounted;
 };
 
 export type SandboxDemo = {
@@ -3041,6 +3045,7 @@ export type SandboxFaults = {
   fcm?: SandboxFault | SandboxFault[];
   apns?: SandboxFault | SandboxFault[];
   webpush?: SandboxFault | SandboxFault[];
+  hms?: SandboxFault | SandboxFault[];
   api?: SandboxFault | SandboxFault[];
 };
 
@@ -3082,7 +3087,7 @@ export type SandboxRefusal = {
   /** Counts from 1 since the start of the node */
   number: number;
   at: string;
-  provider: 'fcm' | 'apns' | 'webpush';
+  provider: 'fcm' | 'apns' | 'webpush' | 'hms';
   path: string;
   device: string | null;
 

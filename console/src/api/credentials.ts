@@ -12,7 +12,8 @@ export type GivenKey =
       topic: string;
       environment: 'production' | 'sandbox';
     }
-  | { provider: 'webpush'; subject: string; keys?: { publicKey: string; privateKey: string } };
+  | { provider: 'webpush'; subject: string; keys?: { publicKey: string; privateKey: string } }
+  | { provider: 'hms'; clientId: string; clientSecret: string; projectId?: string; huaweiAppId?: string };
 
 type OfProvider = { workspaceId: string; provider: ProviderName };
 

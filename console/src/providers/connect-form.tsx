@@ -94,6 +94,16 @@ function readKey(provider: ProviderCredentialState['provider'], fields: FormData
         ...(keys.publicKey === '' && keys.privateKey === '' ? {} : { keys }),
       };
     }
+    case 'hms': {
+      const [projectId, huaweiAppId] = [text('projectId'), text('huaweiAppId')];
+      return {
+        provider,
+        clientId: text('clientId'),
+        clientSecret: text('clientSecret'),
+        ...(projectId === '' ? {} : { projectId }),
+        ...(huaweiAppId === '' ? {} : { huaweiAppId }),
+      };
+    }
     default:
       return provider satisfies never;
   }

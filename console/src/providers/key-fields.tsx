@@ -63,6 +63,20 @@ export function KeyFields({ provider }: { provider: ProviderCredentialState['pro
           </SimpleGrid>
         </>
       );
+    case 'hms':
+      return (
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <TextInput
+            name="clientId"
+            label="Client id"
+            description="AppGallery Connect: Project settings, General information"
+            required
+          />
+          <TextInput name="clientSecret" label="Client secret" description="Beside it" autoComplete="off" required />
+          <TextInput name="projectId" label="Project id" description="Messages are sent for the project" />
+          <TextInput name="huaweiAppId" label="App id" description="Or, without a project id, for this app alone" />
+        </SimpleGrid>
+      );
     default:
       return provider satisfies never;
   }

@@ -7,7 +7,7 @@ import { SettingsLinks } from '../settings/settings-links.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { ProviderCard } from './provider-card.tsx';
 
-/** Connects the workspace to FCM, APNs and Web Push, and asks whether they take it. */
+/** Connects the workspace to the providers, and asks whether they take it. */
 export function ProvidersPage() {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();

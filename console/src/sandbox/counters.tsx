@@ -3,7 +3,13 @@ import type { SandboxState } from '../api/generated/sandbox.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 
-const platforms = ['ANDROID', 'IOS', 'WEB'] as const;
+const counted = {
+  ANDROID: `${platformNames.ANDROID} (FCM)`,
+  IOS: platformNames.IOS,
+  WEB: platformNames.WEB,
+  HMS: `${platformNames.ANDROID} (Huawei Push Kit)`,
+} as const;
+const names = ['ANDROID', 'IOS', 'WEB', 'HMS'] as const;
 
 /** What the simulated providers counted since the start, or since all was emptied. */
 export function Counters({ counters }: { counters: SandboxState['counters'] }) {
@@ -11,7 +17,7 @@ export function Counters({ counters }: { counters: SandboxState['counters'] }) {
     key: of,
     title,
     isNumber: true,
-    cell: (platform: (typeof platforms)[number]) => (counters[platform]?.[of] ?? 0).toLocaleString('en'),
+    cell: (name: keyof typeof counted) => (counters[name]?.[of] ?? 0).toLocaleString('en'),
   });
   return (
     <section>
@@ -20,10 +26,10 @@ export function Counters({ counters }: { counters: SandboxState['counters'] }) {
       </Title>
       <DataTable
         label="What the providers counted"
-        rows={platforms}
-        keyOf={(platform) => platform}
+        rows={names}
+        keyOf={(name) => name}
         columns={[
-          { key: 'platform', title: 'Platform', cell: (platform) => platformNames[platform] },
+          { key: 'platform', title: 'Platform', cell: (name) => counted[name] },
           column('Requests', 'received'),
           column('Accepted', 'accepted'),
           column('Refused', 'refused'),

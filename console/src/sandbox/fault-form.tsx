@@ -10,6 +10,7 @@ const providers: { value: ProviderName; label: string }[] = [
   { value: 'fcm', label: 'FCM (Android)' },
   { value: 'apns', label: 'APNs (iOS)' },
   { value: 'webpush', label: 'Web Push' },
+  { value: 'hms', label: 'Huawei Push Kit (Android)' },
 ];
 
 const faults = {

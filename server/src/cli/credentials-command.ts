@@ -11,11 +11,12 @@ import type { CredentialDependencies } from '../app/credentials/manage-credentia
 import { apnsEnvironments, defaultAppId } from '../domain/apps/app.ts';
 import type { ApnsEnvironment } from '../domain/apps/app.ts';
 import type { GivenKey } from '../domain/credentials/parse-provider-key.ts';
+import { providerNames } from '../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../domain/delivery/provider-name.ts';
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
 import { StartError } from '../start/start-errors.ts';
 import { listApps } from '../storage/apps/apps.ts';
-import type { ProviderName } from '../storage/keys/provider-credentials.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { jsonOption, workspaceOption } from './command-options.ts';
@@ -24,12 +25,14 @@ import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printJsonLine } from './print-table.ts';
 
 /**
- * `carillon credentials`: a workspace's own credentials of the three providers. A new one is tried with the provider
+ * `carillon credentials`: a workspace's own credentials of the providers. A new one is tried with the provider
  * before it replaces the old one; workers use it within seconds.
  */
 export function registerCredentials(program: Command): void {
   const credentials = program.command('credentials').description("A workspace's own credentials of the providers");
-  registerSet(program, credentials.command('set').description('Try a credential with its provider, then store it'));
+  const set = credentials.command('set').description('Try a credential with its provider, then store it');
+  registerSet(program, set);
+  registerSetHms(program, set);
   credentials
     .command('list')
     .description('List what is stored, without secrets')
@@ -49,7 +52,7 @@ export function registerCredentials(program: Command): void {
   credentials
     .command('remove')
     .description('Remove a credential')
-    .addArgument(new Argument('<provider>').choices(['fcm', 'apns', 'webpush']))
+    .addArgument(new Argument('<provider>').choices(providerNames))
     .option('--while-sending', 'remove it even if sends need it; they are paused')
     .option(...appOption)
     .option(...workspaceOption)
@@ -58,10 +61,10 @@ export function registerCredentials(program: Command): void {
     );
 }
 
+const uncheckedOption = ['--unchecked', 'store it although the provider could not be asked'] as const;
 const appOption = ['--app <id>', 'of which app; default: the default app of the platform'] as const;
 
 function registerSet(program: Command, set: Command): void {
-  const uncheckedOption = ['--unchecked', 'store it although the provider could not be asked'] as const;
   set
     .command('fcm')
     .description('A service account of a Firebase project')
@@ -103,6 +106,22 @@ function registerSet(program: Command, set: Command): void {
     );
 }
 
+function registerSetHms(program: Command, set: Command): void {
+  set
+    .command('hms')
+    .description('An OAuth client of Huawei Push Kit, of a project or an app of AppGallery Connect')
+    .requiredOption('--client-id <number>', 'client id')
+    .requiredOption('--secret-file <path>', 'file with the client secret')
+    .option('--project <number>', 'id of the project')
+    .option('--huawei-app <number>', 'or id of the app')
+    .option(...uncheckedOption)
+    .option(...appOption)
+    .option(...workspaceOption)
+    .action((options: SetHmsOptions) =>
+      withInstallation(program, (context) => credentialsCommand.setHms(context, options)),
+    );
+}
+
 type Json = { json?: true };
 type Workspace = { workspace?: string };
 /** Store it although the provider could not be asked. */
@@ -114,6 +133,9 @@ type SetFcmOptions = Workspace & OfApp & Unchecked & { file: string };
 type SetApnsOptions = Workspace &
   OfApp &
   Unchecked & { file: string; team: string; key: string; topic?: string; environment?: ApnsEnvironment };
+type SetHmsOptions = Workspace &
+  OfApp &
+  Unchecked & { clientId: string; secretFile: string; project?: string; huaweiApp?: string };
 type SetWebPushOptions = Workspace & OfApp & { subject: string; publicKey?: string; privateKeyFile?: string };
 
 const by = { id: null, name: 'the command line' };
@@ -141,6 +163,12 @@ const credentialsCommand = {
       publicKey === undefined ? undefined : { publicKey, privateKey: (await readFile(privateKeyFile!, 'utf8')).trim() };
     const { summary } = await save(context, { ...options, given: { provider: 'webpush', subject, keys } });
     process.stdout.write(`Public key for subscribing browsers: ${summary.publicKey}\n`);
+  },
+
+  async setHms(context: CommandContext, options: SetHmsOptions): Promise<void> {
+    const { clientId, secretFile, project: projectId, huaweiApp: huaweiAppId } = options;
+    const clientSecret = (await readFile(secretFile, 'utf8')).trim();
+    await save(context, { ...options, given: { provider: 'hms', clientId, clientSecret, projectId, huaweiAppId } });
   },
 
   async list(context: CommandContext, options: Workspace & Json): Promise<void> {

@@ -68,6 +68,10 @@ const examples: Record<string, readonly string[]> = {
     'credentials set apns --file AuthKey.p8 --team TEAM123456 --key KEY1234567 --topic com.example.app',
   ],
   'credentials set webpush': ['credentials set webpush --subject mailto:push@example.com'],
+  'credentials set hms': [
+    'credentials set hms --client-id 104729811 --secret-file secret.txt --project 388421841222125673',
+    'credentials set hms --client-id 104729811 --secret-file secret.txt --huawei-app 104729811 --app courier',
+  ],
   'credentials list': ['credentials list', 'credentials list --json'],
   'credentials check': ['credentials check'],
   'credentials remove': ['credentials remove apns', 'credentials remove fcm --while-sending'],

@@ -13,6 +13,7 @@ export async function findProviderEndpoints(database: Database): Promise<Deliver
     simulators: {
       fcm: { messagesOrigin: simulators.fcm, tokenOrigin: simulators.fcm },
       apns: simulators.apns,
+      hms: { messagesOrigin: simulators.hms, tokenOrigin: simulators.hms },
       webPush: { origin: simulatedPushOrigin, connectTo: simulatedPushOrigin },
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Credentials as they are stored, sealed, one per workspace and provider. `simulated` ones use the simulators of the
+ * Credentials as they are stored, sealed, one per workspace, provider and app. `simulated` ones use the simulators of the
  * sandbox.
  */
 export type FcmCredential = {
@@ -38,6 +38,21 @@ export type WebPushCredential = {
   simulated: boolean;
 };
 
-export type ProviderCredentials = { fcm?: FcmCredential; apns?: ApnsCredential; webpush?: WebPushCredential };
+export type HmsCredential = {
+  provider: 'hms';
+  /** Of the OAuth client, with its secret. */
+  clientId: string;
+  clientSecret: string;
+  /** Whose messages they are: those of a project of AppGallery Connect, or of one app (the second and the first version of the interface). */
+  owner: { kind: 'project' | 'app'; id: string };
+  simulated: boolean;
+};
 
-export type ProviderCredential = FcmCredential | ApnsCredential | WebPushCredential;
+export type ProviderCredentials = {
+  fcm?: FcmCredential;
+  apns?: ApnsCredential;
+  webpush?: WebPushCredential;
+  hms?: HmsCredential;
+};
+
+export type ProviderCredential = FcmCredential | ApnsCredential | WebPushCredential | HmsCredential;

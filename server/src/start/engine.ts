@@ -86,7 +86,12 @@ export async function startReporter(
 ): Promise<RunningJob & { report(): Promise<unknown> }> {
   const { config, clock, log, installation, started } = composition;
   const { acrossWorkspaces: database, encryption } = installation;
-  const simulators = phones && { fcm: phones.endpoints.fcm.messagesOrigin, apns: phones.endpoints.apns };
+  const { endpoints } = phones ?? {};
+  const simulators = endpoints && {
+    fcm: endpoints.fcm.messagesOrigin,
+    apns: endpoints.apns,
+    hms: endpoints.hms.messagesOrigin,
+  };
   const connections = countConnections(config);
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null, connections };
   const job = makeReportNode({ database, clock, encryption, node, book, findUrl });

@@ -14,6 +14,7 @@ import type { Carillon } from '../../src/start/start-carillon.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
 import { expectAccessible, hasChromium, openBrowser, skipReason } from './console-browser.ts';
 
 const keys = (): { privateKey: string; publicKeyPem: string } => {
@@ -64,7 +65,9 @@ describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`
       },
       arguments: ['--production', '--port', '0'],
     });
-    carillon = await startCarillon(config, { providers: { fcm, apns: { production: apns, sandbox: apns } } });
+    carillon = await startCarillon(config, {
+      providers: { ...realProviderEndpoints, fcm, apns: { production: apns, sandbox: apns } },
+    });
     workspaceId = await insertTestWorkspace(bundle.database, new Date());
     browser = await openBrowser();
   });

@@ -55,7 +55,13 @@ describe('which requests a fault strikes', () => {
 describe('reading faults', () => {
   test('one or a list of each kind', () => {
     const api = [{ route: '/v1/*', status: 500 }, { delayMilliseconds: 5 }];
-    expect(parseFaults({ fcm: { status: 503 }, api })).toEqual({ fcm: [{ status: 503 }], apns: [], webpush: [], api });
+    expect(parseFaults({ fcm: { status: 503 }, api })).toEqual({
+      fcm: [{ status: 503 }],
+      apns: [],
+      webpush: [],
+      hms: [],
+      api,
+    });
   });
 
   test.each([

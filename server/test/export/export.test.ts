@@ -151,6 +151,7 @@ test('the ledger of a campaign is one row per run and device, of this workspace 
       device_id: expect.any(String),
       platform: 'ANDROID',
       app_id: 'default',
+      push_provider: 'fcm',
       outcome: 'ACCEPTED',
       code: null,
       provider_message_id: 'message-of-person',

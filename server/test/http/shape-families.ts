@@ -299,7 +299,13 @@ const dataWords: Words = {
   svc_push_provisional_opted: [true, 'false'],
 };
 // Others may not be there.
-const deviceWords: Words = { ...dataWords, platform: ['ANDROID'], app_id: ['default'], locale: ['pt-BR'] };
+const deviceWords: Words = {
+  ...dataWords,
+  platform: ['ANDROID'],
+  app_id: ['default'],
+  locale: ['pt-BR'],
+  push_provider: ['fcm'],
+};
 
 const device = data.deviceBody(prefixes);
 const v1 = { version: 'V1', versioning: 'off' } as const;

@@ -168,7 +168,7 @@ export type ProviderHealth = {
   noisyUntil: string | null;
 };
 
-export type ProviderName = 'fcm' | 'apns' | 'webpush';
+export type ProviderName = 'fcm' | 'apns' | 'webpush' | 'hms';
 
 export type RecentFailure = {
   platform: Platform;

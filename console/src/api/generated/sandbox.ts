@@ -35,6 +35,11 @@ export type SandboxState = {
       accepted: number;
       refused: number;
     };
+    HMS?: {
+      received: number;
+      accepted: number;
+      refused: number;
+    };
   };
 };
 

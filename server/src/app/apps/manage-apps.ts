@@ -4,6 +4,8 @@ import type { App } from '../../domain/apps/app.ts';
 import { ownerOfCredential } from '../../domain/apps/credentials-of-apps.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { platformsOf, providersOf } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { deleteApp, insertApp, listApps, lockApp, updateApp } from '../../storage/apps/apps.ts';
 import { countDevicesOfApp } from '../../storage/devices/devices.ts';
@@ -12,7 +14,6 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import { audit } from '../accounts/audit.ts';
 import type { Actor } from '../accounts/audit.ts';
-import { providersOfPlatforms } from '../console/read-provider-health.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
 export type AppDependencies = { database: Database; clock: Clock };
@@ -33,7 +34,7 @@ export async function listWorkspaceApps(database: Queryable, workspaceId: string
   const apps = await listApps(database, workspaceId);
   const credentials = await listProviderCredentials(database, workspaceId);
   return platforms.flatMap((platform) => {
-    const { provider } = providersOfPlatforms.find((each) => each.platform === platform)!;
+    const [provider] = providersOf[platform];
     const own = credentials.filter((credential) => credential.provider === provider);
     const { topic = null, environment = null } = own.find(({ appId }) => appId === defaultAppId)?.summary ?? {};
     const others = apps.filter((app) => app.platform === platform);
@@ -84,13 +85,18 @@ export async function changeApp({ database, clock }: AppDependencies, change: Ch
 /** Removes an app that has neither credential nor devices. Reads every device. @throws ServiceError PARAMETER_INVALID */
 export async function removeApp({ database, clock }: AppDependencies, removal: By & Named): Promise<void> {
   const { by, workspaceId, platform, appId } = removal;
-  const { provider } = providersOfPlatforms.find((each) => each.platform === platform)!;
   const at = clock.now();
   await inTransaction(database, async (tx) => {
     const app = await requireApp(tx, removal);
     const credentials = await listProviderCredentials(tx, workspaceId);
-    if (credentials.some((credential) => credential.provider === provider && credential.appId === appId))
-      throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has a credential of ${provider}` });
+    const namesakes = (await listApps(tx, workspaceId)).filter((other) => other.appId === appId);
+    // What an app of the same name on another platform takes stays.
+    const isOnlyOf = (provider: ProviderName): boolean =>
+      providersOf[platform].includes(provider) &&
+      namesakes.every((other) => other.platform === platform || !platformsOf[provider].includes(other.platform));
+    const own = credentials.find((credential) => credential.appId === appId && isOnlyOf(credential.provider));
+    if (own)
+      throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has a credential of ${own.provider}` });
     const devices = await countDevicesOfApp(tx, { workspaceId, platform, appId });
     if (devices > 0) throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has devices: ${devices}` });
     await deleteApp(tx, { workspaceId, platform, appId });

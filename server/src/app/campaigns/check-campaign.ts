@@ -9,6 +9,8 @@ import { readSegmentation } from '../../domain/campaign-document/read-segmentati
 import { scheduleTiming } from '../../domain/campaign-document/schedule-timing.ts';
 import type { ScheduleContext } from '../../domain/campaign-document/schedule-timing.ts';
 import { warnOfCampaign } from '../../domain/campaigns/campaign-warnings.ts';
+import { platformsOf, providersOf } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { CampaignWarning, WarnedCampaign } from '../../domain/campaigns/campaign-warnings.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -138,21 +140,19 @@ function withoutDoubles(faults: RequestFault[]): RequestFault[] {
   return [...new Map(faults.map((fault) => [`${fault.field}: ${fault.reason}`, fault])).values()];
 }
 
-const providerPlatforms = { fcm: 'ANDROID', apns: 'IOS', webpush: 'WEB' } as const;
-
-/** Which platforms have a credential of a provider, of whatever app, and whether that is one of the simulators. */
+/** Which platforms have a credential of a provider of theirs, of whatever app, and whether that is one of the simulators. */
 export async function findPlatformCredentials(
   tx: Queryable,
   workspaceId: string,
 ): Promise<WarnedCampaign['credentials']> {
   const stored = await listProviderCredentials(tx, workspaceId);
-  const isOfDefault = ({ appId }: { appId: string }): boolean => appId === defaultAppId;
+  // Of several on a platform that of the default app at the usual provider is told.
+  const rank = ({ provider, appId }: { provider: ProviderName; appId: string }): number =>
+    (providersOf[platformsOf[provider][0]][0] === provider ? 2 : 0) + (appId === defaultAppId ? 1 : 0);
   return Object.fromEntries(
-    // Of several on a platform that of the default app is told.
-    [...stored.filter((row) => !isOfDefault(row)), ...stored.filter(isOfDefault)].map(({ provider, simulated }) => [
-      providerPlatforms[provider],
-      simulated ? 'simulated' : 'real',
-    ]),
+    [...stored]
+      .sort((one, other) => rank(one) - rank(other))
+      .map(({ provider, simulated }) => [platformsOf[provider][0], simulated ? 'simulated' : 'real']),
   );
 }
 

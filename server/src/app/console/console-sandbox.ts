@@ -45,7 +45,10 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
     /** @throws ServiceError NOT_FOUND */
     async addDevice({ by, ...device }: By & DeviceOf & { customerId: string; platform: Platform }) {
       const { platform, behaviour } = device;
-      await devices.add(device, noteOf({ by, action: 'sandbox.device-add', detail: { platform, behaviour } }));
+      await devices.add(
+        { ...device, provider: null },
+        noteOf({ by, action: 'sandbox.device-add', detail: { platform, behaviour } }),
+      );
       return devices.list(device.workspaceId);
     },
 

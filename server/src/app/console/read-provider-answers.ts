@@ -1,4 +1,5 @@
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
+import { providersOf } from '../../domain/delivery/provider-name.ts';
 import { tellWaitingCause } from '../../domain/delivery/waiting-cause.ts';
 import { isRefusal } from '../../domain/overview/judge-answers.ts';
 import type { ProviderAnswers } from '../../domain/overview/judge-answers.ts';
@@ -15,7 +16,9 @@ type Asked = { workspaceNumber: number; days: string[]; at: Date; most: number }
 
 /** How each provider answered in the last minutes, from the ledger: both lanes, every node. */
 export function readProviderAnswers(database: Database, asked: Asked): Promise<ProviderAnswers[]> {
-  return Promise.all(providersOfPlatforms.map((provider) => readAnswers(database, { ...asked, ...provider })));
+  // The ledger knows the platform; those whose devices have several providers are told under the usual one.
+  const usual = providersOfPlatforms.filter(({ platform, provider }) => provider === providersOf[platform][0]);
+  return Promise.all(usual.map((provider) => readAnswers(database, { ...asked, ...provider })));
 }
 
 type AskedProvider = Asked & Pick<ProviderAnswers, 'platform' | 'name'>;

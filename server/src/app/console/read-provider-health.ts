@@ -1,14 +1,17 @@
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { providersOf } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Database } from '../../storage/database.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
-import type { CheckVerdict, ProviderName } from '../../storage/keys/provider-credentials.ts';
+import type { CheckVerdict } from '../../storage/keys/provider-credentials.ts';
 import { listAccountRestraints } from '../../storage/limits/send-budgets.ts';
 
 export const providersOfPlatforms = [
   { platform: 'ANDROID', provider: 'fcm', name: 'FCM (Android)' },
   { platform: 'IOS', provider: 'apns', name: 'APNs (iOS)' },
   { platform: 'WEB', provider: 'webpush', name: 'Web Push' },
+  { platform: 'ANDROID', provider: 'hms', name: 'Huawei Push Kit (Android)' },
 ] as const satisfies { platform: Platform; provider: ProviderName; name: string }[];
 
 export type ProviderHealth = {
@@ -28,7 +31,7 @@ export type ProviderHealth = {
   noisyUntil: Date | null;
 };
 
-/** The health of a workspace's three providers. */
+/** The health of the usual providers, and of others for which the workspace has a credential. */
 export async function readProviderHealth(
   database: Database,
   { workspaceId, at }: { workspaceId: string; at: Date },
@@ -42,12 +45,19 @@ export async function readProviderHealth(
   const summaries = new Map(stored.map((row) => [row.provider, row.summary]));
   const site = summaries.get('webpush')?.publicKey;
   const restraints = await listAccountRestraints(database, {
-    keys: [`fcm:${summaries.get('fcm')?.projectId ?? ''}`, `apns:${summaries.get('apns')?.teamId ?? ''}`],
+    keys: [
+      `fcm:${summaries.get('fcm')?.projectId ?? ''}`,
+      `apns:${summaries.get('apns')?.teamId ?? ''}`,
+      `hms:${summaries.get('hms')?.projectId ?? summaries.get('hms')?.huaweiAppId ?? ''}`,
+    ],
     // A site has one account at each push service its browsers use (engine/delivery/send-account.ts).
     prefix: site === undefined ? undefined : `webpush:${site.slice(0, 22)}:`,
     at,
   });
-  return providersOfPlatforms.map(({ platform, provider, name }) => {
+  const shown = providersOfPlatforms.filter(
+    ({ platform, provider }) => provider === providersOf[platform][0] || summaries.has(provider),
+  );
+  return shown.map(({ platform, provider, name }) => {
     const row = stored.find((credential) => credential.provider === provider);
     const own = restraints.filter(({ key }) => key.startsWith(`${provider}:`));
     const silent = own.find(({ silentUntil }) => silentUntil !== null && silentUntil > at);
@@ -66,7 +76,7 @@ export async function readProviderHealth(
   });
 }
 
-function accountOf({ projectId, topic, environment, subject }: Record<string, string>): string | null {
+function accountOf({ projectId, huaweiAppId, topic, environment, subject }: Record<string, string>): string | null {
   if (topic !== undefined) return `${topic} (${environment})`;
-  return projectId ?? subject ?? null;
+  return projectId ?? huaweiAppId ?? subject ?? null;
 }

@@ -1,9 +1,13 @@
 import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps/app.ts';
+import type { App } from '../../domain/apps/app.ts';
+import type { Platform } from '../../domain/campaigns/content.ts';
 import { adviseOnCheck } from '../../domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../domain/credentials/credential-check.ts';
 import { ProviderKeyError, parseProviderKey } from '../../domain/credentials/parse-provider-key.ts';
 import type { GivenKey } from '../../domain/credentials/parse-provider-key.ts';
+import { platformsOf, providerOf, providersOf } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { encryptionContext } from '../../domain/encryption-context.ts';
 import type { ProviderCredential } from '../../domain/provider-credential.ts';
@@ -11,13 +15,14 @@ import type { Encryption } from '../../domain/encryption.ts';
 import { holdApp } from '../../storage/apps/apps.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
-import { countDevices } from '../../storage/installation/overview.ts';
+import { countReachedDevices } from '../../storage/devices/devices.ts';
+import type { ReachedDevices } from '../../storage/devices/devices.ts';
 import {
   deleteProviderCredential,
   listProviderCredentials,
   noteCredentialCheck,
 } from '../../storage/keys/provider-credentials.ts';
-import type { ProviderName, StoredCredential } from '../../storage/keys/provider-credentials.ts';
+import type { StoredCredential } from '../../storage/keys/provider-credentials.ts';
 import { countRunsOfPlatforms } from '../../storage/runs/runs.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { audit } from '../accounts/audit.ts';
@@ -45,12 +50,12 @@ type OfApp = { appId?: string };
 type Named = OfApp & { workspaceId: string; provider: ProviderName };
 type Connection = OfApp & { given: GivenKey; unasked: 'store' | 'refuse' };
 
-/** The three of the default apps, connected or not, with what hangs on each, and those of other apps. Reads every device. @throws ServiceError NOT_FOUND */
+/** Those of the default apps, connected or not, with what hangs on each, and those of other apps. Reads every device. @throws ServiceError NOT_FOUND */
 export async function listCredentials({ database }: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
   await requireWorkspace(database, workspaceId);
   const [stored, devices, runs] = await Promise.all([
     listProviderCredentials(database, workspaceId),
-    countDevices(database, workspaceId),
+    countReachedDevices(database, workspaceId),
     countRunsOfPlatforms(database, workspaceId),
   ]);
   return providersOfPlatforms.map(({ platform, provider, name }) => {
@@ -65,12 +70,26 @@ export async function listCredentials({ database }: Pick<CredentialDependencies,
       ofOtherApps: others.map((other) => ({ appId: other.appId, connected: presentable(other) })),
       hits: {
         devices: devices
-          .filter((count) => count.platform === platform && count.state === 'ACTIVE')
+          .filter((reached) => providerOf(reached) === provider)
           .reduce((sum, count) => sum + count.devices, 0),
-        runs: runs.find((count) => count.platform === platform)?.runs ?? 0,
+        runs: countRuns(runs, platformsThatNeed(provider, devices)),
       },
     };
   });
+}
+
+/** Those whose messages a provider carries as a rule, and those of which devices have chosen it. */
+function platformsThatNeed(provider: ProviderName, devices: readonly ReachedDevices[]): Platform[] {
+  return platformsOf[provider].filter(
+    (platform) =>
+      providersOf[platform][0] === provider ||
+      devices.some((reached) => reached.platform === platform && providerOf(reached) === provider),
+  );
+}
+
+/** A send to several platforms counts once, so of those to different ones the fewer are not told. */
+function countRuns(runs: readonly { platform: Platform; runs: number }[], platforms: readonly Platform[]): number {
+  return Math.max(0, ...runs.filter(({ platform }) => platforms.includes(platform)).map((count) => count.runs));
 }
 
 /** Each that is connected, of all apps: of a provider the default app's first. @throws ServiceError NOT_FOUND */
@@ -149,10 +168,11 @@ export async function askCredential(
 export async function removeCredential(deps: CredentialDependencies, request: Of & Removal): Promise<void> {
   const { database, clock, onChanged } = deps;
   const { by, workspaceId, provider, whileSending, appId = defaultAppId } = request;
-  const { platform, name } = providersOfPlatforms.find((each) => each.provider === provider)!;
+  const { name } = providersOfPlatforms.find((each) => each.provider === provider)!;
   const at = clock.now();
   await inTransaction(database, async (tx) => {
-    const runs = (await countRunsOfPlatforms(tx, workspaceId)).find((count) => count.platform === platform)?.runs ?? 0;
+    const needing = platformsThatNeed(provider, await countReachedDevices(tx, workspaceId));
+    const runs = countRuns(await countRunsOfPlatforms(tx, workspaceId), needing);
     if (runs > 0 && whileSending === 'refuse')
       throw new ServiceError('CREDENTIAL_IN_USE', {
         reason: runs === 1 ? 'one send needs it' : `${runs} sends need it`,
@@ -206,10 +226,14 @@ type OfOneApp = { workspaceId: string; appId: string; credential: ProviderCreden
  */
 async function requireApp(tx: Queryable, { workspaceId, appId, credential }: OfOneApp): Promise<void> {
   if (appId === defaultAppId) return;
-  const { platform } = providersOfPlatforms.find(({ provider }) => provider === credential.provider)!;
-  const app = await holdApp(tx, { workspaceId, platform, appId });
+  const platforms = platformsOf[credential.provider];
+  let app: App | undefined;
+  for (const platform of platforms) app ??= await holdApp(tx, { workspaceId, platform, appId });
   if (!app)
-    throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `"${appId}" is no app on ${platform}` });
+    throw new ServiceError('PARAMETER_INVALID', {
+      field: 'app',
+      reason: `"${appId}" is no app on ${platforms.join(', ')}`,
+    });
   if (credential.provider !== 'apns') return;
   const { topic, environment } = credential;
   if (topic !== app.identifier || environment !== app.environment)

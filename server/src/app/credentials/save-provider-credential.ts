@@ -37,6 +37,10 @@ function summarise(credential: ProviderCredential): Record<string, string> {
       };
     case 'webpush':
       return { publicKey: credential.publicKey, subject: credential.subject };
+    case 'hms': {
+      const { clientId, owner } = credential;
+      return { clientId, [owner.kind === 'project' ? 'projectId' : 'huaweiAppId']: owner.id };
+    }
     default: {
       const never: never = credential;
       throw new Error(`unknown credential ${String(never)}`);

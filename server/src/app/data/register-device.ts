@@ -47,7 +47,7 @@ export async function registerDevice(tx: Transaction, command: RegisterDeviceCom
   if (!user) return false;
   const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
   const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });
-  // What an app leaves out stays, but not over platforms.
+  // What an app leaves out stays, but not over platforms; the provider belongs to the address, which it never leaves out.
   const known = before?.platform === command.platform ? before.appId : null;
   const { appId = known } = command;
   const record = { ...toRecord(command), appId: appId === defaultAppId ? null : appId };
@@ -81,6 +81,7 @@ function toRecord(command: RegisterDeviceCommand): Omit<DeviceRecord, 'appId'> {
   return {
     deviceId: command.deviceId,
     platform: command.platform,
+    provider: command.provider ?? null,
     pushId: command.pushId,
     isOptedOut: command.isOptedOut ?? false,
     isProvisional: command.isProvisional ?? false,

@@ -1,5 +1,6 @@
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { providerOf } from '../../domain/delivery/provider-name.ts';
 import { eventPlatforms } from '../../domain/events/event-fields.ts';
 import type { DeliveryToExport, DeviceToExport, EventToExport, UserToExport } from '../../storage/ledger/exports.ts';
 
@@ -15,6 +16,7 @@ export const columnsOf = {
       'device_id',
       'platform',
       'push_id',
+      'push_provider',
       'app_id',
       'svc_push_opted',
       'svc_push_provisional_opted',
@@ -45,6 +47,7 @@ export const columnsOf = {
       'device_id',
       'platform',
       'app_id',
+      'push_provider',
       'outcome',
       'code',
       'provider_message_id',
@@ -68,6 +71,7 @@ export function presentDevice(device: DeviceToExport): ExportedRow {
     device_id: device.deviceId,
     platform: platformNames[device.platform],
     push_id: device.pushId,
+    push_provider: providerOf(device),
     app_id: device.appId ?? defaultAppId,
     svc_push_opted: (device.blockedState ?? device.state) === 'OPTED_OUT' ? 'False' : 'True',
     svc_push_provisional_opted: device.isProvisional ? 'True' : 'False',
@@ -106,6 +110,7 @@ export function presentDelivery(delivery: DeliveryToExport): ExportedRow {
     device_id: delivery.deviceId,
     platform: delivery.platform,
     app_id: delivery.appId,
+    push_provider: delivery.provider,
     outcome: delivery.outcome,
     code: delivery.code,
     provider_message_id: delivery.providerMessageId,

@@ -109,6 +109,7 @@ function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
     makeId(at),
     device.deviceId,
     device.platform,
+    device.provider,
     device.pushId,
     device.appId ?? null,
     `\\x${addressHash(device.pushId).toString('hex')}`,

@@ -1,24 +1,31 @@
-import { createECDH, generateKeyPair } from 'node:crypto';
+import { createECDH, createHash, generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { ApnsCredential, FcmCredential, WebPushCredential } from '../../domain/provider-credential.ts';
+import type {
+  ApnsCredential,
+  FcmCredential,
+  HmsCredential,
+  WebPushCredential,
+} from '../../domain/provider-credential.ts';
 
 const generate = promisify(generateKeyPair);
 
 /**
- * Makes real keys for a workspace whose phones are simulated: a service account (RSA), an APNs key (P-256) and VAPID
- * keys. The simulators check signatures against them as the providers would.
+ * Makes real keys for a workspace whose phones are simulated: a service account (RSA), an APNs key (P-256), VAPID keys and
+ * a client secret. The simulators check signatures and secret against them as the providers would.
  *
  * @param name lower-case letters and digits; part of the project, team and bundle names
  */
 export async function makeSimulatedCredentials(
   name: string,
-): Promise<[FcmCredential, ApnsCredential, WebPushCredential]> {
+): Promise<[FcmCredential, ApnsCredential, WebPushCredential, HmsCredential]> {
   const [account, apns] = await Promise.all([
     generate('rsa', { modulusLength: 2048 }),
     generate('ec', { namedCurve: 'P-256' }),
   ]);
   const vapid = createECDH('prime256v1');
   vapid.generateKeys();
+  // Huawei's ids are numbers.
+  const number = createHash('sha256').update(name).digest().readUIntBE(0, 6).toString();
   const short = name.slice(-10).toUpperCase().padStart(10, '0');
   return [
     {
@@ -46,6 +53,13 @@ export async function makeSimulatedCredentials(
         .subarray(-32)
         .toString('base64url'),
       subject: 'mailto:sandbox@example.com',
+      simulated: true,
+    },
+    {
+      provider: 'hms',
+      clientId: number,
+      clientSecret: randomBytes(32).toString('hex'),
+      owner: { kind: 'project', id: number },
       simulated: true,
     },
   ];

@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { providerOf } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import { magicOutcome, magicTokens } from '../../domain/sandbox/magic-tokens.ts';
@@ -34,12 +36,12 @@ type Registration = {
   customerId: string;
   deviceId: string;
   platform: Platform;
+  provider: ProviderName | null;
   behaviour: DeviceBehaviour;
 };
 
 const maxListed = 50;
 const messagesShown = 3;
-const providerOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'web' } as const;
 
 /**
  * Devices of the sandbox that are operated from the console: those of users marked for tests. Their behaviour is
@@ -47,25 +49,27 @@ const providerOf = { ANDROID: 'fcm', IOS: 'apns', WEB: 'web' } as const;
  */
 export function makeVirtualDevices({ database, clock, makeSubscription, interactions }: VirtualDevicesDependencies) {
   /** An address that is nobody's yet, with the start that makes it misbehave. */
-  function makeAddress(platform: Platform, behaviour: DeviceBehaviour): string {
+  function makeAddress({ behaviour, ...device }: Registration): string {
+    const provider = providerOf(device);
     const magic = magicTokens.find(({ outcome }) => outcome === behaviour);
-    const start = magic?.[providerOf[platform]] ?? (platform === 'IOS' ? '' : 'virtual');
-    if (platform === 'IOS') return start + randomBytes(32).toString('hex').slice(start.length);
+    const start = magic?.[provider] ?? (provider === 'apns' ? '' : 'virtual');
+    if (provider === 'apns') return start + randomBytes(32).toString('hex').slice(start.length);
     const token = `${start}-${randomBytes(16).toString('hex')}`;
-    return platform === 'WEB' ? makeSubscription(token) : token;
+    return provider === 'webpush' ? makeSubscription(token) : token;
   }
 
-  const register = ({ behaviour, ...device }: Registration, note: Note | undefined): Promise<void> =>
+  const register = (registration: Registration, note: Note | undefined): Promise<void> =>
     retryDeadlock(
       async () =>
         await inTransaction(database, async (tx) => {
           const at = clock.now();
-          const { workspaceId, customerId, platform } = device;
+          const { behaviour: _behaviour, ...device } = registration;
+          const { workspaceId, customerId } = device;
           await requireWorkspace(tx, workspaceId);
           await upsertUser(tx, { workspaceId, customerId, attributes: {}, at });
           const user = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
           await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });
-          await registerDevice(tx, { ...device, pushId: makeAddress(platform, behaviour), at });
+          await registerDevice(tx, { ...device, pushId: makeAddress(registration), at });
           await note?.(tx);
         }),
     );
@@ -94,8 +98,8 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
     ) {
       const device = (await list(workspaceId)).find((listed) => listed.id === id);
       if (!device) throw new ServiceError('NOT_FOUND', { detail: 'no virtual device of that id' });
-      const { customerId, deviceId, platform } = device;
-      await register({ workspaceId, customerId, deviceId, platform, behaviour }, note);
+      const { customerId, deviceId, platform, provider } = device;
+      await register({ workspaceId, customerId, deviceId, platform, provider, behaviour }, note);
     },
 
     /**
@@ -119,8 +123,8 @@ export type VirtualDevices = ReturnType<typeof makeVirtualDevices>;
 function describeDevice({ pushId, ...device }: TestDevice) {
   // A message names a browser by the end of its subscription's address.
   const token =
-    device.platform === 'WEB' ? decodeURIComponent(String(endpointOf(pushId)).split('/').at(-1) ?? '') : pushId;
-  const behaviour: DeviceBehaviour = magicOutcome(providerOf[device.platform], token) ?? 'works';
+    providerOf(device) === 'webpush' ? decodeURIComponent(String(endpointOf(pushId)).split('/').at(-1) ?? '') : pushId;
+  const behaviour: DeviceBehaviour = magicOutcome(providerOf(device), token) ?? 'works';
   return { ...device, token, behaviour };
 }
 

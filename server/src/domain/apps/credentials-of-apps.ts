@@ -1,4 +1,5 @@
-import type { Platform } from '../campaigns/content.ts';
+import { providerOf } from '../delivery/provider-name.ts';
+import type { Reachable } from '../delivery/provider-name.ts';
 import type { ProviderCredential, ProviderCredentials } from '../provider-credential.ts';
 import { defaultAppId } from './app.ts';
 import type { App } from './app.ts';
@@ -6,21 +7,19 @@ import type { App } from './app.ts';
 export type CredentialOfApp = { appId: string; credential: ProviderCredential };
 
 /** A device's app; null is the default one. */
-type AppOfDevice = { platform: Platform; appId: string | null };
+type AppOfDevice = Reachable & { appId: string | null };
 
 /**
- * With what messages reach the devices of an app. Empty: the workspace has no credential for the platform at all.
+ * With what messages reach the devices of an app. Empty: the workspace has no credential of their provider at all.
  * Undefined: it has one, but none for this app, or the app was removed.
  */
 export type CredentialsOfApps = (app: AppOfDevice) => ProviderCredentials | undefined;
-
-const providers = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' } as const;
 
 /** Finds the credential of each app once, however many devices ask. Pure. */
 export function makeCredentialsOfApps(apps: readonly App[], stored: readonly CredentialOfApp[]): CredentialsOfApps {
   const known = new Map<string, ProviderCredentials | undefined>();
   return (app) => {
-    const key = app.appId === null ? app.platform : `${app.platform} ${app.appId}`;
+    const key = keyOfApp(app);
     const found = known.get(key);
     if (found || known.has(key)) return found;
     const credentials = findCredentials(app, { apps, stored });
@@ -29,13 +28,19 @@ export function makeCredentialsOfApps(apps: readonly App[], stored: readonly Cre
   };
 }
 
+/** Of most devices no text is made for it. */
+export function keyOfApp({ platform, provider, appId }: AppOfDevice): string {
+  if (appId === null && (provider ?? null) === null) return platform;
+  return `${platform} ${provider ?? ''} ${appId ?? ''}`;
+}
+
 type Workspace = { apps: readonly App[]; stored: readonly CredentialOfApp[] };
 
-function findCredentials({ platform, appId }: AppOfDevice, workspace: Workspace): ProviderCredentials | undefined {
-  const provider = providers[platform];
+function findCredentials({ appId, ...device }: AppOfDevice, workspace: Workspace): ProviderCredentials | undefined {
+  const provider = providerOf(device);
   const stored = workspace.stored.filter(({ credential }) => credential.provider === provider);
   if (stored.length === 0) return {};
-  const apps = workspace.apps.filter((app) => app.platform === platform);
+  const apps = workspace.apps.filter((app) => app.platform === device.platform);
   if (appId !== null && !apps.some((app) => app.appId === appId)) return undefined;
   const owner = ownerOfCredential(appId ?? defaultAppId, { owners: stored, others: apps });
   const credential = stored.find((one) => one.appId === owner)?.credential;
@@ -72,6 +77,8 @@ function credentialsFor(credential: ProviderCredential, app?: App): ProviderCred
     }
     case 'webpush':
       return { webpush: credential };
+    case 'hms':
+      return { hms: credential };
     default: {
       const never: never = credential;
       throw new Error(`unknown credential ${String(never)}`);

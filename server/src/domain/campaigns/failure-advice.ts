@@ -1,3 +1,5 @@
+import { providersOf } from '../delivery/provider-name.ts';
+import type { ProviderName } from '../delivery/provider-name.ts';
 import type { Platform } from './content.ts';
 
 /** What failed deliveries have in common: the provider's word, or ours. */
@@ -9,7 +11,7 @@ export function adviseOnFailure({ platform, outcome, code }: FailureReason): str
     return 'The text could not be made of these people’s attributes. Give the payload a fallback, or the template a default.';
   return (
     ours[code] ??
-    (platform === 'ANDROID' ? fcm[code] : platform === 'IOS' ? apns[code] : webPush[code]) ??
+    providersOf[platform].map((provider) => advice[provider][code]).find((words) => words !== undefined) ??
     byOutcome[outcome] ??
     'Look the code up with the provider; the delivery log has its whole answer.'
   );
@@ -84,6 +86,20 @@ const webPush: Record<string, string> = {
   '413': tooLarge,
   '429': 'The push service finds the site too noisy; send less often. It forgives after days.',
 };
+
+const hms: Record<string, string> = {
+  '80100000': gone,
+  '80300007':
+    'Nothing to do if they were uninstalled: they are out. Tokens of another app, or of HarmonyOS NEXT, are refused in the same way.',
+  '80300008': tooLarge,
+  '80300002': wrongCredential,
+  '80200001': wrongCredential,
+  TOKEN_REFUSED: wrongCredential,
+  '81000001': 'Huawei Push Kit had a fault until the message’s time was over. Give it a longer time to live.',
+  HMS_503: 'Huawei limited this account until the message’s time was over. Give the campaign a throttle.',
+};
+
+const advice: Record<ProviderName, Record<string, string>> = { fcm, apns, webpush: webPush, hms };
 
 const byOutcome: Record<string, string> = {
   GONE: gone,

@@ -1,3 +1,5 @@
+import type { ProviderName } from '../delivery/provider-name.ts';
+
 export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
 
 /** A provider's verdict on a credential. `UNKNOWN`: the provider could not be reached, or its response does not say. */
@@ -7,7 +9,7 @@ export type CredentialCheck = {
   words: string;
 };
 
-type Checked = CredentialCheck & { provider: 'fcm' | 'apns' | 'webpush' };
+type Checked = CredentialCheck & { provider: ProviderName };
 
 /** What a person does about a check. Pure. */
 export function adviseOnCheck({ provider, verdict, words }: Checked): string {
@@ -50,6 +52,16 @@ const advice: [provider: string, words: RegExp, todo: string][] = [
     'apns',
     /^(TopicDisallowed|BadTopic|MissingTopic|UnrelatedKeyIdInToken)/,
     'The key does not send to this app: compare the bundle id, and whether the key is limited to other apps.',
+  ],
+  [
+    'hms',
+    /^TOKEN_REFUSED/,
+    'Huawei does not know this client: compare client id and secret with those of the app or project in AppGallery Connect.',
+  ],
+  [
+    'hms',
+    /^(80300002|HMS_40[34])/,
+    'The client may not send for this project or app: turn on Push Kit in AppGallery Connect, and compare the id.',
   ],
   ['webpush', /./, 'Connect a pair whose public key is made of the private one.'],
 ];

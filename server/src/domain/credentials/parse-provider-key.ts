@@ -1,5 +1,11 @@
 import { createECDH, createPrivateKey } from 'node:crypto';
-import type { ApnsCredential, FcmCredential, ProviderCredential, WebPushCredential } from '../provider-credential.ts';
+import type {
+  ApnsCredential,
+  FcmCredential,
+  HmsCredential,
+  ProviderCredential,
+  WebPushCredential,
+} from '../provider-credential.ts';
 
 /** A key that cannot be a credential; the message says what is wrong and never holds key material. */
 export class ProviderKeyError extends Error {
@@ -10,7 +16,8 @@ export class ProviderKeyError extends Error {
 export type GivenKey =
   | { provider: 'fcm'; keyFile: string }
   | ({ provider: 'apns' } & ApnsKey)
-  | { provider: 'webpush'; subject: string; keys: { publicKey: string; privateKey: string } | undefined };
+  | { provider: 'webpush'; subject: string; keys: { publicKey: string; privateKey: string } | undefined }
+  | ({ provider: 'hms' } & HmsKey);
 
 /** @throws ProviderKeyError */
 export function parseProviderKey(given: GivenKey): ProviderCredential {
@@ -21,6 +28,8 @@ export function parseProviderKey(given: GivenKey): ProviderCredential {
       return parseApnsKey(given);
     case 'webpush':
       return parseWebPushKey(given);
+    case 'hms':
+      return parseHmsKey(given);
     default:
       return given satisfies never;
   }
@@ -106,6 +115,27 @@ export function parseWebPushKey(given: {
       'The keys are no VAPID pair: 65 and 32 bytes in base64url, the first made of the second.',
     );
   return { provider: 'webpush', publicKey, privateKey, subject: given.subject, simulated: false };
+}
+
+export type HmsKey = {
+  clientId: string;
+  clientSecret: string;
+  /** One of the two: whose messages they are. */
+  projectId?: string | undefined;
+  huaweiAppId?: string | undefined;
+};
+
+/** Reads the OAuth client of a project or an app, as AppGallery Connect shows it. @throws ProviderKeyError */
+export function parseHmsKey({ clientId, clientSecret, projectId, huaweiAppId }: HmsKey): HmsCredential {
+  const [kind, id] = projectId === undefined ? (['app', huaweiAppId] as const) : (['project', projectId] as const);
+  if (id === undefined || (projectId !== undefined && huaweiAppId !== undefined))
+    throw new ProviderKeyError('Give the id of the project or of the app, one of the two.');
+  for (const [name, value] of Object.entries({ client: clientId, [kind]: id }))
+    if (!/^[0-9]{1,32}$/.test(value))
+      throw new ProviderKeyError(`The ${name} id must be a number, as Huawei gives it.`);
+  if (!/^[\x21-\x7e]{8,256}$/.test(clientSecret))
+    throw new ProviderKeyError('The client secret is no secret of Huawei.');
+  return { provider: 'hms', clientId, clientSecret, owner: { kind, id }, simulated: false };
 }
 
 function makeVapidKeys(): { publicKey: string; privateKey: string } {

@@ -9,9 +9,12 @@ export type WaitingCause = {
 
 const providers: Record<Platform, string> = { ANDROID: 'FCM', IOS: 'APNs', WEB: 'the push service' };
 
+/** Its codes are its own; of what has none the code says that it is a status of Huawei's. */
+const isOfHuawei = /^(HMS_\d{3}|8\d{7})$/;
+
 /** Why messages wait for another attempt, of the code that the ledger has of them. */
 export function tellWaitingCause({ platform, code }: { platform: Platform; code: string }): WaitingCause {
-  const provider = providers[platform];
+  const provider = isOfHuawei.test(code) ? 'Huawei Push Kit' : providers[platform];
   const own = (words: string): WaitingCause => ({ isOfProvider: false, words });
   const theirs = (words: string): WaitingCause => ({ isOfProvider: true, words });
   switch (code) {
@@ -38,6 +41,6 @@ export function tellWaitingCause({ platform, code }: { platform: Platform; code:
     case 'RESET':
       return theirs(`the connection to ${provider} broke before an answer came`);
     default:
-      return theirs(`${provider} answered ${code}`);
+      return theirs(`${provider} answered ${code.replace(/^HMS_/, '')}`);
   }
 }

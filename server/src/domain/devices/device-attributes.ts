@@ -2,11 +2,15 @@ import { isAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
 import { maxBadge } from '../content-options/limits.ts';
 import { canonicalTag } from '../locales/language-tag.ts';
+import { providerOf, providersOf } from '../delivery/provider-name.ts';
+import type { ProviderName, Reachable } from '../delivery/provider-name.ts';
 import { textFault } from '../users/user-attributes.ts';
 import { maxDeviceTextCharacters, maxPushIdCharacters } from './limits.ts';
 
 export type DeviceAttributes = {
   platform: Platform;
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
   pushId: string;
   /** Undefined: it names none. */
   appId?: string;
@@ -49,10 +53,12 @@ export function parseDeviceAttributes(attributes: Record<string, unknown>, prefi
     prefixes.map((prefix) => attributes[`${prefix}_${name}`]).find((value) => value !== undefined);
   try {
     const platform = readPlatform(attributes.platform);
+    const provider = readProvider(attributes.push_provider, platform);
     return {
       device: {
         platform,
-        pushId: platform === 'WEB' ? readSubscription(attributes.push_id) : readToken(attributes.push_id, platform),
+        provider,
+        pushId: readAddress(attributes.push_id, { platform, provider }),
         ...readAppId(attributes.app_id),
         isOptedOut: readFlag(vendor('push_opted'), 'push_opted') === false,
         isProvisional: readFlag(vendor('push_provisional_opted'), 'push_provisional_opted') ?? false,
@@ -80,6 +86,20 @@ function readPlatform(value: unknown): Platform {
   );
 }
 
+/** A device is reached by one of those that serve its platform. */
+function readProvider(value: unknown, platform: Platform): ProviderName | null {
+  if (value === undefined || value === null || value === '') return null;
+  const [usual, ...others] = providersOf[platform];
+  if (value === usual) return null;
+  const other = others.find((name) => name === value);
+  if (other) return other;
+  throw new Fault('push_provider', `must be ${[usual, ...others].join(' or ')} on ${nameOf(platform)}`);
+}
+
+function nameOf(platform: Platform): string {
+  return Object.keys(platformNames).find((name) => platformNames[name] === platform)!;
+}
+
 /** Whether there is such an app is asked when the device is stored. */
 function readAppId(value: unknown): { appId?: string } {
   if (value === undefined || value === null || value === '') return {};
@@ -102,15 +122,21 @@ function readBadgeCount(value: unknown): number | null {
   throw new Fault('attributes.badge_count', `must be a whole number from 0 to ${maxBadge}`);
 }
 
-function readToken(value: unknown, platform: Platform): string {
+/** Each provider has addresses in a form of its own. */
+function readAddress(value: unknown, device: Reachable): string {
+  const provider = providerOf(device);
+  return provider === 'webpush' ? readSubscription(value) : readToken(value, provider);
+}
+
+function readToken(value: unknown, provider: Exclude<ProviderName, 'webpush'>): string {
   if (typeof value !== 'string') throw new Fault('push_id', 'must be a text');
   if (value.length > maxPushIdCharacters)
     throw new Fault('push_id', `must have at most ${maxPushIdCharacters} characters`);
-  // Both providers' tokens are printable ASCII; anything else could not be used in a path or header.
+  // All providers' tokens are printable ASCII; anything else could not be used in a path or header.
   if (!/^[\x21-\x7e]+$/.test(value)) throw new Fault('push_id', 'is not a device token');
-  if (platform === 'IOS' && !/^[0-9a-fA-F]{16,200}$/.test(value))
+  if (provider === 'apns' && !/^[0-9a-fA-F]{16,200}$/.test(value))
     throw new Fault('push_id', 'is not an APNs device token (hexadecimal)');
-  return platform === 'IOS' ? value.toLowerCase() : value;
+  return provider === 'apns' ? value.toLowerCase() : value;
 }
 
 /** A browser's PushSubscription, as an object or as its JSON text; stored in one form, so that equal ones are equal. */

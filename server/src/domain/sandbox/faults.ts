@@ -1,3 +1,4 @@
+import type { ProviderName } from '../delivery/provider-name.ts';
 import { ServiceError } from '../errors.ts';
 
 /** One way in which a simulated provider, or the API itself, fails. */
@@ -30,11 +31,8 @@ export type Fault = {
   count?: number;
 };
 
-export const faultyProviders = ['fcm', 'apns', 'webpush'] as const;
-export type FaultyProvider = (typeof faultyProviders)[number];
-
 /** Of several of one kind the first that strikes decides. */
-export type Faults = Record<FaultyProvider | 'api', Fault[]>;
+export type Faults = Record<ProviderName | 'api', Fault[]>;
 
 /** A list is looked through for each request. */
 export const maxFaultsOfKind = 20;
@@ -63,9 +61,9 @@ const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Reads fault switches; an unknown one is refused by name, so that a misspelt one is noticed. @throws ServiceError */
 export function parseFaults(input: unknown): Faults {
   if (!isObject(input)) return refuse('body', 'must be an object');
-  const faults: Faults = { fcm: [], apns: [], webpush: [], api: [] };
+  const faults: Faults = { fcm: [], apns: [], webpush: [], hms: [], api: [] };
   for (const [kind, given] of Object.entries(input)) {
-    if (!Object.hasOwn(faults, kind)) refuse(kind, 'is not one of fcm, apns, webpush, api');
+    if (!Object.hasOwn(faults, kind)) refuse(kind, `is not one of ${Object.keys(faults).join(', ')}`);
     const list: unknown[] = Array.isArray(given) ? given : [given];
     if (list.length > maxFaultsOfKind) refuse(kind, `must have at most ${maxFaultsOfKind} faults`);
     for (const [index, fault] of list.entries()) {

@@ -1,3 +1,5 @@
+import type { ProviderName } from '../delivery/provider-name.ts';
+
 /** By what a simulated provider refused a request. */
 export const refusalRules = [
   /** A switch of `POST /sandbox/faults`. */
@@ -18,7 +20,7 @@ export type SandboxRefusal = {
   /** Counts from 1 since the start of the node. */
   number: number;
   at: string;
-  provider: 'fcm' | 'apns' | 'webpush';
+  provider: ProviderName;
   path: string;
   /** The address of the device, where the request names one. */
   device: string | null;
@@ -46,9 +48,11 @@ type Answer = { status: number; body?: unknown };
 /** What the body of an answer gives as its reason, in the form of each provider. */
 export function reasonOf({ status, body }: Answer): string {
   if (typeof body === 'string' && body !== '') return body;
-  const { reason, error, error_description: description } = (body ?? {}) as Record<string, unknown>;
+  const { reason, code, msg, error, error_description: description } = (body ?? {}) as Record<string, unknown>;
+  if (typeof code === 'string' && typeof msg === 'string') return `${code}: ${msg}`;
   if (typeof reason === 'string') return reason;
-  if (typeof error === 'string') return description === undefined ? error : `${error}: ${String(description)}`;
+  if (typeof error === 'string' || typeof error === 'number')
+    return description === undefined ? String(error) : `${error}: ${String(description)}`;
   if (error !== null && typeof error === 'object') return reasonOfGoogle(error as GoogleError);
   return plainReasons[status] ?? `status ${status}`;
 }

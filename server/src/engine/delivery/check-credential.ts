@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { messageIdentity } from '../../domain/campaigns/message.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { platformsOf } from '../../domain/delivery/provider-name.ts';
 import type { CredentialCheck } from '../../domain/credentials/credential-check.ts';
 import { ProviderKeyError, parseWebPushKey } from '../../domain/credentials/parse-provider-key.ts';
 import type { ProviderCredential, WebPushCredential } from '../../domain/provider-credential.ts';
@@ -9,7 +10,7 @@ import type { Delivery } from './deliver.ts';
 import type { Outcome } from './provider.ts';
 
 /**
- * Checks a credential with its provider without sending anything: FCM is asked to validate only; APNs is given a device
+ * Checks a credential with its provider without sending anything: FCM and Huawei are asked to validate only; APNs is given a device
  * token that no device has and should refuse the token, not the credential. Web Push services have no accounts, so
  * there is nobody to ask before a browser has subscribed: a VAPID key is good if its two halves match.
  */
@@ -18,7 +19,8 @@ export async function checkCredential(
   credential: ProviderCredential,
 ): Promise<CredentialCheck> {
   if (credential.provider === 'webpush') return checkPair(credential);
-  const platform = credential.provider === 'fcm' ? 'ANDROID' : 'IOS';
+  const { provider } = credential;
+  const platform = platformsOf[provider][0];
   const outcome = await delivery.probe({
     message: probeMessage(platform),
     // Bytes that no provider has given out: the digest of a sentence, after four by which the simulated Apple knows a bad
@@ -26,9 +28,10 @@ export async function checkCredential(
     device: {
       deviceId: 'probe',
       platform,
+      provider,
       pushId: `dead0400${createHash('sha256').update('carillon credential check').digest('hex').slice(8)}`,
     },
-    credentials: { [credential.provider]: credential },
+    credentials: { [provider]: credential },
   });
   return judge(outcome);
 }
@@ -79,7 +82,7 @@ function wordsOf({ code, detail }: { code: string; detail: string }): string {
   return detail.includes(code) ? detail : `${code}: ${detail}`;
 }
 
-function probeMessage(platform: Exclude<Platform, 'WEB'>): Message {
+function probeMessage(platform: Platform): Message {
   const base = {
     workspaceId: 'probe',
     campaignId: '0'.repeat(24),
@@ -104,7 +107,7 @@ function probeMessage(platform: Exclude<Platform, 'WEB'>): Message {
       }
     : {
         ...base,
-        platform,
+        platform: 'IOS',
         priority: 5,
         content: { ...content, enableBadge: false },
         dataPrefix: 'svc',

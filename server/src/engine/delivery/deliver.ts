@@ -1,11 +1,14 @@
 import type { Clock } from '../../clock.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
+import { providerOf, providersOf } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Logger } from '../../log.ts';
 import type { OutgoingProxy } from '../outgoing-http/outgoing-proxy.ts';
 import type { ShareProviderToken } from './apns/apns-provider-token.ts';
 import { makeApnsProvider } from './apns/make-apns-provider.ts';
 import type { DeliveryEndpoints } from './delivery-endpoints.ts';
 import { makeFcmProvider } from './fcm/make-fcm-provider.ts';
+import { makeHmsProvider } from './hms/make-hms-provider.ts';
 import { makeLaneBatch } from './lane-batch.ts';
 import { makeSingleBatch } from './delivery-batch.ts';
 import type { DeliveryBatch, OpenBatch, SendTo } from './delivery-batch.ts';
@@ -20,7 +23,7 @@ export type Delivery = {
   deliver(request: DeliveryRequest): Promise<Outcome>;
   /** For many messages of one run. */
   openBatch: OpenBatch;
-  /** The same question, with nothing delivered where the provider can be asked so (FCM's validate_only). */
+  /** The same question, with nothing delivered where the provider can be asked so (`validate_only`). */
   probe(request: DeliveryRequest): Promise<Outcome>;
   close(): Promise<void>;
 };
@@ -37,7 +40,7 @@ export type DeliveryOptions = {
   shareToken?: ShareProviderToken;
 };
 
-/** The three providers behind one call, sharing one transport. */
+/** The providers behind one call, sharing one transport. */
 export function makeDelivery(options: DeliveryOptions): Delivery {
   const { clock, log, endpoints, allowedNetworks, proxy, shareToken = async ({ make }) => make() } = options;
   const transport = makeHttp2Transport({ log, allowedNetworks, proxy, client: options.http2Client });
@@ -51,22 +54,26 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
     shareToken,
   });
   const webpush = makeWebPushProvider({ clock, log, transport, simulator: simulators?.webPush });
+  const hms = makeHmsProvider({ clock, transport, endpoints: endpoints.hms, simulator: simulators?.hms });
 
   const send = async ({ message, device, credentials }: DeliveryRequest, change: ChangePlan): Promise<Outcome> => {
+    const name = providerOf(device);
     const through = <C>(provider: DeliveryProvider<C>, credential: C | undefined): Promise<Outcome> | Outcome =>
       credential === undefined
-        ? noCredential(message)
+        ? noCredential(message, name)
         : deliverThrough(provider, { message, device, credential, change }, clock);
-    switch (message.platform) {
-      case 'ANDROID':
+    switch (name) {
+      case 'fcm':
         return through(fcm, credentials.fcm);
-      case 'IOS':
+      case 'apns':
         return through(apns, credentials.apns);
-      case 'WEB':
+      case 'webpush':
         return through(webpush, credentials.webpush);
+      case 'hms':
+        return through(hms, credentials.hms);
       default: {
-        const never: never = message;
-        throw new Error(`unknown platform ${String(never)}`);
+        const never: never = name;
+        throw new Error(`unknown provider ${String(never)}`);
       }
     }
   };
@@ -79,35 +86,46 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
         ? openSingleBatch(batch)
         : makeLaneBatch({ clock, transport, provider, credential, batch });
     const { credentials, devices } = batch;
-    switch (devices[0]?.platform) {
-      case 'ANDROID':
+    const name = providerOf(devices[0]!);
+    switch (name) {
+      case 'fcm':
         return through(fcm, credentials.fcm);
-      case 'IOS':
+      case 'apns':
         return through(apns, credentials.apns);
-      default:
+      case 'hms':
+        return through(hms, credentials.hms);
+      case 'webpush':
         // Each push service has addresses of its own, and each message is encrypted.
         return openSingleBatch(batch);
+      default: {
+        const never: never = name;
+        throw new Error(`unknown provider ${String(never)}`);
+      }
     }
   };
 
   return {
     deliver,
     openBatch,
-    probe: (request) => send(request, request.message.platform === 'ANDROID' ? validateOnly : (plan) => plan),
+    probe: (request) =>
+      send(request, canValidateOnly.includes(providerOf(request.device)) ? validateOnly : (plan) => plan),
     async close() {
       await transport.close();
-      await Promise.all([fcm.close(), apns.close(), webpush.close()]);
+      await Promise.all([fcm.close(), apns.close(), webpush.close(), hms.close()]);
     },
   };
 }
 
-function noCredential(message: Message): Outcome {
-  return { kind: 'stopped', code: 'NO_CREDENTIAL', detail: `this workspace has no credential for ${message.platform}` };
+function noCredential({ platform }: Message, provider: ProviderName): Outcome {
+  const by = provider === providersOf[platform][0] ? '' : ` by ${provider}`;
+  return { kind: 'stopped', code: 'NO_CREDENTIAL', detail: `this workspace has no credential for ${platform}${by}` };
 }
 
 type ChangePlan = (plan: Plan) => Plan;
 
-/** FCM checks account, project, address and message, and delivers nothing (delivery 1). */
+const canValidateOnly: readonly ProviderName[] = ['fcm', 'hms'];
+
+/** Account, address and message are checked, and nothing is delivered (delivery 1). */
 function validateOnly(plan: Plan): Plan {
   const body = JSON.parse(plan.body.toString('utf8')) as object;
   return { ...plan, body: Buffer.from(JSON.stringify({ validate_only: true, ...body })) };

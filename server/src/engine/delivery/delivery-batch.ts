@@ -2,7 +2,7 @@ import type { Message } from '../../domain/campaigns/message.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { DeliveryRequest, DeviceAddress, Outcome } from './provider.ts';
 
-/** Messages of one run to devices of one platform. They are known by their places in `devices`. */
+/** Messages of one run to devices of one platform and provider. They are known by their places in `devices`. */
 export type DeliveryBatch = {
   credentials: ProviderCredentials;
   /** At least one. */
@@ -19,7 +19,7 @@ export type DeliveryBatch = {
   onFault(place: number, error: unknown): void;
 };
 
-export type BatchDevice = Pick<DeviceAddress, 'platform' | 'pushId'> & { id: string };
+export type BatchDevice = Omit<DeviceAddress, 'deviceId'> & { id: string };
 
 /** In a message of the same run to another device of the same platform everything else is the same. */
 export type MessageParts = Pick<Message, 'identity' | 'report'>;
@@ -40,8 +40,8 @@ export function makeSingleBatch(deliver: (request: DeliveryRequest) => Promise<O
         onFault(place, error);
         return;
       }
-      const { id: deviceId, platform, pushId } = devices[place]!;
-      deliver({ message, device: { deviceId, platform, pushId }, credentials }).then(
+      const { id: deviceId, platform, provider, pushId } = devices[place]!;
+      deliver({ message, device: { deviceId, platform, provider, pushId }, credentials }).then(
         (outcome) => onOutcome(place, outcome),
         (error: unknown) => onFault(place, error),
       );

@@ -1,14 +1,13 @@
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { SubscriptionKeys } from './webpush/encrypt-web-push.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Reachable } from '../../domain/delivery/provider-name.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Http2Target } from './http2/open-socket.ts';
 
 /** Where a message goes: the provider's own address of one device. */
-export type DeviceAddress = {
+export type DeviceAddress = Reachable & {
   deviceId: string;
-  platform: Platform;
-  /** FCM registration token, APNs device token (hex), or the JSON text of a browser's PushSubscription. */
+  /** FCM or HMS token, APNs device token (hex), or the JSON text of a browser's PushSubscription. */
   pushId: string;
 };
 
@@ -60,7 +59,7 @@ export type Outcome =
 
 /**
  * One provider, in three steps. `plan` and `classify` are pure and table-tested; `send` is the I/O. Implemented by
- * fcm/, apns/ and webpush/; the simulators receive the same requests instead of replacing them.
+ * fcm/, apns/, webpush/ and hms/; the simulators receive the same requests instead of replacing them.
  */
 export type DeliveryProvider<Credential> = {
   /** Either the request, or an outcome already known without one (message too large, address unreadable). */

@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { OutgoingRequest } from './http2/answer-listener.ts';
 import { RequestHeads } from './http2/request-heads.ts';
-import type { DeliveryBatch } from './delivery-batch.ts';
+import type { BatchDevice, DeliveryBatch } from './delivery-batch.ts';
 import type { Outcome, Plan, RoutedProvider } from './provider.ts';
 import { markMessage, RequestForm } from './request-form.ts';
 
@@ -64,7 +64,7 @@ export class RequestWriter<C> {
       batch.onFault(place, error);
       return undefined;
     }
-    const planned = this.#planFor(message, batch.devices[place]!.pushId);
+    const planned = this.#planFor(message, batch.devices[place]!);
     if ('outcome' in planned) {
       batch.onOutcome(place, planned.outcome);
       return undefined;
@@ -96,17 +96,17 @@ export class RequestWriter<C> {
     if (!batch.partsOf) return 'none';
     try {
       const { message, marks } = markMessage(batch.messageOf(place));
-      const planned = this.#planFor(message, marks[0]!);
+      const planned = this.#planFor(message, { ...batch.devices[place]!, pushId: marks[0]! });
       return 'outcome' in planned ? planned : new RequestForm(planned.plan, { marks, authorization });
     } catch {
       return 'none';
     }
   }
 
-  #planFor(message: Message, pushId: string): { plan: Plan } | { outcome: Outcome } {
+  #planFor(message: Message, { platform, provider: name, pushId }: BatchDevice): { plan: Plan } | { outcome: Outcome } {
     const { provider, credential } = this.#options;
     try {
-      const device = { deviceId: '', platform: message.platform, pushId };
+      const device = { deviceId: '', platform, provider: name, pushId };
       return provider.plan({ message, device, credential });
     } catch (error) {
       return { outcome: unusableCredential(error) };

@@ -1,11 +1,12 @@
-import type { Platform } from '../../domain/campaigns/content.ts';
-import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import { providerOf } from '../../domain/delivery/provider-name.ts';
+import type { Reachable } from '../../domain/delivery/provider-name.ts';
+import type { HmsCredential, ProviderCredentials } from '../../domain/provider-credential.ts';
 import { parseSubscription } from './webpush/parse-subscription.ts';
 import { fcmMessagesPerMinute, noisySiteMessagesPerMinute } from '../../domain/delivery/limits.ts';
 
 /** What a provider counts and limits: one account of one sender, whatever node sends through it. */
 export type SendAccount = {
-  /** `fcm:<project>`, `apns:<team>`, `webpush:<site>:<origin>`. */
+  /** `fcm:<project>`, `apns:<team>`, `webpush:<site>:<origin>`, `hms:<project or app>`. */
   key: string;
   /** Messages a minute the provider takes; undefined when it names no limit. */
   perMinute: number | undefined;
@@ -15,11 +16,12 @@ export type SendAccount = {
 
 /** The account through which a device is reached, or undefined if the workspace has none for it. Pure. */
 export function sendAccountOf(
-  device: { platform: Platform; pushId: string },
+  device: Reachable & { pushId: string },
   credentials: ProviderCredentials,
 ): SendAccount | undefined {
-  switch (device.platform) {
-    case 'ANDROID': {
+  const provider = providerOf(device);
+  switch (provider) {
+    case 'fcm': {
       if (!credentials.fcm) return undefined;
       const { projectId, simulated } = credentials.fcm;
       // The simulators have no quota.
@@ -29,7 +31,7 @@ export function sendAccountOf(
         penaltyPerMinute: undefined,
       };
     }
-    case 'IOS':
+    case 'apns':
       return (
         credentials.apns && {
           key: `apns:${credentials.apns.teamId}`,
@@ -37,16 +39,23 @@ export function sendAccountOf(
           penaltyPerMinute: undefined,
         }
       );
-    case 'WEB': {
+    case 'webpush': {
       const origin = parseSubscription(device.pushId)?.endpoint.origin;
       if (!credentials.webpush || origin === undefined) return undefined;
       // A site is known to push services by its VAPID key.
       const site = credentials.webpush.publicKey.slice(0, 22);
       return { key: `webpush:${site}:${origin}`, perMinute: undefined, penaltyPerMinute: noisySiteMessagesPerMinute };
     }
+    case 'hms':
+      return credentials.hms && { key: keyOfHms(credentials.hms), perMinute: undefined, penaltyPerMinute: undefined };
     default: {
-      const never: never = device.platform;
-      throw new Error(`unknown platform ${String(never)}`);
+      const never: never = provider;
+      throw new Error(`unknown provider ${String(never)}`);
     }
   }
+}
+
+/** Huawei counts by what messages are addressed to, and names no number. */
+function keyOfHms({ owner }: HmsCredential): string {
+  return `hms:${owner.id}`;
 }

@@ -2,7 +2,9 @@ import type { Clock } from '../../clock.ts';
 import type { PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
+import { keyOfApp } from '../../domain/apps/credentials-of-apps.ts';
 import type { CredentialsOfApps } from '../../domain/apps/credentials-of-apps.ts';
+import { providerOf } from '../../domain/delivery/provider-name.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { Logger } from '../../log.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
@@ -96,7 +98,7 @@ function settleWithoutCredential(addressee: Addressee): DeviceResult {
   return settleAs(addressee, 'REJECTED', 'NO_CREDENTIAL_FOR_APP');
 }
 
-/** Devices of one app, language and badge that are reached through one account; without one where there is none. */
+/** Devices of one app, language and badge that one provider reaches through one account; without one where there is none. */
 type Batch = { account: SendAccount | undefined; places: number[] };
 type FoundBatch = Batch & { credentials: ProviderCredentials | undefined };
 
@@ -107,16 +109,17 @@ function batchesOf(
   const batches = new Map<string, FoundBatch>();
   for (const place of places) {
     const { device } = addressees[place]!;
-    const { platform, appId, localized, badge } = device;
-    const ofApp = appId === null ? platform : `${platform} ${appId}`;
+    const { localized, badge } = device;
+    const ofApp = keyOfApp(device);
     const alike = localized === undefined ? ofApp : `${ofApp} ${localized.language}`;
     const app = badge?.operation === 'set' ? `${alike} ${badge.value}` : alike;
-    // Of phones an app has one account; looking for it again would make its name again.
-    let batch = platform === 'WEB' ? undefined : batches.get(app);
+    // But for browsers' own services an app has one account; looking for it again would make its name again.
+    const isOfService = providerOf(device) === 'webpush';
+    let batch = isOfService ? undefined : batches.get(app);
     if (!batch) {
       const credentials = credentialsOf(device);
       const account = credentials && sendAccountOf(device, credentials);
-      const key = platform === 'WEB' ? `${app} ${account?.key}` : app;
+      const key = isOfService ? `${app} ${account?.key}` : app;
       batch = batches.get(key) ?? { account, credentials, places: [] };
       batches.set(key, batch);
     }

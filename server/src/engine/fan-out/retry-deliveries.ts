@@ -213,8 +213,17 @@ function isHeld({ code }: DueDelivery): boolean {
   return code === 'QUIET_HOURS' || code === 'USER_TIME_ZONE';
 }
 
-function toDevice({ bucket, deviceId: id, userId, platform, pushId, appId, attempts }: Addressed): DeviceToDeliver {
-  return { device: { bucket, id, userId, platform, pushId, appId }, attempt: attempts };
+function toDevice({
+  bucket,
+  deviceId: id,
+  userId,
+  platform,
+  provider,
+  pushId,
+  appId,
+  attempts,
+}: Addressed): DeviceToDeliver {
+  return { device: { bucket, id, userId, platform, provider, pushId, appId }, attempt: attempts };
 }
 
 type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: DeviceResult[]; at: Date };

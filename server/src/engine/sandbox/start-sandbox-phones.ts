@@ -2,8 +2,13 @@ import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import type { App } from '../../domain/apps/app.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { ApnsCredential, FcmCredential, WebPushCredential } from '../../domain/provider-credential.ts';
-import { createPublicKey } from 'node:crypto';
+import type {
+  ApnsCredential,
+  FcmCredential,
+  HmsCredential,
+  WebPushCredential,
+} from '../../domain/provider-credential.ts';
+import { createHash, createPublicKey } from 'node:crypto';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Logger } from '../../log.ts';
 import { listApps } from '../../storage/apps/apps.ts';
@@ -76,14 +81,14 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
   };
 }
 
-/** What the providers know of their customers: never a private key. */
+/** What the providers know of their customers: never a private key or a secret. */
 async function readAccounts(database: Database, encryption: Encryption): Promise<SimulatorAccount[]> {
   const rows = await listSimulatedCredentials(database);
   const workspaceIds = [...new Set(rows.map((row) => row.workspaceId))];
   const accounts: SimulatorAccount[] = [];
   for (const workspaceId of workspaceIds) {
     const apps = await listApps(database, workspaceId);
-    const { fcm, apns, webpush } = openCredentials(
+    const { fcm, apns, webpush, hms } = openCredentials(
       encryption,
       rows.filter((row) => row.workspaceId === workspaceId),
     );
@@ -92,6 +97,7 @@ async function readAccounts(database: Database, encryption: Encryption): Promise
       ...(fcm ? { fcm: fcmAccount(fcm) } : {}),
       ...(apns ? { apns: apnsAccount(apns, apps) } : {}),
       ...(webpush ? { webpush: webPushAccount(webpush) } : {}),
+      ...(hms ? { hms: hmsAccount(hms) } : {}),
     });
   }
   return accounts;
@@ -111,6 +117,10 @@ function apnsAccount({ teamId, keyId, topic, privateKey }: ApnsCredential, apps:
 
 function webPushAccount({ publicKey }: WebPushCredential) {
   return { publicKey };
+}
+
+function hmsAccount({ clientId, clientSecret, owner }: HmsCredential) {
+  return { clientId, owner, secretDigest: createHash('sha256').update(clientSecret).digest('hex') };
 }
 
 function publicPem(privateKey: string): string {

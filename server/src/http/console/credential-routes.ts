@@ -9,6 +9,7 @@ import {
   useSimulatedCredential,
 } from '../../app/credentials/manage-credentials.ts';
 import type { CredentialDependencies } from '../../app/credentials/manage-credentials.ts';
+import { providerNames } from '../../domain/delivery/provider-name.ts';
 import { consoleApi as api } from './console-access.ts';
 import { ConnectedCredential, ProviderCredentialState } from './credential-shapes.ts';
 
@@ -18,7 +19,7 @@ const text = Type.String({ minLength: 1, maxLength: 1000 });
 const keyFile = Type.String({ minLength: 1, maxLength: 100_000 });
 const unasked = Type.Optional(Type.Union([Type.Literal('store'), Type.Literal('refuse')]));
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
-const provider = Type.Union([Type.Literal('fcm'), Type.Literal('apns'), Type.Literal('webpush')]);
+const provider = Type.Union(providerNames.map((name) => Type.Literal(name)));
 const Provider = Type.Object({ provider });
 const Removal = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
@@ -43,6 +44,17 @@ const Given = Type.Union([
       provider: Type.Literal('webpush'),
       subject: text,
       keys: Type.Optional(Type.Object({ publicKey: text, privateKey: text }, closed)),
+      unasked,
+    },
+    closed,
+  ),
+  Type.Object(
+    {
+      provider: Type.Literal('hms'),
+      clientId: text,
+      clientSecret: text,
+      projectId: Type.Optional(text),
+      huaweiAppId: Type.Optional(text),
       unasked,
     },
     closed,

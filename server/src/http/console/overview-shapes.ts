@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { providerNames } from '../../domain/delivery/provider-name.ts';
 import { ConsoleWorkspace } from './session-shapes.ts';
 import { Platform } from './platform-shapes.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
@@ -40,7 +41,7 @@ export const CredentialCheck = described(
   'What the provider said of a credential when it was last asked.',
 );
 
-export const ProviderName = oneOf(['fcm', 'apns', 'webpush']);
+export const ProviderName = oneOf(providerNames);
 
 export const FindingPlace = described(
   Type.Union([

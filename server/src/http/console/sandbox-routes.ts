@@ -18,7 +18,13 @@ const ClockMove = Type.Union([
 ]);
 // What a fault may hold is checked where it strikes.
 const someFaults = Type.Optional(Type.Union([Type.Object({}), Type.Array(Type.Object({}))]));
-const Faults = Type.Object({ fcm: someFaults, apns: someFaults, webpush: someFaults, api: someFaults });
+const Faults = Type.Object({
+  fcm: someFaults,
+  apns: someFaults,
+  webpush: someFaults,
+  hms: someFaults,
+  api: someFaults,
+});
 
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });

@@ -42,8 +42,14 @@ export function deviceBody(prefixes: readonly string[]) {
       attributes: Type.Object({
         platform: Type.String({ description: 'ANDROID, iOS or web' }),
         push_id: Type.Any({
-          description: 'FCM or APNs token, or the PushSubscription of a browser (JSON text or object)',
+          description: 'FCM, APNs or HMS token, or the PushSubscription of a browser (JSON text or object)',
         }),
+        push_provider: Type.Optional(
+          Type.String({
+            description:
+              'Whose token push_id is: fcm or hms on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first',
+          }),
+        ),
         app_id: Type.Optional(
           Type.String({ description: 'Which app of the workspace; absent: the one it has, or the default app' }),
         ),

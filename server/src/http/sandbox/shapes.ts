@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { providerNames } from '../../domain/delivery/provider-name.ts';
 import { refusalRules } from '../../domain/sandbox/refusal.ts';
 import { maxFaultsOfKind } from '../../domain/sandbox/faults.ts';
 import { InboxMessage } from '../console/overview-shapes.ts';
@@ -68,7 +69,7 @@ const refusal = named(
   Type.Object({
     number: Type.Integer({ description: 'Counts from 1 since the start of the node' }),
     at: Type.String(),
-    provider: Type.Union(['fcm', 'apns', 'webpush'].map((name) => Type.Literal(name))),
+    provider: Type.Union(providerNames.map((name) => Type.Literal(name))),
     path: Type.String(),
     device: Type.Union([Type.String(), Type.Null()]),
     status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null: no answer, or a stream that was cut' }),
@@ -88,7 +89,12 @@ const counted = named(
 );
 export const counters = named(
   'SandboxCounters',
-  Type.Object({ ANDROID: Type.Optional(counted), IOS: Type.Optional(counted), WEB: Type.Optional(counted) }),
+  Type.Object({
+    ANDROID: Type.Optional(counted),
+    IOS: Type.Optional(counted),
+    WEB: Type.Optional(counted),
+    HMS: Type.Optional(counted),
+  }),
 );
 
 export const clock = named(
@@ -144,6 +150,7 @@ export const faults = named(
       fcm: Type.Optional(oneOrSome),
       apns: Type.Optional(oneOrSome),
       webpush: Type.Optional(oneOrSome),
+      hms: Type.Optional(oneOrSome),
       api: Type.Optional(oneOrSome),
     },
     { additionalProperties: false },

@@ -1,5 +1,6 @@
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import { countDevices, countUsers } from '../installation/overview.ts';
 import type { DeviceCount } from '../installation/overview.ts';
 import type { Fragment, Queryable } from '../database.ts';
@@ -15,6 +16,8 @@ export type AudienceDevice = {
   id: string;
   userId: string;
   platform: Platform;
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
   pushId: string;
   /** Null: the default app. */
   appId: string | null;
@@ -85,7 +88,7 @@ export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promi
   const order = { bucket: tx`devices.bucket`, columns: tx`devices.id`, position: tx`${page.after.position}` };
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
-      devices.app_id as "appId", devices.id as position
+      devices.push_provider as provider, devices.app_id as "appId", devices.id as position
     from devices
     where devices.workspace_id = ${page.workspaceId}
       and ${inBuckets(tx, order.bucket, page.buckets)}
@@ -109,7 +112,7 @@ export async function findTargetUsersPage(
   const isOne = page.buckets.length === 1;
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
-      devices.app_id as "appId", devices.id as position
+      devices.push_provider as provider, devices.app_id as "appId", devices.id as position
     from ${
       isOne
         ? tx`devices`
@@ -159,7 +162,7 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
       : tx`true`;
   return tx<PagedDevice[]>`
     select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
-      devices.app_id as "appId", devices.user_id || devices.id as position
+      devices.push_provider as provider, devices.app_id as "appId", devices.user_id || devices.id as position
     from segment_members as member
     join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
       and devices.user_id = member.user_id

@@ -1,5 +1,6 @@
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Fragment, Queryable, Session } from '../database.ts';
 import { deviceAttributes, deviceIdentifier } from '../users/identifiers.ts';
@@ -7,6 +8,8 @@ import { deviceAttributes, deviceIdentifier } from '../users/identifiers.ts';
 export type DeviceRecord = {
   deviceId: string;
   platform: Platform;
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
   pushId: string;
   /** Null: the default app. */
   appId: string | null;
@@ -52,6 +55,7 @@ export async function lockDevice(
 const registeredAgain = (tx: Queryable): Fragment => tx`
     on conflict (workspace_id, bucket, user_id, device_id) do update
     set platform = excluded.platform, push_id = excluded.push_id, app_id = excluded.app_id,
+      push_provider = excluded.push_provider,
       state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
       blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
       provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
@@ -74,13 +78,13 @@ export async function upsertDevice(
   const state = device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE';
   const [row] = await tx<{ id: string }[]>`
     insert into devices (
-      workspace_id, bucket, id, user_id, device_id, platform, push_id, app_id, state, provisional, model, app_version,
-      os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
+      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, app_id, state, provisional, model,
+      app_version, os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
     )
     values (
       ${device.workspaceId}, ${device.bucket}, ${device.id}, ${device.userId}, ${device.deviceId}, ${device.platform},
-      ${device.pushId}, ${device.appId}, ${state}, ${device.isProvisional}, ${device.model}, ${device.appVersion},
-      ${device.osVersion}, ${device.gaid}, ${device.idfv}, ${device.locale}, ${device.badgeCount},
+      ${device.provider}, ${device.pushId}, ${device.appId}, ${state}, ${device.isProvisional}, ${device.model},
+      ${device.appVersion}, ${device.osVersion}, ${device.gaid}, ${device.idfv}, ${device.locale}, ${device.badgeCount},
       ${device.at}, ${device.at}, ${device.at}
     )
     ${registeredAgain(tx)}
@@ -207,14 +211,23 @@ export async function countDevicesOfApp(
   return row!.devices;
 }
 
+export type ReachedDevices = { platform: Platform; provider: ProviderName | null; devices: number };
+
+/** Devices that take messages, by what carries them. Reads every device of the workspace. */
+export async function countReachedDevices(tx: Queryable, workspaceId: string): Promise<ReachedDevices[]> {
+  return tx<ReachedDevices[]>`
+    select platform, push_provider as provider, count(*) as devices
+    from devices where workspace_id = ${workspaceId} and state = 'ACTIVE' group by platform, push_provider`;
+}
+
 /** Makes the staging tables of devices in this session. */
 export async function makeDeviceStaging(session: Session): Promise<void> {
   await session`
     create temporary table if not exists import_devices (
       line bigint, customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C",
-      device_id text collate "C", platform text, push_id text, app_id text collate "C", address_hash bytea,
-      state text, provisional boolean, model text, app_version text, os_version text, gaid text, idfv text,
-      locale text collate "C", badge_count integer,
+      device_id text collate "C", platform text, push_provider text, push_id text, app_id text collate "C",
+      address_hash bytea, state text, provisional boolean, model text, app_version text, os_version text, gaid text,
+      idfv text, locale text collate "C", badge_count integer,
       previous_push_id text, is_existing boolean
     )`;
   // Users whose devices this batch changes; is_known: they had some before.
@@ -296,11 +309,12 @@ async function dropMovedDevices(session: Queryable, workspaceId: string): Promis
 async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Promise<void> {
   await session`
     insert into devices (
-      workspace_id, bucket, id, user_id, device_id, platform, push_id, app_id, state, provisional, model, app_version,
-      os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
+      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, app_id, state, provisional, model,
+      app_version, os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
     )
-    select ${workspaceId}, bucket, id, user_id, device_id, platform, push_id, nullif(app_id, ${defaultAppId}), state,
-      provisional, model, app_version, os_version, gaid, idfv, locale, badge_count, ${at}, ${at}, ${at}
+    select ${workspaceId}, bucket, id, user_id, device_id, platform, push_provider, push_id,
+      nullif(app_id, ${defaultAppId}), state, provisional, model, app_version, os_version, gaid, idfv, locale,
+      badge_count, ${at}, ${at}, ${at}
     from import_devices order by bucket, id
     ${registeredAgain(session)}`;
   await session`

@@ -16,7 +16,7 @@ export type JobNote = {
 export type NodeRole = 'all' | 'api' | 'worker';
 
 /** Loopback origins of the simulated providers of a sandbox's node. */
-export type SimulatorOrigins = { fcm: string; apns: string };
+export type SimulatorOrigins = { fcm: string; apns: string; hms: string };
 
 export type NodeReport = {
   /** Unique per start. */

@@ -1,4 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Screen } from '../../domain/sandbox/screen.ts';
 import type { Queryable } from '../database.ts';
 
@@ -201,6 +202,8 @@ export type TestDevice = {
   customerId: string;
   deviceId: string;
   platform: Platform;
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
   pushId: string;
   state: string;
 };
@@ -212,7 +215,7 @@ export async function listTestDevices(
 ): Promise<TestDevice[]> {
   return tx<TestDevice[]>`
     select devices.id, users.id as "userId", users.customer_id as "customerId", devices.device_id as "deviceId",
-      devices.platform, devices.push_id as "pushId", devices.state
+      devices.platform, devices.push_provider as provider, devices.push_id as "pushId", devices.state
     from users
     join devices on devices.workspace_id = users.workspace_id and devices.bucket = users.bucket
       and devices.user_id = users.id

@@ -1,6 +1,5 @@
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Queryable } from '../database.ts';
-
-export type ProviderName = 'fcm' | 'apns' | 'webpush';
 
 export type EncryptedCredential = {
   workspaceId: string;

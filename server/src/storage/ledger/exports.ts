@@ -1,5 +1,7 @@
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { providerOf } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { listRunDays } from '../campaigns/campaign-ledger.ts';
 import type { RunDay } from '../campaigns/campaign-ledger.ts';
@@ -43,6 +45,7 @@ export type DeviceToExport = {
   customerId: string;
   deviceId: string;
   platform: Platform;
+  provider: ProviderName | null;
   pushId: string;
   appId: string | null;
   state: string;
@@ -64,7 +67,8 @@ export type DeviceToExport = {
 export function streamDevices(tx: Queryable, workspaceId: string): Pages<DeviceToExport> {
   return tx<DeviceToExport[]>`
     select users.customer_id as "customerId", devices.device_id as "deviceId", devices.platform,
-      devices.push_id as "pushId", devices.app_id as "appId", devices.state, devices.blocked_state as "blockedState",
+      devices.push_provider as provider, devices.push_id as "pushId", devices.app_id as "appId", devices.state,
+      devices.blocked_state as "blockedState",
       devices.provisional as "isProvisional", devices.model, devices.app_version as "appVersion",
       devices.os_version as "osVersion", devices.gaid, devices.idfv, devices.locale,
       devices.badge_count as "badgeCount", devices.registered_at as "registeredAt",
@@ -124,14 +128,17 @@ export type DeliveryToExport = {
   customerId: string | null;
   deviceId: string;
   platform: Platform;
-  /** Null when the device is not there any more. */
+  /** Null when the device is not there any more, as is the provider. */
   appId: string | null;
+  provider: ProviderName | null;
   outcome: string;
   code: string | null;
   providerMessageId: string | null;
   attempts: number;
   sentAt: Date;
 };
+
+type StoredDelivery = Omit<DeliveryToExport, 'providerMessageId'> & { providerMessageId: Buffer | null };
 
 /**
  * The ledger of a campaign, run by run, in the partitions of their days. Indexes: runs_campaign, deliveries_log and
@@ -145,13 +152,14 @@ export async function* streamDeliveries(
   if (runDays.length === 0) return;
   const [{ workspaceNumber }] = runDays as [RunDay];
   const days = runDays.map(({ day }) => day);
-  const pages = tx<(Omit<DeliveryToExport, 'providerMessageId'> & { providerMessageId: Buffer | null })[]>`
+  const pages = tx<StoredDelivery[]>`
     with exported as materialized (
       select id, number, day, created_at from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}
     )
     select exported.id as "runId", users.customer_id as "customerId",
       encode(deliveries.device_id, 'hex') as "deviceId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
       case when devices.id is not null then coalesce(devices.app_id, ${defaultAppId}) end as "appId",
+      devices.push_provider as provider,
       ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as "sentAt"
     from exported
@@ -163,5 +171,9 @@ export async function* streamDeliveries(
       and devices.id = ${idText(tx, tx`deliveries.device_id`)}
     order by exported.created_at, exported.id, deliveries.bucket, deliveries.device_id`.cursor(pageRows);
   for await (const rows of pages)
-    yield rows.map((row) => ({ ...row, providerMessageId: unpackedOrNull(row.providerMessageId) }));
+    yield rows.map((row) => ({
+      ...row,
+      provider: row.appId === null ? null : providerOf(row),
+      providerMessageId: unpackedOrNull(row.providerMessageId),
+    }));
 }

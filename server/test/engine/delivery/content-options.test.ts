@@ -3,7 +3,7 @@ import type { PayloadMode } from '../../../src/domain/campaigns/android-payload.
 import type { AndroidOptions, IosOptions, WebOptions } from '../../../src/domain/content-options/content-options.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makeWebPayload } from '../../../src/engine/delivery/webpush/web-payload.ts';
-import type { BrowserMessage } from '../../../src/engine/delivery/webpush/web-payload.ts';
+import type { BrowserMessage } from '../../../src/engine/delivery/payload/worker-payload.ts';
 import { makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
 /** Every option of each platform, as a push names it. */

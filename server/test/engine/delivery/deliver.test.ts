@@ -55,7 +55,7 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
 
     test.each(magicTokens)(
       'the magic address "$outcome" does what its table says',
-      async ({ outcome, fcm, apns, web }) => {
+      async ({ outcome, fcm, apns, webpush: web }) => {
         if (outcome === 'silent') return;
         const expected = {
           gone: ['gone', 'gone', 'gone'],

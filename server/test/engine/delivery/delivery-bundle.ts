@@ -1,10 +1,11 @@
-import { createPublicKey, randomBytes } from 'node:crypto';
+import { createHash, createPublicKey, randomBytes } from 'node:crypto';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
 import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { ProviderName } from '../../../src/domain/delivery/provider-name.ts';
 import { makeDelivery } from '../../../src/engine/delivery/deliver.ts';
 import type { Delivery } from '../../../src/engine/delivery/deliver.ts';
 import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
@@ -25,7 +26,7 @@ export const http2Clients: Http2Client[] = ['carillon', 'node'];
 export async function startDeliveryBundle(http2Client: Http2Client = 'carillon') {
   const clock = makeManualClock(new Date('2026-11-21T12:00:00Z'));
   const log = makeLog({ level: 'silent', pretty: false });
-  const [fcm, apns, webpush] = await makeSimulatedCredentials('abcdef123456');
+  const [fcm, apns, webpush, hms] = await makeSimulatedCredentials('abcdef123456');
   const pem = (privateKey: string) => createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
   const secret = randomBytes(32);
   const delivered: DeliveredMessage[] = [];
@@ -39,6 +40,11 @@ export async function startDeliveryBundle(http2Client: Http2Client = 'carillon')
         fcm: { projectId: fcm.projectId, clientEmail: fcm.clientEmail, publicKeyPem: pem(fcm.privateKey) },
         apns: { teamId: apns.teamId, keyId: apns.keyId, topics: [apns.topic], publicKeyPem: pem(apns.privateKey) },
         webpush: { publicKey: webpush.publicKey },
+        hms: {
+          clientId: hms.clientId,
+          owner: hms.owner,
+          secretDigest: createHash('sha256').update(hms.clientSecret).digest('hex'),
+        },
       },
     ],
     async onDelivered(messages) {
@@ -54,7 +60,7 @@ export async function startDeliveryBundle(http2Client: Http2Client = 'carillon')
       endpoints: { ...realProviderEndpoints, simulators: simulators.endpoints },
     });
   const delivery = makeSender();
-  const credentials = { fcm, apns, webpush };
+  const credentials = { fcm, apns, webpush, hms };
   const addresses: Record<Platform, string> = {
     ANDROID: `token-${'a'.repeat(140)}`,
     IOS: 'ab'.repeat(32),
@@ -75,15 +81,21 @@ export async function startDeliveryBundle(http2Client: Http2Client = 'carillon')
      */
     send(
       platform: Platform,
-      options: { number?: number; pushId?: string; credentials?: typeof credentials | object; message?: object } = {},
+      options: {
+        number?: number;
+        provider?: ProviderName | null;
+        pushId?: string;
+        credentials?: typeof credentials | object;
+        message?: object;
+      } = {},
     ): Promise<Outcome> {
       const deviceId = String(options.number ?? 0);
       const message = { ...makeMessage(platform, deviceId), ...options.message } as Message;
       const pushId = options.pushId ?? addresses[platform];
-      const given = options.credentials ?? credentials;
+      const { credentials: given = credentials, provider = null } = options;
       if (http2Client === 'node')
-        return delivery.deliver({ message, device: { deviceId, platform, pushId }, credentials: given });
-      return sendTogether(delivery, { messages: [message], pushIds: [pushId], credentials: given }).then(
+        return delivery.deliver({ message, device: { deviceId, platform, provider, pushId }, credentials: given });
+      return sendTogether(delivery, { messages: [message], pushIds: [pushId], credentials: given, provider }).then(
         ([outcome]) => outcome!,
       );
     },
@@ -97,6 +109,8 @@ export async function startDeliveryBundle(http2Client: Http2Client = 'carillon')
 export type TestBatch = {
   messages: Message[];
   pushIds: string[];
+  /** The usual one of the platform unless given. */
+  provider?: ProviderName | null;
   credentials: object;
   /** The messages differ in what is their devices' own; otherwise each is made whole. */
   form?: 'shared' | 'none';
@@ -107,7 +121,7 @@ export type TestBatch = {
 /** Sends messages together, as a window of a campaign, and waits for all outcomes. Rejects when one is told twice. */
 export function sendTogether(
   { openBatch }: Pick<Delivery, 'openBatch'>,
-  { messages, pushIds, credentials, form = 'shared', broken }: TestBatch,
+  { messages, pushIds, provider = null, credentials, form = 'shared', broken }: TestBatch,
 ): Promise<Outcome[]> {
   return new Promise((resolve, reject) => {
     const outcomes: Outcome[] = [];
@@ -124,7 +138,12 @@ export function sendTogether(
     };
     const send = openBatch({
       credentials,
-      devices: messages.map(({ platform }, place) => ({ id: String(place), platform, pushId: pushIds[place]! })),
+      devices: messages.map(({ platform }, place) => ({
+        id: String(place),
+        platform,
+        provider,
+        pushId: pushIds[place]!,
+      })),
       messageOf,
       partsOf: form === 'shared' ? messageOf : undefined,
       pace: 'in turn',

@@ -16,7 +16,7 @@ function isPlanned(message: Message): boolean {
   const input = (pushId: string) => ({ message, device: { deviceId: '0', platform, pushId }, credential: {} as never });
   switch (platform) {
     case 'ANDROID':
-      return 'plan' in planFcmRequest(input('token'), 'https://fcm.test');
+      return 'plan' in planFcmRequest(input('token'), { origin: 'https://fcm.test', now: new Date(0) });
     case 'IOS':
       return 'plan' in planApnsRequest(input('ab'.repeat(32)), { origin: 'https://apns.test', now: new Date(0) });
     case 'WEB':

@@ -96,6 +96,7 @@ async function makeSender(origin: string, http2Client: Http2Client) {
         fcm: { messagesOrigin: origin, tokenOrigin: origin },
         apns: origin,
         webPush: { origin: 'https://push.test', connectTo: origin },
+        hms: { messagesOrigin: origin, tokenOrigin: origin },
       },
     },
   });

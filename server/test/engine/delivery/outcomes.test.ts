@@ -369,7 +369,7 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
       const pushId = {
         ANDROID: `${silent.fcm}-${'a'.repeat(100)}`,
         IOS: silent.apns.padEnd(64, '0'),
-        WEB: bundle.subscription(silent.web),
+        WEB: bundle.subscription(silent.webpush),
       }[platform];
       const provider = providers[platform];
       const credential = credentials[switchOf[platform]] as never;

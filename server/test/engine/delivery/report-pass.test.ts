@@ -19,7 +19,7 @@ function plan(message: Message): { plan: Plan } | { outcome: Outcome } {
   const input = { message, device: { deviceId: '0', platform, pushId: pushIds[platform] }, credential: {} as never };
   switch (platform) {
     case 'ANDROID':
-      return planFcmRequest(input, 'https://fcm.test');
+      return planFcmRequest(input, { origin: 'https://fcm.test', now: new Date(0) });
     case 'IOS':
       return planApnsRequest(input, { origin: 'https://apns.test', now: new Date(0) });
     case 'WEB':

@@ -307,7 +307,15 @@ describe('without caps, quiet hours and delays', () => {
         return [];
       },
     });
-    const device = { id: 'd', bucket: 0, userId: 'u', platform: 'ANDROID', pushId: 'p', appId: null } as const;
+    const device = {
+      id: 'd',
+      bucket: 0,
+      userId: 'u',
+      platform: 'ANDROID',
+      provider: null,
+      pushId: 'p',
+      appId: null,
+    } as const;
     await deliver(await bundle.run(runId), [{ device, attempt: 1 }]);
     expect(delivered).toEqual(['d']);
     await setControls({ frequencyCaps: '1/1d' });

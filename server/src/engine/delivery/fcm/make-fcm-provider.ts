@@ -44,7 +44,8 @@ export function makeFcmProvider({
       if ('refusal' in found) return { refusal: refusedToken(found.refusal) };
       return { target: targetOf('messagesOrigin', credential), authorization: `${scheme}${found.token}` };
     },
-    isRefused: (answer) => answer.kind === 'answer' && answer.status === 401,
+    // Another token has no use where Firebase itself is refused by Apple.
+    isRefused: (answer) => answer.kind === 'answer' && answer.status === 401 && !answer.body.includes(appleKeyFault),
     renew(credential, { authorization }) {
       tokens.forget(credential, authorization.slice(scheme.length));
       return access.find(credential);
@@ -52,7 +53,7 @@ export function makeFcmProvider({
   };
 
   return {
-    plan: (input) => planFcmRequest(input, endpoints.messagesOrigin),
+    plan: (input) => planFcmRequest(input, { origin: endpoints.messagesOrigin, now: clock.realNow() }),
     send: (plan, credential) => sendByRoute({ transport, access, credential }, plan),
     classify: classifyFcmAnswer,
     close: async () => {},
@@ -64,6 +65,7 @@ export function makeFcmProvider({
 }
 
 const scheme = 'Bearer ';
+const appleKeyFault = 'THIRD_PARTY_AUTH_ERROR';
 /** What JSON writes as it is. */
 const isPlain = /^[ !#-[\]-~]*$/;
 

@@ -1,7 +1,7 @@
 import { mergePatch } from '../../../domain/provider-overrides/merge-patch.ts';
 import { isOwnKey } from '../../../domain/provider-overrides/read-provider-overrides.ts';
 import { isObject } from '../../../domain/request-reader/request-reader.ts';
-import type { AndroidMessage, AndroidPart } from './android-part.ts';
+import type { AndroidMessage, AndroidPart } from '../payload/android-part.ts';
 
 /** What a caller's patch may have left of it. */
 export type OverriddenPart = Pick<AndroidPart, 'data'> & { android?: Partial<AndroidPart['android']> };

@@ -1,30 +1,41 @@
+import type { Message } from '../../../domain/campaigns/message.ts';
 import type { FcmCredential } from '../../../domain/provider-credential.ts';
+import { makeAndroidPart } from '../payload/android-part.ts';
+import type { AndroidMessage, AndroidPart } from '../payload/android-part.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
-import { makeAndroidPart } from './android-part.ts';
-import type { AndroidMessage, AndroidPart } from './android-part.ts';
+import { makeApnsPart } from './apns-part.ts';
+import type { ApnsPart } from './apns-part.ts';
 import { overrideAndroidPart } from './override-android-part.ts';
 import type { OverriddenPart } from './override-android-part.ts';
+import { makeWebPushPart } from './webpush-part.ts';
+import type { WebPushPart } from './webpush-part.ts';
 
-// Keys and values of notification and data together (delivery 1).
+// Keys and values of notification and data together (delivery 1); of an iPhone's message the whole payload.
 const maxPayloadBytes = 4096;
+// Firebase adds members of its own to what it hands to Apple; how many is not written down.
+const apnsReserveBytes = 200;
 
-/**
- * The request for one Android device. Pure.
- *
- * @param origin scheme and host of the FCM service
- */
+/** Members of a message beside the address: those of one platform. */
+type FcmPart = OverriddenPart | { apns: ApnsPart } | { webpush: WebPushPart };
+
+export type FcmPlanContext = {
+  /** Scheme and host of the FCM service. */
+  origin: string;
+  now: Date;
+};
+
+/** The request for one device of Android, or of an app or a site that uses Firebase. Pure. */
 export function planFcmRequest(
   { message, device, credential }: PlanInput<FcmCredential>,
-  origin: string,
+  { origin, now }: FcmPlanContext,
 ): { plan: Plan } | { outcome: Outcome } {
-  if (message.platform !== 'ANDROID') throw new Error(`FCM serves Android, not ${message.platform}`);
-  const part = overrideAndroidPart(forPackage(makeAndroidPart(message), credential), message);
+  const part = makePart(message, { credential, now });
   if ('fault' in part) return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: part.fault } };
   const body = Buffer.from(JSON.stringify({ message: { token: device.pushId, ...part } }));
   // Keys and values are in the body, so what is shorter need not be counted.
-  const bytes = body.length > maxPayloadBytes ? measure(part).bytes : 0;
-  if (bytes > maxPayloadBytes) {
-    const detail = `${bytes} bytes of keys and values; FCM takes ${maxPayloadBytes}`;
+  const { bytes, most } = body.length > maxPayloadBytes - apnsReserveBytes ? measure(part) : { bytes: 0, most: 0 };
+  if (bytes > most) {
+    const detail = `${bytes} bytes of keys and values; FCM takes ${most}`;
     return { outcome: { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail } };
   }
   return {
@@ -35,6 +46,24 @@ export function planFcmRequest(
       body,
     },
   };
+}
+
+type Making = { credential: FcmCredential; now: Date };
+
+/** With the caller's override of the platform's own provider; `fault`: why that cannot be sent. */
+function makePart(message: Message, { credential, now }: Making): FcmPart | { fault: string } {
+  switch (message.platform) {
+    case 'ANDROID':
+      return overrideAndroidPart(forPackage(makeAndroidPart(message), credential), message);
+    case 'IOS':
+      return makeApnsPart(message, now);
+    case 'WEB':
+      return makeWebPushPart(message);
+    default: {
+      const never: never = message;
+      throw new Error(`unknown platform ${String(never)}`);
+    }
+  }
 }
 
 /** FCM refuses the token of another package then. */
@@ -51,7 +80,13 @@ export function measureFcmMessage(message: AndroidMessage): { bytes: number; mos
 }
 
 /** Of what is sent: a mode that sends a text once takes longer texts. */
-function measure({ data = {}, android: { notification = {} } = {} }: OverriddenPart) {
+function measure(part: FcmPart): { bytes: number; most: number } {
+  if ('apns' in part) {
+    const bytes = Buffer.byteLength(JSON.stringify(part.apns.payload));
+    return { bytes, most: maxPayloadBytes - apnsReserveBytes };
+  }
+  if ('webpush' in part) return { bytes: payloadBytes(part.webpush.data), most: maxPayloadBytes };
+  const { data = {}, android: { notification = {} } = {} } = part;
   return { bytes: payloadBytes(data) + payloadBytes(notification), most: maxPayloadBytes };
 }
 

@@ -1,12 +1,18 @@
-/** A message of FCM HTTP v1, as far as a sender for Android can write it. */
+import type { FcmViolation } from './fcm-violation.ts';
+import { findApnsViolation } from './fcm-apns-rules.ts';
+import type { FcmApns } from './fcm-apns-rules.ts';
+import { findWebPushViolation } from './fcm-webpush-rules.ts';
+import type { FcmWebPush } from './fcm-webpush-rules.ts';
+
+/** A message of FCM HTTP v1. */
 export type FcmMessage = {
   token?: unknown;
   data?: Record<string, unknown>;
   fcm_options?: unknown;
+  apns?: FcmApns;
+  webpush?: FcmWebPush;
   android?: Record<string, unknown> & { notification?: Record<string, unknown>; ttl?: unknown; priority?: unknown };
 };
-
-export type FcmViolation = { field: string; description: string };
 
 const maxPayloadBytes = 4096;
 const maxTtlSeconds = 2_419_200;
@@ -81,6 +87,8 @@ export function findFcmViolation(message: FcmMessage | undefined): FcmViolation 
     checkToken(token) ??
     checkData(data) ??
     checkAndroid(android) ??
+    (message.apns && findApnsViolation(message.apns)) ??
+    (message.webpush && findWebPushViolation(message.webpush)) ??
     (payloadBytes(data) + payloadBytes(android.notification ?? {}) > maxPayloadBytes
       ? { field: 'message', description: 'Android message is too big.' }
       : undefined)

@@ -19,6 +19,8 @@ export type ServedSimulator = {
 
 export type ServeOptions = {
   simulate: Simulate;
+  /** Where the same server issues access tokens. */
+  tokenPath?: string | undefined;
   /** The address of the device that a request is for. */
   deviceOf: (request: { path: string; body: Buffer }) => string | undefined;
   times: () => Pick<SimulatedRequest, 'now' | 'shownAt'>;
@@ -73,8 +75,8 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
       const limit = setTimeout(() => session.close(), lingerMilliseconds);
       session.once('close', () => clearTimeout(limit));
     }
-    // Google's token endpoint shares the server but is no device.
-    if (headers[':path'] !== '/token') counters.received += 1;
+    // A token endpoint shares the server but is no device.
+    if (headers[':path'] !== options.tokenPath) counters.received += 1;
     void answer({ stream, headers });
   });
 
@@ -114,8 +116,8 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     if (given.delivered) {
       counters.accepted += 1;
       await options.onDelivered(given.delivered);
-    } else if (path !== '/token') counters.refused += 1;
-    if (given.status >= 400) refuse({ status: given.status, reason: reasonOf(given), rule: given.rule ?? 'payload' });
+    } else if (path !== options.tokenPath) counters.refused += 1;
+    if (isRefusal(given)) refuse({ status: given.status, reason: reasonOf(given), rule: given.rule ?? 'payload' });
     respond(stream, given);
   }
 
@@ -135,6 +137,11 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     },
     stop: () => stopServer(server, sessions),
   };
+}
+
+/** Some services refuse with a success, and say so in the body. */
+function isRefusal({ status, rule }: Exclude<SimulatedAnswer, 'silence'>): boolean {
+  return status >= 400 || rule !== undefined;
 }
 
 function readBody(stream: ServerHttp2Stream): Promise<Buffer> {

@@ -1,10 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import { serveSimulator } from './serve-simulator.ts';
 import type { ServeOptions } from './serve-simulator.ts';
-import type { Faults, FaultyProvider } from '../../../domain/sandbox/faults.ts';
+import type { ProviderName } from '../../../domain/delivery/provider-name.ts';
+import type { Faults } from '../../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
 import { makeSimulateApns } from './simulate-apns.ts';
 import { makeSimulateFcm } from './simulate-fcm.ts';
+import { hmsTokenPath, makeSimulateHms } from './simulate-hms.ts';
 import { makeSimulateWebPush } from './simulate-web-push.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
 
@@ -23,7 +25,7 @@ export type WorkerCommand =
   | { kind: 'stored' };
 
 export type WorkerReport =
-  | { kind: 'ready'; origins: { fcm: string; apns: string; webpush: string } }
+  | { kind: 'ready'; origins: Record<ProviderName, string> }
   | { kind: 'done'; id: number; result?: unknown }
   | { kind: 'delivered'; messages: DeliveredMessage[] };
 
@@ -34,7 +36,7 @@ const maxWaiting = 20_000;
 // A developer looks at the last few; each has some hundred bytes.
 const maxRefusals = 1_000;
 /**
- * Three HTTP/2 servers that obey a port. Commands and messages pass over it; nothing else is shared except the clock's
+ * An HTTP/2 server of each provider, which obey a port. Commands and messages pass over it; nothing else is shared except the clock's
  * offsets, so that they may run in a thread or in the sender's own.
  */
 export async function serveSimulators(port: MessagePort, data: WorkerData): Promise<void> {
@@ -49,11 +51,11 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   let refusals: SandboxRefusal[] = [];
   let refusedCount = 0;
   const serve = (
-    provider: SandboxRefusal['provider'],
-    { simulate, findDevice }: { simulate: ServeOptions['simulate']; findDevice: ServeOptions['deviceOf'] },
+    provider: ProviderName,
+    { findDevice, ...options }: Pick<ServeOptions, 'simulate' | 'tokenPath'> & { findDevice: ServeOptions['deviceOf'] },
   ) =>
     serveSimulator({
-      ...{ simulate, deviceOf: findDevice, times, onDelivered: batches.add },
+      ...{ ...options, deviceOf: findDevice, times, onDelivered: batches.add },
       onRefused(refused) {
         refusedCount += 1;
         refusals.push({ number: refusedCount, at: times().shownAt.toISOString(), provider, ...refused });
@@ -61,20 +63,22 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
         if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
       },
     });
-  const [fcm, apns, webpush] = await Promise.all([
-    serve('fcm', { simulate: makeSimulateFcm(() => accounts), findDevice: deviceOf.fcm }),
+  const [fcm, apns, webpush, hms] = await Promise.all([
+    serve('fcm', { simulate: makeSimulateFcm(() => accounts), tokenPath: '/token', findDevice: deviceOf.body }),
     serve('apns', { simulate: makeSimulateApns(() => accounts), findDevice: deviceOf.path }),
     serve('webpush', {
       simulate: makeSimulateWebPush(() => accounts, { secret: Buffer.from(data.secret) }),
       findDevice: deviceOf.path,
     }),
+    serve('hms', { simulate: makeSimulateHms(() => accounts), tokenPath: hmsTokenPath, findDevice: deviceOf.body }),
   ]);
-  const simulators = { fcm, apns, webpush };
+  const simulators = { fcm, apns, webpush, hms };
 
   const counters = (): object => ({
     ANDROID: { ...fcm.counters },
     IOS: { ...apns.counters },
     WEB: { ...webpush.counters },
+    HMS: { ...hms.counters },
   });
 
   async function obey(command: WorkerCommand): Promise<unknown> {
@@ -84,7 +88,7 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
         return undefined;
       case 'faults':
         for (const [name, simulator] of Object.entries(simulators))
-          simulator.setFaults(command.faults[name as FaultyProvider]);
+          simulator.setFaults(command.faults[name as ProviderName]);
         return undefined;
       case 'counters':
         return counters();
@@ -121,16 +125,17 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   });
   port.postMessage({
     kind: 'ready',
-    origins: { fcm: fcm.origin, apns: apns.origin, webpush: webpush.origin },
+    origins: { fcm: fcm.origin, apns: apns.origin, webpush: webpush.origin, hms: hms.origin },
   } satisfies WorkerReport);
 }
 
 /** The address of the device that a request is for. */
 const deviceOf = {
-  fcm({ body }: { body: Buffer }): string | undefined {
+  body({ body }: { body: Buffer }): string | undefined {
     try {
       const { message } = JSON.parse(body.toString('utf8')) as { message?: { token?: unknown } };
-      return typeof message?.token === 'string' ? message.token : undefined;
+      const [token] = [message?.token].flat();
+      return typeof token === 'string' ? token : undefined;
     } catch {
       // The request for an access token, or one that is refused as it is.
       return undefined;

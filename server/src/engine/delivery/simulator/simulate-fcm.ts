@@ -3,9 +3,20 @@ import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { own, screenOfAndroid } from './android-phone.ts';
 import { findFcmViolation } from './fcm-message-rules.ts';
 import type { FcmMessage } from './fcm-message-rules.ts';
+import type { FcmApns } from './fcm-apns-rules.ts';
+import { readBrowserPayload } from './fcm-webpush-rules.ts';
+import type { FcmWebPush } from './fcm-webpush-rules.ts';
+import { screenOfBrowser } from './browser-screen.ts';
+import { appPartOf, screenOfIphone } from './iphone.ts';
 import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
-import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
+import type {
+  DeliveredMessage,
+  Simulate,
+  SimulatedAnswer,
+  SimulatedRequest,
+  SimulatorAccount,
+} from './simulator-account.ts';
 
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
 const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
@@ -16,9 +27,7 @@ const maxTokens = 1_000;
 export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
   const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
   return (request) =>
-    request.path === '/token'
-      ? issueToken(accounts(), tokens, request).then((answer) => refusedBy('credentials', answer))
-      : send(accounts(), tokens, request);
+    request.path === '/token' ? issueToken(accounts(), tokens, request) : send(accounts(), tokens, request);
 }
 
 type ErrorAnswer = Exclude<SimulatedAnswer, 'silence'>;
@@ -32,10 +41,11 @@ async function issueToken(
   const refuse = (description: string): SimulatedAnswer => ({
     status: 400,
     body: { error: 'invalid_grant', error_description: description },
+    rule: 'credentials',
   });
   const form = new URLSearchParams(request.body.toString('utf8'));
   if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer')
-    return { status: 400, body: { error: 'unsupported_grant_type' } };
+    return { status: 400, body: { error: 'unsupported_grant_type' }, rule: 'credentials' };
   const assertion = form.get('assertion') ?? '';
   const issuer = readIssuer(assertion);
   const account = accounts.find((candidate) => candidate.fcm && candidate.fcm.clientEmail === issuer);
@@ -100,32 +110,79 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
   }
   const violation = findFcmViolation(message);
   if (violation) return refusedBy('payload', invalid(violation.field, violation.description));
-  const { token, data = {}, android = {} } = message as FcmMessage & { token: string };
+  const { token } = message as FcmMessage & { token: string };
   const answer = refusedBy('magic address', magicAnswer(token));
   if (answer) return answer;
-  if (isValidationOnly)
-    return { status: 200, body: { name: `projects/${account.fcm!.projectId}/messages/fake_message_id` } };
-  const screen = screenOfAndroid({ data, notification: android.notification });
-  const name = `projects/${account.fcm!.projectId}/messages/0:${request.now.getTime()}%${randomBytes(8).toString('hex')}`;
+  const { projectId } = account.fcm!;
+  if (isValidationOnly) return { status: 200, body: { name: `projects/${projectId}/messages/fake_message_id` } };
+  const name = `projects/${projectId}/messages/0:${request.now.getTime()}%${randomBytes(8).toString('hex')}`;
+  const received = receive(message!, name);
   return {
     status: 200,
     body: { name },
     delivered: {
       workspaceId: account.workspaceId,
-      platform: 'ANDROID',
       deviceToken: token,
-      title: screen.title,
-      body: screen.body,
-      // What keeps a repeat from being shown a second time: the tag, which the app sets itself when it shows the message.
-      collapseId: String(android.notification?.tag ?? own(data, 'tag') ?? android.collapse_key ?? ''),
-      ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
-      messageId: own(data, 'message_id') ?? name,
       receivedAt: request.shownAt,
-      transport: transportOf(android, ['priority', 'ttl', 'collapse_key', 'restricted_package_name']),
       headers: shownHeaders(request.headers),
-      payload: { data, android },
-      screen,
+      ...received,
     },
+  };
+}
+
+type Received = Omit<DeliveredMessage, 'workspaceId' | 'deviceToken' | 'receivedAt' | 'headers'>;
+
+/** Of a message to several platforms a device takes its own part; here the part says what the device is. */
+function receive(message: FcmMessage, name: string): Received {
+  if (message.apns) return receiveOnIphone(message.apns, name);
+  if (message.webpush) return receiveInBrowser(message.webpush, name);
+  const { data = {}, android = {} } = message;
+  const screen = screenOfAndroid({ data, notification: android.notification });
+  return {
+    platform: 'ANDROID',
+    title: screen.title,
+    body: screen.body,
+    // What keeps a repeat from being shown a second time: the tag, which the app sets itself when it shows the message.
+    collapseId: String(android.notification?.tag ?? own(data, 'tag') ?? android.collapse_key ?? ''),
+    ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
+    messageId: own(data, 'message_id') ?? name,
+    transport: transportOf(android, ['priority', 'ttl', 'collapse_key', 'restricted_package_name']),
+    payload: { data, android },
+    screen,
+  };
+}
+
+function receiveOnIphone(apns: FcmApns, name: string): Received {
+  const { headers = {}, payload = { aps: {} } } = apns;
+  const screen = screenOfIphone(payload);
+  const ours = appPartOf(payload);
+  return {
+    platform: 'IOS',
+    title: screen.title,
+    body: screen.body,
+    collapseId: headers['apns-collapse-id'] ?? '',
+    ...(ours?.campaign_id === undefined ? {} : { campaignId: ours.campaign_id }),
+    messageId: ours?.message_id ?? name,
+    transport: transportOf(headers, ['apns-push-type', 'apns-priority', 'apns-expiration', 'apns-collapse-id']),
+    payload: { apns },
+    screen,
+  };
+}
+
+function receiveInBrowser(webpush: FcmWebPush, name: string): Received {
+  const payload = readBrowserPayload(webpush);
+  return {
+    platform: 'WEB',
+    title: String(payload.title ?? ''),
+    body: String(payload.message ?? ''),
+    collapseId: String(webpush.headers?.Topic ?? ''),
+    ...(typeof payload.campaign_id === 'string' ? { campaignId: payload.campaign_id } : {}),
+    messageId: typeof payload.message_id === 'string' ? payload.message_id : name,
+    transport: Object.fromEntries(
+      Object.entries(webpush.headers ?? {}).map(([header, value]) => [header, String(value)]),
+    ),
+    payload: { webpush },
+    screen: screenOfBrowser(payload),
   };
 }
 

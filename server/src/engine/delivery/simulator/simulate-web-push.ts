@@ -99,7 +99,7 @@ function checkHeaders({ headers, body }: SimulatedRequest): Refusal | undefined 
 }
 
 function magicAnswer(id: string): SimulatedAnswer | undefined {
-  const outcome = magicOutcome('web', id);
+  const outcome = magicOutcome('webpush', id);
   switch (outcome) {
     case undefined:
       return undefined;

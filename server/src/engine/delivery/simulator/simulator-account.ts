@@ -1,12 +1,14 @@
 import type { RefusalRule } from '../../../domain/sandbox/refusal.ts';
 import type { Screen } from '../../../domain/sandbox/screen.ts';
 
-/** What a provider knows of one customer: public halves only. */
+/** What a provider knows of one customer: no secret. */
 export type SimulatorAccount = {
   workspaceId: string;
   fcm?: { projectId: string; clientEmail: string; publicKeyPem: string };
   apns?: { teamId: string; keyId: string; topics: string[]; publicKeyPem: string };
   webpush?: { publicKey: string };
+  /** The digest of its secret, hexadecimal (SHA-256). */
+  hms?: { clientId: string; secretDigest: string; owner: { kind: 'project' | 'app'; id: string } };
 };
 
 /** A message as the device received it. */

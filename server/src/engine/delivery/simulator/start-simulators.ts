@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../../clock.ts';
 import type { Logger } from '../../../log.ts';
 import type { SimulatorEndpoints } from '../delivery-endpoints.ts';
+import type { ProviderName } from '../../../domain/delivery/provider-name.ts';
 import { parseFaults } from '../../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
 import { simulatedPushOrigin } from './make-simulated-subscription.ts';
@@ -31,7 +32,7 @@ export type Simulators = {
   endpoints: SimulatorEndpoints;
   setAccounts(accounts: SimulatorAccount[]): Promise<void>;
   /** Exact, since the start or the last reset. */
-  counters(): Promise<Record<'ANDROID' | 'IOS' | 'WEB', SimulatorCounters>>;
+  counters(): Promise<Record<'ANDROID' | 'IOS' | 'WEB' | 'HMS', SimulatorCounters>>;
   /** Newest first, the last thousand since the start or the last reset. */
   refusals(): Promise<SandboxRefusal[]>;
   /** @throws ServiceError PARAMETER_INVALID */
@@ -49,7 +50,7 @@ type Asked = WorkerCommand extends infer C ? (C extends { id: number } ? Omit<C,
 
 const clockSyncMilliseconds = 1_000;
 
-/** Starts FCM, APNs and Web Push simulators in this process. */
+/** Starts a simulator of each provider in this process. */
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { clock, log } = options;
   const clockDifferences = new Float64Array(new SharedArrayBuffer(24));
@@ -87,7 +88,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     pending.clear();
   };
 
-  const origins = await new Promise<{ fcm: string; apns: string; webpush: string }>((resolve, reject) => {
+  const origins = await new Promise<Record<ProviderName, string>>((resolve, reject) => {
     worker.onFault(reject);
     worker.port.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') resolve(report.origins);
@@ -114,6 +115,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
       fcm: { messagesOrigin: origins.fcm, tokenOrigin: origins.fcm },
       apns: origins.apns,
       webPush: { origin: simulatedPushOrigin, connectTo: origins.webpush },
+      hms: { messagesOrigin: origins.hms, tokenOrigin: origins.hms },
     },
     setAccounts: (accounts) => ask({ kind: 'accounts', accounts }),
     counters: () => ask({ kind: 'counters' }),

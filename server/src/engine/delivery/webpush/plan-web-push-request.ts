@@ -5,7 +5,7 @@ import { maxPlainBytes } from './encrypt-web-push.ts';
 import { isCurvePoint } from './is-curve-point.ts';
 import { parseSubscription } from './parse-subscription.ts';
 import { makeWebPayload } from './web-payload.ts';
-import type { BrowserMessage } from './web-payload.ts';
+import type { BrowserMessage } from '../payload/worker-payload.ts';
 
 /**
  * The request for one browser, with TTL, urgency and topic (RFC 8030 §5), and the keys for which its body is to be

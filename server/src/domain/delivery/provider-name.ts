@@ -1,0 +1,27 @@
+import type { Platform } from '../campaigns/content.ts';
+
+/** Who carries messages to devices. */
+export const providerNames = ['fcm', 'apns', 'webpush', 'hms'] as const;
+export type ProviderName = (typeof providerNames)[number];
+
+/** By whom devices of a platform may be reached; the first where a device names none. */
+export const providersOf: Record<Platform, readonly [usual: ProviderName, ...others: ProviderName[]]> = {
+  ANDROID: ['fcm', 'hms'],
+  IOS: ['apns', 'fcm'],
+  WEB: ['webpush', 'fcm'],
+};
+
+/** Whose devices a provider reaches, those that are usually its own first. */
+export const platformsOf: Record<ProviderName, readonly [usual: Platform, ...others: Platform[]]> = {
+  fcm: ['ANDROID', 'IOS', 'WEB'],
+  apns: ['IOS'],
+  webpush: ['WEB'],
+  hms: ['ANDROID'],
+};
+
+/** How a device is reached: its platform, and the provider that it names; the usual one where it names none. */
+export type Reachable = { platform: Platform; provider?: ProviderName | null | undefined };
+
+export function providerOf({ platform, provider }: Reachable): ProviderName {
+  return provider ?? providersOf[platform][0];
+}
