@@ -10,6 +10,7 @@ import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
 import { makeTokenBatches } from '../app/tokens/token-batches.ts';
+import { measureContent } from '../engine/fan-out/measure-content.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { RouteFamily } from '../http/build-server.ts';
 import { businessEventRoutes } from '../http/business-events/routes.ts';
@@ -29,6 +30,7 @@ import { makeVendorHeaders } from '../http/vendor-headers.ts';
 import type { Composition } from './composition.ts';
 import { makeConsoleRoutes } from './console-routes.ts';
 import type { ConsoleParts } from './console-routes.ts';
+import { phoneDefaultsOf } from './config.ts';
 import { makeSandbox } from './sandbox.ts';
 
 export type RouteParts = Pick<ConsoleParts, 'accounts' | 'company' | 'phones' | 'readiness' | 'readyCurl'> & {
@@ -67,7 +69,12 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const families = [
     health,
     tokenRoutes({ ...across, wait, batches: makeTokenBatches(across) }),
-    pushRoutes({ ...across, admitPush: makeAdmitPush(across), acceptPush: makeAcceptPush(across) }),
+    pushRoutes({
+      ...across,
+      admitPush: makeAdmitPush(across),
+      acceptPush: makeAcceptPush(across),
+      measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
+    }),
     dataRoutes({ ...deps, ensureToday: makeEnsureToday(across), erasureDelayHours: config.erasureDelayHours }),
     segmentRoutes({ ...deps, limits }),
     campaignRoutes({ ...authoring, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),

@@ -19,6 +19,7 @@ import { segmentRoutes } from '../../src/http/segments/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
+import { measureForTests } from '../push/measure-for-tests.ts';
 
 export type AuthoringBundle = Awaited<ReturnType<typeof makeAuthoringBundle>>;
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
@@ -41,7 +42,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
     explainRoutes(deps),
     businessEventRoutes(deps),
     segmentRoutes({ ...deps, limits: documentedSegmentLimits }),
-    pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
+    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
   ]);
   const makeKey = async (kind: 'campaigns' | 'data' | 'push', of = workspaceId): Promise<string> =>
     (await createKey({ encryption }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: clock.now() })).secret;

@@ -19,6 +19,7 @@ import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { measureForTests } from '../push/measure-for-tests.ts';
 
 export const start = new Date('2026-03-01T12:00:00Z');
 export type CampaignBundle = Awaited<ReturnType<typeof makeCampaignBundle>>;
@@ -41,7 +42,7 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...deps, limits, totals: makeCampaignTotals(deps), migrationGuideFile }),
     tokenRoutes({ ...deps, wait: async () => {}, batches: makeTokenBatches(deps) }),
-    pushRoutes({ ...deps, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
+    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
   ]);
 
   async function makeKey(kind: 'campaigns' | 'data' | 'push' | 'oauth', of: string): Promise<string> {

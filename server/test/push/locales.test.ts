@@ -40,6 +40,15 @@ test('texts are stored by platform and canonical tag, shown as campaigns show th
   });
 });
 
+test('a language whose message is too large is named in a header', async () => {
+  const answer = await send(
+    { de: { ANDROID: { message: 'x'.repeat(4_000) } }, nl: { ANDROID: { title: 'Klaar' } } },
+    { ANDROID: texts },
+  );
+  expect(answer.json().status).toBe('Success');
+  expect(answer.headers['x-svc-warning']).toMatch(/^payload\.locales\.de\.ANDROID makes 4\d\d\d bytes where 4096 fit$/);
+});
+
 describe('what is refused, and nothing stored', () => {
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`de-x-n${index}`, {}]));
   test.each<[string, unknown, string]>([

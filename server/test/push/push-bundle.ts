@@ -16,6 +16,7 @@ import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
+import { measureForTests } from './measure-for-tests.ts';
 
 export const start = new Date('2026-03-01T12:00:00Z');
 
@@ -35,7 +36,12 @@ export async function makePushBundle(
   const deps = { database, clock, encryption, vendorHeaders: makeVendorHeaders(options.headerPrefix ?? 'SVC') };
   const makeServer = () =>
     buildServer({ log, clock, trustProxy: false, onCall: (call) => void calls.push(call) }, [
-      pushRoutes({ ...deps, admitPush: makeAdmitPush({ ...deps, ...options }), acceptPush: makeAcceptPush(deps) }),
+      pushRoutes({
+        ...deps,
+        measure: measureForTests,
+        admitPush: makeAdmitPush({ ...deps, ...options }),
+        acceptPush: makeAcceptPush(deps),
+      }),
     ]);
   const server = await makeServer();
   const appId = await insertTestWorkspace(database, start);

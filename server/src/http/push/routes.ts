@@ -27,12 +27,15 @@ import {
   pushFault,
   strongSignatureHeaders,
 } from './shapes.ts';
+import { warnOfSizes } from './warn-of-sizes.ts';
+import type { MeasureContent } from './warn-of-sizes.ts';
 import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
 export type PushRouteDependencies = BearerDependencies & {
   admitPush: AdmitPush;
   acceptPush: AcceptPush;
   vendorHeaders: VendorHeaders;
+  measure: MeasureContent;
 };
 
 type Version = 'v2' | 'v2.1';
@@ -120,7 +123,12 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const { prefixes } = vendorHeaders;
   const command = parsePush(body, { admitted, now: clock.now(), queryType, prefixes });
   warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: version === 'v2' ? pushBodyV2 : pushBodyV21 });
-  const warnings = [...command.warnings, ...presentContentWarnings(command, admitted.workspace.androidPayload)];
+  const { id: workspaceId, androidPayload } = admitted.workspace;
+  const warnings = [
+    ...command.warnings,
+    ...presentContentWarnings(command, androidPayload),
+    ...warnOfSizes(command, { measure: deps.measure, workspaceId, androidPayload }),
+  ];
   addWarnings(deps.vendorHeaders, { request, reply }, warnings);
   const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody });
   // The members of the response are those of interface 2.11; the next sends are in a header.
