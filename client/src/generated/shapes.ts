@@ -143,6 +143,9 @@ export type CampaignAdvanced = {
       relevance_score?: number;
     };
   };
+
+  /** Apps whose devices are reached; absent: all */
+  app_ids?: string[];
 };
 
 export type CampaignAnswerV5 = {

@@ -106,6 +106,43 @@ test('a push that names apps reaches their devices alone, on every platform, and
   expect(none.json().Error_Message).toContain('advancedSettings.appIds: must name an app');
 });
 
+test('a campaign of V5 that names apps reaches their devices alone; one that there is not keeps it a draft', async () => {
+  const call = (method: string, path: string, parts: unknown) =>
+    bundle.call(method, path, { headers: bundle.basic(bundle.keys.campaigns), body: parts });
+  const parts = {
+    ...{ channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'a program' },
+    basic_details: { name: 'To couriers, by V5', platforms: ['ANDROID', 'IOS'] },
+    campaign_content: {
+      content: {
+        push: Object.fromEntries(
+          ['android', 'ios'].map((one) => [one, { basic_details: { title: 'A', message: 'B' } }]),
+        ),
+      },
+    },
+    segmentation_details: { is_all_user_campaign: true },
+    scheduling_details: { delivery_type: 'ASAP' },
+    advanced: { app_ids: ['courier', 'nobody'] },
+  };
+  const { id } = (await call('POST', '/v5/campaigns', parts)).json().data;
+  const unknown = { field: 'advanced.app_ids', issue: '"nobody" is no app of this workspace' };
+  const checked = await call('POST', `/v5/campaigns/${id}/validate`, {});
+  expect(checked.json().data.errors).toEqual([unknown]);
+  const publish = () => call('PATCH', `/v5/campaigns/${id}/status`, { action: 'PUBLISH' });
+  expect((await publish()).status).toBe(400);
+  expect((await call('PATCH', `/v5/campaigns/${id}`, { advanced: { app_ids: [] } })).status).toBe(400);
+
+  expect((await call('PATCH', `/v5/campaigns/${id}`, { advanced: { app_ids: ['courier'] } })).status).toBe(200);
+  expect((await publish()).status).toBe(200);
+  await until(async () => {
+    const [row] = await bundle.database`select 1 from campaigns where id = ${id} and status = 'SENT'`;
+    return row !== undefined;
+  });
+  expect([...(await ledger(id))].map(({ app, platform }) => [platform, app])).toEqual([
+    ['ANDROID', 'courier'],
+    ['IOS', 'courier'],
+  ]);
+});
+
 test('a device whose app has no credential is kept, and the others are reached', async () => {
   await bundle.database`update devices set app_id = 'removed' where app_id = 'shop'`;
   const rows = [...(await ledger(await push('To all apps but one')))];

@@ -176,9 +176,11 @@ describe('changing (fact 6.3)', () => {
     const refused = await patch(id, {
       segmentation_details: { is_all_user_campaign: false },
       conversion_goal_details: { goals: [{ goal_name: 'g', goal_event_name: 'e' }] },
+      advanced: { app_ids: ['default'] },
     });
     expect(faultsOf(refused)).toEqual([
       'segmentation_details cannot be changed once the campaign is published',
+      'advanced.app_ids cannot be changed once the campaign is published',
       'conversion_goal_details cannot be changed once the campaign is published',
     ]);
     const moved = await patch(id, { scheduling_details: { start_time: '2026-06-04T09:00:00' } });

@@ -1,3 +1,4 @@
+import { noSuchApp } from '../../domain/apps/app.ts';
 import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignAudience } from '../../domain/campaign-document/read-segmentation.ts';
@@ -13,6 +14,7 @@ import type { Queryable } from '../../storage/database.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
 import { findSegmentById } from '../../storage/segments/segments.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
+import { findUnknownApp } from '../apps/find-unknown-app.ts';
 import { prepareFilters } from '../segments/filter-segments.ts';
 
 /** A campaign that can go live now. */
@@ -44,7 +46,10 @@ export async function prepareCampaign(
   const found = await findCampaignSegment(tx, { workspaceId, audience: definition.audience });
   const event = await findEvent(tx, { workspaceId, name: definition.businessEvent });
   const unreadable = 'fault' in event ? [] : eventValueFaults(definition, event);
-  const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : [])).concat(unreadable);
+  const unknownApp = await findUnknownApp(tx, { workspaceId, appIds: definition.settings.appIds });
+  const apps = unknownApp === undefined ? [] : [{ field: 'advanced.app_ids', reason: noSuchApp(unknownApp) }];
+  const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : []));
+  late.push(...unreadable, ...apps);
   if ('fault' in timing || 'fault' in found || 'fault' in event || late.length > 0) return { faults: late };
   return { parts, definition, timing, segment: found.segment, businessEventId: event.id };
 }

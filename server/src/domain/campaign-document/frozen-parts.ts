@@ -15,6 +15,8 @@ const frozen = {
     'basic_details.business_event',
     'trigger_condition',
     'segmentation_details',
+    // Whom it reaches, as well.
+    'advanced.app_ids',
     'conversion_goal_details',
   ],
 } as const;

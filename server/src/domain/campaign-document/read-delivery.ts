@@ -1,3 +1,4 @@
+import { readAppIds } from '../apps/read-app-ids.ts';
 import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import { unavailable } from '../request-reader/reading-rules.ts';
@@ -38,7 +39,7 @@ export type ControlSettings = Pick<
   'devicesPerMinute' | 'bypassesQuietHours' | 'ignoresCap' | 'countsForCap' | 'ignoresMinimumDelay' | 'ownDelayHours'
 >;
 
-/** `advanced` (fact 6.2): time to live and priorities. */
+/** `advanced` (fact 6.2): time to live, priorities, and the apps that are meant. */
 export function readAdvanced(advanced: RequestReader): DeliverySettings {
   const expiration = advanced.part('expiration_settings');
   expiration.refuse('remove_from_inbox_after_value', 'remove_from_inbox_after_type');
@@ -50,6 +51,7 @@ export function readAdvanced(advanced: RequestReader): DeliverySettings {
     ttlMinutes: { ANDROID: minutes, IOS: minutes, WEB: minutes },
     androidPriority: android ?? defaultDeliverySettings.androidPriority,
     iosPriority: readIosPriority(priorities.part('ios_specific_priority')),
+    ...readAppIds(advanced, 'app_ids'),
   };
 }
 

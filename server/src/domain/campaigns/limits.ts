@@ -56,3 +56,5 @@ export const defaultTtlMinutes = 2_160;
 export const maxTtlMinutes = 10_080;
 /** A campaign's own throttle. Ours. */
 export const maxDevicesPerMinute = 10_000_000;
+/** Apps that a campaign names to reach their devices alone. Ours. */
+export const maxNamedApps = 20;

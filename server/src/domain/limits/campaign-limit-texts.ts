@@ -226,6 +226,13 @@ export const campaignLimitTexts: {
       whenReached: 'CAMPAIGN_REQUEST_INVALID',
       source: 'ours',
     },
+    maxNamedApps: {
+      what: 'Apps that a campaign names',
+      unit: 'apps',
+      per: 'campaign',
+      whenReached: 'CAMPAIGN_REQUEST_INVALID',
+      source: 'ours',
+    },
   },
   'business-events': {
     triggerWindows: {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { maxNamedApps } from '../../domain/campaigns/limits.ts';
 import { pushContent as push } from './push-content-shapes.ts';
 import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
 import { named } from '../openapi/named.ts';
@@ -119,6 +120,13 @@ export const campaignPartShapes = {
           relevance_score: whole(0, 0),
         }),
       }),
+      app_ids: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+          minItems: 1,
+          maxItems: maxNamedApps,
+          description: 'Apps whose devices are reached; absent: all',
+        }),
+      ),
     }),
   ),
   conversion_goal_details: named(

@@ -80,7 +80,7 @@ function presentControls({ settings: stored }: CampaignRecord) {
 }
 
 function presentAdvanced({ settings: stored }: CampaignRecord) {
-  const { androidPriority, iosPriority, ttlMinutes } = deliverySettings(stored);
+  const { androidPriority, iosPriority, ttlMinutes, appIds } = deliverySettings(stored);
   // The record knows one time to live, in whole hours; what it cannot say it leaves out.
   const minutes = ttlMinutes.ANDROID;
   const isSayable = minutes % 60 === 0 && ttlMinutes.IOS === minutes && ttlMinutes.WEB === minutes;
@@ -97,5 +97,6 @@ function presentAdvanced({ settings: stored }: CampaignRecord) {
       android_specific_priority: { send_with_priority: androidPriority },
       ios_specific_priority: { apns_priority: String(iosPriority) },
     },
+    ...(appIds ? { app_ids: appIds } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { readAppIds } from '../../domain/apps/read-app-ids.ts';
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
@@ -20,7 +21,7 @@ export function parseSettings(body: RequestReader): DeliverySettings {
     ...(isSilent ? parseSilent(settings) : {}),
     isSilent,
     iosDevices: parseIosDevices(settings),
-    ...parseAppIds(settings),
+    ...readAppIds(settings, 'appIds'),
     inboxExpiryHours: settings.integer('inboxExpiry', { minimum: 1, maximum: maxInboxExpiryHours }) ?? null,
     templates: templateModeOf(settings.flag('useJinjaPersonalization')),
   };
@@ -108,17 +109,6 @@ function parseControls(settings: RequestReader): ControlSettings {
     ignoresMinimumDelay: settings.flag('ignoreMinimumDelay') ?? true,
     ownDelayHours: null,
   };
-}
-
-/**
- * That there are such apps is asked when the push is accepted. An empty list is never taken as absent, as others are: it would
- * reach everybody where nobody was named.
- */
-function parseAppIds(settings: RequestReader): Pick<DeliverySettings, 'appIds'> {
-  const { appIds: sent } = settings.members;
-  if (Array.isArray(sent) && sent.length === 0) settings.invalid('appIds', 'must name an app');
-  const appIds = settings.texts('appIds', { maxCharacters: 64 });
-  return appIds === undefined ? {} : { appIds };
 }
 
 const iosDevicesOf = {

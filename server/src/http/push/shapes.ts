@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { maxNamedApps } from '../../domain/campaigns/limits.ts';
 import { androidOptions, iosOptions, providerOverrides, pushLocales, webOptions } from '../content-option-shapes.ts';
 import { named } from '../openapi/named.ts';
 import { pushFailureTexts } from './present.ts';
@@ -92,7 +93,7 @@ const advancedSettings = named(
     appIds: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         minItems: 1,
-        maxItems: 100,
+        maxItems: maxNamedApps,
         description: 'Apps whose devices are reached; absent: all',
       }),
     ),
