@@ -52,6 +52,13 @@ export const overrideFields: FieldPlaces[] = [
     { android: { ttl: '60s', notification: { ticker: 'x' } } },
     { fcm: { 'android.ttl': '60s', 'android.notification.ticker': 'x' } },
   ),
+  {
+    field: 'payload.providerOverrides.hms.*',
+    sent: undefined,
+    also: { 'payload.providerOverrides.hms': { android: { category: 'EXPRESS' } } },
+    places: {},
+    does: 'as the caller says, in messages that go by Huawei Push Kit',
+  },
   override('apns.headers', { 'apns-collapse-id': 'order' }, { apns: { 'header apns-collapse-id': 'order' } }),
   override('apns.payload', { aps: { 'thread-id': 'o' }, shelf: 17 }, { apns: { 'aps.thread-id': 'o', shelf: 17 } }),
   override('webpush.headers', { Urgency: 'high' }, { webpush: { 'header urgency': 'high' } }),

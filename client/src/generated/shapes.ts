@@ -1196,6 +1196,9 @@ export type CampaignPushContent = {
   providerOverrides?: {
     /** Of the message of FCM */
     fcm?: Record<string, unknown>;
+
+    /** Of the message of Huawei Push Kit */
+    hms?: Record<string, unknown>;
     apns?: {
       /** null takes one away */
       headers?: Record<string, unknown>;
@@ -2676,6 +2679,9 @@ export type PushRequestV2 = {
     providerOverrides?: {
       /** Of the message of FCM */
       fcm?: Record<string, unknown>;
+
+      /** Of the message of Huawei Push Kit */
+      hms?: Record<string, unknown>;
       apns?: {
         /** null takes one away */
         headers?: Record<string, unknown>;
@@ -2754,6 +2760,9 @@ export type PushRequestV21 = {
     providerOverrides?: {
       /** Of the message of FCM */
       fcm?: Record<string, unknown>;
+
+      /** Of the message of Huawei Push Kit */
+      hms?: Record<string, unknown>;
       apns?: {
         /** null takes one away */
         headers?: Record<string, unknown>;

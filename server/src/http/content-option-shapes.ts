@@ -97,7 +97,12 @@ const requestPatch = Part({ headers: Patch('null takes one away'), payload: Patc
 
 /** `providerOverrides`, beside the platforms. */
 export const providerOverrides = Part(
-  { fcm: Patch('Of the message of FCM'), apns: requestPatch, webpush: requestPatch },
+  {
+    fcm: Patch('Of the message of FCM'),
+    hms: Patch('Of the message of Huawei Push Kit'),
+    apns: requestPatch,
+    webpush: requestPatch,
+  },
   'Changes to the finished requests, as merge patches',
 );
 

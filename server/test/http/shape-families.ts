@@ -111,6 +111,7 @@ const optionWords = {
 const overrides = [
   {
     fcm: { android: { notification: { ticker: 'x', tag: null } } },
+    hms: { android: { category: 'EXPRESS' } },
     apns: { headers: { 'apns-priority': '5' }, payload: { aps: { 'thread-id': 'o' } } },
     webpush: { headers: { Urgency: 'high' }, payload: { shelf: [1, null] } },
   },

@@ -33,10 +33,11 @@ test('each platform has the override of its provider, null in it too, and no mem
   const payload = { aps: { 'thread-id': 'o', sound: null } };
   const { content, warning } = await store({
     fcm,
+    hms: { android: { category: 'EXPRESS' } },
     apns: { headers: { 'apns-priority': '5' }, payload },
     webpush: { headers: { Urgency: 'high', TTL: null } },
   });
-  expect(content.ANDROID.overrides).toEqual({ fcm });
+  expect(content.ANDROID.overrides).toEqual({ fcm, hms: { android: { category: 'EXPRESS' } } });
   expect(content.IOS.overrides).toEqual({ apns: { headers: { 'apns-priority': '5' }, payload } });
   expect(content.WEB.overrides).toEqual({ webpush: { headers: { urgency: 'high', ttl: null } } });
   expect(warning).toBeUndefined();
@@ -94,7 +95,9 @@ describe('what is refused, and nothing stored', () => {
     ['webpush.payload.title', { webpush: { payload: { title: null } } }, 'must be a text that is not empty'],
     ['webpush.headers.Content-Encoding', { webpush: { headers: { 'Content-Encoding': 'gzip' } } }, denied],
     ['webpush.headers.ttl', { webpush: { headers: { TTL: '5', ttl: '6' } } }, 'is given twice'],
-    ['hms', { hms: {} }, 'is not available in this version'],
+    ...['token', 'topic', 'condition', 'validate_only'].map(
+      (name) => [`hms.${name}`, { hms: { [name]: 'x' } }, denied] as [string, unknown, string],
+    ),
   ])('%s', async (field, providerOverrides, reason) => {
     const before = await bundle.countRows();
     const answer = await send(providerOverrides);

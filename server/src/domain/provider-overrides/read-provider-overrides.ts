@@ -14,6 +14,7 @@ export type ReadOverrides = {
 
 const denied = 'cannot be set here';
 const addressOfFcm = ['token', 'fid', 'topic', 'condition', 'name'];
+const addressOfHms = ['token', 'topic', 'condition', 'validate_only'];
 const reportsOfBrowsers = ['report_token', 'message_id', 'click_proof', 'web_push'];
 
 /**
@@ -24,14 +25,13 @@ export function readProviderOverrides(payload: RequestReader, prefixes: readonly
   const overrides: ProviderOverrides = {};
   const readsUser = new Set<OverriddenProvider>();
   const part = payload.findPart('providerOverrides');
-  for (const name of ['fcm', 'apns', 'webpush'] as const) {
+  for (const name of ['fcm', 'hms', 'apns', 'webpush'] as const) {
     if (part === undefined || !Object.hasOwn(part.members, name)) continue;
     const given = part.members[name];
     if (!isObject(given)) part.invalid(name, 'must be an object');
     else if (Object.keys(given).length > 0 && checkJson(part, { name, given, readsUser }))
       readOne(overrides, { name, reading: { part, name, prefixes }, given });
   }
-  part?.refuse('hms');
   return { overrides, readsUser };
 }
 
@@ -65,9 +65,10 @@ type Reading<Name> = { part: RequestReader; name: Name; prefixes: readonly strin
 type One = { name: OverriddenProvider; reading: Reading<OverriddenProvider>; given: Record<string, unknown> };
 
 function readOne(overrides: ProviderOverrides, { name, reading, given }: One): void {
-  if (name === 'fcm') {
-    checkFcm(reading, given);
-    overrides.fcm = given as JsonObject;
+  if (name === 'fcm' || name === 'hms') {
+    if (name === 'fcm') checkFcm(reading, given);
+    else checkHms(reading, given);
+    overrides[name] = given as JsonObject;
     return;
   }
   for (const member of Object.keys(given))
@@ -76,6 +77,10 @@ function readOne(overrides: ProviderOverrides, { name, reading, given }: One): v
   if (name === 'apns') checkApns(reading, patch.payload);
   else checkWebPush(reading, patch.payload);
   overrides[name] = patch;
+}
+
+function checkHms({ part }: Reading<OverriddenProvider>, given: Record<string, unknown>): void {
+  for (const name of addressOfHms) if (Object.hasOwn(given, name)) part.invalid(`hms.${name}`, denied);
 }
 
 function checkFcm({ part, prefixes }: Reading<OverriddenProvider>, given: Record<string, unknown>): void {

@@ -41,7 +41,7 @@ export function parseContent(body: RequestReader, { platforms, isSilent, prefixe
   else readLocales(content, { payload, names: ownNames });
   const { overrides, readsUser } = readProviderOverrides(payload, prefixes);
   spreadOverrides(content, { overrides, readsUser });
-  const carrying = platforms.map((platform) => carriers[platform]);
+  const carrying = platforms.flatMap((platform) => carriers[platform]);
   for (const provider of Object.keys(overrides) as (keyof typeof overrides)[])
     if (!carrying.includes(provider)) payload.part('providerOverrides').warn(provider, 'has no effect here');
   return content;

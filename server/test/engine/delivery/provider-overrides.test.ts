@@ -1,10 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
-import type { ProviderOverrides } from '../../../src/domain/provider-overrides/provider-overrides.ts';
+import type { HmsCredential } from '../../../src/domain/provider-credential.ts';
+import type { JsonObject, ProviderOverrides } from '../../../src/domain/provider-overrides/provider-overrides.ts';
 import { measureMessage } from '../../../src/engine/delivery/measure-message.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
 import { planApnsRequest } from '../../../src/engine/delivery/apns/plan-apns-request.ts';
+import { planHmsRequest } from '../../../src/engine/delivery/hms/plan-hms-request.ts';
+import type { Plan, PlanInput } from '../../../src/engine/delivery/provider.ts';
+import { findHmsViolation } from '../../../src/engine/delivery/simulator/hms-message-rules.ts';
 import { makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
 let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;
@@ -78,6 +82,32 @@ test.each<[Platform, ProviderOverrides, string]>([
 ])('%s: what cannot be sent is no request: %j', async (platform, overrides, detail) => {
   const outcome = await bundle.send(platform, { message: overridden(platform, overrides) });
   expect(outcome).toEqual({ kind: 'rejected', code: 'OVERRIDE_INVALID', detail });
+});
+
+describe('Huawei Push Kit', () => {
+  const plan = (hms: JsonObject) => {
+    const message = overridden('ANDROID', { hms });
+    const device = { deviceId: '0', platform: 'ANDROID' as const, pushId: 'token' };
+    const credential = { owner: { kind: 'project', id: '1' } } as HmsCredential;
+    return planHmsRequest({ message, device, credential } as PlanInput<HmsCredential>, 'https://huawei.example');
+  };
+
+  test('has its own override, which FCM does not get', () => {
+    const planned = plan({ android: { category: 'EXPRESS', bi_tag: null } });
+    const { message } = JSON.parse((planned as { plan: Plan }).plan.body.toString());
+    expect(message.android).toMatchObject({ category: 'EXPRESS', urgency: 'HIGH' });
+    expect(message.android).not.toHaveProperty('bi_tag');
+    expect(message.token).toEqual(['token']);
+    expect(findHmsViolation(message, 1_000)).toBeUndefined();
+  });
+
+  test.each<[JsonObject, string]>([
+    [{ data: { a: 1 } }, 'data is no text'],
+    [{ android: 'x' }, 'android is no object'],
+    [{ android: { notification: [] } }, 'android.notification is no object'],
+  ])('what cannot be sent is no request: %j', (hms, detail) => {
+    expect(plan(hms)).toEqual({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
+  });
 });
 
 test.each(['ANDROID', 'IOS', 'WEB'] as const)('%s: the override counts for the size', (platform) => {

@@ -1,6 +1,7 @@
 import type { HmsCredential } from '../../../domain/provider-credential.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 import { makeHmsPart } from './hms-part.ts';
+import { overrideHmsPart } from './override-hms-part.ts';
 
 // Of the body without the tokens.
 const maxBodyBytes = 4096;
@@ -11,7 +12,9 @@ export function planHmsRequest(
   origin: string,
 ): { plan: Plan } | { outcome: Outcome } {
   if (message.platform !== 'ANDROID') throw new Error(`Huawei Push Kit serves Android, not ${message.platform}`);
-  const body = Buffer.from(JSON.stringify({ message: { ...makeHmsPart(message), token: [device.pushId] } }));
+  const part = overrideHmsPart(makeHmsPart(message), message);
+  if ('fault' in part) return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: part.fault } };
+  const body = Buffer.from(JSON.stringify({ message: { ...part, token: [device.pushId] } }));
   const bytes = body.length - Buffer.byteLength(device.pushId);
   if (bytes > maxBodyBytes) {
     const detail = `${bytes} bytes without the token; Huawei Push Kit takes ${maxBodyBytes}`;
