@@ -1,5 +1,6 @@
 import { inTransaction } from '../../src/storage/database.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeWakeFanOut } from '../../src/app/push/wake-fan-out.ts';
 import { enqueueFanOut } from '../../src/engine/enqueue.ts';
 import { startQueue } from '../../src/engine/queue.ts';
 import type { Queue } from '../../src/engine/queue.ts';
@@ -36,6 +37,20 @@ test('a wake-up comes when its transaction commits, and not when it does not', a
   expect(woken).toBe(0);
   await inTransaction(bundle.database, (tx) => enqueueFanOut(tx));
   await expect.poll(() => woken).toBe(1);
+});
+
+test('who stores while the workers are told makes them told once more, however many they are', async () => {
+  // Nobody takes the job, so each telling shows in it.
+  await queue.stop();
+  const wakeFanOut = makeWakeFanOut(bundle);
+  const tellings = async () => {
+    const [job] = await bundle.database`select revision from graphile_worker.jobs where key = 'wake-fan-out'`;
+    return job ? job.revision + 1 : 0;
+  };
+  for (let count = 0; count < 50; count += 1) wakeFanOut();
+  await expect.poll(tellings).toBe(2);
+  wakeFanOut();
+  await expect.poll(tellings).toBe(3);
 });
 
 test('workers that cannot settle a job, as while the database is away, are replaced and the process lives', async () => {

@@ -14,6 +14,7 @@ import { answerOnce } from '../idempotency/answer-once.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
 import { requireApps } from './require-apps.ts';
+import { makeWakeFanOut } from './wake-fan-out.ts';
 import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
@@ -29,14 +30,16 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
 
 /**
  * Accepts a push: resolves the users it names, stores campaign, run or schedule, and request in one transaction with
- * others that came at the same time, and wakes the workers. Resolves when all of it is durable.
+ * others that came at the same time, and wakes the workers. Resolves when all that is stored is durable.
  */
 export function makeAcceptPush(deps: { database: Database; clock: Clock; encryption: Encryption }): AcceptPush {
   const { database, clock } = deps;
-  const store = makeWorkTogether<PushToStore, StoredPush>(
-    (pushes) => inTransaction(database, (tx) => storePushes(tx, pushes)),
-    requestBatches,
-  );
+  const wakeFanOut = makeWakeFanOut(deps);
+  const store = makeWorkTogether<PushToStore, StoredPush>(async (pushes) => {
+    const stored = await inTransaction(database, (tx) => storePushes(tx, pushes));
+    if (stored.some(isSentNow)) wakeFanOut();
+    return stored;
+  }, requestBatches);
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
@@ -47,10 +50,17 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
     if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, store));
     const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
-    return answerOnce(deps, once, async (tx) =>
+    const accepted = await answerOnce(deps, once, async (tx) =>
       toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
     );
+    wakeFanOut();
+    return accepted;
   };
+}
+
+/** The others wait for their schedule. */
+function isSentNow(push: StoredPush): boolean {
+  return push.kind === 'stored' && push.accepted.nextSends.length === 0;
 }
 
 /** Those who were looked for while the request was counted, where it does name them. */

@@ -3,7 +3,6 @@ import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import type { PushCommand } from '../../domain/push/push-command.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
-import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
   insertCampaigns,
@@ -63,7 +62,7 @@ const nextSends = 3;
 
 /**
  * Stores accepted pushes in the caller's transaction, each kind of row in one statement: names first (they decide who
- * exists), then campaigns, runs, requests, and one wake-up for the workers.
+ * exists), then campaigns, runs and requests. The caller wakes the workers when it has committed.
  */
 export async function storePushes(tx: Transaction, pushes: PushToStore[]): Promise<StoredPush[]> {
   const outcomes = await decideOutcomes(tx, pushes);
@@ -96,7 +95,6 @@ export async function storePushes(tx: Transaction, pushes: PushToStore[]): Promi
       receivedAt: push.at,
     })),
   );
-  if (sent.length > 0) await enqueueFanOut(tx);
   return outcomes.map(toStored);
 }
 

@@ -62,7 +62,6 @@ export type StoredCampaign = {
   id: string;
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
-  content: CampaignContent;
   settings: Record<string, unknown>;
   /** Whoever joins it makes it send again. */
   hasEnded: boolean;
@@ -78,22 +77,26 @@ export async function findCampaignByName(
 }
 
 /**
- * Those that hold several names, in the order asked. Indexes: campaign_names key, campaigns primary key, one look a name.
+ * Those that hold several names, in the order asked. Requests that come together mostly join a few campaigns: each name is
+ * looked for once. Indexes: campaign_names key, campaigns primary key, one look a name.
  */
 export async function findCampaignsByNames(
   tx: Queryable,
-  names: readonly { workspaceId: string; name: string }[],
+  asked: readonly { workspaceId: string; name: string }[],
 ): Promise<(StoredCampaign | undefined)[]> {
+  const names = [...new Map(asked.map((name) => [`${name.workspaceId}|${name.name}`, name])).values()];
   const rows = await tx<(StoredCampaign & { place: number })[]>`
-    select asked.place::int as place, campaigns.id, campaigns.audience, campaigns.platforms, campaigns.content,
-      campaigns.settings, campaigns.status in ('SENT', 'FAILED') as "hasEnded"
+    select asked.place::int as place, campaigns.id, campaigns.audience, campaigns.platforms, campaigns.settings,
+      campaigns.status in ('SENT', 'FAILED') as "hasEnded"
     from unnest(${names.map(({ workspaceId }) => workspaceId)}::text[], ${names.map(({ name }) => name)}::text[])
       with ordinality as asked (workspace_id, name, place)
     join campaign_names on campaign_names.workspace_id = asked.workspace_id collate "C"
       and campaign_names.name = asked.name collate "C"
     join campaigns on campaigns.id = campaign_names.campaign_id`;
-  const found = new Map(rows.map(({ place, ...campaign }) => [place, campaign]));
-  return names.map((_, index) => found.get(index + 1));
+  const found = new Map(
+    rows.map(({ place, ...campaign }) => [`${names[place - 1]!.workspaceId}|${names[place - 1]!.name}`, campaign]),
+  );
+  return asked.map(({ workspaceId, name }) => found.get(`${workspaceId}|${name}`));
 }
 
 /** A campaign of audience `USER` that a request joins. */
