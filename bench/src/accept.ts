@@ -18,6 +18,8 @@ import { insertWorkspaces } from './insert-workspaces.ts';
 import type { BenchWorkspace } from './insert-workspaces.ts';
 import { median, quantile } from './median.ts';
 
+import { paceCalls } from './pace-calls.ts';
+import type { Pace } from './pace-calls.ts';
 import { requireWrk, runWrk } from './run-wrk.ts';
 import type { HttpRequest, Load } from './run-wrk.ts';
 import { startPeer } from './start-peer.ts';
@@ -65,7 +67,7 @@ try {
     peer: `a Fastify route with nothing behind it ${Math.round(bareRate)}/s`,
     ...{ ratio, goal: `≥ ${goal} ×`, isMet: ratio >= goal },
   });
-  const waits = await paceCalls(bundle, { rate: rate / 2, requests: makeRequests('half of the rate', workspaces) });
+  const waits = await waitAtHalf(bundle, { rate: rate / 2, requests: makeRequests('half of the rate', workspaces) });
   const p99 = quantile(waits, 0.99);
   tellComparison({
     ...{ budget: 'P4', work: 'the wait of a caller at half of that rate' },
@@ -126,28 +128,12 @@ async function acceptRound(
   return load;
 }
 
-/** Calls at even distances, whether those before are answered or not. @returns milliseconds that each waited */
-async function paceCalls(
+/** @returns milliseconds that each caller waited */
+async function waitAtHalf(
   { url, advanceClock }: TortureBundle,
-  { rate, requests }: { rate: number; requests: readonly HttpRequest[] },
+  load: Pick<Pace, 'rate' | 'requests'>,
 ): Promise<number[]> {
   await advanceClock(61_000);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
-  const count = Math.min(Math.floor(rate * seconds), requests.length);
-  const [waits, begun] = [[] as number[], performance.now()];
-  const calls: Promise<void>[] = [];
-  const call = async ({ path, headers, body }: HttpRequest, dueAt: number): Promise<void> => {
-    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body });
-    const { status, Error_Message: why } = (await answer.json()) as { status: string; Error_Message?: string };
-    if (status !== 'Success') throw new Error(`sendpush: ${why}`);
-    // From the moment at which it was to be sent: who is late to send has waited.
-    waits.push(performance.now() - dueAt);
-  };
-  for (let number = 0; number < count;) {
-    const due = Math.min(count, Math.floor(((performance.now() - begun) / 1000) * rate));
-    for (; number < due; number += 1) calls.push(call(requests[number]!, begun + (number / rate) * 1000));
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  await Promise.all(calls);
-  return waits;
+  return paceCalls(url, { ...load, seconds, connections, words: '"status":"Success"' });
 }
