@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { makeWorkTogether } from '../../src/app/push/work-together.ts';
 
 /** One turn of the event loop, after which the items of it are on their way. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-function makeBarrier(batchesAtOnce: 1 | 2) {
+function makeBarrier(batchesAtOnce: 1 | 2, pause?: { milliseconds: number; items: number }) {
   const batches: number[][] = [];
   const gates: (() => void)[] = [];
   const store = makeWorkTogether<number, string>(
@@ -14,7 +14,7 @@ function makeBarrier(batchesAtOnce: 1 | 2) {
       if (items.some((item) => item < 0)) throw new Error(`cannot store ${items.join()}`);
       return items.map((item) => `stored ${item}`);
     },
-    { batchItems: 3, waitingItems: 4, batchesAtOnce },
+    { batchItems: 3, waitingItems: 4, batchesAtOnce, ...(pause && { pause }) },
   );
   const open = async () => {
     while (gates.length === 0) await turn();
@@ -61,6 +61,30 @@ test('a second batch starts when as many wait as the first has, and a third neve
   expect(batches.slice(2)).toEqual([[5, 6, 7]]);
   for (let step = 0; step < 2; step += 1) await open();
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6, 7].map((item) => `stored ${item}`));
+});
+
+test('soon after a batch a few items wait for others, as long as the pause is, and enough of them do not', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  try {
+    const { batches, store, open } = makeBarrier(1, { milliseconds: 8, items: 3 });
+    const results = [store(1)];
+    await open();
+    results.push(store(2));
+    await turn();
+    vi.advanceTimersByTime(7);
+    results.push(store(3));
+    await turn();
+    expect(batches).toEqual([[1]]);
+    vi.advanceTimersByTime(1);
+    await open();
+    expect(batches).toEqual([[1], [2, 3]]);
+    results.push(store(4), store(5), store(6));
+    await open();
+    expect(batches).toEqual([[1], [2, 3], [4, 5, 6]]);
+    await Promise.all(results);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('only the item that cannot be stored fails', async () => {

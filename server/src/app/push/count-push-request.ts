@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { countBeforehand } from '../../storage/limits/limit-marks.ts';
 import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
-import { makeWorkTogether } from './work-together.ts';
+import { batchPause, makeWorkTogether } from './work-together.ts';
 
 /**
  * Counts one push request against the workspace's limit. Requests that arrive together are counted together: one row
@@ -18,6 +18,7 @@ export function makeCountPushRequest(deps: {
     waitingItems: 20_000,
     // Both would count for the same workspaces.
     batchesAtOnce: 1,
+    pause: batchPause,
   });
 }
 
