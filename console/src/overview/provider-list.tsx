@@ -27,7 +27,7 @@ export function ProviderList({ overview }: { overview: Overview }) {
           <Provider
             key={health.provider}
             health={health}
-            paused={overview.paused.filter(({ platform }) => platform === health.platform)}
+            paused={overview.paused.filter(({ provider }) => provider === health.provider)}
             now={overview.now}
           />
         ))}

@@ -4,10 +4,14 @@ import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { resetSent } from '../parts/reset-sent.ts';
 
-const platforms = [
+/** A platform, and a provider where it is not the usual one. */
+const kinds = [
   { value: 'ANDROID', label: 'Android (FCM token)' },
+  { value: 'ANDROID hms', label: 'Android (Huawei token)' },
   { value: 'iOS', label: 'iOS (APNs token)' },
+  { value: 'iOS fcm', label: 'iOS (FCM token)' },
   { value: 'web', label: 'Web (PushSubscription)' },
+  { value: 'web fcm', label: 'Web (FCM token)' },
 ];
 
 type AddDeviceFormProps = { workspaceId: string; userId: string; onAdded: () => Promise<unknown> };
@@ -27,18 +31,19 @@ export function AddDeviceForm({ workspaceId, userId: id, onAdded }: AddDeviceFor
         event.preventDefault();
         const form = event.currentTarget;
         const fields = new FormData(form);
-        const [deviceId, platform, token] = ['device', 'platform', 'token'].map((name) =>
+        const [deviceId, kind, token] = ['device', 'platform', 'token'].map((name) =>
           String(fields.get(name)).trim(),
         ) as [string, string, string];
+        const [platform, provider] = kind.split(' ');
         add.mutate(
-          { deviceId, attributes: { platform, push_id: token } },
+          { deviceId, attributes: { platform, push_provider: provider, push_id: token } },
           { onSuccess: () => resetSent(form, fields) },
         );
       }}
     >
       <Group align="end" gap="sm" mt="sm">
         <TextInput name="device" label="Device name" required />
-        <NativeSelect name="platform" label="Platform" data={platforms} />
+        <NativeSelect name="platform" label="Platform" data={kinds} />
         <TextInput name="token" label="Device token" required style={{ flexGrow: 1 }} />
         <Button type="submit" variant="default" loading={add.isPending}>
           Add device

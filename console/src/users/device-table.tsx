@@ -2,7 +2,7 @@ import { Code, Group, Text, Title } from '@mantine/core';
 import type { UserDevice } from '../api/generated/user.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
-import { platformNames } from '../parts/platform-names.ts';
+import { platformNames, providerNames } from '../parts/platform-names.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
@@ -36,10 +36,11 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
             {
               key: 'device',
               title: 'Device',
-              cell: ({ deviceId, platform, ...device }) => (
+              cell: ({ deviceId, platform, provider, ...device }) => (
                 <>
                   <Text size="sm">
-                    {platformNames[platform]}, {deviceId}
+                    {platformNames[platform]}
+                    {provider && ` by ${providerNames[provider]}`}, {deviceId}
                   </Text>
                   <Text size="xs">
                     {[device.model, device.osVersion, device.appVersion && `app ${device.appVersion}`]

@@ -3,7 +3,7 @@ import { judgeOverview } from '../../src/domain/overview/judge-overview.ts';
 import type { OverviewFacts } from '../../src/domain/overview/judge-overview.ts';
 
 const at = new Date('2026-03-01T12:00:00Z');
-const fcm = { platform: 'ANDROID', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
+const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
 const well: OverviewFacts = {
   at,
   troubles: [],

@@ -89,6 +89,9 @@ export type Overview = {
   running: RunningSend[];
   paused: {
     platform: Platform | null;
+
+    /** Who refused the credential; null for what a person paused. */
+    provider: ProviderName | null;
     reason: string;
     runs: number;
     campaignId: string;

@@ -1,5 +1,6 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
+import type { ProviderName } from './overview.ts';
 import type { Platform } from './platform.ts';
 
 /** `works`, or how the provider answers for its address. */
@@ -50,6 +51,9 @@ export type VirtualDevice = {
   customerId: string;
   deviceId: string;
   platform: Platform;
+
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
   state: string;
 
   /** By which messages of the inbox name it. */

@@ -1,5 +1,6 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
+import type { ProviderName } from './overview.ts';
 import type { Platform } from './platform.ts';
 
 export type AddedUser = {
@@ -102,6 +103,9 @@ export type UserDevice = {
   /** The app's name of it. */
   deviceId: string;
   platform: Platform;
+
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
   pushId: string;
   state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
   isProvisional: boolean;

@@ -3,7 +3,7 @@ import { mayDo } from '../../domain/accounts/roles.ts';
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
-import { judgeOverview } from '../../domain/overview/judge-overview.ts';
+import { judgeOverview, pausedBy } from '../../domain/overview/judge-overview.ts';
 import type { Database } from '../../storage/database.ts';
 import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
@@ -159,7 +159,10 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     now: at,
     verdict,
     running,
-    paused,
+    paused: paused.map((pause) => ({
+      ...pause,
+      provider: pause.platform === null ? null : pausedBy({ ...pause, platform: pause.platform }),
+    })),
     scheduled,
     failedRuns,
     lastHour: { ...shownHour, maxCounted },

@@ -94,7 +94,7 @@ const hms: Record<string, string> = {
   '80300008': tooLarge,
   '80300002': wrongCredential,
   '80200001': wrongCredential,
-  TOKEN_REFUSED: wrongCredential,
+  HMS_TOKEN_REFUSED: wrongCredential,
   '81000001': 'Huawei Push Kit had a fault until the message’s time was over. Give it a longer time to live.',
   HMS_503: 'Huawei limited this account until the message’s time was over. Give the campaign a throttle.',
 };

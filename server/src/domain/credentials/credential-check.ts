@@ -55,7 +55,7 @@ const advice: [provider: string, words: RegExp, todo: string][] = [
   ],
   [
     'hms',
-    /^TOKEN_REFUSED/,
+    /^HMS_TOKEN_REFUSED/,
     'Huawei does not know this client: compare client id and secret with those of the app or project in AppGallery Connect.',
   ],
   [

@@ -1,4 +1,6 @@
 import type { Platform } from '../campaigns/content.ts';
+import type { ProviderName } from './provider-name.ts';
+import { providerOfCode } from './provider-of-code.ts';
 
 export type WaitingCause = {
   /** Whether the provider, or the way to it, is why; otherwise the message waits as it was told to. */
@@ -7,14 +9,16 @@ export type WaitingCause = {
   words: string;
 };
 
-const providers: Record<Platform, string> = { ANDROID: 'FCM', IOS: 'APNs', WEB: 'the push service' };
-
-/** Its codes are its own; of what has none the code says that it is a status of Huawei's. */
-const isOfHuawei = /^(HMS_\d{3}|8\d{7})$/;
+const names: Record<ProviderName, string> = {
+  fcm: 'FCM',
+  apns: 'APNs',
+  webpush: 'the push service',
+  hms: 'Huawei Push Kit',
+};
 
 /** Why messages wait for another attempt, of the code that the ledger has of them. */
 export function tellWaitingCause({ platform, code }: { platform: Platform; code: string }): WaitingCause {
-  const provider = isOfHuawei.test(code) ? 'Huawei Push Kit' : providers[platform];
+  const provider = names[providerOfCode({ platform, code })];
   const own = (words: string): WaitingCause => ({ isOfProvider: false, words });
   const theirs = (words: string): WaitingCause => ({ isOfProvider: true, words });
   switch (code) {

@@ -1,10 +1,12 @@
 import type { Platform } from '../campaigns/content.ts';
+import type { ProviderName } from '../delivery/provider-name.ts';
+import { providerOfCode } from '../delivery/provider-of-code.ts';
 import type { Finding } from './finding.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import type { ProviderAnswers } from './judge-answers.ts';
 
 export type ProviderFacts = {
-  platform: Platform;
+  provider: ProviderName;
   /** As people call it: "FCM (Android)". */
   name: string;
   isConnected: boolean;
@@ -100,11 +102,17 @@ function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingJob
   return findings;
 }
 
+/** Whose refusal pauses a send: its reason is the code and the words of it. */
+export function pausedBy({ platform, reason }: { platform: Platform; reason: string }): ProviderName {
+  return providerOfCode({ platform, code: reason.split(':', 1)[0]! });
+}
+
 function judgePauses({ paused, providers }: OverviewFacts): Finding[] {
   return paused.flatMap(({ platform, reason, runs, campaignId }) => {
     // What a person paused is as wanted.
     if (platform === null) return [];
-    const name = providers.find((provider) => provider.platform === platform)?.name ?? platform;
+    const by = pausedBy({ platform, reason });
+    const name = providers.find(({ provider }) => provider === by)?.name ?? platform;
     return [
       {
         level: 'trouble' as const,
@@ -150,7 +158,7 @@ function judgeConnections({ providers }: OverviewFacts): Finding[] {
     {
       level: 'attention',
       what: 'No provider is connected: no message can be sent.',
-      todo: 'Connect FCM, APNs or Web Push.',
+      todo: 'Connect FCM, APNs, Web Push or Huawei Push Kit.',
       place: { screen: 'providers' },
     },
   ];

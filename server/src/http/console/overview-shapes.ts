@@ -135,6 +135,7 @@ export const Overview = Type.Object({
   paused: Type.Array(
     Type.Object({
       platform: orNull(Platform),
+      provider: described(orNull(ProviderName), 'Who refused the credential; null for what a person paused.'),
       reason: Type.String(),
       runs: Type.Number(),
       campaignId: Type.String(),

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { deviceBehaviours } from '../../app/sandbox/virtual-devices.ts';
+import { ProviderName } from './overview-shapes.ts';
 import { Platform } from './platform-shapes.ts';
-import { described, oneOf } from './shape-parts.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const SandboxState = Type.Object({
   clock: Type.Object({
@@ -36,6 +37,7 @@ export const VirtualDevice = described(
     customerId: Type.String(),
     deviceId: Type.String(),
     platform: Platform,
+    provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
     state: Type.String(),
     token: Type.String({ description: 'By which messages of the inbox name it.' }),
     messages: described(

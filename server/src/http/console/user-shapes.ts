@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { ProviderName } from './overview-shapes.ts';
 import { Platform } from './platform-shapes.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
@@ -15,6 +16,7 @@ export const UserDevice = Type.Object({
   id: Type.String(),
   deviceId: Type.String({ description: "The app's name of it." }),
   platform: Platform,
+  provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
   pushId: Type.String(),
   state: oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']),
   isProvisional: Type.Boolean(),

@@ -1,4 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import { idBytes } from '../ledger/ledger-bytes.ts';
@@ -118,6 +119,8 @@ export type UserDevice = {
   id: string;
   deviceId: string;
   platform: Platform;
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
   pushId: string;
   state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
   isProvisional: boolean;
@@ -134,8 +137,8 @@ export type UserDevice = {
 /** Devices of a user, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
 export async function listUserDevices(tx: Queryable, user: User): Promise<UserDevice[]> {
   return tx<UserDevice[]>`
-    select id, device_id as "deviceId", platform, push_id as "pushId", state, provisional as "isProvisional", model,
-      app_version as "appVersion", os_version as "osVersion", registered_at as "registeredAt", gone_at as "goneAt",
+    select id, device_id as "deviceId", platform, push_provider as provider, push_id as "pushId", state,
+      provisional as "isProvisional", model, app_version as "appVersion", os_version as "osVersion", registered_at as "registeredAt", gone_at as "goneAt",
       gone_reason as "goneReason", blocked_at as "blockedAt", block_reason as "blockReason"
     from devices
     where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and user_id = ${user.userId}

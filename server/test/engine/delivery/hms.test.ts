@@ -175,7 +175,10 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
 
   test('a client that Huawei does not know stops the run', async () => {
     const hms = { ...bundle.credentials.hms, clientSecret: 'another-secret' };
-    expect(await send(hmsToken, { credentials: { hms } })).toMatchObject({ kind: 'stopped', code: 'TOKEN_REFUSED' });
+    expect(await send(hmsToken, { credentials: { hms } })).toMatchObject({
+      kind: 'stopped',
+      code: 'HMS_TOKEN_REFUSED',
+    });
     const other = { ...bundle.credentials.hms, owner: { kind: 'project', id: '999' } };
     expect(await send(hmsToken, { credentials: { hms: other } })).toMatchObject({ kind: 'stopped', code: '80300002' });
   });

@@ -86,5 +86,5 @@ const isPlain = /^[ !#-[\]-~]*$/;
 function refusedToken(refusal: Answer): Answer {
   if (refusal.kind === 'failure' || refusal.status >= 500 || refusal.status === 429) return refusal;
   const msg = `the client was refused: ${refusal.body.slice(0, 300)}`;
-  return { kind: 'answer', status: 403, headers: {}, body: JSON.stringify({ code: 'TOKEN_REFUSED', msg }) };
+  return { kind: 'answer', status: 403, headers: {}, body: JSON.stringify({ code: 'HMS_TOKEN_REFUSED', msg }) };
 }

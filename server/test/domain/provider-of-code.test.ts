@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { providerOfCode } from '../../src/domain/delivery/provider-of-code.ts';
+import { tellWaitingCause } from '../../src/domain/delivery/waiting-cause.ts';
+
+test.each([
+  ['ANDROID', '80300007', 'hms'],
+  ['ANDROID', 'HMS_503', 'hms'],
+  ['ANDROID', 'HMS_TOKEN_REFUSED', 'hms'],
+  ['ANDROID', 'UNREGISTERED', 'fcm'],
+  ['ANDROID', '503', 'fcm'],
+  ['IOS', 'THIRD_PARTY_AUTH_ERROR', 'fcm'],
+  ['IOS', 'BadDeviceToken', 'apns'],
+  ['IOS', '80300007', 'apns'],
+  ['WEB', 'QUOTA_EXCEEDED', 'fcm'],
+  ['WEB', '410', 'webpush'],
+] as const)('on %s the code %s is a word of %s', (platform, code, provider) => {
+  expect(providerOfCode({ platform, code })).toBe(provider);
+});
+
+test('why a message waits names who answered', () => {
+  expect(tellWaitingCause({ platform: 'ANDROID', code: 'HMS_503' }).words).toBe('Huawei Push Kit answered 503');
+  expect(tellWaitingCause({ platform: 'IOS', code: 'UNAVAILABLE' }).words).toBe('FCM answered UNAVAILABLE');
+});
