@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { previewCampaign } from '../../src/app/campaigns/preview-campaign.ts';
+import { countRunBadges } from '../../src/engine/fan-out/count-run-badges.ts';
 import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
 import { tagsFor } from '../../src/domain/locales/language-tag.ts';
+import type { RunToSend } from '../../src/storage/runs/run-states.ts';
 import type { AudienceDevice } from '../../src/storage/campaigns/audience.ts';
 import { makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';
 import type { AuthoringBundle } from '../campaigns/authoring-bundle.ts';
@@ -134,4 +136,14 @@ test('a script that a tag does not name is the likely one', () => {
   expect(tagsFor('zh-TW')).toEqual(['zh-TW', 'zh-Hant', 'zh']);
   expect(tagsFor('sr-Cyrl-RS')).toEqual(['sr-Cyrl-RS', 'sr-Cyrl', 'sr']);
   expect(tagsFor('de')).toEqual(['de', 'de-Latn']);
+});
+
+test('a run without templates, locales and badges asks nothing and makes nothing for a device', async () => {
+  const content = { ANDROID: { ...texts, richContent: [], additionalActions: [] } };
+  const run = { workspaceId: bundle.workspaceId, content, settings: {} } as unknown as RunToSend;
+  const devices = [{ bucket: 1, id: 'd', userId: 'u', platform: 'ANDROID', pushId: 'p', appId: null }] as never[];
+  const noDatabase = undefined as never;
+  const recipients = await makePersonaliseDevices({ database: noDatabase })(run, devices);
+  expect(recipients).toBe(devices);
+  expect(await countRunBadges(noDatabase, { run, recipients })).toBe(devices);
 });
