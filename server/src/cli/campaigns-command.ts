@@ -33,7 +33,7 @@ export function registerCampaigns(program: Command): void {
     ['pause', 'Pause a campaign: it sends nothing until it is resumed'],
     ['resume', 'Resume a paused campaign with its next moment, or with the run it was sending'],
     ['stop', 'Stop a campaign for good: what is not sent yet is not sent any more'],
-    ['watch', 'Tell what a campaign does until it sends nothing any more, for an hour at most'],
+    ['watch', 'Tell what a campaign does until it sends nothing any more or is paused, for an hour at most'],
   ] as const) {
     campaigns
       .command(name)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readPrintedVariables } from '../start/config.ts';
-import { StartError } from '../start/start-errors.ts';
+import { exitCodes, StartError } from '../start/start-errors.ts';
 import { compareReply } from './check/compare-reply.ts';
 import type { Difference } from './check/compare-reply.ts';
 import { playCall } from './check/play-call.ts';
@@ -9,9 +9,6 @@ import { swapCredentials } from './check/swap-credentials.ts';
 import type { CheckedWorkspace } from './check/swap-credentials.ts';
 import { jsonLineOption } from './command-options.ts';
 import { toPlainLine } from './print-table.ts';
-
-/** Beside the codes of start-errors.ts: the check ran, and something differs. */
-const differsExitCode = 3;
 
 /** `carillon check`: plays an integration against a server and says what would differ. */
 export function registerCheck(program: Command): void {
@@ -47,7 +44,7 @@ async function checkRecording(baseUrl: string, options: { recording: string; jso
   ).length;
   if (options.json) process.stdout.write(`${JSON.stringify({ requests: calls.length, differing, checked })}\n`);
   else print(checked, `${calls.length - differing} of ${calls.length} requests are replied to as recorded.`);
-  if (differing > 0) process.exitCode = differsExitCode;
+  if (differing > 0) process.exitCode = exitCodes.REPLIES_DIFFER.code;
 }
 
 function print(checked: Checked[], summary: string): void {

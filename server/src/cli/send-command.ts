@@ -47,7 +47,7 @@ export function registerSend(program: Command): void {
     .option('--dry-run', 'send nothing; show what each platform gets and how many devices it is for')
     .option('--preview-for <customer id>', 'the user whose texts a dry run shows')
     .option('--yes', 'send to all users')
-    .option('--watch', 'wait until everything is sent; 2 if it fails')
+    .option('--watch', 'wait until everything is sent; 2 if it fails or is paused')
     .option('--json', 'as one line of JSON')
     .option(...workspaceOption)
     .action((options: SendOptions) => withInstallation(program, (context) => send(context, options)));
@@ -82,9 +82,13 @@ async function send(context: CommandContext, options: SendOptions): Promise<void
       `${JSON.stringify({ ...presentAcceptedPush(accepted), warnings: read.warnings, ...ended })}\n`,
     );
   else if (ended) printEnd(ended);
-  if (ended?.campaignStatus === 'FAILED')
-    throw new StartError('SETTING_INVALID', `The campaign failed: ${toPlainLine(ended.statusReason ?? 'no reason')}`);
+  const fault = faults[ended?.campaignStatus ?? ''];
+  if (fault !== undefined)
+    throw new StartError('SETTING_INVALID', `${fault}: ${toPlainLine(ended?.statusReason ?? 'no reason')}`);
 }
+
+/** What whoever waited for the sending did not get. */
+const faults: Record<string, string> = { FAILED: 'The campaign failed', PAUSED: 'The campaign is paused' };
 
 /** All users of what is no rehearsal are asked for twice. @throws StartError SETTING_INVALID */
 async function refuseRealDevices(context: CommandContext, read: ReadPush): Promise<void> {

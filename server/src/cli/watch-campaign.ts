@@ -8,10 +8,10 @@ import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printJsonLine, toPlainLine } from './print-table.ts';
 import { watchUntil } from './watch-until.ts';
 
-/** A campaign in one of these sends, or will. */
-const live = new Set(['SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED']);
+/** A campaign in one of these sends, or will. One that is paused waits for somebody, who may be waiting for this command. */
+const live = new Set(['SCHEDULED', 'SENDING', 'ACTIVE']);
 
-/** `carillon campaigns watch`: until it sends nothing any more. @throws StartError SETTING_INVALID */
+/** `carillon campaigns watch`: until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID */
 export async function watchCampaign(
   { database }: Pick<CommandContext, 'database'>,
   { id, workspace, json }: { id: string; workspace?: string; json?: true },
@@ -23,7 +23,7 @@ export async function watchCampaign(
   process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${campaign.status}${reason}\n`);
 }
 
-/** Says on standard error what a campaign does, until it sends nothing any more. @throws StartError SETTING_INVALID */
+/** Says on standard error what a campaign does, until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID */
 export async function followCampaign(
   database: Database,
   { workspaceId, id }: { workspaceId: string; id: string },

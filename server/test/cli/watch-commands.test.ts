@@ -47,3 +47,17 @@ test('a campaign is watched until it sends nothing any more; one that is not the
   const unknown = await runCommand(bundle, ['campaigns', 'watch', 'x']);
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('There is no campaign x')]);
 });
+
+test('a campaign that is paused is watched no longer: it waits for somebody', async () => {
+  const { cid } = (
+    await bundle.push({
+      ...{ campaignName: 'Paused campaign', targetAudience: 'All Users', targetPlatform: ['ANDROID'] },
+      payload: { ANDROID: { title: 'Title', message: 'Text' } },
+      campaignDelivery: { type: 'soon' },
+    })
+  ).json();
+  await runCommand(bundle, ['campaigns', 'watch', cid]);
+  await bundle.database`update campaigns set status = 'PAUSED', status_reason = 'Somebody said so' where id = ${cid}`;
+  const watched = await runCommand(bundle, ['campaigns', 'watch', cid]);
+  expect(watched).toMatchObject({ code: 0, stdout: `Campaign   ${cid}\nStatus     PAUSED: Somebody said so\n` });
+});
