@@ -60,7 +60,9 @@ export function ProviderCard({ state, onChanged }: ProviderCardProps) {
 }
 
 const factNames: Record<string, string> = {
-  projectId: 'Firebase project',
+  projectId: 'Project',
+  clientId: 'Client id',
+  huaweiAppId: 'App id',
   clientEmail: 'Service account',
   teamId: 'Team id',
   keyId: 'Key id',

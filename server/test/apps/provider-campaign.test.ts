@@ -133,6 +133,11 @@ test('phones of Huawei that are gone, and those that are to wait, are as those o
   const rowOf = (customerId: string) => rows.find(({ customer_id }) => customer_id === customerId);
   expect(rowOf('gone')).toMatchObject({ push_provider: 'hms', outcome: 'GONE', code: '80300007' });
   expect(rowOf('tired')).toMatchObject({ push_provider: 'hms', outcome: 'ACCEPTED', attempts: 2 });
+  // The second try goes to Huawei too.
+  const { transport } = await until(async () =>
+    (await bundle.inbox()).find(({ deviceToken }) => deviceToken === 'tired-huawei'),
+  );
+  expect(transport).toMatchObject({ urgency: 'HIGH', collapse_key: '-1' });
   const [device] = await bundle.database`select state from devices where push_id = 'magic-gone-huawei'`;
   expect(device).toEqual({ state: 'GONE' });
   const { refusals } = (await bundle.call('GET', '/sandbox/refusals')).json();
