@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)(`providers of a sandbox in Chromium${skipReason}`,
     await fcm.getByText('not connected').waitFor();
     await fcm.getByRole('button', { name: 'Use the simulator of FCM (Android)' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Use the simulator' }).click();
-    await fcm.getByText('Firebase project').waitFor();
+    await fcm.getByText('Project', { exact: true }).waitFor();
     // The credential of another app stands beside it.
     await console.bundle.database`
       insert into apps (workspace_id, platform, app_id, name, identifier, created_at)
