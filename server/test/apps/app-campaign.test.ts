@@ -1,33 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addApp } from '../../src/app/apps/manage-apps.ts';
-import { makeClock } from '../../src/clock.ts';
-import type { App } from '../../src/domain/apps/app.ts';
-import { startCarillonBundle, until } from '../carillon-bundle.ts';
-import type { CarillonBundle } from '../carillon-bundle.ts';
+import { until } from '../carillon-bundle.ts';
+import { startAppsBundle } from './apps-bundle.ts';
+import type { AppsBundle } from './apps-bundle.ts';
 
-let bundle: CarillonBundle;
+let bundle: AppsBundle;
 beforeAll(async () => {
-  bundle = await startCarillonBundle();
+  bundle = await startAppsBundle();
 });
 afterAll(() => bundle.stop());
-
-const add = (app: Pick<App, 'platform' | 'appId' | 'identifier'> & Partial<App>) =>
-  addApp(
-    { database: bundle.database, clock: makeClock() },
-    {
-      ...{ by: { id: null, name: 'Olga' }, workspaceId: bundle.workspaceId, name: app.appId },
-      ...{ environment: null, restrictsPackage: false },
-      ...app,
-    },
-  );
-
-async function register(customerId: string, attributes: Record<string, unknown>): Promise<void> {
-  const post = (family: string, body: object) =>
-    bundle.call('POST', `/v1/${family}/${bundle.workspaceId}`, { headers: bundle.basic(), body });
-  await post('customer', { type: 'customer', customer_id: customerId });
-  const device = { type: 'device', customer_id: customerId, device_id: customerId, attributes };
-  expect((await post('device', device)).status).toBe(200);
-}
 
 const body = (campaignName: string, more: object = {}) => ({
   ...{ campaignName, targetPlatform: ['ANDROID', 'IOS'], targetAudience: 'All Users' },
@@ -36,14 +16,7 @@ const body = (campaignName: string, more: object = {}) => ({
   ...more,
 });
 
-const push = async (campaignName: string, more: object = {}): Promise<string> => {
-  const { cid } = (await bundle.push(body(campaignName, more))).json();
-  await until(async () => {
-    const [row] = await bundle.database`select 1 from campaigns where id = ${cid} and status = 'SENT'`;
-    return row !== undefined;
-  });
-  return cid as string;
-};
+const push = (campaignName: string, more: object = {}) => bundle.pushToEnd(body(campaignName, more));
 
 const ledger = (cid: string) => bundle.database<
   { app: string; platform: string; outcome: string; code: string | null }[]
@@ -54,12 +27,21 @@ const ledger = (cid: string) => bundle.database<
   where campaign_id = ${cid} order by 2, 1`;
 
 test('a campaign over three apps of two platforms reaches each device once, as its app is reached', async () => {
-  await add({ platform: 'ANDROID', appId: 'courier', identifier: 'com.example.courier', restrictsPackage: true });
-  await add({ platform: 'ANDROID', appId: 'shop', identifier: 'com.example.shop' });
-  await add({ platform: 'IOS', appId: 'courier', identifier: 'com.example.courier', environment: 'sandbox' });
-  await register('android-courier', { platform: 'ANDROID', push_id: `courier-${'c'.repeat(140)}`, app_id: 'courier' });
-  await register('android-shop', { platform: 'ANDROID', push_id: `shop-${'s'.repeat(140)}`, app_id: 'shop' });
-  await register('ios-courier', { platform: 'iOS', push_id: 'c1'.repeat(32), app_id: 'courier' });
+  await bundle.addApp({
+    platform: 'ANDROID',
+    appId: 'courier',
+    identifier: 'com.example.courier',
+    restrictsPackage: true,
+  });
+  await bundle.addApp({ platform: 'ANDROID', appId: 'shop', identifier: 'com.example.shop' });
+  await bundle.addApp({ platform: 'IOS', appId: 'courier', identifier: 'com.example.courier', environment: 'sandbox' });
+  await bundle.register('android-courier', {
+    platform: 'ANDROID',
+    push_id: `courier-${'c'.repeat(140)}`,
+    app_id: 'courier',
+  });
+  await bundle.register('android-shop', { platform: 'ANDROID', push_id: `shop-${'s'.repeat(140)}`, app_id: 'shop' });
+  await bundle.register('ios-courier', { platform: 'iOS', push_id: 'c1'.repeat(32), app_id: 'courier' });
 
   const cid = await push('To all apps');
   expect([...(await ledger(cid))].map(({ app, platform, outcome }) => [platform, app, outcome])).toEqual([

@@ -1,42 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addApp } from '../../src/app/apps/manage-apps.ts';
 import { exportRows } from '../../src/app/export/export-rows.ts';
-import { makeClock } from '../../src/clock.ts';
-import type { Platform } from '../../src/domain/campaigns/content.ts';
-import { startCarillonBundle, until } from '../carillon-bundle.ts';
-import type { CarillonBundle } from '../carillon-bundle.ts';
+import { until } from '../carillon-bundle.ts';
+import { startAppsBundle } from './apps-bundle.ts';
+import type { AppsBundle } from './apps-bundle.ts';
 
-let bundle: CarillonBundle;
+let bundle: AppsBundle;
 beforeAll(async () => {
-  bundle = await startCarillonBundle();
-  const app = (platform: Platform, appId: string, identifier: string) =>
-    addApp(
-      { database: bundle.database, clock: makeClock() },
-      {
-        ...{
-          by: { id: null, name: 'Olga' },
-          workspaceId: bundle.workspaceId,
-          name: appId,
-          platform,
-          appId,
-          identifier,
-        },
-        ...{ environment: platform === 'IOS' ? ('sandbox' as const) : null, restrictsPackage: platform === 'ANDROID' },
-      },
-    );
-  await app('ANDROID', 'shop', 'com.example.shop');
-  await app('IOS', 'shop', 'com.example.shop');
-  await app('ANDROID', 'courier', 'com.example.courier');
+  bundle = await startAppsBundle();
+  const android = { platform: 'ANDROID', restrictsPackage: true } as const;
+  await bundle.addApp({ ...android, appId: 'shop', identifier: 'com.example.shop' });
+  await bundle.addApp({ ...android, appId: 'courier', identifier: 'com.example.courier' });
+  await bundle.addApp({ platform: 'IOS', appId: 'shop', identifier: 'com.example.shop', environment: 'sandbox' });
 });
 afterAll(() => bundle.stop());
-
-async function register(customerId: string, attributes: Record<string, unknown>): Promise<void> {
-  const post = (family: string, body: object) =>
-    bundle.call('POST', `/v1/${family}/${bundle.workspaceId}`, { headers: bundle.basic(), body });
-  await post('customer', { type: 'customer', customer_id: customerId });
-  const device = { type: 'device', customer_id: customerId, device_id: customerId, attributes };
-  expect((await post('device', device)).status).toBe(200);
-}
 
 const content = { title: 'Hello', message: 'All' };
 const body = {
@@ -49,14 +25,7 @@ const body = {
   campaignDelivery: { type: 'soon' },
 };
 
-async function push(campaignName: string): Promise<string> {
-  const { cid } = (await bundle.push({ ...body, campaignName })).json();
-  await until(async () => {
-    const [row] = await bundle.database`select 1 from campaigns where id = ${cid} and status = 'SENT'`;
-    return row !== undefined;
-  });
-  return cid as string;
-}
+const push = (campaignName: string) => bundle.pushToEnd({ ...body, campaignName });
 
 /** The ledger's rows as they are exported. */
 async function exportLedger(campaignId: string) {
@@ -81,19 +50,29 @@ const inboxOf = (campaignId: string, messages: number) =>
 
 test('one campaign over three apps and four providers reaches each device once, and its ledger says by which', async () => {
   const token = (name: string) => `${name}-${'t'.repeat(120)}`;
-  await register('android', { platform: 'ANDROID', push_id: token('android'), app_id: 'shop' });
-  await register('huawei', { platform: 'ANDROID', push_id: token('huawei'), push_provider: 'hms', app_id: 'shop' });
-  await register('huawei-2', {
+  await bundle.register('android', { platform: 'ANDROID', push_id: token('android'), app_id: 'shop' });
+  await bundle.register('huawei', {
+    platform: 'ANDROID',
+    push_id: token('huawei'),
+    push_provider: 'hms',
+    app_id: 'shop',
+  });
+  await bundle.register('huawei-2', {
     platform: 'ANDROID',
     push_id: token('huawei-2'),
     push_provider: 'hms',
     app_id: 'courier',
   });
-  await register('huawei-3', { platform: 'ANDROID', push_id: token('huawei-3'), push_provider: 'hms' });
-  await register('iphone', { platform: 'iOS', push_id: 'c1'.repeat(32), app_id: 'shop' });
-  await register('iphone-2', { platform: 'iOS', push_id: token('iphone-2'), push_provider: 'fcm', app_id: 'shop' });
-  await register('iphone-3', { platform: 'iOS', push_id: token('iphone-3'), push_provider: 'fcm' });
-  await register('browser', { platform: 'web', push_id: token('browser'), push_provider: 'fcm' });
+  await bundle.register('huawei-3', { platform: 'ANDROID', push_id: token('huawei-3'), push_provider: 'hms' });
+  await bundle.register('iphone', { platform: 'iOS', push_id: 'c1'.repeat(32), app_id: 'shop' });
+  await bundle.register('iphone-2', {
+    platform: 'iOS',
+    push_id: token('iphone-2'),
+    push_provider: 'fcm',
+    app_id: 'shop',
+  });
+  await bundle.register('iphone-3', { platform: 'iOS', push_id: token('iphone-3'), push_provider: 'fcm' });
+  await bundle.register('browser', { platform: 'web', push_id: token('browser'), push_provider: 'fcm' });
 
   const cid = await push('To all');
   const rows = await exportLedger(cid);
@@ -125,8 +104,8 @@ test('one campaign over three apps and four providers reaches each device once, 
 });
 
 test('phones of Huawei that are gone, and those that are to wait, are as those of others', async () => {
-  await register('gone', { platform: 'ANDROID', push_id: 'magic-gone-huawei', push_provider: 'hms' });
-  await register('tired', { platform: 'ANDROID', push_id: 'tired-huawei', push_provider: 'hms' });
+  await bundle.register('gone', { platform: 'ANDROID', push_id: 'magic-gone-huawei', push_provider: 'hms' });
+  await bundle.register('tired', { platform: 'ANDROID', push_id: 'tired-huawei', push_provider: 'hms' });
   const faults = { hms: { status: 503, headers: { 'retry-after': '1' }, device: 'tired', count: 1 } };
   expect((await bundle.call('POST', '/sandbox/faults', { body: faults })).status).toBe(204);
   const rows = await exportLedger(await push('Again'));

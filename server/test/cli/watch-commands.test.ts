@@ -33,14 +33,17 @@ test('a segment is watched until it is filled, and a file with too many users fo
   expect([failed.code, failed.stderr]).toEqual([2, expect.stringContaining('The segment is not filled: ')]);
 });
 
+async function pushNow(campaignName: string): Promise<string> {
+  const answer = await bundle.push({
+    ...{ campaignName, targetAudience: 'All Users', targetPlatform: ['ANDROID'] },
+    payload: { ANDROID: { title: 'Title', message: 'Text' } },
+    campaignDelivery: { type: 'soon' },
+  });
+  return answer.json().cid;
+}
+
 test('a campaign is watched until it sends nothing any more; one that is not there is refused', async () => {
-  const { cid } = (
-    await bundle.push({
-      ...{ campaignName: 'Watched campaign', targetAudience: 'All Users', targetPlatform: ['ANDROID'] },
-      payload: { ANDROID: { title: 'Title', message: 'Text' } },
-      campaignDelivery: { type: 'soon' },
-    })
-  ).json();
+  const cid = await pushNow('Watched campaign');
   const watched = await runCommand(bundle, ['campaigns', 'watch', cid]);
   expect(watched).toMatchObject({ code: 0, stdout: `Campaign   ${cid}\nStatus     SENT\n` });
   expect(watched.stderr).toMatch(/^SENT, run [0-9a-f]{24} SENT$/m);
@@ -49,13 +52,7 @@ test('a campaign is watched until it sends nothing any more; one that is not the
 });
 
 test('a campaign that is paused is watched no longer: it waits for somebody', async () => {
-  const { cid } = (
-    await bundle.push({
-      ...{ campaignName: 'Paused campaign', targetAudience: 'All Users', targetPlatform: ['ANDROID'] },
-      payload: { ANDROID: { title: 'Title', message: 'Text' } },
-      campaignDelivery: { type: 'soon' },
-    })
-  ).json();
+  const cid = await pushNow('Paused campaign');
   await runCommand(bundle, ['campaigns', 'watch', cid]);
   await bundle.database`update campaigns set status = 'PAUSED', status_reason = 'Somebody said so' where id = ${cid}`;
   const watched = await runCommand(bundle, ['campaigns', 'watch', cid]);

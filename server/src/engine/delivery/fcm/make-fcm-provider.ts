@@ -1,14 +1,15 @@
 import type { Clock } from '../../../clock.ts';
 import type { FcmCredential } from '../../../domain/provider-credential.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
-import type { Http2Target } from '../http2/open-socket.ts';
-import type { Access, Answer, RoutedProvider } from '../provider.ts';
+import type { RoutedProvider } from '../provider.ts';
 import { sendByRoute } from '../send-by-route.ts';
+import { makeTokenAccess, plainAddress } from '../token-access.ts';
+import type { TokenEndpoints } from '../token-access.ts';
 import { classifyFcmAnswer } from './classify-fcm-answer.ts';
 import { makeFcmAccessTokens } from './fcm-access-token.ts';
 import { planFcmRequest } from './plan-fcm-request.ts';
 
-export type FcmEndpoints = { messagesOrigin: string; tokenOrigin: string };
+export type FcmEndpoints = TokenEndpoints;
 
 export type FcmProviderOptions = {
   clock: Clock;
@@ -25,32 +26,16 @@ export function makeFcmProvider({
   endpoints,
   simulator,
 }: FcmProviderOptions): RoutedProvider<FcmCredential> {
-  const tokens = makeFcmAccessTokens({ clock, transport });
-
-  function targetOf(name: keyof FcmEndpoints, credential: FcmCredential): Http2Target {
-    const target = {
-      key: `fcm:${name}:${credential.simulated}:${credential.clientEmail}`,
-      origin: endpoints[name],
-      isGuarded: false,
-    };
-    if (!credential.simulated) return target;
-    if (!simulator) throw new Error('a simulated credential without simulators');
-    return { ...target, connectTo: simulator[name] };
-  }
-
-  const access: Access<FcmCredential> = {
-    async find(credential) {
-      const found = await tokens.get(credential, targetOf('tokenOrigin', credential));
-      if ('refusal' in found) return { refusal: refusedToken(found.refusal) };
-      return { target: targetOf('messagesOrigin', credential), authorization: `${scheme}${found.token}` };
-    },
+  const access = makeTokenAccess<FcmCredential>({
+    ...{ name: 'fcm', endpoints, simulator },
+    accountOf: ({ clientEmail }) => clientEmail,
+    tokens: makeFcmAccessTokens({ clock, transport }),
     // Another token has no use where Firebase itself is refused by Apple.
     isRefused: (answer) => answer.kind === 'answer' && answer.status === 401 && !answer.body.includes(appleKeyFault),
-    renew(credential, { authorization }) {
-      tokens.forget(credential, authorization.slice(scheme.length));
-      return access.find(credential);
-    },
-  };
+    tellRefusal: (said) => ({
+      error: { status: 'TOKEN_REFUSED', message: `the service account was refused: ${said}` },
+    }),
+  });
 
   return {
     plan: (input) => planFcmRequest(input, { origin: endpoints.messagesOrigin, now: clock.realNow() }),
@@ -60,24 +45,8 @@ export function makeFcmProvider({
     access,
     // The id of an accepted message stands in the body.
     reads: 'bodies',
-    addressOf: (pushId) => (isPlain.test(pushId) ? pushId : undefined),
+    addressOf: plainAddress,
   };
 }
 
-const scheme = 'Bearer ';
 const appleKeyFault = 'THIRD_PARTY_AUTH_ERROR';
-/** What JSON writes as it is. */
-const isPlain = /^[ !#-[\]-~]*$/;
-
-/** The token service refused the account: the same as a refused message, in the account's own words. */
-function refusedToken(refusal: Answer): Answer {
-  if (refusal.kind === 'failure' || refusal.status >= 500 || refusal.status === 429) return refusal;
-  return {
-    kind: 'answer',
-    status: 403,
-    headers: {},
-    body: JSON.stringify({
-      error: { status: 'TOKEN_REFUSED', message: `the service account was refused: ${refusal.body.slice(0, 300)}` },
-    }),
-  };
-}

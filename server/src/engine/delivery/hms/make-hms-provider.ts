@@ -2,13 +2,14 @@ import type { Clock } from '../../../clock.ts';
 import type { HmsCredential } from '../../../domain/provider-credential.ts';
 import { makeAccessTokens } from '../access-tokens.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
-import type { Http2Target } from '../http2/open-socket.ts';
-import type { Access, Answer, RoutedProvider } from '../provider.ts';
+import type { RoutedProvider } from '../provider.ts';
 import { sendByRoute } from '../send-by-route.ts';
+import { makeTokenAccess, plainAddress } from '../token-access.ts';
+import type { TokenEndpoints } from '../token-access.ts';
 import { classifyHmsAnswer, isHmsTokenExpired } from './classify-hms-answer.ts';
 import { planHmsRequest } from './plan-hms-request.ts';
 
-export type HmsEndpoints = { messagesOrigin: string; tokenOrigin: string };
+export type HmsEndpoints = TokenEndpoints;
 
 export type HmsProviderOptions = {
   clock: Clock;
@@ -43,26 +44,12 @@ export function makeHmsProvider({
       }),
   });
 
-  function targetOf(name: keyof HmsEndpoints, credential: HmsCredential): Http2Target {
-    const key = `hms:${name}:${credential.simulated}:${credential.clientId}`;
-    const target = { key, origin: endpoints[name], isGuarded: false };
-    if (!credential.simulated) return target;
-    if (!simulator) throw new Error('a simulated credential without simulators');
-    return { ...target, connectTo: simulator[name] };
-  }
-
-  const access: Access<HmsCredential> = {
-    async find(credential) {
-      const found = await tokens.get(credential, targetOf('tokenOrigin', credential));
-      if ('refusal' in found) return { refusal: refusedToken(found.refusal) };
-      return { target: targetOf('messagesOrigin', credential), authorization: `${scheme}${found.token}` };
-    },
+  const access = makeTokenAccess<HmsCredential>({
+    ...{ name: 'hms', endpoints, simulator, tokens },
+    accountOf: ({ clientId }) => clientId,
     isRefused: isHmsTokenExpired,
-    renew(credential, { authorization }) {
-      tokens.forget(credential, authorization.slice(scheme.length));
-      return access.find(credential);
-    },
-  };
+    tellRefusal: (said) => ({ code: 'HMS_TOKEN_REFUSED', msg: `the client was refused: ${said}` }),
+  });
 
   return {
     plan: (input) => planHmsRequest(input, endpoints.messagesOrigin),
@@ -72,19 +59,9 @@ export function makeHmsProvider({
     access,
     // A failure comes with HTTP 200 too.
     reads: 'bodies',
-    addressOf: (pushId) => (isPlain.test(pushId) ? pushId : undefined),
+    addressOf: plainAddress,
   };
 }
 
-const scheme = 'Bearer ';
 // Renewed in time for what waits behind others.
 const usedShareOfLife = 0.8;
-/** What JSON writes as it is. */
-const isPlain = /^[ !#-[\]-~]*$/;
-
-/** The token service refused the client: the same as a refused message, in the service's own words. */
-function refusedToken(refusal: Answer): Answer {
-  if (refusal.kind === 'failure' || refusal.status >= 500 || refusal.status === 429) return refusal;
-  const msg = `the client was refused: ${refusal.body.slice(0, 300)}`;
-  return { kind: 'answer', status: 403, headers: {}, body: JSON.stringify({ code: 'HMS_TOKEN_REFUSED', msg }) };
-}
