@@ -20,6 +20,26 @@ function randomHex(): string {
   return randomUUID().slice(-12);
 }
 
+/**
+ * Makes ids of which each is greater than all before it, also within a millisecond and when the clock goes back: for
+ * readers that go on after the last one they saw.
+ *
+ * @param now time of creation
+ * @param last the greatest id that is there already
+ */
+export function makeIdsInOrder(now: () => Date, last = ''): () => string {
+  let milliseconds = Number.parseInt(last.slice(0, 12) || '0', 16);
+  // Half of the range stays free to count up in.
+  const drawTail = () => Number.parseInt(randomHex(), 16) % 2 ** 47;
+  let tail = Number.parseInt(last.slice(12) || '0', 16);
+  return () => {
+    const shown = now().getTime();
+    tail = shown > milliseconds ? drawTail() : tail + 1;
+    milliseconds = Math.max(milliseconds, shown);
+    return milliseconds.toString(16).padStart(12, '0') + tail.toString(16).padStart(12, '0');
+  };
+}
+
 /** The greatest id that can have been made at or before `at`: the frozen upper bound of an audience. */
 export function lastIdAt(at: Date): string {
   return at.getTime().toString(16).padStart(12, '0') + 'ffffffffffff';

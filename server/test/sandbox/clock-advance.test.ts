@@ -105,6 +105,29 @@ test('an advance says how far it is, is the only one, and a reset ends it where 
   expect((await first).json()).toMatchObject({ advancing: null });
 });
 
+test('what comes after the clock went back, or while it stands, is newer in the inbox than all before it', async () => {
+  await advance(40 * 86_400);
+  const first = (await pushToAll('In forty days')).json().cid as string;
+  const inboxUntil = (cid: string, query = '') =>
+    until(async () => {
+      const messages: { id: string; campaignId: string; receivedAt: string }[] = await bundle.inbox(query);
+      return messages.some(({ campaignId }) => campaignId === cid) && messages;
+    });
+  const [newest] = await inboxUntil(first);
+  await move({ reset: true });
+  await move({ freeze: true });
+  const order = [];
+  for (const name of ['Back again', 'In the same moment', 'And again'])
+    order.unshift((await pushToAll(name)).json().cid as string);
+  for (const cid of order) await inboxUntil(cid, `?after=${newest!.id}`);
+  const messages = await bundle.inbox(`?after=${newest!.id}`);
+  expect(messages).toHaveLength(3);
+  expect(messages.every(({ receivedAt }) => receivedAt < newest!.receivedAt)).toBe(true);
+  expect(messages.map(({ campaignId }) => campaignId)).toEqual(order);
+  expect((await bundle.inbox('?limit=3')).map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
+  await move({ reset: true });
+});
+
 test('a clock that stands lets nothing come due until it is moved, and runs on from where it stands', async () => {
   await move({ reset: true });
   const frozen = (await move({ freeze: true })).json();

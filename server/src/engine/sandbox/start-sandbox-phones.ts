@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import type { App } from '../../domain/apps/app.ts';
-import { makeId } from '../../domain/ids.ts';
+import { makeIdsInOrder } from '../../domain/ids.ts';
 import type {
   ApnsCredential,
   FcmCredential,
@@ -15,7 +15,7 @@ import { listApps } from '../../storage/apps/apps.ts';
 import type { Database } from '../../storage/database.ts';
 import { listSimulatedCredentials } from '../../storage/keys/provider-credentials.ts';
 import { toStorable } from '../../domain/storable-text.ts';
-import { insertSandboxMessages } from '../../storage/installation/sandbox.ts';
+import { findNewestMessageId, insertSandboxMessages } from '../../storage/installation/sandbox.ts';
 import { openCredentials } from '../credentials/load-credentials.ts';
 import type { AppsOfWorkspace } from '../credentials/load-credentials.ts';
 import { startSimulators } from '../delivery/simulator/start-simulators.ts';
@@ -46,6 +46,8 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
   const arrivals = new EventEmitter();
   arrivals.setMaxListeners(0);
   const learned = new Set<string>();
+  // In the order of arrival: a clock that went back or stands would put new messages before, or among, those that were read.
+  const nextMessageId = makeIdsInOrder(() => clock.realNow(), await findNewestMessageId(database));
   const simulators = await startSimulators({
     log,
     clock,
@@ -55,7 +57,7 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
     async onDelivered(messages) {
       const rows = messages.map((message) => ({
         ...message,
-        id: makeId(message.receivedAt),
+        id: nextMessageId(),
         campaignId: message.campaignId ?? null,
       }));
       await insertSandboxMessages(database, toStorable(rows));

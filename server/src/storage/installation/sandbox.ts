@@ -153,6 +153,12 @@ export async function insertSandboxMessages(tx: Queryable, messages: SandboxMess
     )`;
 }
 
+/** The greatest id of the whole inbox. Index: primary key. */
+export async function findNewestMessageId(tx: Queryable): Promise<string | undefined> {
+  const [row] = await tx<{ id: string }[]>`select id from sandbox_messages order by id desc limit 1`;
+  return row?.id;
+}
+
 /** Newest first, of one workspace, newer than `afterId`. Index: sandbox_messages_workspace. */
 export async function listSandboxMessages(
   tx: Queryable,
