@@ -225,11 +225,13 @@ export type CampaignChangeV1 = {
   advanced?: CampaignAdvanced;
   conversion_goal_details?: CampaignGoals;
   control_group_details?: {
-    /** false */
+    /** Default false */
     is_campaign_control_group_enabled?: boolean;
+
+    /** Of its users, who get nothing of it */
     campaign_control_group_percentage?: number;
 
-    /** false */
+    /** Leaves the workspace's control group out; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -371,11 +373,13 @@ export type CampaignDraftChange = {
   advanced?: CampaignAdvanced;
   conversion_goal_details?: CampaignGoals;
   control_group_details?: {
-    /** false */
+    /** Default false */
     is_campaign_control_group_enabled?: boolean;
+
+    /** Of its users, who get nothing of it */
     campaign_control_group_percentage?: number;
 
-    /** false */
+    /** Leaves the workspace's control group out; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -425,11 +429,13 @@ export type CampaignDraftRequest = {
   advanced?: CampaignAdvanced;
   conversion_goal_details?: CampaignGoals;
   control_group_details?: {
-    /** false */
+    /** Default false */
     is_campaign_control_group_enabled?: boolean;
+
+    /** Of its users, who get nothing of it */
     campaign_control_group_percentage?: number;
 
-    /** false */
+    /** Leaves the workspace's control group out; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -1235,11 +1241,13 @@ export type CampaignRequestV1 = {
   advanced: CampaignAdvanced;
   conversion_goal_details?: CampaignGoals;
   control_group_details?: {
-    /** false */
+    /** Default false */
     is_campaign_control_group_enabled?: boolean;
+
+    /** Of its users, who get nothing of it */
     campaign_control_group_percentage?: number;
 
-    /** false */
+    /** Leaves the workspace's control group out; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -1471,11 +1479,13 @@ export type CampaignTestRequestV1 = {
   advanced?: CampaignAdvanced;
   conversion_goal_details?: CampaignGoals;
   control_group_details?: {
-    /** false */
+    /** Default false */
     is_campaign_control_group_enabled?: boolean;
+
+    /** Of its users, who get nothing of it */
     campaign_control_group_percentage?: number;
 
-    /** false */
+    /** Leaves the workspace's control group out; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -1531,11 +1541,13 @@ export type CampaignTestRequestV5 = {
   advanced?: CampaignAdvanced;
   conversion_goal_details?: CampaignGoals;
   control_group_details?: {
-    /** false */
+    /** Default false */
     is_campaign_control_group_enabled?: boolean;
+
+    /** Of its users, who get nothing of it */
     campaign_control_group_percentage?: number;
 
-    /** false */
+    /** Leaves the workspace's control group out; default false */
     is_global_control_group_enabled?: boolean;
   };
 
@@ -1939,6 +1951,7 @@ export type ExplanationStep =
   | 'ACCEPTED'
   | 'APP_NOT_MEANT'
   | 'AUDIENCE_FORGOTTEN'
+  | 'CAMPAIGN_CONTROL_GROUP'
   | 'CHANGED_SINCE'
   | 'CHUNK_SET_ASIDE'
   | 'DEVICE_BLOCKED'
@@ -1948,6 +1961,7 @@ export type ExplanationStep =
   | 'EXPIRED'
   | 'FAILED'
   | 'FREQUENCY_CAP'
+  | 'GLOBAL_CONTROL_GROUP'
   | 'GONE'
   | 'LEDGER_DROPPED'
   | 'MINIMUM_DELAY'
@@ -2211,6 +2225,8 @@ export type PlatformStats = {
     all_locales: {
       variations: {
         all_variations: StatsFigures;
+        campaign_control_group?: StatsControlGroup;
+        global_control_group?: StatsControlGroup;
       };
     };
   };
@@ -3187,6 +3203,29 @@ export type SegmentName = {
   cs_id?: string;
 };
 
+export type StatsControlGroup = {
+  performance_stats: {
+    /** Users of the runs who are in the group */
+    eligible_users: number;
+  };
+  conversion_goal_stats: Record<
+    string,
+    {
+      /** null: not known */
+      conversions: number | null;
+
+      /** null: not known */
+      total: number | null;
+
+      /** null: not known */
+      unique: number | null;
+
+      /** Percent of eligible_users who fulfilled the goal; null: not known */
+      cvr: number | null;
+    }
+  >;
+};
+
 export type StatsError = {
   /** What kind of refusal it is */
   title:
@@ -3232,6 +3271,9 @@ export type StatsFigures = {
 
     /** null: not known */
     failure_rate: number | null;
+
+    /** Users of the runs who are in no control group; of campaigns with such groups */
+    eligible_users?: number;
   };
   conversion_goal_stats: Record<
     string,
@@ -3244,6 +3286,18 @@ export type StatsFigures = {
 
       /** null: not known */
       unique: number | null;
+
+      /** Percent of eligible_users who fulfilled the goal; null: not known */
+      cvr?: number | null;
+
+      /** Percent by which cvr is above that of the control group; null: not known */
+      uplift?: number | null;
+
+      /** Lower bound of the 95 % interval of uplift */
+      uplift_low?: number | null;
+
+      /** Upper bound of the 95 % interval of uplift */
+      uplift_high?: number | null;
     }
   >;
   delivery_funnel: {

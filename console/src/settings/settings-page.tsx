@@ -16,6 +16,7 @@ const fields = [
   ['quietHours', 'Quiet hours', 'In each person’s time zone, such as 22:00-08:00, or none'],
   ['minimumDelay', 'Minimum delay', 'Minutes between two messages to a person, 1 to 10,080, or none'],
   ['zoneAttribute', 'Time zone attribute', 'The attribute that holds a person’s time zone'],
+  ['controlGroup', 'Control group', 'Percent of the people whom campaigns leave out which say so, 1 to 50, or none'],
 ] as const;
 
 /** What a workspace asks of its campaigns. */

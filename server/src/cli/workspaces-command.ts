@@ -61,6 +61,7 @@ function addChangeOptions(command: Command): Command {
     .addOption(new Option('--quiet-mode <mode>', 'what falls into quiet hours').choices(['hold', 'drop']))
     .option('--minimum-delay <minutes>', 'minimum between messages of different campaigns to a user; "none" for none')
     .option('--zone-attribute <name>', "user attribute that names the user's time zone")
+    .option('--control-group <percent>', 'users that campaigns leave out which say so; "none" for none')
     .addOption(new Option('--push-bodies <reading>', 'how bodies of pushes are read').choices([...pushBodies]))
     .addOption(new Option('--android-mode <mode>', 'what Android messages are made of').choices([...payloadModes]))
     .option('--push-from <name>', 'value of push_from in the data of Android messages')
@@ -93,6 +94,7 @@ type ChangeWorkspaceOptions = {
   quietMode?: 'hold' | 'drop';
   minimumDelay?: string;
   zoneAttribute?: string;
+  controlGroup?: string;
   pushBodies?: PushBodies;
   androidMode?: PayloadMode;
   pushFrom?: string;
@@ -132,6 +134,7 @@ const workspacesCommand = {
         quietMode: options.quietMode && (options.quietMode === 'hold' ? 'HOLD' : 'DROP'),
         minimumDelay: options.minimumDelay,
         zoneAttribute: options.zoneAttribute,
+        controlGroup: options.controlGroup,
       }),
       ...parseAndroidPayload({
         androidMode: options.androidMode,
@@ -151,7 +154,7 @@ const workspacesCommand = {
     const [workspace, controls] = [await findWorkspace(database, id), await findWorkspaceControls(database, id)];
     if (!workspace || !controls) throw new WorkspaceRefusedError(`There is no workspace ${toPlainLine(id)}.`);
     if (json) return printJsonLine({ ...workspace, controls });
-    const { caps, quietHours, minimumDelayMinutes } = controls;
+    const { caps, quietHours, minimumDelayMinutes, controlGroupPercent } = controls;
     const { mode, pushFrom, dataPrefix } = workspace.androidPayload;
     const facts: [string, string][] = [
       ['Workspace', workspace.name],
@@ -162,6 +165,7 @@ const workspacesCommand = {
       ['Quiet hours', quietHours ? `${quietHours.from}-${quietHours.to}, ${quietHours.mode.toLowerCase()}` : 'none'],
       ['Minimum delay', minimumDelayMinutes === null ? 'none' : `${minimumDelayMinutes} minutes`],
       ['Zone attribute', controls.zoneAttribute],
+      ['Control group', controlGroupPercent === null ? 'none' : `${controlGroupPercent} % of the users`],
       ['Push bodies', workspace.pushBodies],
       ['Android mode', mode],
       ['push_from', pushFrom],

@@ -212,16 +212,8 @@ describe('the fields of fact 6.2 that are not carried out are refused by name', 
     ['trigger_condition', { trigger_condition: { trigger_delay_type: 'ASAP' } }],
     ['utm_params', { utm_params: { utm_source: 'a', utm_medium: 'b' } }],
     [
-      'control_group_details.is_campaign_control_group_enabled',
-      { control_group_details: { is_campaign_control_group_enabled: true } },
-    ],
-    [
       'control_group_details.campaign_control_group_percentage',
       { control_group_details: { campaign_control_group_percentage: 5 } },
-    ],
-    [
-      'control_group_details.is_global_control_group_enabled',
-      { control_group_details: { is_global_control_group_enabled: true } },
     ],
     [
       'campaign_audience_limit.is_campaign_audience_limit_enabled',

@@ -22,16 +22,22 @@ test('workspaces set and show take caps, quiet hours and delays, and say what is
   ]);
   const changed = await set(
     ...['--frequency-caps', '1/1d', '--quiet-hours', '22:00-08:00', '--quiet-mode', 'drop', '--minimum-delay', '90'],
+    ...['--control-group', '5'],
   );
   expect(changed.code).toBe(0);
   const shown = await run('workspaces', 'show', workspaceId);
-  for (const line of ['Frequency caps  1/1d', 'Quiet hours     22:00-08:00, drop', 'Minimum delay   90 minutes'])
-    expect(shown.stdout).toContain(line);
+  const lines = ['Frequency caps  1/1d', 'Quiet hours     22:00-08:00, drop', 'Minimum delay   90 minutes'];
+  for (const line of [...lines, 'Control group   5 % of the users']) expect(shown.stdout).toContain(line);
   expect((await set('--quiet-hours', 'none', '--minimum-delay', 'none')).code).toBe(0);
   expect((await run('workspaces', 'show', workspaceId)).stdout).toContain('Quiet hours     none');
   expect(JSON.parse((await run('workspaces', 'show', workspaceId, '--json')).stdout)).toMatchObject({
     id: workspaceId,
-    controls: { caps: [{ messages: 1, hours: 24 }], quietHours: null, minimumDelayMinutes: null },
+    controls: {
+      caps: [{ messages: 1, hours: 24 }],
+      quietHours: null,
+      minimumDelayMinutes: null,
+      controlGroupPercent: 5,
+    },
   });
   expect((await run('workspaces', 'show', 'nowhere')).code).toBe(2);
 });

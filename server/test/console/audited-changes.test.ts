@@ -158,7 +158,7 @@ function goodCalls({
     'POST /people/:id/erase': { path: `people/${idOf('1')}/erase` },
     'PUT /settings': {
       path: 'settings',
-      body: { ...settings, name: 'Changed', minimumDelay: 'none', zoneAttribute: 'time_zone' },
+      body: { ...settings, name: 'Changed', minimumDelay: 'none', zoneAttribute: 'time_zone', controlGroup: 'none' },
     },
     'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
     'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },

@@ -20,6 +20,7 @@ const none: WorkspaceControls = {
   caps: [],
   quietHours: null,
   minimumDelayMinutes: null,
+  controlGroupPercent: null,
   zoneAttribute: 'time_zone',
   timeZone: 'UTC',
 };

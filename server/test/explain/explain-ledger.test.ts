@@ -177,7 +177,7 @@ test(
 async function send(given: JobRun) {
   const dice = makeDice(given.seed);
   bundle.clock.advance(given.hours * 3_600_000);
-  const changes = parseControls({ ...given.controls, zoneAttribute: undefined });
+  const changes = parseControls({ ...given.controls, zoneAttribute: undefined, controlGroup: undefined });
   await changeWorkspace(bundle, { id: bundle.workspaceId, ...changes } as WorkspaceChanges & { id: string });
   const chosen =
     given.audience === 'everybody'

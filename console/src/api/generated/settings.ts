@@ -36,6 +36,9 @@ export type WorkspaceSettings = {
 
   /** The attribute that holds a person's zone. */
   zoneAttribute: string;
+
+  /** Percent of the people that campaigns leave out which say so. */
+  controlGroup: string;
   pushBodies: 'lenient' | 'strict';
   androidMode: 'data' | 'notification' | 'both';
 

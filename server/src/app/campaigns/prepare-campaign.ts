@@ -13,7 +13,7 @@ import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
 import { findSegmentById } from '../../storage/segments/segments.ts';
-import { findWorkspace } from '../../storage/installation/workspaces.ts';
+import { findWorkspace, findWorkspaceControls } from '../../storage/installation/workspaces.ts';
 import { findUnknownApp } from '../apps/find-unknown-app.ts';
 import { prepareFilters } from '../segments/filter-segments.ts';
 
@@ -48,8 +48,9 @@ export async function prepareCampaign(
   const unreadable = 'fault' in event ? [] : eventValueFaults(definition, event);
   const unknownApp = await findUnknownApp(tx, { workspaceId, appIds: definition.settings.appIds });
   const apps = unknownApp === undefined ? [] : [{ field: 'advanced.app_ids', reason: noSuchApp(unknownApp) }];
+  const groups = definition.settings.leavesOutGlobalControlGroup ? await controlGroupFaults(tx, workspaceId) : [];
   const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : []));
-  late.push(...unreadable, ...apps);
+  late.push(...unreadable, ...apps, ...groups);
   if ('fault' in timing || 'fault' in found || 'fault' in event || late.length > 0) return { faults: late };
   return { parts, definition, timing, segment: found.segment, businessEventId: event.id };
 }
@@ -75,6 +76,14 @@ async function findEvent(
   if (name === undefined) return { id: null, attributes: [] };
   const event = await findBusinessEvent(tx, { workspaceId, named: name });
   return event ?? { fault: { field: 'basic_details.business_event', reason: 'names an event that does not exist' } };
+}
+
+/** Who asks for the workspace's control group must not be left with nobody in it. */
+async function controlGroupFaults(tx: Queryable, workspaceId: string): Promise<RequestFault[]> {
+  const controls = await findWorkspaceControls(tx, workspaceId);
+  if (controls!.controlGroupPercent !== null) return [];
+  const reason = 'needs a control group of the workspace: carillon workspaces set --control-group';
+  return [{ field: 'control_group_details.is_global_control_group_enabled', reason }];
 }
 
 /** A template that reads a value the event does not have would fail for every user. */

@@ -24,6 +24,7 @@ export type SettingTexts = {
   quietMode: QuietMode;
   minimumDelay: string;
   zoneAttribute: string;
+  controlGroup: string;
   pushBodies: PushBodies;
   androidMode: PayloadMode;
   pushFrom: string;
@@ -46,7 +47,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
     const workspace = await findWorkspace(database, workspaceId);
     const controls = await findWorkspaceControls(database, workspaceId);
     if (!workspace || !controls) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-    const { caps, quietHours, minimumDelayMinutes, zoneAttribute } = controls;
+    const { caps, quietHours, minimumDelayMinutes, zoneAttribute, controlGroupPercent } = controls;
     return {
       name: workspace.name,
       timeZone: workspace.timeZone,
@@ -55,6 +56,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
       quietMode: quietHours?.mode ?? 'HOLD',
       minimumDelay: minimumDelayMinutes === null ? 'none' : String(minimumDelayMinutes),
       zoneAttribute,
+      controlGroup: controlGroupPercent === null ? 'none' : String(controlGroupPercent),
       pushBodies: workspace.pushBodies,
       androidMode: workspace.androidPayload.mode,
       pushFrom: workspace.androidPayload.pushFrom,

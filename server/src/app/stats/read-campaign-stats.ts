@@ -14,6 +14,7 @@ import {
   sumOutcomes,
 } from '../../storage/campaigns/campaign-stats.ts';
 import type { StatsCampaign, StatsSpan } from '../../storage/campaigns/campaign-stats.ts';
+import { countGroupConversions, sumGroupUsers } from '../../storage/campaigns/group-stats.ts';
 import { countKeptFailures } from '../../storage/retention/run-failures.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 
@@ -75,6 +76,8 @@ async function readNumbers(tx: Transaction, { campaigns, ...reading }: Reading) 
     // In this order: what the first has read cannot be dropped before the second looks.
     failures: [...(await countFailures(tx, asked)), ...(await countKeptFailures(tx, asked))],
     conversions: await countConversions(tx, asked),
+    groupUsers: await sumGroupUsers(tx, asked),
+    groupConversions: await countGroupConversions(tx, asked),
     interactions: await findInteractionNumbers(tx, asked),
   };
 }
@@ -98,7 +101,23 @@ function toPlatformFigures(numbers: Numbers, campaign: StatsCampaign, platform: 
       const { total = 0, unique = 0 } = conversions.find((row) => row.goal === goal) ?? {};
       return { goal: name, counted: { total, unique } };
     }),
+    groups: toGroups(campaign, { users: own(numbers.groupUsers), conversions: own(numbers.groupConversions) }),
   };
+}
+
+type GroupNumbers = { users: Numbers['groupUsers']; conversions: Numbers['groupConversions'] };
+
+function toGroups({ goals }: StatsCampaign, { users, conversions }: GroupNumbers): PlatformFigures['groups'] {
+  if (users.length === 0) return undefined;
+  return users.map((row) => ({
+    group: row.group,
+    users: row.users,
+    conversions: goals.map((_goal, number) => {
+      const found = conversions.find(({ group, goal }) => group === row.group && goal === number);
+      const { total = 0, unique = 0, users: converted = 0 } = found ?? {};
+      return { total, unique, users: converted };
+    }),
+  }));
 }
 
 /** By cause: a campaign may have runs in the ledger and runs that are only counted. */

@@ -6,6 +6,7 @@ import type { Queryable } from '../../storage/database.ts';
 import { updateWorkspace } from '../../storage/installation/workspaces.ts';
 import type { WorkspaceChanges } from '../../storage/installation/workspaces.ts';
 import { WorkspaceRefusedError, readTimeZone, requireWorkspaceName } from './create-workspace.ts';
+import { maxGlobalControlPercent } from '../../domain/experiments/limits.ts';
 import { maxCapHours, maxCapMessages, maxCaps, maxDelayMinutes } from '../../domain/eligibility/limits.ts';
 
 /** As a person writes them: `none` takes a control away. */
@@ -18,6 +19,8 @@ export type WorkspaceControlTexts = {
   /** Minutes. */
   minimumDelay: string | undefined;
   zoneAttribute: string | undefined;
+  /** Percent. */
+  controlGroup: string | undefined;
 };
 
 export type AndroidPayloadTexts = {
@@ -33,7 +36,7 @@ export type AndroidPayloadTexts = {
  * @throws WorkspaceRefusedError with what is possible
  */
 export function parseControls(texts: WorkspaceControlTexts) {
-  const { frequencyCaps, quietHours, minimumDelay, zoneAttribute } = texts;
+  const { frequencyCaps, quietHours, minimumDelay, zoneAttribute, controlGroup } = texts;
   if (zoneAttribute !== undefined && (zoneAttribute.trim() === '' || zoneAttribute.length > 256))
     throw new WorkspaceRefusedError('The attribute takes 1 to 256 characters.');
   return {
@@ -44,6 +47,8 @@ export function parseControls(texts: WorkspaceControlTexts) {
     minimumDelayMinutes:
       minimumDelay === 'none' ? null : read(minimumDelay, { parse: parseMinutes, sentence: delaySentence }),
     zoneAttribute,
+    controlGroupPercent:
+      controlGroup === 'none' ? null : read(controlGroup, { parse: parsePercent, sentence: controlGroupSentence }),
   };
 }
 
@@ -66,6 +71,13 @@ const capSentence =
   `1 to ${maxCapMessages} messages in 1 to ${maxCapHours} hours (h) or 1 to ${maxCapHours / 24} days (d), or none.`;
 const quietSentence = 'Quiet hours are two different times such as 22:00-08:00, or none.';
 const delaySentence = `The minimum delay is 1 to ${maxDelayMinutes} minutes, or none.`;
+
+const controlGroupSentence = `The control group is 1 to ${maxGlobalControlPercent} percent of the users, or none.`;
+
+function parsePercent(text: string): number | undefined {
+  const percent = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  return percent >= 1 && percent <= maxGlobalControlPercent ? percent : undefined;
+}
 
 function parseMinutes(text: string): number | undefined {
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : 0;

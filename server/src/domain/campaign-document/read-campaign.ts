@@ -8,6 +8,7 @@ import type { RequestReader } from '../request-reader/request-reader.ts';
 import { unavailable } from '../request-reader/reading-rules.ts';
 import { readBasicDetails } from './read-basic-details.ts';
 import type { BasicDetails } from './read-basic-details.ts';
+import { readControlGroups } from './read-control-groups.ts';
 import { readAdvanced, readDeliveryControls } from './read-delivery.ts';
 import { readGoals } from './read-goals.ts';
 import { readPushContent } from './read-push-content.ts';
@@ -76,7 +77,8 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const { audience, unknownFields } = readSegmentation(part.part('segmentation_details'));
   const schedule = readSchedule(part.part('scheduling_details'), deliveryType);
   const controls = readDeliveryControls(part.part('delivery_controls'));
-  const settings = { ...readAdvanced(part.part('advanced')), ...controls };
+  const groups = readControlGroups(part.part('control_group_details'));
+  const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups };
   const goals = readGoals(part.part('conversion_goal_details'));
   const definition =
     faults.length === 0 && deliveryType && schedule
@@ -90,9 +92,6 @@ function refuseParts(part: RequestReader): void {
   part.refuse('connector', 'sender_name');
   for (const name of ['trigger_condition', 'utm_params'])
     if (part.get(name) !== undefined) part.invalid(name, unavailable);
-  const groups = part.part('control_group_details');
-  groups.only(false, 'is_campaign_control_group_enabled', 'is_global_control_group_enabled');
-  groups.integer('campaign_control_group_percentage', { minimum: 0, maximum: 0 });
   const limit = part.part('campaign_audience_limit');
   limit.only(false, 'is_campaign_audience_limit_enabled');
   limit.refuse('metric', 'metrics', 'frequency', 'limit');

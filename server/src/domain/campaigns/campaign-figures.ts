@@ -1,3 +1,5 @@
+import type { ControlGroup } from '../experiments/control-groups.ts';
+import { upliftOf } from '../experiments/intervals.ts';
 import type { Platform } from './content.ts';
 
 /** `TOTAL` counts everything, `UNIQUE` a device or a user once (fact 7). */
@@ -14,6 +16,16 @@ export type PlatformFigures = {
   /** Undefined when the reports cannot be told from those of runs that were not asked for. */
   interactions: { impressions: Counted; clicks: Counted } | undefined;
   conversions: { goal: string; counted: Counted }[];
+  /** Whom its control groups kept out, and whom not; undefined of a campaign without such groups. */
+  groups: GroupFigures[] | undefined;
+};
+
+/** Users of the runs, each once a run: of a control group, or (null) those whom the message was meant for. */
+export type GroupFigures = {
+  group: ControlGroup | null;
+  users: number;
+  /** By goal, in the order of the goals. */
+  conversions: (Counted & { users: number })[];
 };
 
 export type Counted = { total: number; unique: number };
@@ -58,6 +70,34 @@ export function performanceOf(
 
 export function areDeliveriesKnown({ runs, metric }: { runs: number; metric: FigureMetric }): boolean {
   return metric === 'TOTAL' || runs <= 1;
+}
+
+/** Percent, and the bounds between which the true value is with 95 % confidence; null: not known. */
+export type GoalUplift = { uplift: number | null; low: number | null; high: number | null };
+
+/**
+ * By how much those whom a campaign was meant for fulfilled a goal more often than its control group did; of two control
+ * groups the campaign's own is the measure, since it differs in nothing but this campaign.
+ */
+export function goalUplift(groups: readonly GroupFigures[], goal: number): GoalUplift {
+  const trialsOf = (wanted: ControlGroup | null) => {
+    const found = groups.find(({ group }) => group === wanted);
+    return found && { trials: found.users, successes: found.conversions[goal]!.users };
+  };
+  const treated = trialsOf(null);
+  const control = trialsOf('CAMPAIGN_CONTROL_GROUP') ?? trialsOf('GLOBAL_CONTROL_GROUP');
+  const found = treated && control && upliftOf({ treated, control });
+  const { low, high } = found?.interval ?? {};
+  return { uplift: inPercent(found?.value), low: inPercent(low), high: inPercent(high) };
+}
+
+/** The share of a group's users who fulfilled a goal, in percent; null of an empty group. */
+export function conversionRate({ users, conversions }: GroupFigures, goal: number): number | null {
+  return percent(conversions[goal]!.users, users);
+}
+
+function inPercent(share: number | undefined): number | null {
+  return share === undefined ? null : Math.round(share * 10_000) / 100;
 }
 
 /** Percent, to two decimals; of nothing there is no share. */

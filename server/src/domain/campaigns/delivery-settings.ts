@@ -32,6 +32,10 @@ export type DeliverySettings = {
   isSilent: boolean;
   /** Least hours between two messages of this campaign to one user. */
   ownDelayHours: number | null;
+  /** Percent of its users that get nothing of it, to compare with; absent: nobody. */
+  controlGroupPercent?: number;
+  /** The users of the workspace's control group get nothing of it. */
+  leavesOutGlobalControlGroup?: boolean;
 };
 
 export type IosDevices = 'ALL' | 'PROVISIONAL' | 'NON_PROVISIONAL';

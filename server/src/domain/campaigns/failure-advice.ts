@@ -21,6 +21,9 @@ const gone = 'Nothing to do: the device is taken out of the audience and comes b
 const tooLarge = 'Shorten title and message, or send fewer custom members: a message has 4 KB at most.';
 const wrongCredential = 'Compare the credential with the app: carillon credentials check asks the provider about it.';
 
+const controlGroup =
+  'Nothing to do: these people are left out on purpose, so that the others can be compared with them.';
+
 const ours: Record<string, string> = {
   NOT_CONNECTED: 'Look whether this machine reaches the provider (firewall, proxy, DNS).',
   NOT_SENT: 'Look whether this machine reaches the provider steadily; connections broke before the message was out.',
@@ -44,6 +47,8 @@ const ours: Record<string, string> = {
   OVERRIDE_INVALID:
     'What payload.providerOverrides made of the message cannot be sent; the delivery log says what. Correct the override.',
   CREDENTIAL_UNUSABLE: wrongCredential,
+  GLOBAL_CONTROL_GROUP: controlGroup,
+  CAMPAIGN_CONTROL_GROUP: controlGroup,
   FREQUENCY_CAP:
     'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
   MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',

@@ -1,10 +1,12 @@
 import { decideLocalSend } from '../timing/local-send.ts';
 import { findTimeZone } from '../timing/time-zone.ts';
+import { controlGroups } from '../experiments/control-groups.ts';
 import type { EligibilityRules } from './eligibility-rules.ts';
 import { quietUntil } from './quiet-hours.ts';
 
 /** Why a device is not sent to, or not yet; the words of `deliveries.code`. */
 export const eligibilityCodes = [
+  ...controlGroups,
   'FREQUENCY_CAP',
   'MINIMUM_DELAY',
   'QUIET_HOURS',

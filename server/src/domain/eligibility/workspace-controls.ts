@@ -20,6 +20,8 @@ export type WorkspaceControls = {
   zoneAttribute: string;
   /** The zone of users whose attribute names no zone. */
   timeZone: string;
+  /** Percent of the users that campaigns leave out which say so; null: nobody. */
+  controlGroupPercent: number | null;
 };
 
 const unitHours = { h: 1, d: 24 } as const;

@@ -1,5 +1,6 @@
 import { defaultAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
+import { controlGroups } from '../experiments/control-groups.ts';
 
 /** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
 export const steps = [
@@ -21,6 +22,7 @@ export const steps = [
   'RUN_STOPPED',
   'CHUNK_SET_ASIDE',
   'CHANGED_SINCE',
+  ...controlGroups,
   'TIME_ZONE_UNKNOWN',
   'USER_TIME_ZONE',
   'QUIET_HOURS',
@@ -190,7 +192,13 @@ function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]
   return { deviceId, platform, step: stepOfDelivery(delivery), code, attempts, at, until };
 }
 
-const eligibilitySteps: readonly string[] = ['USER_TIME_ZONE', 'QUIET_HOURS', 'MINIMUM_DELAY', 'FREQUENCY_CAP'];
+const eligibilitySteps: readonly string[] = [
+  ...controlGroups,
+  'USER_TIME_ZONE',
+  'QUIET_HOURS',
+  'MINIMUM_DELAY',
+  'FREQUENCY_CAP',
+];
 
 function stepOfDelivery({ outcome, code }: ExplainedDelivery): Step {
   const isEligibilityStep = code !== null && eligibilitySteps.includes(code);

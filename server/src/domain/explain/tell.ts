@@ -19,6 +19,10 @@ const sentences: Record<Step, string> = {
   RUN_STOPPED: 'The run was stopped before.',
   CHUNK_SET_ASIDE: 'A part of the run ended its workers again and again and was set aside.',
   CHANGED_SINCE: 'The device could not be sent to when the run passed; it has changed since.',
+  GLOBAL_CONTROL_GROUP:
+    'The person is in the control group of the workspace, which the campaign leaves out to be compared with.',
+  CAMPAIGN_CONTROL_GROUP:
+    'The person is in the control group of the campaign, which gets nothing of it to be compared with.',
   TIME_ZONE_UNKNOWN: 'The time zone that is stored of the person is not one, so nobody can say when to send.',
   USER_TIME_ZONE: 'The time of the campaign decided, in the zone of the person.',
   QUIET_HOURS: 'It was within the quiet hours of the person.',

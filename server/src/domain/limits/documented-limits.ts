@@ -6,6 +6,7 @@ import * as contentOptions from '../content-options/limits.ts';
 import * as delivery from '../delivery/limits.ts';
 import * as devices from '../devices/limits.ts';
 import * as eligibility from '../eligibility/limits.ts';
+import * as experiments from '../experiments/limits.ts';
 import * as events from '../events/limits.ts';
 import * as idempotency from '../idempotency/limits.ts';
 import * as interactions from '../interactions/limits.ts';
@@ -23,6 +24,7 @@ import * as users from '../users/limits.ts';
 import { accessLimitTexts } from './access-limit-texts.ts';
 import { campaignLimitTexts } from './campaign-limit-texts.ts';
 import { deliveryLimitTexts } from './delivery-limit-texts.ts';
+import { experimentLimitTexts } from './experiment-limit-texts.ts';
 import { optionLimitTexts } from './option-limit-texts.ts';
 import { retentionLimitTexts } from './retention-limit-texts.ts';
 import { segmentLimitTexts } from './segment-limit-texts.ts';
@@ -45,6 +47,7 @@ export type DocumentedLimit = LimitText & {
 
 const texts = {
   ...campaignLimitTexts,
+  ...experimentLimitTexts,
   ...optionLimitTexts,
   ...deliveryLimitTexts,
   ...userLimitTexts,
@@ -61,6 +64,7 @@ export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeo
   'business-events': businessEvents,
   timing,
   eligibility,
+  experiments,
   delivery,
   template,
   interactions,

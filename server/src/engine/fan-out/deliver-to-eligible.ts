@@ -16,6 +16,7 @@ import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
+import { makeRunControlGroupOf } from './run-control-group-of.ts';
 import { countRunBadges } from './count-run-badges.ts';
 import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
@@ -34,19 +35,25 @@ export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
 export type DeliverToEligible = (run: RunToSend, devices: DeviceToDeliver[]) => Promise<DeviceResult[]>;
 
 /**
- * Delivers to those devices of a window whose users are eligible now, and reports why the others are not. Texts are
+ * Delivers to those devices of a window whose users are in no control group and are eligible now, and reports why the others
+ * are not: the control group comes first, so that whoever is in it is neither counted nor held for later. Texts are
  * rendered for eligible users only. Messages are recorded before they are sent: a crash may leave one counted that was
  * never sent, but never sends one that was not counted. A run without delivery controls makes no query.
  */
 export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): DeliverToEligible {
   return async (run, devices) => {
     const rules = eligibilityRulesOfRun(run);
-    const eligibilities = rules && (await admitUsers(deps, { run, rules, devices }));
+    const controlGroupOf = makeRunControlGroupOf(run);
+    const leftOut = new Map(controlGroupOf ? devices.map(({ device }) => [device, controlGroupOf(device.userId)]) : []);
+    const meant = controlGroupOf ? devices.filter(({ device }) => !leftOut.get(device)) : devices;
+    const eligibilities = rules && (await admitUsers(deps, { run, rules, devices: meant }));
     const refusalOf = (device: AudienceDevice): Refusal | undefined => {
+      const code = leftOut.get(device);
+      if (code) return { kind: 'withhold', code };
       const eligibility = eligibilities?.get(keyOf(device));
       return eligibility?.kind === 'send' ? undefined : eligibility;
     };
-    const admitted = eligibilities ? devices.filter(({ device }) => !refusalOf(device)) : devices;
+    const admitted = eligibilities ? meant.filter(({ device }) => !refusalOf(device)) : meant;
     const admittedDevices = admitted.map(({ device }) => device);
     const personal = await deps.personaliseDevices(run, admittedDevices);
     const recipients = await countRunBadges(deps.database, { run, recipients: personal });

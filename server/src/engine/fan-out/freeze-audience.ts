@@ -1,9 +1,12 @@
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
+import { makeControlGroupOf } from '../../domain/experiments/control-groups.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { countAllUsersDevices, countSegmentDevices } from '../../storage/campaigns/audience.ts';
+import { countGroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import type { GroupUsers } from '../../storage/campaigns/audience-groups.ts';
 import { countUsers } from '../../storage/installation/overview.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { freezeFilterAudience } from '../../storage/segments/segment-filters.ts';
@@ -11,6 +14,7 @@ import { analyzeSegmentMembers, findReferencedSegments } from '../../storage/seg
 import type { ReferencedSegment } from '../../storage/segments/segment-members.ts';
 import { findAudienceSegment } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
+import { controlSharesOf, globalControlPercentNow } from './run-control-group-of.ts';
 
 /** The audience of a run, fixed for the whole run. */
 export type FrozenAudience = {
@@ -20,6 +24,10 @@ export type FrozenAudience = {
   /** People, with a device or not. */
   users: number;
   segment: { id: string; version: number } | undefined;
+  /** The share of the workspace's users that the run leaves out. */
+  globalControlPercent: number | null;
+  /** Null of a run without control groups. */
+  groupUsers: GroupUsers[] | null;
 };
 
 // Below this the planner's guess does no harm.
@@ -41,10 +49,19 @@ export async function freezeAudience(
   const settings = deliverySettings(run.settings);
   const { appIds } = settings;
   const reached = { workspaceId, platforms, iosProvisional: iosProvisional(settings), appIds, bound };
+  const countGroups = async (segment: FrozenAudience['segment']) => {
+    const globalControlPercent = globalControlPercentNow(run);
+    const shares = controlSharesOf(run, globalControlPercent);
+    const isCounted = makeControlGroupOf(shares) !== undefined;
+    return {
+      globalControlPercent,
+      groupUsers: isCounted ? await countGroupUsers(tx, { ...reached, segment, shares }) : null,
+    };
+  };
   if (run.segmentId === null) {
     const devices = await countAllUsersDevices(tx, reached);
     const users = await countUsers(tx, workspaceId);
-    return { audience: { bound, devices, users, segment: undefined } };
+    return { audience: { bound, devices, users, segment: undefined, ...(await countGroups(undefined)) } };
   }
   const found = await findAudienceSegment(tx, { workspaceId, id: run.segmentId });
   if (!found) return { reason: 'the segment no longer exists' };
@@ -57,7 +74,8 @@ export async function freezeAudience(
   if ('reason' in frozen) return frozen;
   const { id: segmentId, version } = frozen.segment;
   const devices = await countSegmentDevices(tx, { ...reached, segmentId, version });
-  return { audience: { bound, devices, users: frozen.users, segment: frozen.segment } };
+  const { users, segment } = frozen;
+  return { audience: { bound, devices, users, segment, ...(await countGroups(segment)) } };
 }
 
 type FilterRun = { run: RunToSend; segment: Segment; now: Date };

@@ -71,6 +71,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
   if ('reason' in frozen)
     return failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
   const { bound: audienceBound, devices, users: audienceUsers, segment } = frozen.audience;
+  const { globalControlPercent, groupUsers } = frozen.audience;
   await insertChunks(tx, {
     runId: run.id,
     workspaceId: run.workspaceId,
@@ -85,6 +86,8 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     audienceDevices: devices,
     audienceUsers,
     segment,
+    globalControlPercent,
+    groupUsers,
     devicesPerMinute,
     at: now,
   });

@@ -148,9 +148,9 @@ export const campaignPartShapes = {
     }),
   ),
   control_group_details: part({
-    is_campaign_control_group_enabled: flag('false'),
-    campaign_control_group_percentage: whole(0, 0),
-    is_global_control_group_enabled: flag('false'),
+    is_campaign_control_group_enabled: flag('Default false'),
+    campaign_control_group_percentage: whole(0, 100, 'Of its users, who get nothing of it'),
+    is_global_control_group_enabled: flag("Leaves the workspace's control group out; default false"),
   }),
   utm_params: tree('Refused'),
   campaign_audience_limit: part({

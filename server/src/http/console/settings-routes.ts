@@ -19,6 +19,7 @@ const Settings = Type.Object(
     quietMode: Type.Union([Type.Literal('HOLD'), Type.Literal('DROP')]),
     minimumDelay: text,
     zoneAttribute: text,
+    controlGroup: text,
     pushBodies: oneOf(pushBodies),
     androidMode: oneOf(payloadModes),
     pushFrom: text,

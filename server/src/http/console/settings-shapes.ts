@@ -11,6 +11,7 @@ export const WorkspaceSettings = described(
     quietMode: oneOf(['HOLD', 'DROP']),
     minimumDelay: Type.String({ description: 'Minutes between two messages to a person.' }),
     zoneAttribute: Type.String({ description: "The attribute that holds a person's zone." }),
+    controlGroup: Type.String({ description: 'Percent of the people that campaigns leave out which say so.' }),
     pushBodies: oneOf(['lenient', 'strict']),
     androidMode: oneOf(['data', 'notification', 'both']),
     pushFrom: Type.String({ description: 'Value of `push_from` in the data of Android messages.' }),

@@ -1,7 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CampaignStats } from '../../app/stats/read-campaign-stats.ts';
-import { areDeliveriesKnown, performanceOf } from '../../domain/campaigns/campaign-figures.ts';
-import type { CampaignFigures, PlatformFigures } from '../../domain/campaigns/campaign-figures.ts';
+import {
+  areDeliveriesKnown,
+  conversionRate,
+  goalUplift,
+  performanceOf,
+} from '../../domain/campaigns/campaign-figures.ts';
+import type {
+  CampaignFigures,
+  Counted,
+  GroupFigures,
+  PlatformFigures,
+} from '../../domain/campaigns/campaign-figures.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';
@@ -67,33 +77,94 @@ function presentCampaign({ runs, platforms }: CampaignFigures, asked: StatsAsked
         ctr: performance.clickRate,
         sent_rate: performance.sentRate,
         failure_rate: performance.failureRate,
+        ...presentUsers(figures.groups?.find(({ group }) => group === null)),
       },
       conversion_goal_stats: presentGoals(figures, asked),
       delivery_funnel: { sent, impressions },
-      failure_breakdown: areDeliveriesKnown({ runs, metric: asked.metric }) ? figures.failures : null,
+      failure_breakdown: areDeliveriesKnown({ runs, metric: asked.metric }) ? presentCauses(figures.failures) : null,
     };
   };
   return {
     platforms: Object.fromEntries(
       platforms.map((figures) => [
         figures.platform.toLowerCase(),
-        { locales: { all_locales: { variations: { all_variations: present(figures) } } } },
+        {
+          locales: {
+            all_locales: { variations: { all_variations: present(figures), ...presentGroups(figures, asked) } },
+          },
+        },
       ]),
     ),
   };
 }
 
 /** Goals by name; a name that comes again is numbered. Which message a user saw or clicked before is not known. */
-function presentGoals({ conversions }: PlatformFigures, { attribution, metric }: StatsAsked) {
-  const isKnown = attribution === 'TOTAL_CONVERSIONS';
+function presentGoals({ conversions, groups }: PlatformFigures, asked: StatsAsked) {
+  const treated = groups?.find(({ group }) => group === null);
+  return nameGoals(conversions, ({ counted }, goal) => {
+    const compared = groups && treated && presentComparison({ groups, treated, goal }, asked);
+    return { ...presentCounted(counted, asked), ...compared };
+  });
+}
+
+type Comparison = { groups: GroupFigures[]; treated: GroupFigures; goal: number };
+
+function presentComparison({ groups, treated, goal }: Comparison, asked: StatsAsked) {
+  if (!areConversionsKnown(asked)) return { cvr: null, uplift: null, uplift_low: null, uplift_high: null };
+  const { uplift, low, high } = goalUplift(groups, goal);
+  return { cvr: conversionRate(treated, goal), uplift, uplift_low: low, uplift_high: high };
+}
+
+const groupMembers = {
+  CAMPAIGN_CONTROL_GROUP: 'campaign_control_group',
+  GLOBAL_CONTROL_GROUP: 'global_control_group',
+} as const;
+
+/** A block for each control group: how many are in it, and how often they fulfilled the goals without the message. */
+function presentGroups({ conversions, groups = [] }: PlatformFigures, asked: StatsAsked) {
+  return Object.fromEntries(
+    groups.flatMap((figures) => {
+      if (figures.group === null) return [];
+      const goals = nameGoals(conversions, (_row, goal) => ({
+        ...presentCounted(figures.conversions[goal]!, asked),
+        cvr: areConversionsKnown(asked) ? conversionRate(figures, goal) : null,
+      }));
+      const block = { performance_stats: presentUsers(figures), conversion_goal_stats: goals };
+      return [[groupMembers[figures.group], block]];
+    }),
+  );
+}
+
+function presentUsers(figures: GroupFigures | undefined): { eligible_users?: number } {
+  return figures ? { eligible_users: figures.users } : {};
+}
+
+/** Fact 7 names these two causes, one of them misspelt. */
+const causeNames: Record<string, string> = {
+  CAMPAIGN_CONTROL_GROUP: 'user_removed_due_to_campaing_control_group',
+  GLOBAL_CONTROL_GROUP: 'user_removed_due_to_global_control_group',
+};
+
+function presentCauses(failures: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(failures).map(([cause, devices]) => [causeNames[cause] ?? cause, devices]));
+}
+
+function areConversionsKnown({ attribution }: StatsAsked): boolean {
+  return attribution === 'TOTAL_CONVERSIONS';
+}
+
+function presentCounted({ total, unique }: Counted, asked: StatsAsked) {
+  if (!areConversionsKnown(asked)) return { conversions: null, total: null, unique: null };
+  return { conversions: asked.metric === 'TOTAL' ? total : unique, total, unique };
+}
+
+function nameGoals<Row extends { goal: string }, Shown>(rows: readonly Row[], show: (row: Row, goal: number) => Shown) {
   const seen = new Map<string, number>();
   return Object.fromEntries(
-    conversions.map(({ goal, counted: { total, unique } }) => {
-      const nth = (seen.get(goal) ?? 0) + 1;
-      seen.set(goal, nth);
-      const known = { conversions: metric === 'TOTAL' ? total : unique, total, unique };
-      const unknown = { conversions: null, total: null, unique: null };
-      return [nth === 1 ? goal : `${goal} (${nth})`, isKnown ? known : unknown];
+    rows.map((row, number) => {
+      const nth = (seen.get(row.goal) ?? 0) + 1;
+      seen.set(row.goal, nth);
+      return [nth === 1 ? row.goal : `${row.goal} (${nth})`, show(row, number)];
     }),
   );
 }

@@ -25,6 +25,21 @@ export const statsBody = named(
 
 const Figure = Type.Union([Type.Number(), Type.Null()], { description: 'null: not known' });
 
+const counted = { conversions: Figure, total: Figure, unique: Figure };
+const cvr = Type.Union([Type.Number(), Type.Null()], {
+  description: 'Percent of eligible_users who fulfilled the goal; null: not known',
+});
+
+const controlGroup = named(
+  'StatsControlGroup',
+  Type.Object({
+    performance_stats: Type.Object({
+      eligible_users: Type.Integer({ description: 'Users of the runs who are in the group' }),
+    }),
+    conversion_goal_stats: Type.Record(Type.String(), Type.Object({ ...counted, cvr })),
+  }),
+);
+
 const allVariations = named(
   'StatsFigures',
   Type.Object({
@@ -37,10 +52,27 @@ const allVariations = named(
       ctr: Figure,
       sent_rate: Figure,
       failure_rate: Figure,
+      eligible_users: Type.Optional(
+        Type.Integer({ description: 'Users of the runs who are in no control group; of campaigns with such groups' }),
+      ),
     }),
     conversion_goal_stats: Type.Record(
       Type.String(),
-      Type.Object({ conversions: Figure, total: Figure, unique: Figure }),
+      Type.Object({
+        ...counted,
+        cvr: Type.Optional(cvr),
+        uplift: Type.Optional(
+          Type.Union([Type.Number(), Type.Null()], {
+            description: 'Percent by which cvr is above that of the control group; null: not known',
+          }),
+        ),
+        uplift_low: Type.Optional(
+          Type.Union([Type.Number(), Type.Null()], { description: 'Lower bound of the 95 % interval of uplift' }),
+        ),
+        uplift_high: Type.Optional(
+          Type.Union([Type.Number(), Type.Null()], { description: 'Upper bound of the 95 % interval of uplift' }),
+        ),
+      }),
     ),
     delivery_funnel: Type.Object({ sent: Figure, impressions: Figure }),
     failure_breakdown: Type.Union([Type.Record(Type.String(), Type.Integer()), Type.Null()]),
@@ -51,7 +83,13 @@ const platformStats = named(
   'PlatformStats',
   Type.Object({
     locales: Type.Object({
-      all_locales: Type.Object({ variations: Type.Object({ all_variations: allVariations }) }),
+      all_locales: Type.Object({
+        variations: Type.Object({
+          all_variations: allVariations,
+          campaign_control_group: Type.Optional(controlGroup),
+          global_control_group: Type.Optional(controlGroup),
+        }),
+      }),
     }),
   }),
 );

@@ -71,7 +71,7 @@ function isOfApps(tx: Queryable, appIds: AudiencePage['appIds']): Fragment {
 }
 
 /** Whom a run reaches of the devices that a page meets. */
-function isReached(tx: Queryable, { platforms, iosProvisional, appIds, bound }: Reached): Fragment {
+export function isReached(tx: Queryable, { platforms, iosProvisional, appIds, bound }: Reached): Fragment {
   return tx`
     devices.id <= ${bound}
       and devices.platform = any(${platforms as Platform[]})

@@ -45,7 +45,7 @@ export async function listStatsCampaigns(
 
 type Asked = StatsSpan & { campaignIds: string[] };
 
-const inSpan = (tx: Queryable, { startsAt, endsBefore }: StatsSpan) => tx`
+export const inSpan = (tx: Queryable, { startsAt, endsBefore }: StatsSpan) => tx`
   (runs.started_at >= ${startsAt} and runs.started_at < ${endsBefore})`;
 
 export type RunNumbers = { campaignId: string; runsInSpan: number; runs: number };
@@ -132,6 +132,7 @@ export async function countConversions(
     from asked
     join conversions on conversions.run_id = asked.id
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
+      and conversions.reach is null
     group by conversions.campaign_id, conversions.platform, conversions.goal`;
 }
 

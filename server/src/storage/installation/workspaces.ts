@@ -80,7 +80,7 @@ export function workspaceControls(tx: Queryable) {
       'from', workspaces.quiet_from, 'to', workspaces.quiet_to, 'mode', workspaces.quiet_mode
     ) end,
     'minimumDelayMinutes', workspaces.minimum_delay_minutes, 'zoneAttribute', workspaces.zone_attribute,
-    'timeZone', workspaces.time_zone
+    'timeZone', workspaces.time_zone, 'controlGroupPercent', workspaces.control_group_percent
   )`;
 }
 
@@ -112,6 +112,8 @@ export type WorkspaceChanges = {
   quietMode: QuietMode | undefined;
   minimumDelayMinutes: number | null | undefined;
   zoneAttribute: string | undefined;
+  /** Null for none. */
+  controlGroupPercent: number | null | undefined;
   campaignVersioning: boolean | undefined;
   pushBodies: PushBodies | undefined;
   androidMode: PayloadMode | undefined;
@@ -126,6 +128,7 @@ export type WorkspaceChanges = {
 /** Changes a workspace. Index: primary key. @returns whether there is one */
 export async function updateWorkspace(tx: Queryable, { id, ...changes }: WorkspaceChanges & { id: string }) {
   const { devicesPerMinute, frequencyCaps: caps, quietSpan, minimumDelayMinutes, dataPrefix } = changes;
+  const { controlGroupPercent } = changes;
   const rows = await tx`
     update workspaces
     set name = coalesce(${changes.name ?? null}, name),
@@ -140,6 +143,8 @@ export async function updateWorkspace(tx: Queryable, { id, ...changes }: Workspa
       minimum_delay_minutes = case when ${minimumDelayMinutes === undefined} then minimum_delay_minutes
         else ${minimumDelayMinutes ?? null}::int end,
       zone_attribute = coalesce(${changes.zoneAttribute ?? null}, zone_attribute),
+      control_group_percent = case when ${controlGroupPercent === undefined} then control_group_percent
+        else ${controlGroupPercent ?? null}::smallint end,
       campaign_versioning = coalesce(${changes.campaignVersioning ?? null}, campaign_versioning),
       push_bodies = coalesce(${changes.pushBodies ?? null}, push_bodies),
       android_mode = coalesce(${changes.androidMode ?? null}, android_mode),

@@ -1,5 +1,7 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
+import { controlGroups } from '../../domain/experiments/control-groups.ts';
+import type { ControlGroup } from '../../domain/experiments/control-groups.ts';
 import type { StoredInteractionKind } from '../../domain/interactions/interaction.ts';
 import type { CountedReports, FigureGain } from '../../domain/interactions/select-new-reports.ts';
 import type { Fragment, Queryable, Transaction } from '../database.ts';
@@ -167,11 +169,14 @@ export type ReachedEvent = {
   /** Of the newest accepted delivery. */
   runId: string;
   platform: Platform;
+  /** Null: a provider accepted the message. Others are told of runs with control groups only. */
+  reach: ControlGroup | 'NOT_REACHED' | null;
 };
 
 /**
  * The campaigns that may claim each event: those whose message a provider accepted for the user at most `windowHours`
- * before it. One row per event and campaign, with the newest of these deliveries. A run may have been made days before it
+ * before it. One row per event and campaign, with the newest of these deliveries. In a run with control groups whoever was in its
+ * audience counts, by how the message ended: the two sides can only be compared whole, as they were drawn. A run may have been made days before it
  * sent; of the ledger the days of the runs that were under way in that time are looked into. Indexes: events primary key,
  * primary key of the runs' days.
  */
@@ -188,19 +193,23 @@ export async function findReachedEvents(
     select distinct on (events.id, run.campaign_id)
       events.id as "eventId", events.workspace_id as "workspaceId", events.bucket, events.user_id as "userId",
       events.name, events.attributes, events.occurred_at as "occurredAt", run.campaign_id as "campaignId",
-      run.id as "runId", ${platformWord(tx, tx`deliveries.platform`)} as platform
+      run.id as "runId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
+      case when deliveries.outcome = 'A' then null
+        when deliveries.outcome = 'H' and deliveries.code = any(${[...controlGroups]}) then deliveries.code
+        else 'NOT_REACHED' end as reach
     from ${takenOf(tx, taken)}
     join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
       and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
       and events.id = taken.event_id collate "C"
     join deliveries on deliveries.day = any(${runDays}::date[]) and deliveries.bucket = events.bucket
-      and deliveries.user_id = decode(events.user_id, 'hex') and deliveries.outcome = 'A'
+      and deliveries.user_id = decode(events.user_id, 'hex')
       and deliveries.sent_at between events.occurred_at - ${windowHours}::int * interval '1 hour' and events.occurred_at
     join unnest(
       ${runs.map(({ id }) => id)}::text[], ${runs.map(({ number }) => number)}::bigint[],
-      ${runs.map(({ campaignId }) => campaignId)}::text[]
-    ) as run (id, number, campaign_id) on run.number = deliveries.run_number
-    order by events.id, run.campaign_id, deliveries.sent_at desc, deliveries.run_number desc, deliveries.device_id`;
+      ${runs.map(({ campaignId }) => campaignId)}::text[], ${runs.map(({ hasGroups }) => hasGroups)}::boolean[]
+    ) as run (id, number, campaign_id, has_groups) on run.number = deliveries.run_number
+      and (deliveries.outcome = 'A' or run.has_groups)
+    order by events.id, run.campaign_id, (deliveries.outcome = 'A') desc, deliveries.sent_at desc, deliveries.run_number desc, deliveries.device_id`;
   return reached
     .map((event) => ({ ...event, goals: goalsOf.get(event.campaignId)! }))
     .filter(({ goals, name }) => goals.some(({ eventName }) => eventName === name));
@@ -231,7 +240,14 @@ async function listEventSpans(
     group by events.workspace_id`;
 }
 
-type ReachingRun = { id: string; number: number; day: string; campaignId: string; goals: ConversionGoal[] };
+type ReachingRun = {
+  id: string;
+  number: number;
+  day: string;
+  campaignId: string;
+  goals: ConversionGoal[];
+  hasGroups: boolean;
+};
 
 /**
  * Runs that were under way in these times, of campaigns with a goal of these names. Nodes' clocks differ a little, and a
@@ -243,7 +259,8 @@ async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<Reac
   for (const { workspaceId, opensAt, closesAt, names } of spans)
     found.push(
       ...(await tx<ReachingRun[]>`
-        select runs.id, runs.number, runs.day::text as day, campaigns.id as "campaignId", campaigns.conversion_goals as goals
+        select runs.id, runs.number, runs.day::text as day, campaigns.id as "campaignId", campaigns.conversion_goals as goals,
+          runs.group_users is not null as "hasGroups"
         from campaigns join runs on runs.campaign_id = campaigns.id
         where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
           and exists (
@@ -268,16 +285,17 @@ export async function insertConversions(tx: Queryable, conversions: Conversion[]
   if (conversions.length === 0) return;
   await tx`
     insert into conversions (
-      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at
+      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at
     )
-    select workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at
+    select workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at
     from unnest(
       ${conversions.map((row) => row.workspaceId)}::text[], ${conversions.map((row) => row.bucket)}::smallint[],
       ${conversions.map((row) => row.campaignId)}::text[], ${conversions.map((row) => row.goal)}::smallint[],
       ${conversions.map((row) => row.eventId)}::text[], ${conversions.map((row) => row.userId)}::text[],
       ${conversions.map((row) => row.runId)}::text[], ${conversions.map((row) => row.platform)}::text[],
+      ${conversions.map((row) => row.reach)}::text[],
       ${conversions.map((row) => row.occurredAt.toISOString())}::timestamptz[]
-    ) as conversion (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at)
+    ) as conversion (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at)
     order by workspace_id collate "C", bucket, campaign_id collate "C", goal, event_id collate "C"
     on conflict (workspace_id, bucket, campaign_id, goal, event_id) do nothing`;
 }

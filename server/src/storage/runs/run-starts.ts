@@ -1,3 +1,4 @@
+import type { GroupUsers } from '../campaigns/audience-groups.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 /**
@@ -56,6 +57,9 @@ export async function startRun(
     /** People, with a device or not. */
     audienceUsers: number;
     segment: { id: string; version: number } | undefined;
+    globalControlPercent: number | null;
+    /** Null of a run without control groups. */
+    groupUsers: GroupUsers[] | null;
     devicesPerMinute: number | null;
     at: Date;
   },
@@ -68,6 +72,7 @@ export async function startRun(
     )
     update runs
     set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
+      global_control_percent = ${run.globalControlPercent}, group_users = ${run.groupUsers === null ? null : tx.json(run.groupUsers)},
       audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
       send_until = send_until + (${run.at}::timestamptz - created_at)
         + make_interval(mins => coalesce(ceil(${run.audienceDevices}::float8 / throttle.devices_per_minute), 0)::int),

@@ -14,6 +14,8 @@ export type RunToSend = {
   /** The workspace in the ledger. */
   workspaceNumber: number;
   campaignId: string;
+  /** The same in all versions of the campaign. */
+  canonicalCampaignId: string;
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
   content: CampaignContent;
@@ -31,6 +33,8 @@ export type RunToSend = {
   audienceDevices: number | null;
   day: string;
   lane: number;
+  /** The share of the workspace's users that it leaves out, in percent, set at its start; null: it leaves nobody out. */
+  globalControlPercent: number | null;
   /** Its throttle, set at its start. */
   devicesPerMinute: number | null;
   sendUntil: Date;
@@ -45,12 +49,13 @@ export type RunToSend = {
 
 const columns = (tx: Queryable) => tx`
   runs.id, runs.number, runs.workspace_id as "workspaceId", workspaces.number as "workspaceNumber",
-  runs.campaign_id as "campaignId", campaigns.audience,
+  runs.campaign_id as "campaignId", campaigns.campaign_id as "canonicalCampaignId", campaigns.audience,
   campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
   runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.audience_devices as "audienceDevices", runs.target_users as "targetUsers",
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
+  runs.global_control_percent as "globalControlPercent",
   runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,
   runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls, ${androidPayload(tx)} as "androidPayload"`;
 

@@ -108,10 +108,12 @@ export async function moveConversions(tx: Queryable, { workspaceId, from, to }: 
     with moved as (
       delete from conversions
       where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
-      returning campaign_id, goal, event_id, run_id, platform, occurred_at
+      returning campaign_id, goal, event_id, run_id, platform, reach, occurred_at
     )
-    insert into conversions (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, occurred_at)
-    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, ${to.userId}, run_id, platform, occurred_at
+    insert into conversions (
+      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at
+    )
+    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, ${to.userId}, run_id, platform, reach, occurred_at
     from moved
     on conflict (workspace_id, bucket, campaign_id, goal, event_id) do nothing`;
 }

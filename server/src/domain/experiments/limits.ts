@@ -1,0 +1,2 @@
+/** Of a workspace's users; the table has the same bounds (migration control_groups). More would be no control any more. */
+export const maxGlobalControlPercent = 50;

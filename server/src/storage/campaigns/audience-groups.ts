@@ -1,0 +1,57 @@
+import type { Platform } from '../../domain/campaigns/content.ts';
+import type { ControlGroup, ControlShares } from '../../domain/experiments/control-groups.ts';
+import { pointsOfPercent } from '../../domain/experiments/draw-point.ts';
+import type { Draw } from '../../domain/experiments/draw-point.ts';
+import type { Fragment, Queryable } from '../database.ts';
+import { allBuckets } from '../segments/segment-members.ts';
+import { isReached } from './audience.ts';
+import type { AudiencePage } from './audience.ts';
+
+/** Users of a run with a device on a platform, of one control group or (null) of none. */
+export type GroupUsers = { platform: Platform; group: ControlGroup | null; users: number };
+
+type Audience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
+  segment: { id: string; version: number } | undefined;
+  shares: ControlShares;
+};
+
+/**
+ * How many users a run is for and its control groups keep out, each once a platform. Reads the audience's devices once, at
+ * the run's start, as the count of devices does. Indexes: devices (workspace_id, bucket, user_id, device_id),
+ * segment_members primary key.
+ */
+export async function countGroupUsers(tx: Queryable, audience: Audience): Promise<GroupUsers[]> {
+  const { workspaceId, segment, shares } = audience;
+  const members =
+    segment === undefined
+      ? tx`devices where devices.workspace_id = ${workspaceId}`
+      : tx`
+          segment_members as member
+          join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
+            and devices.user_id = member.user_id
+          where member.workspace_id = ${workspaceId} and member.bucket = any(${allBuckets})
+            and member.segment_id = ${segment.id} and member.added_in <= ${segment.version}
+            and (member.removed_in is null or member.removed_in > ${segment.version})`;
+  const user = tx`person.user_id`;
+  const isIn = (draw: Draw, of: string, percent: number | null): Fragment =>
+    tx`${drawPointOf(tx, { draw, of, user })} < ${pointsOfPercent(percent ?? 0)}::bigint`;
+  return tx<GroupUsers[]>`
+    select platform, control_group as "group", count(*) as users
+    from (
+      select person.platform,
+        case when ${isIn('global-control', workspaceId, shares.globalPercent)} then 'GLOBAL_CONTROL_GROUP'
+          when ${isIn('campaign-control', shares.canonicalCampaignId, shares.campaignPercent)}
+            then 'CAMPAIGN_CONTROL_GROUP' end as control_group
+      from (
+        select distinct devices.bucket, devices.user_id, devices.platform from ${members} and ${isReached(tx, audience)}
+      ) as person
+    ) as placed
+    group by platform, control_group
+    order by platform, control_group nulls first`;
+}
+
+/** `drawPoint` of the domain, where many users are asked about: four bytes of SHA-256 as one number. */
+function drawPointOf(tx: Queryable, { draw, of, user }: { draw: Draw; of: string; user: Fragment }): Fragment {
+  const digest = tx`sha256(convert_to(${`${draw} ${of} `}::text || ${user}, 'UTF8'))`;
+  return tx`('x' || encode(substring(${digest} from 1 for 4), 'hex'))::bit(32)::bigint`;
+}

@@ -1,0 +1,56 @@
+import type { Platform } from '../../domain/campaigns/content.ts';
+import { controlGroups } from '../../domain/experiments/control-groups.ts';
+import type { ControlGroup } from '../../domain/experiments/control-groups.ts';
+import type { Queryable } from '../database.ts';
+import { inSpan } from './campaign-stats.ts';
+import type { StatsSpan } from './campaign-stats.ts';
+
+type Asked = StatsSpan & { campaignIds: string[] };
+
+/** Users of the runs of a campaign, each once a run and platform, of one control group or (null) of none. */
+export type GroupUserNumbers = { campaignId: string; platform: Platform; group: ControlGroup | null; users: number };
+
+/** Campaigns without control groups are not among them. Index: runs_campaign. */
+export async function sumGroupUsers(tx: Queryable, asked: Asked): Promise<GroupUserNumbers[]> {
+  return tx<GroupUserNumbers[]>`
+    select runs.campaign_id as "campaignId", counted.platform, counted."group", sum(counted.users)::bigint as users
+    from runs
+    cross join lateral jsonb_to_recordset(runs.group_users) as counted (platform text, "group" text, users bigint)
+    where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)} and runs.group_users is not null
+    group by runs.campaign_id, counted.platform, counted."group"
+    order by runs.campaign_id, counted.platform, counted."group" nulls first`;
+}
+
+export type GroupConversionNumbers = {
+  campaignId: string;
+  platform: Platform;
+  goal: number;
+  group: ControlGroup | null;
+  total: number;
+  unique: number;
+  /** Each user once a run. */
+  users: number;
+};
+
+/**
+ * Conversions in runs with control groups, of everybody in their audience: those a message did not reach are among the
+ * treated. Index: conversions_campaign.
+ */
+export async function countGroupConversions(
+  tx: Queryable,
+  asked: Asked & { workspaceId: string },
+): Promise<GroupConversionNumbers[]> {
+  const group = tx`case when conversions.reach = any(${[...controlGroups]}) then conversions.reach end`;
+  return tx<GroupConversionNumbers[]>`
+    with asked as materialized (
+      select runs.id from runs
+      where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)} and runs.group_users is not null
+    )
+    select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, ${group} as "group",
+      count(*) as total, count(distinct conversions.user_id) as unique,
+      count(distinct conversions.run_id || conversions.user_id) as users
+    from asked
+    join conversions on conversions.run_id = asked.id
+    where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
+    group by 1, 2, 3, 4`;
+}
