@@ -340,7 +340,6 @@ create table chunks (
   constraint chunks_check5 CHECK (((ended_at IS NOT NULL) = (state = ANY (ARRAY['DONE'::text, 'QUARANTINED'::text])))),
   constraint chunks_state_check CHECK ((state = ANY (ARRAY['READY'::text, 'CLAIMED'::text, 'DONE'::text, 'QUARANTINED'::text]))),
   constraint chunks_suspect_devices_check CHECK ((suspect_devices > 0)),
-  constraint chunks_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
   constraint chunks_pkey PRIMARY KEY (run_id, number)
 );
 CREATE INDEX chunks_open ON chunks USING btree (lane, not_before, created_at) WHERE (state = ANY (ARRAY['READY'::text, 'CLAIMED'::text]));
@@ -742,7 +741,6 @@ create table push_requests (
   campaign_id text collate "C" not null,
   run_id text collate "C",
   received_at timestamp with time zone not null,
-  constraint push_requests_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
   constraint push_requests_pkey PRIMARY KEY (response_id)
 );
 CREATE INDEX push_requests_age ON push_requests USING btree (received_at);
@@ -843,7 +841,6 @@ create table runs (
   constraint runs_settled_check CHECK (((settled_at IS NULL) OR (status = 'STOPPED'::text))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),
   constraint runs_campaign_id_fkey FOREIGN KEY (campaign_id) REFERENCES campaigns(id),
-  constraint runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_number_key UNIQUE (number)
 );

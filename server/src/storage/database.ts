@@ -1,12 +1,12 @@
 import { isWorkspaceId } from '../domain/tokens/workspace-id.ts';
 import { ConnectionPool } from './postgres/connection-pool.ts';
-import type { ConnectionPoolOptions } from './postgres/connection-pool.ts';
+import type { ConnectionPoolOptions, Receipt } from './postgres/connection-pool.ts';
 import { isForgottenStatement } from './postgres/connection.ts';
 import type { Connection } from './postgres/connection.ts';
 import { commitWithReceipt, readOutcome } from './postgres/receipts.ts';
-import { makeTag, plainQuery } from './postgres/statement.ts';
-import type { Query, Row, Rows, Tag } from './postgres/statement.ts';
-import { LostTransactionError, transact, transactQuery } from './postgres/transaction.ts';
+import { makeTag, plainQuery, writeStatement } from './postgres/statement.ts';
+import type { Query, Row, Rows, Statement, Tag } from './postgres/statement.ts';
+import { LostTransactionError, sendReceipted, throwUnknown, transact, transactQuery } from './postgres/transaction.ts';
 import type { Transaction, Work } from './postgres/transaction.ts';
 
 export { LostTransactionError } from './postgres/transaction.ts';
@@ -133,12 +133,19 @@ async function sendInTransaction(
 ): Promise<Rows<Row[]>> {
   const connection = await pool.take();
   try {
-    return await transactQuery(connection, { begin, ...receiptOf(pool), query }).catch((error: unknown) => {
-      if (query.name === undefined || !isForgottenStatement(error)) throw error;
-      return transactQuery(connection, { begin, ...receiptOf(pool), query: { ...query, name: undefined } });
-    });
+    return await sendRemembered(query, (sent) => transactQuery(connection, { begin, ...receiptOf(pool), query: sent }));
   } finally {
     pool.giveBack(connection);
+  }
+}
+
+/** A statement whose session has forgotten it has done nothing yet: it is sent again, to be parsed anew. */
+async function sendRemembered<Result>(query: Query, send: (query: Query) => Promise<Result>): Promise<Result> {
+  try {
+    return await send(query);
+  } catch (error) {
+    if (query.name === undefined || !isForgottenStatement(error)) throw error;
+    return send({ ...query, name: undefined });
   }
 }
 
@@ -167,6 +174,37 @@ export function inTransaction<Result>(
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return begin(on, { begin: 'begin', ...receiptOf(on.kind === 'session' ? on.pool : on.reach.pool), work });
+}
+
+export type ReceiptedStatement<Found extends readonly object[]> = {
+  /** Stores this receipt with the rest of what it stores. */
+  statement: (receipt: Receipt) => Statement<Found>;
+  /** What the statement would have answered, asked when it is stored and its answer was lost. */
+  readBack: () => Promise<Found>;
+};
+
+/** What `inTransaction` takes three messages for, by one. If its answer is lost, the outcome is looked up. @throws LostTransactionError */
+export async function sendWithReceipt<Found extends readonly object[]>(
+  { reach }: Database,
+  { statement, readBack }: ReceiptedStatement<Found>,
+): Promise<Found> {
+  const { pool } = reach;
+  const receipt = pool.nextReceipt();
+  const query = writeStatement(statement(receipt));
+  const begin = `begin${pool.transactionSettings()}${bindingOf(reach)}`;
+  const asked = { commit: () => 'commit', readOutcome: () => readOutcome(pool, receipt) };
+  const connection = await pool.take();
+  try {
+    const rows = await sendRemembered(query, (sent) =>
+      begin === 'begin'
+        ? sendReceipted(connection, { query: sent, ...asked })
+        : transactQuery(connection, { begin, ...asked, query: sent }),
+    );
+    if (rows) return rows as object as Found;
+  } finally {
+    pool.giveBack(connection);
+  }
+  return readBack().catch((cause: unknown) => throwUnknown(cause));
 }
 
 /** How a transaction that stores something is committed. */

@@ -13,11 +13,12 @@ import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../stora
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
+import { makeJoinOrStore } from './join-or-store.ts';
 import { requireApps } from './require-apps.ts';
 import { makeWakeFanOut } from './wake-fan-out.ts';
 import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
-import type { AcceptedPush, PushToStore, StoredPush } from './store-pushes.ts';
+import type { AcceptedPush, PushToStore, StoredPush, StorePush } from './store-pushes.ts';
 
 export type AcceptPushRequest = {
   admitted: PushOfWorkspace;
@@ -40,6 +41,7 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
     if (stored.some(isSentNow)) wakeFanOut();
     return stored;
   }, requestBatches);
+  const joinOrStore = makeJoinOrStore({ database, wakeFanOut, store });
 
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
@@ -48,7 +50,7 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
     const asked = { workspaceId: workspace.id, audience: command.audience };
     const { segmentId, targetUsers } = await findPushAudience({ database, findNamed: findUsers }, asked);
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
-    if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, store));
+    if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, joinOrStore));
     const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
     const accepted = await answerOnce(deps, once, async (tx) =>
       toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
@@ -98,10 +100,8 @@ function preparePush({ admitted, command, segmentId, targetUsers, at }: Preparat
   };
 }
 
-type Store = (push: PushToStore) => Promise<StoredPush>;
-
 /** A name that was taken in the meantime: audience `User` joins that campaign, every other is a duplicate. */
-async function storeOrJoin(database: Database, push: PushToStore, store: Store): Promise<StoredPush> {
+async function storeOrJoin(database: Database, push: PushToStore, store: StorePush): Promise<StoredPush> {
   const first = await store(push);
   if (first.kind !== 'name-taken') return first;
   const existing = await findCampaignByName(database, push);

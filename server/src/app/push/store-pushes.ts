@@ -47,6 +47,8 @@ export type StoredPush =
   /** The campaign to join sends nothing any more, or not now. */
   | { kind: 'not-joinable'; status: CampaignStatus };
 
+export type StorePush = (push: PushToStore) => Promise<StoredPush>;
+
 /**
  * What happens to a push: it is sent immediately, is scheduled, waits for the schedule of the campaign it joins, or
  * fails.
@@ -200,7 +202,7 @@ function toStored(outcome: Outcome): StoredPush {
   }
 }
 
-function toAccepted(push: PushToStore, occurrences: Date[]): AcceptedPush {
+export function toAccepted(push: PushToStore, occurrences: Date[]): AcceptedPush {
   return {
     campaignId: push.campaignId,
     requestId: push.command.requestId,

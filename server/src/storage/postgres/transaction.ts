@@ -48,6 +48,26 @@ export async function transactQuery(
   return inScope(connection, transaction, (scope) => scope.send(query));
 }
 
+/**
+ * One statement that stores its own receipt, in no transaction but its own: one message. If its answer was lost, the outcome is
+ * looked up.
+ *
+ * @returns its rows; undefined when it is stored and its rows are lost
+ * @throws LostTransactionError
+ */
+export async function sendReceipted(
+  connection: Connection,
+  { query, readOutcome }: Pick<Begin, 'readOutcome'> & { query: Query },
+): Promise<Rows<Row[]> | undefined> {
+  try {
+    return (await connection.run(query)).rows;
+  } catch (error) {
+    if (isRefusal(connection, error)) throw error;
+    settle(await readOutcome(), error);
+    return undefined;
+  }
+}
+
 async function inScope<Result>(
   connection: Connection,
   transaction: Begin,
@@ -96,10 +116,22 @@ function settle(outcome: TransactionOutcome, cause: unknown): void {
       message: 'the connection was lost at the commit, and the transaction is not stored',
       cause,
     });
+  throwUnknown(cause);
+}
+
+export function throwUnknown(cause: unknown): never {
   throw new LostTransactionError('COMMIT_OUTCOME_UNKNOWN', {
     message: 'the connection was lost before the commit was answered, and the database cannot be asked',
     cause,
   });
+}
+
+/**
+ * Whether the database says that it does not commit. A session that is ended while it commits says so too (`FATAL`), and
+ * may have committed.
+ */
+function isRefusal(connection: Connection, error: unknown): boolean {
+  return !connection.isLost() && error instanceof pg.DatabaseError && error.severity === 'ERROR';
 }
 
 class TransactionScope implements Sender {
@@ -161,21 +193,13 @@ class TransactionScope implements Sender {
       // Never a prepared statement: one that is gone would fail the transaction it is to store.
       ({ command } = await this.#connection.run(plainQuery(commit(this.#sent))));
     } catch (error) {
-      if (!this.#isRefusal(error)) return settle(await readOutcome(), error);
+      if (!isRefusal(this.#connection, error)) return settle(await readOutcome(), error);
       await this.rollBack();
       this.#fault ??= error;
       throw (error as pg.DatabaseError).code === inFailedTransaction ? this.#rolledBack() : error;
     }
     // PostgreSQL answers the commit of a failed transaction with `ROLLBACK`, and no error.
     if (command !== 'COMMIT') throw this.#rolledBack();
-  }
-
-  /**
-   * Whether the database says that it does not commit. A session that is ended while it commits says so too (`FATAL`), and
-   * may have committed.
-   */
-  #isRefusal(error: unknown): boolean {
-    return !this.#connection.isLost() && error instanceof pg.DatabaseError && error.severity === 'ERROR';
   }
 
   /** A connection that cannot even do this is closed, which undoes the transaction as well. */
