@@ -797,6 +797,23 @@ create table run_failures (
   constraint run_failures_pkey PRIMARY KEY (run_id, platform, outcome, code)
 );
 
+create table run_refusals (
+  run_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  provider text not null,
+  app_id text collate "C" not null,
+  platform text,
+  credentials text collate "C" not null,
+  words text not null,
+  refused_at timestamp with time zone not null,
+  constraint run_refusals_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint run_refusals_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text, 'hms'::text]))),
+  constraint run_refusals_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
+  constraint run_refusals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint run_refusals_key UNIQUE NULLS NOT DISTINCT (run_id, provider, app_id, platform, credentials)
+);
+CREATE INDEX run_refusals_workspace ON run_refusals USING btree (workspace_id);
+
 create table runs (
   id text collate "C" not null,
   workspace_id text collate "C" not null,

@@ -24,9 +24,9 @@ export function SendingNow({ overview }: { overview: Overview }) {
         {running.map((send) => (
           <Running key={send.runId} send={send} now={now} />
         ))}
-        {paused.map(({ campaignId, campaignName, reason, runs, platform }) => (
-          <Text key={`${platform} ${reason}`} size="sm" style={{ overflowWrap: 'anywhere' }}>
-            Paused: <CampaignLink id={campaignId} name={campaignName} />
+        {paused.map(({ campaignId, campaignName, reason, runs, platform, waits }) => (
+          <Text key={`${waits} ${platform} ${reason}`} size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {waits === 'all' ? 'Paused' : 'Devices wait'}: <CampaignLink id={campaignId} name={campaignName} />
             {runs > 1 && ` and ${(runs - 1).toLocaleString('en')} more sends`}: {reason}
           </Text>
         ))}

@@ -15,6 +15,7 @@ import type { Delivery } from './delivery/deliver.ts';
 import type { JobBook } from './job-book.ts';
 import { startJob } from './job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
+import { makeContinueMendedRuns } from './fan-out/continue-mended-runs.ts';
 import { makeEndRuns } from './fan-out/end-runs.ts';
 import { makePersonaliseDevices } from './fan-out/personalise-devices.ts';
 import { makeReleaseRuns } from './fan-out/release-runs.ts';
@@ -140,6 +141,11 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     }),
     looping,
   );
+  const onContinued = (): void => {
+    chunks.wake();
+    retry.wake();
+  };
+  const mended = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
   const segments = startSegmentJobs(deps, { onFilled: release.wake });
   const dueKeeping = [makeExpireSegments({ database }), makeEraseDueUsers({ database })].map((job) =>
     startJob(job, looping),
@@ -154,11 +160,9 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     makeTrimOldRecords({ database, clock, log, retention: deps.retention }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
   ].map((job) => startJob(job, looping));
+  const fanOut = [release, chunks, retry, mended];
   const wakeFanOut = (): void => {
-    release.wake();
-    chunks.wake();
-    retry.wake();
-    end.wake();
+    for (const part of [...fanOut, end]) part.wake();
   };
   const { databaseUrl, lateSendMinutes } = deps;
   const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes, onFired: wakeFanOut }), looping);
@@ -184,9 +188,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     async stop() {
       outcomes.noteStopping();
       await queue.stop();
-      await Promise.all(
-        [schedules, release, chunks, retry, segments, ...dueKeeping, ...housekeeping].map((part) => part.stop()),
-      );
+      await Promise.all([schedules, ...fanOut, segments, ...dueKeeping, ...housekeeping].map((part) => part.stop()));
       await end.stop();
     },
   };

@@ -1,3 +1,5 @@
+import { saveProviderCredential } from '../../src/app/credentials/save-provider-credential.ts';
+import { makeSimulatedCredentials } from '../../src/app/sandbox/make-simulated-credentials.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../carillon-bundle.ts';
 import { startAppsBundle } from './apps-bundle.ts';
@@ -135,4 +137,35 @@ test('a device whose app has no credential is kept, and the others are reached',
   ]);
   const [kept] = await bundle.database`select state from devices where app_id = 'removed'`;
   expect(kept).toEqual({ state: 'ACTIVE' });
+});
+
+test("an app's refused credential holds its devices alone; they are reached once the app has another", async () => {
+  const { database, workspaceId, encryption } = bundle;
+  const [credential] = await makeSimulatedCredentials('nobody');
+  // The simulated Firebase is not told of this one.
+  const stored = { workspaceId, appId: 'courier', credential, at: new Date() };
+  await saveProviderCredential({ encryption }, database, stored);
+  const held = async () => {
+    const { cid } = (await bundle.push(body(`Held ${Date.now()}`, { targetPlatform: ['ANDROID'] }))).json();
+    const rows = () => ledger(cid as string);
+    await until(async () => (await rows()).length === 3);
+    return { cid: cid as string, rows };
+  };
+  // A worker knows for two seconds what it read.
+  const { cid, rows } = await until(async () => {
+    const sent = await held();
+    return (await sent.rows()).some(({ outcome }) => outcome === 'WAITING') && sent;
+  });
+  expect((await rows()).map(({ app, outcome }) => [app, outcome])).toEqual([
+    ['courier', 'WAITING'],
+    ['default', 'ACCEPTED'],
+    ['removed', 'REJECTED'],
+  ]);
+  const [run] = await database`select status, status_reason as reason from runs where campaign_id = ${cid}`;
+  expect(run).toMatchObject({ status: 'SENDING', reason: expect.stringContaining('(app courier)') });
+
+  // The app takes that of the default app.
+  await database`delete from provider_credentials where app_id = 'courier'`;
+  await until(async () => (await rows())[0]!.outcome === 'ACCEPTED');
+  await until(async () => (await bundle.inbox()).filter(({ campaignId }) => campaignId === cid).length === 2);
 });

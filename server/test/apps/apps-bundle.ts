@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { addApp } from '../../src/app/apps/manage-apps.ts';
 import { makeClock } from '../../src/clock.ts';
+import { makeEncryption } from '../../src/domain/encryption.ts';
 import type { App } from '../../src/domain/apps/app.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 
@@ -8,12 +9,14 @@ export type AppsBundle = Awaited<ReturnType<typeof startAppsBundle>>;
 
 /** A whole node, to whose demo workspace apps, devices and campaigns are added. */
 export async function startAppsBundle() {
-  const bundle = await startCarillonBundle();
+  const masterKey = Buffer.alloc(32, 9);
+  const bundle = await startCarillonBundle({ CARILLON_MASTER_KEY: masterKey.toString('base64') });
   const { database, workspaceId } = bundle;
   const post = (family: string, body: object) =>
     bundle.call('POST', `/v1/${family}/${workspaceId}`, { headers: bundle.basic(), body });
   return {
     ...bundle,
+    encryption: makeEncryption(masterKey),
     addApp: (app: Pick<App, 'platform' | 'appId' | 'identifier'> & Partial<App>) =>
       addApp(
         { database, clock: makeClock() },

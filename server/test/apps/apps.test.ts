@@ -118,7 +118,7 @@ test('an app has a credential of its own, which is bound to it, and leaves that 
   expect(encryption.decrypt(other!.encrypted, `provider-credential:${workspaceId}:apns`).toString()).toContain('TEAM');
 
   const credentialsOf = await makeLoadCredentials(deps)(workspaceId);
-  const found = (appId: string | null) => credentialsOf({ platform: 'IOS', appId })?.apns;
+  const found = (appId: string | null) => credentialsOf.find({ platform: 'IOS', appId })?.credentials.apns;
   expect(found('courier')).toMatchObject({ topic: 'com.example.courier', environment: 'sandbox' });
   expect(found('courier-live')).toMatchObject({ topic: 'com.example.courier', environment: 'production' });
   expect(found(null)).toMatchObject({ topic: 'com.example.app', environment: 'production' });

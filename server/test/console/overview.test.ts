@@ -115,13 +115,19 @@ describe('the overview', () => {
     await database`
       insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
       values ('r1', ${workspaceId}, 0, 'ANDROID', 'ACCEPTED', 40), ('r1', ${workspaceId}, 9, 'ANDROID', 'GONE', 2)`;
+    await database`
+      insert into run_refusals (run_id, workspace_id, provider, app_id, credentials, words, refused_at)
+      values ('r1', ${workspaceId}, 'hms', 'courier', '1', '80200001: no (app courier)', ${now})`;
     const shown = await read();
     expect(shown.running).toMatchObject([
       { campaignId: 'c1', campaignName: 'Campaign c1', audienceDevices: 200, accepted: 40, notDelivered: 2 },
     ]);
-    expect(shown.paused).toMatchObject([{ campaignId: 'c2', platform: 'ANDROID', runs: 1 }]);
+    expect(shown.paused).toMatchObject([
+      { campaignId: 'c1', platform: 'ANDROID', provider: 'hms', waits: 'some', runs: 1 },
+      { campaignId: 'c2', platform: 'ANDROID', provider: 'fcm', waits: 'all', runs: 1 },
+    ]);
     expect(shown.scheduled).toMatchObject([{ campaignId: 'c3', nextAt: later.toISOString() }]);
-    expect(shown.verdict.findings[0]).toMatchObject({
+    expect(shown.verdict.findings[1]).toMatchObject({
       what: 'A send is paused. FCM (Android) says: PERMISSION_DENIED: not you',
       place: { screen: 'campaign', campaignId: 'c2' },
     });

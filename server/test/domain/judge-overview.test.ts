@@ -19,6 +19,7 @@ const well: OverviewFacts = {
   limits: [{ name: 'Push requests', used: 10, most: 100 }],
   tooManyConnections: undefined,
 };
+const pause = { provider: null, waits: 'all', runs: 3, campaignId: 'c' } as const;
 const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID_ARGUMENT', advice: 'Look at it.' } as const;
 
 test('nothing wrong is said in three words', () => {
@@ -30,8 +31,13 @@ test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
   ['a database that does not answer', { troubles: ['database'] }, ['trouble', 'not ready: database']],
   [
     'a send the provider paused',
-    { paused: [{ platform: 'ANDROID', reason: 'SENDER: no', runs: 1, campaignId: 'c' }] },
+    { paused: [{ ...pause, platform: 'ANDROID', reason: 'SENDER: no' }] },
     ['trouble', 'FCM (Android) says: SENDER: no'],
+  ],
+  [
+    'a credential whose devices wait while others are sent to',
+    { paused: [{ ...pause, platform: 'ANDROID', provider: 'fcm', waits: 'some', reason: 'X: no (app shop)' }] },
+    ['trouble', 'Devices of 3 sends wait, the others are sent to. FCM (Android) says: X: no (app shop)'],
   ],
   [
     'a credential that was refused',
@@ -74,7 +80,7 @@ test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
 });
 
 test.each<[string, Partial<OverviewFacts>]>([
-  ['what a person paused', { paused: [{ platform: null, reason: 'paused by Olga', runs: 3, campaignId: 'c' }] }],
+  ['what a person paused', { paused: [{ ...pause, platform: null, reason: 'paused by Olga' }] }],
   ['devices that are gone', { failures: [{ ...failure, outcome: 'GONE', devices: 900 }] }],
   ['a few failures', { accepted: 10, failures: [{ ...failure, devices: 19 }] }],
   ['less than 5 % failing', { failures: [{ ...failure, devices: 50 }] }],

@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/clock.ts';
 import type { ProviderCredentials } from '../../src/domain/provider-credential.ts';
+import { providerOf } from '../../src/domain/delivery/provider-name.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { setImmediate } from 'node:timers/promises';
 import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
@@ -72,7 +73,13 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       random: parts.spread,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
-      loadCredentials: async () => () => parts.credentials,
+      loadCredentials: async () => ({
+        find: (device) => ({
+          credentials: parts.credentials,
+          name: { provider: providerOf(device), appId: 'default', version: '1' },
+        }),
+        apps: [],
+      }),
       delivery: { openBatch: makeSingleBatch((request) => providers.deliver(request, waveOf(request))) },
     });
 

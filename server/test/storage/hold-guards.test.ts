@@ -67,8 +67,8 @@ describe('a chunk', () => {
     [
       'openWindow',
       (tx, hold) => chunks.openWindow(tx as Database, { ...hold, ...place, at, leaseUntil, devices: 5 }),
-      true,
-      false,
+      [],
+      undefined,
     ],
     [
       'closeWindow',
@@ -96,7 +96,7 @@ describe('a chunk', () => {
       await tx`update runs set status = 'PAUSED', status_reason = 'test' where id = ${runId}`;
       return chunks.openWindow(tx as Database, { ...hold, ...place, at, leaseUntil, devices: 5 });
     });
-    expect(opened).toEqual({ said: false, isChanged: false });
+    expect(opened).toEqual({ said: undefined, isChanged: false });
   });
 });
 

@@ -92,6 +92,9 @@ export type Overview = {
 
     /** Who refused the credential; null for what a person paused. */
     provider: ProviderName | null;
+
+    /** Whether all devices wait, or those of the refused credential alone. */
+    waits: 'all' | 'some';
     reason: string;
     runs: number;
     campaignId: string;

@@ -13,6 +13,7 @@ import {
   resumeCampaignRuns,
   stopCampaignRuns,
 } from '../../storage/runs/campaign-runs.ts';
+import { forgetCampaignRefusals } from '../../storage/runs/run-refusals.ts';
 import { findCampaignRecord, moveCampaign } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignMove, CampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { expireWaitingDeliveries } from '../../storage/runs/stopped-runs.ts';
@@ -88,6 +89,7 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
       break;
     case 'resume':
       nextAt = occurrenceToResumeWith(campaign, at);
+      await forgetCampaignRefusals(tx, { campaignId, at });
       await resumeCampaignRuns(tx, campaignId);
       if (nextAt && campaign.deliveryType === 'PERIODIC')
         await rescheduleWaitingRuns(tx, { campaignId, dueAt: nextAt });

@@ -161,7 +161,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     running,
     paused: paused.map((pause) => ({
       ...pause,
-      provider: pause.platform === null ? null : pausedBy({ ...pause, platform: pause.platform }),
+      provider: pausedBy(pause),
     })),
     scheduled,
     failedRuns,

@@ -1,30 +1,41 @@
 import { providerOf } from '../delivery/provider-name.ts';
-import type { Reachable } from '../delivery/provider-name.ts';
+import type { ProviderName, Reachable } from '../delivery/provider-name.ts';
 import type { ProviderCredential, ProviderCredentials } from '../provider-credential.ts';
 import { defaultAppId } from './app.ts';
 import type { App } from './app.ts';
 
-export type CredentialOfApp = { appId: string; credential: ProviderCredential };
+/** `version`: of all credentials of its provider in the workspace. */
+export type CredentialOfApp = { appId: string; credential: ProviderCredential; version: string };
 
 /** A device's app; null is the default one. */
 type AppOfDevice = Reachable & { appId: string | null };
 
-/**
- * With what messages reach the devices of an app. Empty: the workspace has no credential of their provider at all.
- * Undefined: it has one, but none for this app, or the app was removed.
- */
-export type CredentialsOfApps = (app: AppOfDevice) => ProviderCredentials | undefined;
+/** A stored credential by its names; `version` tells the credentials of its provider from those that take their place. */
+export type CredentialName = { provider: ProviderName; appId: string; version: string };
+
+/** With what messages reach devices: nothing where the workspace has no credential of their provider at all. */
+export type FoundCredentials = { credentials: ProviderCredentials; name: CredentialName };
+
+export type CredentialsOfApps = {
+  /** Undefined: the workspace has a credential of the provider, but none for this app, or the app was removed. */
+  find(app: AppOfDevice): FoundCredentials | undefined;
+  /** Those beside the default ones. */
+  apps: readonly Pick<App, 'platform' | 'appId'>[];
+};
 
 /** Finds the credential of each app once, however many devices ask. Pure. */
 export function makeCredentialsOfApps(apps: readonly App[], stored: readonly CredentialOfApp[]): CredentialsOfApps {
-  const known = new Map<string, ProviderCredentials | undefined>();
-  return (app) => {
-    const key = keyOfApp(app);
-    const found = known.get(key);
-    if (found || known.has(key)) return found;
-    const credentials = findCredentials(app, { apps, stored });
-    known.set(key, credentials);
-    return credentials;
+  const known = new Map<string, FoundCredentials | undefined>();
+  return {
+    apps,
+    find(app) {
+      const key = keyOfApp(app);
+      const found = known.get(key);
+      if (found || known.has(key)) return found;
+      const credentials = findCredentials(app, { apps, stored });
+      known.set(key, credentials);
+      return credentials;
+    },
   };
 }
 
@@ -36,17 +47,19 @@ export function keyOfApp({ platform, provider, appId }: AppOfDevice): string {
 
 type Workspace = { apps: readonly App[]; stored: readonly CredentialOfApp[] };
 
-function findCredentials({ appId, ...device }: AppOfDevice, workspace: Workspace): ProviderCredentials | undefined {
+function findCredentials({ appId, ...device }: AppOfDevice, workspace: Workspace): FoundCredentials | undefined {
   const provider = providerOf(device);
   const stored = workspace.stored.filter(({ credential }) => credential.provider === provider);
-  if (stored.length === 0) return {};
+  if (stored.length === 0) return { credentials: {}, name: { provider, appId: defaultAppId, version: '' } };
   const apps = workspace.apps.filter((app) => app.platform === device.platform);
   if (appId !== null && !apps.some((app) => app.appId === appId)) return undefined;
   const owner = ownerOfCredential(appId ?? defaultAppId, { owners: stored, others: apps });
-  const credential = stored.find((one) => one.appId === owner)?.credential;
+  const found = stored.find((one) => one.appId === owner);
+  if (!found) return undefined;
   // What names no app is of the one whose credential it takes.
   const app = apps.find((one) => one.appId === (appId ?? owner));
-  return credential && credentialsFor(credential, app);
+  const { credential, version } = found;
+  return { credentials: credentialsFor(credential, app), name: { provider, appId: found.appId, version } };
 }
 
 type Ids = readonly { appId: string }[];

@@ -14,6 +14,9 @@ export type ProviderFacts = {
   silent: { until: Date; reason: string } | null;
 };
 
+/** Who refused is told by the words where it is not known; nobody did where a person paused. */
+type Pause = { platform: Platform | null; provider: ProviderName | null; waits: 'all' | 'some'; reason: string };
+
 export type OverviewFacts = {
   at: Date;
   /** What `/readyz` names. */
@@ -21,7 +24,7 @@ export type OverviewFacts = {
   /** Nodes that send and were heard of lately. */
   sendingNodes: number;
   providers: ProviderFacts[];
-  paused: { platform: Platform | null; reason: string; runs: number; campaignId: string }[];
+  paused: (Pause & { runs: number; campaignId: string })[];
   failedRuns: { campaignId: string; campaignName: string; status: 'FAILED' | 'MISSED'; reason: string }[];
   /** Chunks and retries that could be sent now. */
   oldestWaitingAt: Date | null;
@@ -102,22 +105,26 @@ function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingJob
   return findings;
 }
 
-/** Whose refusal pauses a send: its reason is the code and the words of it. */
-export function pausedBy({ platform, reason }: { platform: Platform; reason: string }): ProviderName {
-  return providerOfCode({ platform, code: reason.split(':', 1)[0]! });
+/** Whose refusal pauses a send, or what it holds of one: its reason is the code and the words of it. */
+export function pausedBy({ platform, provider, reason }: Omit<Pause, 'waits'>): ProviderName | null {
+  return provider ?? (platform && providerOfCode({ platform, code: reason.split(':', 1)[0]! }));
 }
 
 function judgePauses({ paused, providers }: OverviewFacts): Finding[] {
-  return paused.flatMap(({ platform, reason, runs, campaignId }) => {
+  return paused.flatMap(({ waits, runs, campaignId, ...pause }) => {
+    const by = pausedBy(pause);
     // What a person paused is as wanted.
-    if (platform === null) return [];
-    const by = pausedBy({ platform, reason });
-    const name = providers.find(({ provider }) => provider === by)?.name ?? platform;
+    if (by === null) return [];
+    const name = providers.find(({ provider }) => provider === by)?.name ?? pause.platform;
+    const sends = runs === 1 ? 'a send' : `${runs} sends`;
     return [
       {
         level: 'trouble' as const,
-        what: `${runs === 1 ? 'A send is' : `${runs} sends are`} paused. ${name} says: ${reason}`,
-        todo: 'Connect a credential that the provider takes, then resume the campaign.',
+        what:
+          waits === 'all'
+            ? `${runs === 1 ? 'A send is' : `${sends} are`} paused. ${name} says: ${pause.reason}`
+            : `Devices of ${sends} wait, the others are sent to. ${name} says: ${pause.reason}`,
+        todo: 'Connect a credential that the provider takes, or mend its account and check the credential: then they are sent to.',
         place: { screen: 'campaign' as const, campaignId },
       },
     ];

@@ -35,7 +35,10 @@ export function makeLoadCredentials(deps: LoadCredentialsDependencies): LoadCred
     const apps = await listApps(database, workspaceId);
     await onApps?.({ workspaceId, apps });
     const rows = await listProviderCredentials(database, workspaceId);
-    const stored = rows.map((row) => ({ appId: row.appId, credential: openCredential(encryption, row) }));
+    const stored = rows.map((row) => ({
+      ...{ appId: row.appId, version: row.version },
+      credential: openCredential(encryption, row),
+    }));
     return makeCredentialsOfApps(apps, stored);
   };
   return (workspaceId) => {

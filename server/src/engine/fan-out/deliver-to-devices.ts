@@ -3,9 +3,9 @@ import type { PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { keyOfApp } from '../../domain/apps/credentials-of-apps.ts';
-import type { CredentialsOfApps } from '../../domain/apps/credentials-of-apps.ts';
+import type { CredentialsOfApps, FoundCredentials } from '../../domain/apps/credentials-of-apps.ts';
 import { providerOf } from '../../domain/delivery/provider-name.ts';
-import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import { findRefusal } from '../../domain/delivery/refusal.ts';
 import type { Logger } from '../../log.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { LoadCredentials } from '../credentials/load-credentials.ts';
@@ -18,6 +18,7 @@ import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import type { Recipient } from './personalise-devices.ts';
 import { notTried, settleAs, settleOutcome } from './settle-outcome.ts';
+import { tellReach, waitForCredential } from './wait-for-credential.ts';
 
 export type DeliverToDevicesDependencies = {
   log: Logger;
@@ -63,11 +64,16 @@ export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): Delive
       const settle = (place: number, result: DeviceResult): void => {
         results[place] = result;
         open -= 1;
-        if (open === 0) resolve(results);
+        if (open === 0) resolve(tellReach(results, { run, credentialsOf }));
       };
-      for (const { credentials, ...batch } of batchesOf(going, { addressees, credentialsOf })) {
-        if (credentials) sendBatch(deps, { run, addressees, credentials, settle, ...batch });
-        else for (const place of batch.places) settle(place, settleWithoutCredential(addressees[place]!));
+      for (const { found, ...batch } of batchesOf(going, { addressees, credentialsOf })) {
+        const { platform } = addressees[batch.places[0]!]!.device;
+        const known = found && findRefusal(run.refusals, { credential: found.name, platform });
+        if (!found) for (const place of batch.places) settle(place, settleWithoutCredential(addressees[place]!));
+        else if (known)
+          for (const place of batch.places)
+            settle(place, waitForCredential({ run, ...addressees[place]! }, { refusal: known, by: 'what is known' }));
+        else sendBatch(deps, { run, addressees, found, settle, ...batch });
       }
     });
   };
@@ -100,7 +106,7 @@ function settleWithoutCredential(addressee: Addressee): DeviceResult {
 
 /** Devices of one app, language and badge that one provider reaches through one account; without one where there is none. */
 type Batch = { account: SendAccount | undefined; places: number[] };
-type FoundBatch = Batch & { credentials: ProviderCredentials | undefined };
+type FoundBatch = Batch & { found: FoundCredentials | undefined };
 
 function batchesOf(
   places: readonly number[],
@@ -117,10 +123,10 @@ function batchesOf(
     const isOfService = providerOf(device) === 'webpush';
     let batch = isOfService ? undefined : batches.get(app);
     if (!batch) {
-      const credentials = credentialsOf(device);
-      const account = credentials && sendAccountOf(device, credentials);
+      const found = credentialsOf.find(device);
+      const account = found && sendAccountOf(device, found.credentials);
       const key = isOfService ? `${app} ${account?.key}` : app;
-      batch = batches.get(key) ?? { account, credentials, places: [] };
+      batch = batches.get(key) ?? { account, found, places: [] };
       batches.set(key, batch);
     }
     batch.places.push(place);
@@ -131,12 +137,12 @@ function batchesOf(
 type Sending = Batch & {
   run: RunToSend;
   addressees: readonly Addressee[];
-  credentials: ProviderCredentials;
+  found: FoundCredentials;
   settle(place: number, result: DeviceResult): void;
 };
 
 function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
-  const { run, account, places, addressees, credentials, settle } = sending;
+  const { run, account, places, addressees, found, settle } = sending;
   const devices = places.map((place) => addressees[place]!.device);
   const isPersonal = devices.some(({ personal }) => personal !== undefined);
   const partsOf = isPersonal ? undefined : partsOfBatch(deps, { run, devices });
@@ -147,7 +153,7 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
     settle(place, failRecipient(device, attempt));
   };
   const send = deps.delivery.openBatch({
-    credentials,
+    credentials: found.credentials,
     devices,
     messageOf: (index) => messageTo(deps, { run, device: devices[index]! }),
     partsOf,
@@ -159,7 +165,7 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
       const acceptedCode = instead ? `FALLBACK_${instead.cause}` : null;
       let result: DeviceResult;
       try {
-        result = settleOutcome(deps, { run, device, attempt, account, outcome, acceptedCode });
+        result = settleOutcome(deps, { run, device, attempt, account, outcome, acceptedCode, credential: found.name });
       } catch (error) {
         return fail(index, error);
       }

@@ -1,3 +1,4 @@
+import type { ToldRefusal } from '../../domain/delivery/refusal.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { Delivery } from '../../storage/ledger/deliveries.ts';
 
@@ -5,8 +6,8 @@ import type { Delivery } from '../../storage/ledger/deliveries.ts';
 export type DeviceResult = {
   delivery: Delivery;
   gone?: { code: string; goneSince: Date };
-  /** The credential is refused: the run pauses with these words. */
-  stopReason?: string;
+  /** A credential is refused, and the device waits for it: until the message is over, unless it is tried again before. */
+  refused?: { refusal: ToldRefusal; by: 'the provider' | 'what is known'; reaches: 'others' | 'nobody' };
 };
 
 /** The outcome of a device whose messages ended their workers: no request is made for it any more. */

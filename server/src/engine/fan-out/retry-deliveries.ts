@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { addRunCounts, markDevicesGone } from '../../storage/ledger/deliveries.ts';
@@ -12,7 +11,7 @@ import {
   settleDeliveries,
 } from '../../storage/ledger/due-deliveries.ts';
 import type { Address, DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
-import { findRunsToSendAgain, keepSendingRuns, listSendingDays, pauseRun } from '../../storage/runs/run-states.ts';
+import { findRunsToSendAgain, keepSendingRuns, listSendingDays } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
@@ -24,6 +23,7 @@ import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, quotaFor } from './run-throttle.ts';
 import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
+import { keepWaiting, tellRun } from './wait-for-credential.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
@@ -230,12 +230,21 @@ type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: D
 
 /** One transaction for the batch. What another worker took over when our lease ran out keeps that worker's outcome. */
 async function settle(database: Database, { due, runs, results, at }: Settlement): Promise<void> {
-  const deliveries = due.map((delivery, place) => ({
-    ...delivery,
-    ...results[place]!.delivery,
-    claimedAttempts: delivery.attempts,
-  }));
+  // In one order, as runs are locked at the end.
+  const byRun = [...Map.groupBy(due.keys(), (place) => due[place]!.runNumber)]
+    .map(([number, places]) => ({ run: runs.get(number)!, places }))
+    .sort((one, other) => (one.run.id < other.run.id ? -1 : 1));
   await inTransaction(database, async (tx) => {
+    const kept: DeviceResult[] = [...results];
+    for (const { run, places } of byRun) {
+      const own = await keepWaiting(tx, { run, results: places.map((place) => results[place]!), at });
+      places.forEach((place, index) => (kept[place] = own[index]!));
+    }
+    const deliveries = due.map((delivery, place) => ({
+      ...delivery,
+      ...kept[place]!.delivery,
+      claimedAttempts: delivery.attempts,
+    }));
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,
@@ -244,15 +253,17 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const byWorkspace = Map.groupBy(stored, (place) => runs.get(due[place]!.runNumber)!.workspaceId);
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
       await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
-    for (const stop of stopsOf(
-      stored.map((place) => ({ runId: runs.get(due[place]!.runNumber)!.id, ...due[place]!, ...results[place]! })),
-    ))
-      await pauseRun(tx, stop);
+    const isStored = new Set(stored);
+    for (const { run, places } of byRun)
+      await tellRun(tx, {
+        run,
+        results: places.filter((place) => isStored.has(place)).map((place) => results[place]!),
+      });
   });
   // By itself: of several runs the rows of users come in no one order, and two batches could wait in a circle.
-  for (const [runNumber, places] of Map.groupBy(due.keys(), (place) => due[place]!.runNumber)) {
+  for (const { run, places } of byRun) {
     const chunk = 'ENDED' as const;
-    const settled = { run: runs.get(runNumber)!, chunk, results: places.map((place) => results[place]!) };
+    const settled = { run, chunk, results: places.map((place) => results[place]!) };
     if (eligibilityRulesOfRun(settled.run)?.record) await inTransaction(database, (tx) => withdrawUnsent(tx, settled));
   }
 }
@@ -268,13 +279,3 @@ function changesOf(
     { ...change, outcome, devices: 1 },
   ];
 }
-
-/** Why each of these runs must pause, the first reason of each, in one order. */
-function stopsOf(results: { runId: string; platform: Platform; stopReason?: string }[]): RunStop[] {
-  const stops = new Map<string, RunStop>();
-  for (const { runId, platform, stopReason } of results)
-    if (stopReason !== undefined && !stops.has(runId)) stops.set(runId, { id: runId, platform, reason: stopReason });
-  return [...stops.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
-}
-
-type RunStop = { id: string; platform: Platform; reason: string };

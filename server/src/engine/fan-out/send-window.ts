@@ -20,7 +20,6 @@ import {
   markDevicesGone,
 } from '../../storage/ledger/deliveries.ts';
 import type { CountChange, DeliveriesToStore } from '../../storage/ledger/deliveries.ts';
-import { pauseRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { bucketGroup } from './bucket-group.ts';
 import { LostWorkError } from '../keep-outcomes.ts';
@@ -33,6 +32,7 @@ import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
+import { keepWaiting, tellRun } from './wait-for-credential.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 
 export type WindowResult =
@@ -78,31 +78,32 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const deliver = makeDeliverToEligible(deps);
   const partitions = new Set<string>();
 
-  return async ({ run, chunk, cursor, search }) => {
+  return async ({ run: given, chunk, cursor, search }) => {
     const wanted = search ? Math.max(1, Math.floor(search.suspectDevices / 2)) : deps.windowDevices;
-    const quota = await leaseQuota(database, { run, at: clock.now(), wanted });
-    if (quota === 0) return { kind: 'throttled', until: nextQuota(run, clock.now()) };
-    const { page, next: nextBucket } = await readPage(deps, { run, chunk, cursor, limit: quota });
-    await returnQuota(database, { run, at: clock.now(), devices: quota - page.length });
+    const quota = await leaseQuota(database, { run: given, at: clock.now(), wanted });
+    if (quota === 0) return { kind: 'throttled', until: nextQuota(given, clock.now()) };
+    const { page, next: nextBucket } = await readPage(deps, { run: given, chunk, cursor, limit: quota });
+    await returnQuota(database, { run: given, at: clock.now(), devices: quota - page.length });
     const last = page.at(-1);
     if (!last)
       return (await endChunk(database, { ...chunk, state: 'DONE', at: clock.now() }))
         ? { kind: 'ended' }
         : { kind: 'lost' };
-    if (!partitions.has(run.day)) {
-      await ensureDeliveriesPartition(database, run.day);
+    if (!partitions.has(given.day)) {
+      await ensureDeliveriesPartition(database, given.day);
       partitions.clear();
-      partitions.add(run.day);
+      partitions.add(given.day);
     }
     const end = { bucket: last.bucket, position: last.position };
-    const opened = await openWindow(database, {
+    const refusals = await openWindow(database, {
       ...chunk,
       ...end,
       at: clock.now(),
       leaseUntil: leaseEnd(clock),
       devices: page.length,
     });
-    if (!opened) return { kind: 'lost' };
+    if (!refusals) return { kind: 'lost' };
+    const run = { ...given, refusals };
     const results =
       search?.treatment === 'set aside'
         ? page.map(setAside)
@@ -183,41 +184,38 @@ async function storeWindow(deps: SendWindowDependencies, window: WindowToStore):
   try {
     await store(async (tx, toStore) => {
       await insertDeliveries(tx, toStore);
-      return window.results;
+      return 'all';
     });
   } catch (error) {
     if (!hasDelivery(error)) throw error;
-    await store(async (tx, toStore) => {
-      const stored = await insertMissingDeliveries(tx, toStore);
-      return window.results.filter((result) => stored.has(result.delivery.deviceId));
-    });
+    await store(insertMissingDeliveries);
   }
 }
 
-/** @returns the results that have become rows */
-type InsertWindow = (tx: Transaction, toStore: DeliveriesToStore) => Promise<DeviceResult[]>;
+/** @returns the devices whose results have become rows */
+type InsertWindow = (tx: Transaction, toStore: DeliveriesToStore) => Promise<'all' | ReadonlySet<string>>;
 type StoreWindow = { deps: SendWindowDependencies; window: WindowToStore; insert: InsertWindow };
 
 async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert }: StoreWindow): Promise<void> {
-  const { run, chunk, results } = window;
+  const { run, chunk } = window;
   const now = clock.now();
   // The chunk's row first: its lock decides whether this worker may store anything at all.
   const isOurs = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: leaseEnd(clock) });
   if (!isOurs) throw new LostWorkError();
+  const results = await keepWaiting(tx, { run, results: window.results, at: now });
   await moveCursor(tx, { runId: run.id, workspaceId: run.workspaceId, ...window.end });
-  const fresh = await insert(tx, {
+  const stored = await insert(tx, {
     day: run.day,
     workspaceNumber: run.workspaceNumber,
     runNumber: run.number,
     sentAt: now,
     deliveries: results.map((result) => result.delivery),
   });
+  const fresh = stored === 'all' ? results : results.filter((result) => stored.has(result.delivery.deviceId));
   await addRunCounts(tx, countChanges(run, fresh));
   await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
   await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
-  const stopped = results.find((result) => result.stopReason !== undefined);
-  if (stopped?.stopReason !== undefined)
-    await pauseRun(tx, { id: run.id, reason: stopped.stopReason, platform: stopped.delivery.platform });
+  await tellRun(tx, { run, results });
   if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
 }
 

@@ -1,5 +1,7 @@
 import { shownAt } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
+import { makeRefusal } from '../../domain/delivery/refusal.ts';
+import type { CredentialName } from '../../domain/apps/credentials-of-apps.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { Delivery } from '../../storage/ledger/deliveries.ts';
@@ -26,11 +28,13 @@ export function settleOutcome(
   { clock, governor, random }: SettleDependencies,
   settling: Attempt & {
     account: SendAccount | undefined;
+    /** With which it was sent. */
+    credential: CredentialName;
     outcome: Outcome; /** Says in the ledger that the fallback was shown, and for which cause. */
     acceptedCode: string | null;
   },
 ): DeviceResult {
-  const { account, outcome, attempt, run } = settling;
+  const { account, credential, outcome, attempt, run, device } = settling;
   if (account && outcome.kind !== 'unreached') governor.report(account, outcome);
   if (outcome.kind === 'accepted') {
     const { acceptedCode } = settling;
@@ -46,10 +50,13 @@ export function settleOutcome(
     case 'rejected':
       return settle('REJECTED', outcome.code);
     case 'stopped':
-      // The device keeps its place: it is tried again when the run continues.
       return {
-        ...settle('WAITING', outcome.code, { retryAt: clock.now() }),
-        stopReason: `${outcome.code}: ${outcome.detail}`,
+        ...settle('WAITING', outcome.code, { retryAt: run.sendUntil, attempts: attempt - 1 }),
+        refused: {
+          refusal: makeRefusal({ credential, platform: device.platform, ...outcome }),
+          by: 'the provider',
+          reaches: 'others',
+        },
       };
     case 'unreached': {
       const until = account ? governor.unreached(account) : clock.now();

@@ -136,6 +136,10 @@ export const Overview = Type.Object({
     Type.Object({
       platform: orNull(Platform),
       provider: described(orNull(ProviderName), 'Who refused the credential; null for what a person paused.'),
+      waits: described(
+        Type.Union([Type.Literal('all'), Type.Literal('some')]),
+        'Whether all devices wait, or those of the refused credential alone.',
+      ),
       reason: Type.String(),
       runs: Type.Number(),
       campaignId: Type.String(),

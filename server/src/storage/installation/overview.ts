@@ -1,3 +1,4 @@
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { inKnownZone } from './workspaces.ts';
@@ -112,8 +113,12 @@ export async function listRunningSends(
 }
 
 export type PausedSends = {
-  /** Whose provider refused; null when a person paused them. */
+  /** Of the provider that refused; null when a person paused them. */
   platform: Platform | null;
+  /** Who refused, where it is known beside its words. */
+  provider: ProviderName | null;
+  /** Whether all devices of the sends wait, or those of the refused credential alone. */
+  waits: 'all' | 'some';
   /** In the words of the provider. */
   reason: string;
   runs: number;
@@ -122,19 +127,31 @@ export type PausedSends = {
   campaignName: string;
 };
 
-/** Runs that are paused, by the reason; the newest 1,000 are looked at. Index: runs_paused. */
+/**
+ * Runs that are paused, and those that go on without the devices of a refused credential, by the reason; the newest 1,000 of
+ * each are looked at. Indexes: runs_paused, run_refusals_workspace, runs primary key.
+ */
 export async function groupPausedSends(tx: Queryable, workspaceId: string): Promise<PausedSends[]> {
   return tx<PausedSends[]>`
-    select grouped.platform, grouped.reason, grouped.runs, campaigns.id as "campaignId",
-      campaigns.name as "campaignName"
+    select grouped.platform, grouped.provider, grouped.waits, grouped.reason, grouped.runs,
+      campaigns.id as "campaignId", campaigns.name as "campaignName"
     from (
-      select paused_platform as platform, status_reason as reason, count(*) as runs,
+      select platform, provider, waits, reason, count(distinct run_id) as runs,
         (array_agg(campaign_id order by created_at desc))[1] as campaign_id
       from (
-        select paused_platform, status_reason, campaign_id, created_at from runs
-        where workspace_id = ${workspaceId} and status = 'PAUSED' order by created_at desc limit 1000
+        (
+          select id as run_id, paused_platform as platform, null as provider, 'all' as waits, status_reason as reason,
+            campaign_id, created_at
+          from runs where workspace_id = ${workspaceId} and status = 'PAUSED' order by created_at desc limit 1000
+        ) union all (
+          select runs.id, case provider when 'apns' then 'IOS' when 'webpush' then 'WEB' else coalesce(platform, 'ANDROID') end,
+            provider, 'some', words, campaign_id, created_at
+          from run_refusals join runs on runs.id = run_refusals.run_id
+          where run_refusals.workspace_id = ${workspaceId} and runs.status = 'SENDING'
+          order by created_at desc limit 1000
+        )
       ) as newest
-      group by paused_platform, status_reason
+      group by platform, provider, waits, reason
     ) as grouped
     join campaigns on campaigns.id = grouped.campaign_id
     order by grouped.platform is null, grouped.runs desc, grouped.reason

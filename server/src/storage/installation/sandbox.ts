@@ -21,6 +21,7 @@ export const emptiedTables = [
   'run_counts',
   'run_cursors',
   'run_failures',
+  'run_refusals',
   'conversions',
   'deliveries',
   'device_interactions',

@@ -1,5 +1,5 @@
 import type { ProviderName } from '../../domain/delivery/provider-name.ts';
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 export type EncryptedCredential = {
   workspaceId: string;
@@ -28,13 +28,24 @@ export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
 /** What the provider said when it was last asked; all three are null when it never was. */
 export type StoredCheck = { checkedAt: Date | null; checkVerdict: CheckVerdict | null; checkWords: string | null };
 
-export type StoredCredential = EncryptedCredential & StoredCheck & { summary: Record<string, string>; updatedAt: Date };
+export type StoredCredential = EncryptedCredential &
+  StoredCheck & {
+    summary: Record<string, string>;
+    updatedAt: Date;
+    /** Changes with any credential of the provider in the workspace. */
+    version: string;
+  };
+
+/** What tells the credentials of a provider from those that take their place. An aggregate, over `window` where it is one. */
+export const credentialsVersion = (tx: Queryable, window: Fragment): Fragment =>
+  tx`count(*) ${window} || ' ' || extract(epoch from max(updated_at) ${window})`;
 
 /** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
   return tx<StoredCredential[]>`
     select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated, summary, updated_at as "updatedAt",
-      checked_at as "checkedAt", check_verdict as "checkVerdict", check_words as "checkWords"
+      checked_at as "checkedAt", check_verdict as "checkVerdict", check_words as "checkWords",
+      ${credentialsVersion(tx, tx`over (partition by provider)`)} as version
     from provider_credentials where workspace_id = ${workspaceId} order by provider, app_id`;
 }
 

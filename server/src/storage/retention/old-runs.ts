@@ -29,6 +29,7 @@ export async function deleteOldRuns(
       where workspace_id = ${own[0]!.workspaceId} and campaign_id = ${campaignId}
         and run_id = any(${own.map(({ id }) => id)})`;
   await tx`delete from run_failures where run_id = any(${old})`;
+  await tx`delete from run_refusals where run_id = any(${old})`;
   await tx`delete from run_cursors where run_id = any(${old})`;
   await tx`delete from run_counts where run_id = any(${old})`;
   await tx`delete from chunks where run_id = any(${old})`;

@@ -1,5 +1,7 @@
+import type { ToldRefusal } from '../../domain/delivery/refusal.ts';
 import type { Database, Queryable } from '../database.ts';
 import type { Lease } from '../../domain/lease.ts';
+import { refusalsOfRun } from './run-refusals.ts';
 
 /** A chunk this worker holds: `owner` and `attempt` together prove it in every later statement. */
 export type ClaimedChunk = {
@@ -85,13 +87,13 @@ export async function claimChunks(
  * Writes down the window that is about to be sent, before its first request. Also renews the lease.
  * Index: primary key.
  *
- * @returns false when the chunk is no longer ours, or its run is not sending any more
+ * @returns what is refused of the run by now; undefined when the chunk is no longer ours, or its run is not sending any more
  */
 export async function openWindow(
   database: Database,
   hold: ChunkHold & { at: Date; leaseUntil: Date; bucket: number; position: string; devices: number },
-): Promise<boolean> {
-  const rows = await database`
+): Promise<ToldRefusal[] | undefined> {
+  const rows = await database<{ refusals: ToldRefusal[] }[]>`
     update chunks
     set window_opened_at = ${hold.at}, window_bucket = ${hold.bucket}, window_position = ${hold.position},
       window_devices = ${hold.devices}, lease_until = ${hold.leaseUntil}
@@ -99,8 +101,8 @@ export async function openWindow(
     where chunks.run_id = ${hold.runId} and chunks.number = ${hold.number}
       and chunks.state = 'CLAIMED' and chunks.owner = ${hold.owner} and chunks.attempt = ${hold.attempt}
       and runs.id = chunks.run_id and runs.status = 'SENDING'
-    returning 1`;
-  return rows.length === 1;
+    returning ${refusalsOfRun(database)} as refusals`;
+  return rows[0]?.refusals;
 }
 
 /**

@@ -4,6 +4,8 @@ import type { WorkspaceControls } from '../../domain/eligibility/workspace-contr
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import { androidPayload, workspaceControls } from '../installation/workspaces.ts';
 import type { Database, Queryable } from '../database.ts';
+import type { ToldRefusal } from '../../domain/delivery/refusal.ts';
+import { refusalsOfRun } from './run-refusals.ts';
 
 /** What a worker must know of a run to send it. */
 export type RunToSend = {
@@ -45,6 +47,8 @@ export type RunToSend = {
   timing: StoredTiming;
   controls: WorkspaceControls;
   androidPayload: AndroidPayload;
+  /** Credentials that providers refused: devices that need them wait. */
+  refusals: ToldRefusal[];
 };
 
 const columns = (tx: Queryable) => tx`
@@ -57,7 +61,8 @@ const columns = (tx: Queryable) => tx`
   runs.audience_bound as "audienceBound", runs.day::text as day, runs.lane, runs.devices_per_minute as "devicesPerMinute",
   runs.global_control_percent as "globalControlPercent",
   runs.send_until as "sendUntil", runs.created_at as "createdAt", runs.started_at as "startedAt", runs.moment as occurrence,
-  runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls, ${androidPayload(tx)} as "androidPayload"`;
+  runs.is_test as "isTest", campaigns.timing, ${workspaceControls(tx)} as controls, ${androidPayload(tx)} as "androidPayload",
+  ${refusalsOfRun(tx)} as refusals`;
 
 /** Reads a run that is still queued. Index: primary key. */
 export async function findQueuedRun(tx: Queryable, id: string): Promise<RunToSend | undefined> {
@@ -103,7 +108,7 @@ export async function failRun(
     where id = ${run.campaignId} and status = 'SENDING' and delivery_type = 'ONE_TIME'`;
 }
 
-/** SENDING → PAUSED with the provider's own words: the credential is refused and every further request would be. */
+/** SENDING → PAUSED with the provider's own words: every credential that could reach anybody is refused. */
 export async function pauseRun(tx: Queryable, run: { id: string; reason: string; platform: Platform }): Promise<void> {
   await tx`
     update runs set status = 'PAUSED', status_reason = ${run.reason}, paused_platform = ${run.platform}

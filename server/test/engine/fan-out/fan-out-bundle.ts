@@ -3,7 +3,9 @@ import { inTransaction } from '../../../src/storage/database.ts';
 import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import type { CredentialsOfApps } from '../../../src/domain/apps/credentials-of-apps.ts';
+import type { CredentialsOfApps, FoundCredentials } from '../../../src/domain/apps/credentials-of-apps.ts';
+import { providerOf } from '../../../src/domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../../src/domain/delivery/provider-name.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
 import type { DeliverySettings } from '../../../src/domain/campaigns/delivery-settings.ts';
 import type { PushAudience } from '../../../src/domain/push/push-command.ts';
@@ -27,6 +29,7 @@ import { makeLease } from '../../../src/engine/make-lease.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import { isDistributed } from '../../../src/storage/cluster/is-distributed.ts';
+import { continueMendedRuns } from '../../../src/storage/runs/run-refusals.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { findRunsToSend, sumRunCounts } from '../../../src/storage/runs/run-states.ts';
@@ -71,7 +74,12 @@ export async function makeFanOutBundle() {
   const sent: Sent[] = [];
   const messages: Message[] = [];
   let answer: (device: Sent, nth: number) => Outcome | Promise<Outcome> = () => ({ kind: 'accepted' });
-  let credentialsOf: CredentialsOfApps = () => simulatedCredentials;
+  let version = '';
+  const found = (credentials: ProviderCredentials, provider: ProviderName): FoundCredentials => ({
+    credentials,
+    name: { provider, appId: 'default', version },
+  });
+  let find: CredentialsOfApps['find'] = (device) => found(simulatedCredentials, providerOf(device));
   const makeDeliver = () =>
     makeDeliverToDevices({
       clock,
@@ -80,7 +88,7 @@ export async function makeFanOutBundle() {
       random: () => 0.5,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
-      loadCredentials: async () => credentialsOf,
+      loadCredentials: async () => ({ find: (device) => find(device), apps: [] }),
       delivery: {
         openBatch: makeSingleBatch(async ({ message, device }) => {
           const request: Sent = {
@@ -120,8 +128,11 @@ export async function makeFanOutBundle() {
     /** What the provider was asked to send, in the order of `sent`. */
     messages,
     /** Which apps have a credential; all of them unless said. */
-    credentials(next: CredentialsOfApps) {
-      credentialsOf = next;
+    credentials(next: (device: Parameters<CredentialsOfApps['find']>[0]) => ProviderCredentials | undefined) {
+      find = (device) => {
+        const credentials = next(device);
+        return credentials && found(credentials, providerOf(device));
+      };
     },
     simulatedCredentials,
     answer(next: typeof answer) {
@@ -192,6 +203,12 @@ export async function makeFanOutBundle() {
     },
 
     release: () => makeReleaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
+    /** Of the credentials, as the database would say it. */
+    version(next: string) {
+      version = next;
+    },
+    /** Whatever was mended goes on. */
+    mend: () => continueMendedRuns(database, clock.now()),
     end: () => makeEndRuns({ database, clock }).runOnce(clock.now()),
     retry: (ledger: 'in one database' | 'on a cluster' = 'in one database') =>
       makeRetryDeliveries({

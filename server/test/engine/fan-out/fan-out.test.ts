@@ -1,3 +1,4 @@
+import { changeCampaignState } from '../../../src/app/campaigns/change-campaign-state.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cutBuckets } from '../../../src/engine/fan-out/release-runs.ts';
 import { retryDelaySeconds } from '../../../src/engine/fan-out/retry-delay.ts';
@@ -311,8 +312,9 @@ describe('what a provider says', () => {
     const [ledger] = await bundle.ledger(runId);
     expect(ledger!.outcome).toBe('WAITING');
     expect(ledger!.devices).toBeLessThan(40);
-    await bundle.database`update runs set status = 'SENDING', status_reason = null`;
     bundle.answer(() => ({ kind: 'accepted' }));
+    for (const action of ['pause', 'resume'] as const)
+      await changeCampaignState(bundle, { workspaceId: bundle.workspaceId, campaignId, action, by: 'Olga' });
     await bundle.work();
     await bundle.retry();
     expect(await bundle.ledger(runId)).toEqual([{ outcome: 'ACCEPTED', devices: 40 }]);
