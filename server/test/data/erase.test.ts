@@ -241,6 +241,7 @@ const kept: Record<string, string> = {
   'mails.recipients': 'addresses of operators',
   'refresh_tokens.token_hash': 'a key’s token',
   'runs.audience_users': 'a number',
+  'runs.group_users': 'numbers',
   'runs.target_selector': 'what a sender wrote (docs/decisions/0013)',
   'send_budgets.tokens': 'a number',
   'segment_operations.counted_users': 'a number',

@@ -5,7 +5,7 @@ import type { Random } from '../torture/make-random.ts';
 /** Takes away what the seed before left, however it ended. */
 export async function clearSimulation(database: Database): Promise<void> {
   await database.unsafe(`
-    delete from deliveries; delete from run_counts; delete from run_cursors; delete from chunks; delete from push_requests; delete from runs;
+    delete from deliveries; delete from run_counts; delete from run_cursors; delete from run_refusals; delete from chunks; delete from push_requests; delete from runs;
     delete from campaign_names; delete from campaigns; delete from user_messages; delete from devices;
     delete from users; delete from send_budgets; delete from transaction_receipts; delete from workspaces`);
 }
