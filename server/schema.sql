@@ -472,6 +472,7 @@ create table devices (
   badge_count integer,
   badge_runs bigint[],
   badge_values integer[],
+  push_id_type text,
   constraint devices_badge_count_check CHECK (((badge_count >= 0) AND (badge_count <= 99999))),
   constraint devices_badge_runs_check CHECK (((cardinality(badge_runs) = cardinality(badge_values)) AND (cardinality(badge_runs) <= 16))),
   constraint devices_blocked_state_check CHECK ((blocked_state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'GONE'::text]))),
@@ -480,6 +481,11 @@ create table devices (
   constraint devices_check1 CHECK (((state = 'BLOCKED'::text) = (blocked_state IS NOT NULL))),
   constraint devices_check2 CHECK (((state = 'BLOCKED'::text) = (blocked_at IS NOT NULL))),
   constraint devices_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint devices_push_id_type_check CHECK (((push_id_type IS NULL) OR ((push_id_type = 'fid'::text) AND (COALESCE(push_provider,
+CASE platform
+    WHEN 'ANDROID'::text THEN 'fcm'::text
+    ELSE NULL::text
+END, ''::text) = 'fcm'::text)))) NOT VALID,
   constraint devices_push_provider_check CHECK (((push_provider IS NULL) OR ((platform = 'ANDROID'::text) AND (push_provider = 'hms'::text)) OR ((platform = ANY (ARRAY['IOS'::text, 'WEB'::text])) AND (push_provider = 'fcm'::text)))) NOT VALID,
   constraint devices_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'BLOCKED'::text, 'GONE'::text]))),
   constraint devices_pkey PRIMARY KEY (workspace_id, bucket, id),

@@ -1856,6 +1856,9 @@ export type DeviceRequest = {
     /** Whose token push_id is: fcm or hms on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first */
     push_provider?: string;
 
+    /** What push_id is at Firebase: token, or fid, an installation id; absent: token */
+    push_id_type?: string;
+
     /** Which app of the workspace; absent: the one it has, or the default app */
     app_id?: string;
     model?: string;

@@ -103,6 +103,31 @@ test('one campaign over three apps and four providers reaches each device once, 
   expect((await bundle.call('GET', '/sandbox/counters')).json()).toMatchObject({ HMS: { accepted: 3, refused: 0 } });
 });
 
+test('an installation that Firebase knows by an id is reached by it, with others and by itself, and may be gone', async () => {
+  const fid = (word: string) => word.padEnd(22, 'A');
+  for (const name of ['one', 'two', 'magic-gone', 'magic-invalid'])
+    await bundle.register(`fid-${name}`, { platform: 'ANDROID', push_id: fid(name), push_id_type: 'fid' });
+  await bundle.register('fid-phone', {
+    platform: 'iOS',
+    push_provider: 'fcm',
+    push_id: fid('phone'),
+    push_id_type: 'fid',
+  });
+  const faults = { fcm: { status: 503, headers: { 'retry-after': '1' }, device: 'two', count: 1 } };
+  expect((await bundle.call('POST', '/sandbox/faults', { body: faults })).status).toBe(204);
+  const rows = await exportLedger(await push('By installation'));
+  const resultOf = (name: string) => {
+    const { outcome, code, attempts } = rows.find(({ customer_id }) => customer_id === `fid-${name}`)!;
+    return [outcome, code, Number(attempts)];
+  };
+  expect(resultOf('one')).toEqual(['ACCEPTED', null, 1]);
+  expect(resultOf('two')).toEqual(['ACCEPTED', null, 2]);
+  expect(resultOf('phone')).toEqual(['ACCEPTED', null, 1]);
+  expect(resultOf('magic-gone')).toEqual(['GONE', 'UNREGISTERED', 1]);
+  // All that the answer complains of is message.fid.
+  expect(resultOf('magic-invalid')).toEqual(['GONE', 'INVALID_ARGUMENT', 1]);
+});
+
 test('phones of Huawei that are gone, and those that are to wait, are as those of others', async () => {
   await bundle.register('gone', { platform: 'ANDROID', push_id: 'magic-gone-huawei', push_provider: 'hms' });
   await bundle.register('tired', { platform: 'ANDROID', push_id: 'tired-huawei', push_provider: 'hms' });

@@ -57,6 +57,57 @@ test('a provider that does not serve the platform, and an address that is not on
   expect(await providersOf('ada')).not.toHaveProperty('refused');
 });
 
+const fid = 'cIm9Vn2T5kq_rXW8-Zb1aQ';
+
+const idTypesOf = async (customerId: string) => {
+  const rows = await bundle.database<{ device: string; type: string | null }[]>`
+    select devices.device_id as device, devices.push_id_type as type
+    from devices join users on users.workspace_id = devices.workspace_id and users.bucket = devices.bucket
+      and users.id = devices.user_id
+    where users.customer_id = ${customerId} order by 1`;
+  return Object.fromEntries(rows.map(({ device, type }) => [device, type]));
+};
+
+test('a device of Firebase may be known by the id of its installation; a token is what it is otherwise', async () => {
+  await bundle.addUser('ida');
+  const add = async (device: string, attributes: Record<string, unknown>) =>
+    (await bundle.addDevice('ida', device, attributes)).statusCode;
+  expect(await add('a', { push_id: fid, push_id_type: 'fid' })).toBe(200);
+  expect(
+    await add('b', { platform: 'iOS', push_provider: 'fcm', push_id: `d${fid.slice(1)}`, push_id_type: 'fid' }),
+  ).toBe(200);
+  expect(await add('c', { push_id: 'token-c', push_id_type: 'token' })).toBe(200);
+  expect(await idTypesOf('ida')).toEqual({ a: 'fid', b: 'fid', c: null });
+  // The kind belongs to the address.
+  expect(await add('a', { push_id: `${fid}:APA91b` })).toBe(200);
+  expect(await idTypesOf('ida')).toMatchObject({ a: null });
+  expect(await add('a', { push_id: fid, push_id_type: 'fid' })).toBe(200);
+  await bundle.addUser('idas');
+  await bundle.call('/v1/customer/merge', { merge_data: [{ merged_user: 'ida', retained_user: 'idas' }] });
+  expect(await idTypesOf('idas')).toEqual({ a: 'fid', b: 'fid', c: null });
+});
+
+test('an id of an installation is refused of other providers, in another form, and under another name', async () => {
+  const refusalOf = async (attributes: Record<string, unknown>) => {
+    const answer = await bundle.addDevice('ada', 'refused', attributes);
+    return [answer.statusCode, answer.json().error?.message];
+  };
+  const only = [400, `'push_id_type' can be fid only with push_provider fcm`];
+  expect(await refusalOf({ push_provider: 'hms', push_id: fid, push_id_type: 'fid' })).toEqual(only);
+  expect(await refusalOf({ platform: 'iOS', push_id: 'ab'.repeat(32), push_id_type: 'fid' })).toEqual(only);
+  expect(await refusalOf({ push_id: `${fid}:APA91b`, push_id_type: 'fid' })).toEqual([
+    400,
+    `'push_id' is not a Firebase installation id`,
+  ]);
+  expect(await refusalOf({ push_id: fid, push_id_type: 'installation' })).toEqual([
+    400,
+    `'push_id_type' must be token or fid`,
+  ]);
+  await expect(
+    bundle.database`update devices set push_provider = 'hms', push_id_type = 'fid' where device_id = 'a'`,
+  ).rejects.toMatchObject({ constraint: 'devices_push_id_type_check' });
+});
+
 test('the table holds no provider that does not serve the platform', async () => {
   for (const [platform, provider] of [
     ['ANDROID', 'fcm'],
@@ -93,6 +144,7 @@ test('an import takes the provider of a line and refuses lines of others', async
     line('back', {}),
     line('huawei', { push_provider: 'hms' }),
     line('iphone', { platform: 'iOS', push_provider: 'fcm' }),
+    line('installation', { push_id: `e${fid.slice(1)}`, push_id_type: 'fid' }),
     line('wrong', { push_provider: 'apns' }),
   ];
   await writeFile(path, lines.join('\n'));
@@ -102,9 +154,12 @@ test('an import takes the provider of a line and refuses lines of others', async
     { database, clock, log, prefixes: ['svc'] },
     { workspaceId, kind: 'devices', path, onProgress() {} },
   );
-  expect(await providersOf('dora')).toEqual({ back: null, huawei: 'hms', iphone: 'fcm' });
+  expect(await providersOf('dora')).toEqual({
+    ...{ back: null, huawei: 'hms', iphone: 'fcm', installation: null },
+  });
+  expect(await idTypesOf('dora')).toMatchObject({ huawei: null, installation: 'fid' });
   expect(JSON.parse(await readFile(`${path}.rejects.ndjson`, 'utf8'))).toMatchObject({
-    line: 4,
+    line: 5,
     reason: `'push_provider' must be fcm or hms on ANDROID`,
   });
   await rm(folder, { recursive: true });

@@ -234,6 +234,7 @@ const kept: Record<string, string> = {
   'console_sessions.source_address': 'an operator’s session',
   'console_sessions.token_hash': 'an operator’s session',
   'console_sessions.user_agent': 'an operator’s session',
+  'devices.push_id_type': 'a kind of address',
   'devices.push_provider': 'the name of a service',
   'erased_devices.device_digest': 'the digest of a random id that nothing else knows any more',
   'erasures.customer_digest': 'the proof',

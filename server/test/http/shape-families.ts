@@ -305,6 +305,7 @@ const deviceWords: Words = {
   platform: ['ANDROID'],
   app_id: ['default'],
   locale: ['pt-BR'],
+  push_id_type: ['token'],
   push_provider: ['fcm'],
 };
 

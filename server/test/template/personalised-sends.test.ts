@@ -212,7 +212,16 @@ describe('a push with templates (decision D39)', () => {
     });
     const personalise = makePersonaliseDevices({ database: untouchable as never });
     const devices = [
-      { bucket: 0, id: 'd', userId: 'u', platform: 'ANDROID', provider: null, pushId: 'p', appId: null } as const,
+      {
+        bucket: 0,
+        id: 'd',
+        userId: 'u',
+        platform: 'ANDROID',
+        provider: null,
+        pushId: 'p',
+        pushIdType: null,
+        appId: null,
+      } as const,
     ];
     expect(await personalise(run, [...devices])).toEqual(devices);
     await bundle.deliver();
@@ -225,7 +234,16 @@ describe('a push with templates (decision D39)', () => {
     const [row] = await bundle.runs(cid);
     const run = await bundle.run(row.id);
     const [bucket, userId] = run.targetUsers![0]!;
-    const device = { bucket, id: 'd', userId, platform: 'ANDROID', provider: null, pushId: 'p', appId: null } as const;
+    const device = {
+      bucket,
+      id: 'd',
+      userId,
+      platform: 'ANDROID',
+      provider: null,
+      pushId: 'p',
+      pushIdType: null,
+      appId: null,
+    } as const;
     let [turns, isOver] = [0, false];
     const turn = (): void => {
       turns += 1;

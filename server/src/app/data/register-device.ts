@@ -83,6 +83,7 @@ function toRecord(command: RegisterDeviceCommand): Omit<DeviceRecord, 'appId'> {
     platform: command.platform,
     provider: command.provider ?? null,
     pushId: command.pushId,
+    pushIdType: command.pushIdType ?? null,
     isOptedOut: command.isOptedOut ?? false,
     isProvisional: command.isProvisional ?? false,
     model: command.model ?? null,

@@ -111,6 +111,7 @@ function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
     device.platform,
     device.provider,
     device.pushId,
+    device.pushIdType,
     device.appId ?? null,
     `\\x${addressHash(device.pushId).toString('hex')}`,
     device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE',

@@ -40,9 +40,9 @@ export function makeCredentialsOfApps(apps: readonly App[], stored: readonly Cre
 }
 
 /** Of most devices no text is made for it. */
-export function keyOfApp({ platform, provider, appId }: AppOfDevice): string {
-  if (appId === null && (provider ?? null) === null) return platform;
-  return `${platform} ${provider ?? ''} ${appId ?? ''}`;
+export function keyOfApp({ platform, provider, pushIdType, appId }: AppOfDevice): string {
+  if (appId === null && (provider ?? null) === null && (pushIdType ?? null) === null) return platform;
+  return `${platform} ${provider ?? ''} ${pushIdType ?? ''} ${appId ?? ''}`;
 }
 
 type Workspace = { apps: readonly App[]; stored: readonly CredentialOfApp[] };

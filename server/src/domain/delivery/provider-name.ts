@@ -19,8 +19,16 @@ export const platformsOf: Record<ProviderName, readonly [usual: Platform, ...oth
   hms: ['ANDROID'],
 };
 
+/** What an address at Firebase is: a registration token of an app, or the id of its installation (FID). */
+export const pushIdTypes = ['token', 'fid'] as const;
+
 /** How a device is reached: its platform, and the provider that it names; the usual one where it names none. */
-export type Reachable = { platform: Platform; provider?: ProviderName | null | undefined };
+export type Reachable = {
+  platform: Platform;
+  provider?: ProviderName | null | undefined;
+  /** Null: a token, as all have but those of Firebase. */
+  pushIdType?: 'fid' | null | undefined;
+};
 
 export function providerOf({ platform, provider }: Reachable): ProviderName {
   return provider ?? providersOf[platform][0];

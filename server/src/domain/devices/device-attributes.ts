@@ -2,7 +2,7 @@ import { isAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
 import { maxBadge } from '../content-options/limits.ts';
 import { canonicalTag } from '../locales/language-tag.ts';
-import { providerOf, providersOf } from '../delivery/provider-name.ts';
+import { providerOf, providersOf, pushIdTypes } from '../delivery/provider-name.ts';
 import type { ProviderName, Reachable } from '../delivery/provider-name.ts';
 import { textFault } from '../users/user-attributes.ts';
 import { maxDeviceTextCharacters, maxPushIdCharacters } from './limits.ts';
@@ -12,6 +12,8 @@ export type DeviceAttributes = {
   /** Null: the usual one of the platform. */
   provider: ProviderName | null;
   pushId: string;
+  /** Null: a token. */
+  pushIdType: 'fid' | null;
   /** Undefined: it names none. */
   appId?: string;
   isOptedOut: boolean;
@@ -29,6 +31,9 @@ export type DeviceAttributes = {
 
 export type ParsedDevice =
   { device: DeviceAttributes } | { missing: string } | { fault: { attribute: string; reason: string } };
+
+/** 17 bytes in base64url, as Firebase's SDKs make and check it; the token of an installation begins with it and a colon. */
+const isInstallationId = /^[A-Za-z0-9_-]{22}$/;
 
 const platformNames: Record<string, Platform> = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB' };
 
@@ -54,11 +59,13 @@ export function parseDeviceAttributes(attributes: Record<string, unknown>, prefi
   try {
     const platform = readPlatform(attributes.platform);
     const provider = readProvider(attributes.push_provider, platform);
+    const pushIdType = readPushIdType(attributes.push_id_type, { platform, provider });
     return {
       device: {
         platform,
         provider,
-        pushId: readAddress(attributes.push_id, { platform, provider }),
+        pushId: readAddress(attributes.push_id, { platform, provider, pushIdType }),
+        pushIdType,
         ...readAppId(attributes.app_id),
         isOptedOut: readFlag(vendor('push_opted'), 'push_opted') === false,
         isProvisional: readFlag(vendor('push_provisional_opted'), 'push_provisional_opted') ?? false,
@@ -122,9 +129,21 @@ function readBadgeCount(value: unknown): number | null {
   throw new Fault('attributes.badge_count', `must be a whole number from 0 to ${maxBadge}`);
 }
 
+/** Firebase alone knows an installation by an id. */
+function readPushIdType(value: unknown, device: Reachable): 'fid' | null {
+  if (value === undefined || value === null || value === '') return null;
+  const type = pushIdTypes.find((name) => name === value);
+  if (type === undefined) throw new Fault('push_id_type', `must be ${pushIdTypes.join(' or ')}`);
+  if (type === 'token') return null;
+  if (providerOf(device) !== 'fcm') throw new Fault('push_id_type', 'can be fid only with push_provider fcm');
+  return type;
+}
+
 /** Each provider has addresses in a form of its own. */
 function readAddress(value: unknown, device: Reachable): string {
   const provider = providerOf(device);
+  if (device.pushIdType === 'fid' && !(typeof value === 'string' && isInstallationId.test(value)))
+    throw new Fault('push_id', 'is not a Firebase installation id');
   return provider === 'webpush' ? readSubscription(value) : readToken(value, provider);
 }
 

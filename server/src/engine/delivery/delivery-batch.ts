@@ -2,7 +2,7 @@ import type { Message } from '../../domain/campaigns/message.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { DeliveryRequest, DeviceAddress, Outcome } from './provider.ts';
 
-/** Messages of one run to devices of one platform and provider. They are known by their places in `devices`. */
+/** Messages of one run to devices of one platform, provider and kind of address. They are known by their places in `devices`. */
 export type DeliveryBatch = {
   credentials: ProviderCredentials;
   /** At least one. */
@@ -40,8 +40,8 @@ export function makeSingleBatch(deliver: (request: DeliveryRequest) => Promise<O
         onFault(place, error);
         return;
       }
-      const { id: deviceId, platform, provider, pushId } = devices[place]!;
-      deliver({ message, device: { deviceId, platform, provider, pushId }, credentials }).then(
+      const { id: deviceId, platform, provider, pushId, pushIdType } = devices[place]!;
+      deliver({ message, device: { deviceId, platform, provider, pushId, pushIdType }, credentials }).then(
         (outcome) => onOutcome(place, outcome),
         (error: unknown) => onFault(place, error),
       );

@@ -7,7 +7,7 @@ import type { Http2Target } from './http2/open-socket.ts';
 /** Where a message goes: the provider's own address of one device. */
 export type DeviceAddress = Reachable & {
   deviceId: string;
-  /** FCM or HMS token, APNs device token (hex), or the JSON text of a browser's PushSubscription. */
+  /** FCM or HMS token, Firebase installation id, APNs device token (hex), or the JSON text of a browser's PushSubscription. */
   pushId: string;
 };
 

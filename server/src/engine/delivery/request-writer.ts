@@ -103,11 +103,10 @@ export class RequestWriter<C> {
     }
   }
 
-  #planFor(message: Message, { platform, provider: name, pushId }: BatchDevice): { plan: Plan } | { outcome: Outcome } {
+  #planFor(message: Message, { id: deviceId, ...device }: BatchDevice): { plan: Plan } | { outcome: Outcome } {
     const { provider, credential } = this.#options;
     try {
-      const device = { deviceId: '', platform, provider: name, pushId };
-      return provider.plan({ message, device, credential });
+      return provider.plan({ message, device: { deviceId, ...device }, credential });
     } catch (error) {
       return { outcome: unusableCredential(error) };
     }

@@ -220,10 +220,11 @@ function toDevice({
   platform,
   provider,
   pushId,
+  pushIdType,
   appId,
   attempts,
 }: Addressed): DeviceToDeliver {
-  return { device: { bucket, id, userId, platform, provider, pushId, appId }, attempt: attempts };
+  return { device: { bucket, id, userId, platform, provider, pushId, pushIdType, appId }, attempt: attempts };
 }
 
 type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: DeviceResult[]; at: Date };

@@ -50,6 +50,9 @@ export function deviceBody(prefixes: readonly string[]) {
               'Whose token push_id is: fcm or hms on ANDROID, apns or fcm on iOS, webpush or fcm on web; absent: the first',
           }),
         ),
+        push_id_type: Type.Optional(
+          Type.String({ description: 'What push_id is at Firebase: token, or fid, an installation id; absent: token' }),
+        ),
         app_id: Type.Optional(
           Type.String({ description: 'Which app of the workspace; absent: the one it has, or the default app' }),
         ),

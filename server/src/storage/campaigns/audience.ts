@@ -19,6 +19,8 @@ export type AudienceDevice = {
   /** Null: the usual one of the platform. */
   provider: ProviderName | null;
   pushId: string;
+  /** Null: a token. */
+  pushIdType: 'fid' | null;
   /** Null: the default app. */
   appId: string | null;
 };
@@ -87,7 +89,7 @@ export function isReached(tx: Queryable, { platforms, iosProvisional, appIds, bo
 export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promise<PagedDevice[]> {
   const order = { bucket: tx`devices.bucket`, columns: tx`devices.id`, position: tx`${page.after.position}` };
   return tx<PagedDevice[]>`
-    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
+    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId", devices.push_id_type as "pushIdType",
       devices.push_provider as provider, devices.app_id as "appId", devices.id as position
     from devices
     where devices.workspace_id = ${page.workspaceId}
@@ -111,7 +113,7 @@ export async function findTargetUsersPage(
   const order = { bucket: tx`devices.bucket`, columns: tx`devices.id`, position: tx`${page.after.position}` };
   const isOne = page.buckets.length === 1;
   return tx<PagedDevice[]>`
-    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
+    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId", devices.push_id_type as "pushIdType",
       devices.push_provider as provider, devices.app_id as "appId", devices.id as position
     from ${
       isOne
@@ -161,7 +163,7 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
       ? tx`member.user_id >= ${afterUser} collate "C"`
       : tx`true`;
   return tx<PagedDevice[]>`
-    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId",
+    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId", devices.push_id_type as "pushIdType",
       devices.push_provider as provider, devices.app_id as "appId", devices.user_id || devices.id as position
     from segment_members as member
     join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket

@@ -11,6 +11,8 @@ export type DeviceRecord = {
   /** Null: the usual one of the platform. */
   provider: ProviderName | null;
   pushId: string;
+  /** Null: a token. */
+  pushIdType: 'fid' | null;
   /** Null: the default app. */
   appId: string | null;
   isOptedOut: boolean;
@@ -55,7 +57,7 @@ export async function lockDevice(
 const registeredAgain = (tx: Queryable): Fragment => tx`
     on conflict (workspace_id, bucket, user_id, device_id) do update
     set platform = excluded.platform, push_id = excluded.push_id, app_id = excluded.app_id,
-      push_provider = excluded.push_provider,
+      push_provider = excluded.push_provider, push_id_type = excluded.push_id_type,
       state = case when devices.state = 'BLOCKED' then 'BLOCKED' else excluded.state end,
       blocked_state = case when devices.state = 'BLOCKED' then excluded.state end,
       provisional = excluded.provisional, model = coalesce(excluded.model, devices.model),
@@ -78,12 +80,12 @@ export async function upsertDevice(
   const state = device.isOptedOut ? 'OPTED_OUT' : 'ACTIVE';
   const [row] = await tx<{ id: string }[]>`
     insert into devices (
-      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, app_id, state, provisional, model,
+      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, push_id_type, app_id, state, provisional, model,
       app_version, os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
     )
     values (
       ${device.workspaceId}, ${device.bucket}, ${device.id}, ${device.userId}, ${device.deviceId}, ${device.platform},
-      ${device.provider}, ${device.pushId}, ${device.appId}, ${state}, ${device.isProvisional}, ${device.model},
+      ${device.provider}, ${device.pushId}, ${device.pushIdType}, ${device.appId}, ${state}, ${device.isProvisional}, ${device.model},
       ${device.appVersion}, ${device.osVersion}, ${device.gaid}, ${device.idfv}, ${device.locale}, ${device.badgeCount},
       ${device.at}, ${device.at}, ${device.at}
     )
@@ -225,7 +227,7 @@ export async function makeDeviceStaging(session: Session): Promise<void> {
   await session`
     create temporary table if not exists import_devices (
       line bigint, customer_id text collate "C", bucket smallint, user_id text collate "C", id text collate "C",
-      device_id text collate "C", platform text, push_provider text, push_id text, app_id text collate "C",
+      device_id text collate "C", platform text, push_provider text, push_id text, push_id_type text, app_id text collate "C",
       address_hash bytea, state text, provisional boolean, model text, app_version text, os_version text, gaid text,
       idfv text, locale text collate "C", badge_count integer,
       previous_push_id text, is_existing boolean
@@ -309,10 +311,10 @@ async function dropMovedDevices(session: Queryable, workspaceId: string): Promis
 async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Promise<void> {
   await session`
     insert into devices (
-      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, app_id, state, provisional, model,
+      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, push_id_type, app_id, state, provisional, model,
       app_version, os_version, gaid, idfv, locale, badge_count, registered_at, created_at, updated_at
     )
-    select ${workspaceId}, bucket, id, user_id, device_id, platform, push_provider, push_id,
+    select ${workspaceId}, bucket, id, user_id, device_id, platform, push_provider, push_id, push_id_type,
       nullif(app_id, ${defaultAppId}), state, provisional, model, app_version, os_version, gaid, idfv, locale,
       badge_count, ${at}, ${at}, ${at}
     from import_devices order by bucket, id

@@ -28,18 +28,18 @@ export async function moveDevices(
       where devices.workspace_id = ${workspaceId} and devices.bucket = ${from.bucket}
         and devices.id = renamed.old_id collate "C"
       returning renamed.new_id, devices.device_id, devices.platform, devices.push_provider, devices.push_id,
-        devices.app_id, devices.state, devices.provisional, devices.model, devices.app_version, devices.os_version,
+        devices.push_id_type,        devices.app_id, devices.state, devices.provisional, devices.model, devices.app_version, devices.os_version,
         devices.gaid, devices.idfv, devices.locale, devices.badge_count, devices.registered_at, devices.gone_at,
         devices.gone_reason, devices.created_at, devices.updated_at, devices.blocked_state, devices.blocked_at,
         devices.block_reason, devices.block_reference
     )
     insert into devices (
-      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, app_id, state, provisional, model,
+      workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, push_id_type, app_id, state, provisional, model,
       app_version, os_version, gaid, idfv, locale, badge_count, registered_at, gone_at, gone_reason, created_at,
       updated_at, blocked_state,
       blocked_at, block_reason, block_reference
     )
-    select ${workspaceId}, ${to.bucket}, new_id, ${to.userId}, device_id, platform, push_provider, push_id, app_id, state,
+    select ${workspaceId}, ${to.bucket}, new_id, ${to.userId}, device_id, platform, push_provider, push_id, push_id_type, app_id, state,
       provisional, model, app_version, os_version, gaid, idfv, locale, badge_count, registered_at, gone_at, gone_reason,
       created_at, updated_at, blocked_state, blocked_at, block_reason, block_reference
     from moved

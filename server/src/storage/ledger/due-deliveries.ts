@@ -87,7 +87,7 @@ export async function claimDueDeliveries(
 type ClaimedRow = Omit<DueDelivery, 'day' | 'providerMessageId'> & { day: Date; providerMessageId: Buffer | null };
 
 /** Where a device is reached, and of which app it is; null is the default one. */
-export type Address = { provider: ProviderName | null; pushId: string; appId: string | null };
+export type Address = { provider: ProviderName | null; pushId: string; pushIdType: 'fid' | null; appId: string | null };
 
 /**
  * The addresses of devices that are active still, by their ids: the others left, opted out or were dropped while their
@@ -99,7 +99,7 @@ export async function findAddresses(
 ): Promise<Map<string, Address>> {
   const isThere = isInBuckets(tx, { column: tx`devices.bucket`, buckets: devices.map(({ bucket }) => bucket) });
   const rows = await tx<(Address & { id: string })[]>`
-    select devices.id, devices.push_provider as provider, devices.push_id as "pushId", devices.app_id as "appId"
+    select devices.id, devices.push_provider as provider, devices.push_id as "pushId", devices.push_id_type as "pushIdType", devices.app_id as "appId"
     from unnest(
       ${devices.map(({ bucket }) => bucket)}::smallint[], ${devices.map(({ deviceId }) => deviceId)}::text[]
     ) as given (bucket, id)

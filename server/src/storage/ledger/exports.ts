@@ -47,6 +47,7 @@ export type DeviceToExport = {
   platform: Platform;
   provider: ProviderName | null;
   pushId: string;
+  pushIdType: 'fid' | null;
   appId: string | null;
   state: string;
   blockedState: string | null;
@@ -67,7 +68,7 @@ export type DeviceToExport = {
 export function streamDevices(tx: Queryable, workspaceId: string): Pages<DeviceToExport> {
   return tx<DeviceToExport[]>`
     select users.customer_id as "customerId", devices.device_id as "deviceId", devices.platform,
-      devices.push_provider as provider, devices.push_id as "pushId", devices.app_id as "appId", devices.state,
+      devices.push_provider as provider, devices.push_id as "pushId", devices.push_id_type as "pushIdType", devices.app_id as "appId", devices.state,
       devices.blocked_state as "blockedState",
       devices.provisional as "isProvisional", devices.model, devices.app_version as "appVersion",
       devices.os_version as "osVersion", devices.gaid, devices.idfv, devices.locale,

@@ -31,7 +31,7 @@ export const copyInto: Record<CopiedTable, (tx: Queryable) => Statement> = {
   import_identifiers: (tx) => tx`copy import_identifiers from stdin`,
   import_devices: (tx) => tx`
     copy import_devices (
-      line, customer_id, bucket, id, device_id, platform, push_provider, push_id, app_id, address_hash, state,
+      line, customer_id, bucket, id, device_id, platform, push_provider, push_id, push_id_type, app_id, address_hash, state,
       provisional, model, app_version, os_version, gaid, idfv, locale, badge_count
     ) from stdin`,
   import_events: (tx) => tx`

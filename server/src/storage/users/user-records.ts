@@ -122,6 +122,8 @@ export type UserDevice = {
   /** Null: the usual one of the platform. */
   provider: ProviderName | null;
   pushId: string;
+  /** Null: a token. */
+  pushIdType: 'fid' | null;
   state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
   isProvisional: boolean;
   model: string | null;
@@ -137,7 +139,7 @@ export type UserDevice = {
 /** Devices of a user, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
 export async function listUserDevices(tx: Queryable, user: User): Promise<UserDevice[]> {
   return tx<UserDevice[]>`
-    select id, device_id as "deviceId", platform, push_provider as provider, push_id as "pushId", state,
+    select id, device_id as "deviceId", platform, push_provider as provider, push_id as "pushId", push_id_type as "pushIdType", state,
       provisional as "isProvisional", model, app_version as "appVersion", os_version as "osVersion", registered_at as "registeredAt", gone_at as "goneAt",
       gone_reason as "goneReason", blocked_at as "blockedAt", block_reason as "blockReason"
     from devices

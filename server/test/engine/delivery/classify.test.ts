@@ -47,6 +47,11 @@ const fcmRows: Row[] = [
     { kind: 'gone' },
   ],
   [
+    '400 that violates the id of the installation',
+    answer(400, fcmError('INVALID_ARGUMENT', [violation('message.fid')])),
+    { kind: 'gone' },
+  ],
+  [
     '400 that violates the payload',
     answer(400, fcmError('INVALID_ARGUMENT', [violation('message.android.ttl')])),
     { kind: 'rejected', code: 'INVALID_ARGUMENT' },

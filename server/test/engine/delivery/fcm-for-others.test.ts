@@ -141,7 +141,11 @@ describe('the simulator refuses', () => {
     expect(violationOf({ webpush })).toBeUndefined();
   });
 
-  test.each<[string, object, string]>([
+  test.each<[string, object, string | undefined]>([
+    ['(nothing of) an id of an installation', { token: undefined, fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, undefined],
+    ['it beside a token', { fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ' }, 'message'],
+    ['a token in its place', { token: undefined, fid: 'cIm9Vn2T5kq_rXW8-Zb1aQ:APA91b' }, 'message.fid'],
+    ['no address at all', { token: undefined }, 'message.token'],
     ['an unknown member of apns', { apns: { payload: { aps }, topic: 'x' } }, 'message.apns.topic'],
     [
       'a topic, which is Firebase’s',

@@ -314,6 +314,7 @@ describe('without caps, quiet hours and delays', () => {
       platform: 'ANDROID',
       provider: null,
       pushId: 'p',
+      pushIdType: null,
       appId: null,
     } as const;
     await deliver(await bundle.run(runId), [{ device, attempt: 1 }]);

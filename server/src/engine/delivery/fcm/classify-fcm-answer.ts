@@ -50,11 +50,13 @@ function errorCode(error: FcmError): string | undefined {
   return readWord(error.details.find((detail) => typeof detail?.errorCode === 'string')?.errorCode);
 }
 
+const addressFields = new Set<unknown>(['message.token', 'message.fid']);
+
 /** INVALID_ARGUMENT is a bad payload *or* a bad token; only the violated fields tell. */
 function isTokenFault(error: FcmError): boolean {
   if (!Array.isArray(error.details)) return false;
   const fields = error.details.flatMap((detail) =>
     Array.isArray(detail?.fieldViolations) ? detail.fieldViolations : [],
   );
-  return fields.length > 0 && fields.every((violation) => violation?.field === 'message.token');
+  return fields.length > 0 && fields.every((violation) => addressFields.has(violation?.field));
 }

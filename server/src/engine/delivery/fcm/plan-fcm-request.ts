@@ -31,7 +31,8 @@ export function planFcmRequest(
 ): { plan: Plan } | { outcome: Outcome } {
   const part = makePart(message, { credential, now });
   if ('fault' in part) return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: part.fault } };
-  const body = Buffer.from(JSON.stringify({ message: { token: device.pushId, ...part } }));
+  const address = { [device.pushIdType ?? 'token']: device.pushId };
+  const body = Buffer.from(JSON.stringify({ message: { ...address, ...part } }));
   // Keys and values are in the body, so what is shorter need not be counted.
   const { bytes, most } = body.length > maxPayloadBytes - apnsReserveBytes ? measure(part) : { bytes: 0, most: 0 };
   if (bytes > most) {

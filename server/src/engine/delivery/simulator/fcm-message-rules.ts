@@ -7,6 +7,7 @@ import type { FcmWebPush } from './fcm-webpush-rules.ts';
 /** A message of FCM HTTP v1. */
 export type FcmMessage = {
   token?: unknown;
+  fid?: unknown;
   data?: Record<string, unknown>;
   fcm_options?: unknown;
   apns?: FcmApns;
@@ -17,7 +18,9 @@ export type FcmMessage = {
 const maxPayloadBytes = 4096;
 const maxTtlSeconds = 2_419_200;
 
-const messageFields = new Set(['token', 'data', 'notification', 'android', 'apns', 'webpush', 'fcm_options', 'name']);
+const messageFields = new Set([
+  ...['token', 'fid', 'data', 'notification', 'android', 'apns', 'webpush', 'fcm_options', 'name'],
+]);
 const androidFields = new Set([
   'collapse_key',
   'priority',
@@ -74,7 +77,7 @@ const notificationFields: Record<string, Check> = {
 /** The first thing for which Google refuses a message, in its own words. */
 export function findFcmViolation(message: FcmMessage | undefined): FcmViolation | undefined {
   if (!message || typeof message !== 'object') return { field: 'message', description: 'Message is required.' };
-  const { token, data = {}, android = {} } = message;
+  const { data = {}, android = {} } = message;
   return (
     findUnknown('message', { given: message, known: messageFields }) ??
     findUnknown('message.android', { given: android, known: androidFields }) ??
@@ -84,7 +87,7 @@ export function findFcmViolation(message: FcmMessage | undefined): FcmViolation 
     }) ??
     checkLabel('message.android.fcm_options', android.fcm_options) ??
     checkLabel('message.fcm_options', message.fcm_options) ??
-    checkToken(token) ??
+    checkAddress(message) ??
     checkData(data) ??
     checkAndroid(android) ??
     (message.apns && findApnsViolation(message.apns)) ??
@@ -107,6 +110,15 @@ function checkLabel(path: string, options: unknown = {}): FcmViolation | undefin
   const { analytics_label: label = 'none' } = options as { analytics_label?: unknown };
   if (typeof label === 'string' && /^[a-zA-Z0-9-_.~%]{1,50}$/.test(label)) return undefined;
   return { field: `${path}.analytics_label`, description: 'Invalid analytics label.' };
+}
+
+/** Exactly one of them. */
+function checkAddress({ token, fid }: FcmMessage): FcmViolation | undefined {
+  if (fid === undefined) return checkToken(token);
+  if (token !== undefined)
+    return { field: 'message', description: "oneof field 'target' is already set. Cannot set 'fid'." };
+  if (typeof fid === 'string' && /^[A-Za-z0-9_-]{22}$/.test(fid)) return undefined;
+  return { field: 'message.fid', description: 'The Firebase installation id is not valid.' };
 }
 
 function checkToken(token: unknown): FcmViolation | undefined {

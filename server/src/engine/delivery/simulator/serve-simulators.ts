@@ -133,8 +133,8 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
 const deviceOf = {
   body({ body }: { body: Buffer }): string | undefined {
     try {
-      const { message } = JSON.parse(body.toString('utf8')) as { message?: { token?: unknown } };
-      const [token] = [message?.token].flat();
+      const { message } = JSON.parse(body.toString('utf8')) as { message?: { token?: unknown; fid?: unknown } };
+      const [token] = [message?.token ?? message?.fid].flat();
       return typeof token === 'string' ? token : undefined;
     } catch {
       // The request for an access token, or one that is refused as it is.

@@ -110,8 +110,8 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
   }
   const violation = findFcmViolation(message);
   if (violation) return refusedBy('payload', invalid(violation.field, violation.description));
-  const { token } = message as FcmMessage & { token: string };
-  const answer = refusedBy('magic address', magicAnswer(token));
+  const { address, member } = addressOf(message!);
+  const answer = refusedBy('magic address', magicAnswer(address, member));
   if (answer) return answer;
   const { projectId } = account.fcm!;
   if (isValidationOnly) return { status: 200, body: { name: `projects/${projectId}/messages/fake_message_id` } };
@@ -122,7 +122,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
     body: { name },
     delivered: {
       workspaceId: account.workspaceId,
-      deviceToken: token,
+      deviceToken: address,
       receivedAt: request.shownAt,
       headers: shownHeaders(request.headers),
       ...received,
@@ -186,15 +186,19 @@ function receiveInBrowser(webpush: FcmWebPush, name: string): Received {
   };
 }
 
-function magicAnswer(token: string): SimulatedAnswer | undefined {
-  const outcome = magicOutcome('fcm', token);
+function addressOf({ token, fid }: FcmMessage): { address: string; member: 'token' | 'fid' } {
+  return fid === undefined ? { address: String(token), member: 'token' } : { address: String(fid), member: 'fid' };
+}
+
+function magicAnswer(address: string, member: 'token' | 'fid'): SimulatedAnswer | undefined {
+  const outcome = magicOutcome('fcm', address);
   switch (outcome) {
     case undefined:
       return undefined;
     case 'gone':
       return googleError(404, 'NOT_FOUND', 'Requested entity was not found.', [fcmError('UNREGISTERED')]);
     case 'invalid':
-      return invalid('message.token', 'The registration token is not a valid FCM registration token.');
+      return invalid(`message.${member}`, 'The registration token is not a valid FCM registration token.');
     case 'rejected':
       return invalid('message.android.notification', 'Refused on request.');
     case 'busy':
