@@ -1588,6 +1588,9 @@ export type CampaignV1 = {
   status:
     'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
+  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+  status_reason?: string;
+
   /** SMS campaigns are found when asked for */
   channel: 'EMAIL' | 'PUSH' | 'SMS';
   campaign_delivery_type: string;
@@ -1600,6 +1603,9 @@ export type CampaignV1 = {
   created_at: string;
   updated_at: string;
   sent_time?: string;
+
+  /** Of a child, when it was due; of a FAILED campaign, when it was due and was missed */
+  planned_time?: string;
 
   /** Children only */
   parent_id?: string;
@@ -1636,6 +1642,9 @@ export type CampaignV5 = {
   status:
     'ACTIVE' | 'ARCHIVED' | 'DRAFT' | 'FAILED' | 'PAUSED' | 'RETIRED' | 'SCHEDULED' | 'SENDING' | 'SENT' | 'STOPPED';
 
+  /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+  status_reason?: string;
+
   /** SMS campaigns are found when asked for */
   channel: 'EMAIL' | 'PUSH' | 'SMS';
   campaign_delivery_type: string;
@@ -1648,6 +1657,9 @@ export type CampaignV5 = {
   created_at: string;
   updated_at: string;
   sent_time?: string;
+
+  /** Of a child, when it was due; of a FAILED campaign, when it was due and was missed */
+  planned_time?: string;
 
   /** Children only */
   parent_id?: string;
@@ -1927,6 +1939,12 @@ export type ExecutionsV1 = {
 
     /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
     status: string;
+
+    /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+    status_reason?: string;
+
+    /** When it was due, in the form of `sent_time`; absent: an event fired it */
+    planned_time?: string;
   }[];
   total_instances: number;
 };
@@ -1944,6 +1962,12 @@ export type ExecutionsV5 = {
 
       /** SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED */
       status: string;
+
+      /** Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise */
+      status_reason?: string;
+
+      /** When it was due, in the form of `sent_time`; absent: an event fired it */
+      planned_time?: string;
     }[];
     total_instances: number;
   };

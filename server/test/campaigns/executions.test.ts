@@ -57,6 +57,43 @@ describe('executions of a recurring campaign (interface 4.6, decision D43)', () 
     expect(words).toEqual(['MISSED', 'STOPPED', 'FAILED', 'SENT', 'PAUSED', 'SENDING', 'SCHEDULED']);
   });
 
+  test.each(versions)('%s: what failed or was missed says why and when it was due, additively', async (version) => {
+    const parent = await bundle.insert(recurring);
+    const on = (day: number) => ({ started_at: null, moment: new Date(Date.UTC(2026, 5, day, 14, 30)) });
+    await bundle.insertRun(parent, { status: 'SENT', ...on(21) });
+    await bundle.insertRun(parent, { status: 'FAILED', ...on(22), status_reason: 'the segment is archived' });
+    const late = 'found 3 h late';
+    const missed = await bundle.insertRun(parent, { status: 'MISSED', ...on(23), status_reason: late });
+    const said = (row: any) => [row.status, row.status_reason, row.planned_time];
+    expect(dataOf(await bundle.executions(version, parent)).executions.map(said)).toEqual([
+      ['MISSED', late, '2026-06-23T14:30:00.000000'],
+      ['FAILED', 'the segment is archived', '2026-06-22T14:30:00.000000'],
+      ['SENT', undefined, '2026-06-21T14:30:00.000000'],
+    ]);
+    const fields = version === 'V1' ? { id: missed } : { ids: [missed] };
+    const found = await bundle.search(version, { include_child_campaigns: true, campaign_fields: fields });
+    expect(dataOf(found).campaigns.map(said)).toEqual([['MISSED', late, '2026-06-23 14:30:00.000000']]);
+  });
+
+  test.each(versions)(
+    '%s: a campaign that failed says why in search, and when it was due if it missed that',
+    async (version) => {
+      const name = `Failed in ${version}`;
+      const failed = await bundle.insert({ name, status: 'FAILED', status_reason: 'the segment is archived' });
+      await bundle.insertRun(failed, { status: 'FAILED', status_reason: 'the segment is archived' });
+      const missed = await bundle.insert({ name, status: 'FAILED', status_reason: 'MISSED: found 3 h late' });
+      const moment = new Date('2026-06-23T14:30:00Z');
+      await bundle.insertRun(missed, { status: 'MISSED', started_at: null, moment, status_reason: 'found 3 h late' });
+      await bundle.insert({ name });
+      const { campaigns } = dataOf(await bundle.search(version, { campaign_fields: { name } }));
+      expect(campaigns.map((row: any) => [row.status, row.status_reason, row.planned_time])).toEqual([
+        ['SENT', undefined, undefined],
+        ['FAILED', 'MISSED: found 3 h late', '2026-06-23 14:30:00.000000'],
+        ['FAILED', 'the segment is archived', undefined],
+      ]);
+    },
+  );
+
   test.each(versions)('%s: pages to the last, ties by id, the total on each', async (version) => {
     const parent = await bundle.insert({ ...recurring, delivery_type: 'BUSINESS_EVENT_TRIGGERED' });
     const at = new Date('2026-07-01T00:00:00Z');

@@ -1,4 +1,5 @@
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignExecution } from '../../app/campaigns/list-executions.ts';
 import type { CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
 import { partNames } from '../../domain/campaign-document/read-campaign.ts';
 import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
@@ -7,9 +8,10 @@ import { presentGoals } from './present-goals.ts';
 
 /** The part of a campaign record that both versions share (fact 4.3); ids and schedule are each version's own. */
 export function presentCampaign(campaign: CampaignRecord) {
-  const { sentAt, kind, campaignId } = campaign;
+  const { sentAt, kind, campaignId, statusReason, plannedAt } = campaign;
   return {
     status: presentStatus(campaign.status),
+    ...(statusReason === null ? {} : { status_reason: statusReason }),
     channel: campaign.channel,
     campaign_delivery_type: campaign.deliveryType,
     created_by: campaign.createdBy,
@@ -17,6 +19,7 @@ export function presentCampaign(campaign: CampaignRecord) {
     created_at: spacedTime(campaign.createdAt),
     updated_at: spacedTime(campaign.updatedAt),
     ...(sentAt ? { sent_time: spacedTime(sentAt) } : {}),
+    ...(plannedAt ? { planned_time: spacedTime(plannedAt) } : {}),
     ...(kind === 'EXECUTION' ? { parent_id: campaignId } : {}),
     ...(campaign.parts === null ? presentParts(campaign) : presentSentParts(campaign.parts)),
   };
@@ -44,6 +47,16 @@ const shownParts = [...partNames, 'connector', 'sender_name'];
 /** As created; `scheduling_details` is each version's own once the campaign is no draft. */
 function presentSentParts(parts: CampaignParts): Record<string, unknown> {
   return Object.fromEntries(shownParts.flatMap((name) => (parts[name] === undefined ? [] : [[name, parts[name]]])));
+}
+
+/** An execution as both versions show it; ids are each version's own (fact 4.4, decision D43). */
+export function presentExecution({ sentAt, status, statusReason, plannedAt }: CampaignExecution) {
+  return {
+    sent_time: sentAt && joinedTime(sentAt),
+    status: presentStatus(status),
+    ...(statusReason === null ? {} : { status_reason: statusReason }),
+    ...(plannedAt ? { planned_time: joinedTime(plannedAt) } : {}),
+  };
 }
 
 /** Upper-case in both versions (decision D44); a queued run is a child that waits. */

@@ -3,7 +3,7 @@ import type { ExecutionsAnswer } from '../../app/campaigns/list-executions.ts';
 import type { CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
 import type { ErrorName, RequestFault, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
-import { joinedTime, presentCampaign, presentStatus } from './present-campaign.ts';
+import { presentCampaign, presentExecution } from './present-campaign.ts';
 import { presentV1Schedule } from './present-schedule.ts';
 
 type Detail = { code?: string; target: string; message: string };
@@ -123,11 +123,7 @@ export function presentV1Campaign(campaign: CampaignRecord) {
 
 export function presentV1Executions({ executions, totalInstances }: ExecutionsAnswer) {
   return {
-    executions: executions.map(({ id, sentAt, status }) => ({
-      campaign_id: id,
-      sent_time: sentAt && joinedTime(sentAt),
-      status: presentStatus(status),
-    })),
+    executions: executions.map((execution) => ({ campaign_id: execution.id, ...presentExecution(execution) })),
     total_instances: totalInstances,
   };
 }

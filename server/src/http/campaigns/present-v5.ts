@@ -4,7 +4,7 @@ import type { CampaignRecord, SearchSettings } from '../../app/campaigns/search-
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';
-import { joinedTime, presentCampaign, presentStatus } from './present-campaign.ts';
+import { presentCampaign, presentExecution } from './present-campaign.ts';
 import { presentMeta } from './present-meta.ts';
 import type { ListedCampaign } from './present-meta.ts';
 import { presentV5Schedule } from './present-schedule.ts';
@@ -100,11 +100,10 @@ export function presentV5Meta(listed: ListedCampaign, versioning: SearchSettings
 /** Decision D43. */
 export function presentV5Executions({ executions, totalInstances }: ExecutionsAnswer) {
   return presentV5({
-    executions: executions.map(({ id, campaignId, sentAt, status }) => ({
-      id,
-      campaign_id: campaignId,
-      sent_time: sentAt && joinedTime(sentAt),
-      status: presentStatus(status),
+    executions: executions.map((execution) => ({
+      id: execution.id,
+      campaign_id: execution.campaignId,
+      ...presentExecution(execution),
     })),
     total_instances: totalInstances,
   });

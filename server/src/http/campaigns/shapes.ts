@@ -84,8 +84,15 @@ const part = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type:
 /** Upper-case in both versions (decision D44). */
 const shownStatuses = campaignStatuses.filter((status) => (status as string) !== 'QUEUED');
 
+const statusReason = Type.Optional(
+  Type.String({
+    description: 'Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise',
+  }),
+);
+
 const record = {
   status: codeShape(shownStatuses, 'A run that waits for its turn is SCHEDULED'),
+  status_reason: statusReason,
   channel: codeShape(campaignChannels, 'SMS campaigns are found when asked for'),
   campaign_delivery_type: Type.String(),
   created_by: Type.String(),
@@ -93,6 +100,9 @@ const record = {
   created_at: Type.String({ description: 'UTC: 2024-07-04 08:00:54.847000' }),
   updated_at: Type.String(),
   sent_time: Type.Optional(Type.String()),
+  planned_time: Type.Optional(
+    Type.String({ description: 'Of a child, when it was due; of a FAILED campaign, when it was due and was missed' }),
+  ),
   parent_id: Type.Optional(Type.String({ description: 'Children only' })),
   basic_details: part('name, platforms, tags'),
   campaign_content: part('What is shown on each platform'),
@@ -129,6 +139,10 @@ const execution = {
   campaign_id: Type.String(),
   sent_time: Type.Union([Type.String(), Type.Null()], { description: '2024-06-24T14:30:18.908000; null: not yet' }),
   status: Type.String({ description: 'SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED' }),
+  status_reason: statusReason,
+  planned_time: Type.Optional(
+    Type.String({ description: 'When it was due, in the form of `sent_time`; absent: an event fired it' }),
+  ),
 };
 export const v1ExecutionsAnswer = named(
   'ExecutionsV1',

@@ -191,6 +191,10 @@ export type CampaignRecord = {
   deliveryType: CampaignDeliveryType;
   /** A word of `campaigns.status`; of a child one of `runs.status`. */
   status: string;
+  /** Why it failed, pauses, was stopped or missed. */
+  statusReason: string | null;
+  /** Of a child the occurrence it was made for; of a campaign that failed the one that was missed. */
+  plannedAt: Date | null;
   createdBy: string;
   createdAt: Date;
   updatedAt: Date;
@@ -216,7 +220,15 @@ export async function readCampaignRecords(tx: Queryable, page: readonly FoundCam
   return tx<CampaignRecord[]>`
     select page.id, campaigns.campaign_id as "campaignId", page.kind, campaigns.version_number as "versionNumber",
       campaigns.name, campaigns.channel, campaigns.delivery_type as "deliveryType",
-      coalesce(run.status, campaigns.status) as status, campaigns.created_by as "createdBy",
+      coalesce(run.status, campaigns.status) as status,
+      case when run.id is null then campaigns.status_reason else run.status_reason end as "statusReason",
+      case when run.id is not null then coalesce(run.moment, run.due_at)
+        when campaigns.status = 'FAILED' then (
+          select missed.moment from runs as missed
+          where missed.campaign_id = campaigns.id and missed.status = 'MISSED'
+          order by missed.created_at desc limit 1
+        ) end as "plannedAt",
+      campaigns.created_by as "createdBy",
       coalesce(run.created_at, campaigns.created_at) as "createdAt",
       coalesce(run.ended_at, run.started_at, run.created_at, campaigns.updated_at) as "updatedAt",
       case when run.id is not null then run.started_at else coalesce(campaigns.imported_sent_at, (

@@ -108,7 +108,15 @@ export async function findParentCampaign(
   return campaign;
 }
 
-export type CampaignExecution = { id: string; campaignId: string; sentAt: Date | null; status: string };
+export type CampaignExecution = {
+  id: string;
+  campaignId: string;
+  sentAt: Date | null;
+  status: string;
+  statusReason: string | null;
+  /** The occurrence it was made for; null for one that an event or a request asked for at once. */
+  plannedAt: Date | null;
+};
 
 /** Runs of all versions of a campaign, newest first, ties by id. Indexes: campaigns_version_of, runs_campaign. */
 export async function listExecutions(
@@ -116,7 +124,8 @@ export async function listExecutions(
   { campaignId, limit, offset }: { campaignId: string; limit: number; offset: number },
 ): Promise<CampaignExecution[]> {
   return tx<CampaignExecution[]>`
-    select runs.id, ${campaignId} as "campaignId", runs.started_at as "sentAt", runs.status
+    select runs.id, ${campaignId} as "campaignId", runs.started_at as "sentAt", runs.status,
+      runs.status_reason as "statusReason", coalesce(runs.moment, runs.due_at) as "plannedAt"
     from runs where runs.campaign_id = any(${versionsOf(tx, campaignId)})
     order by runs.created_at desc, runs.id desc
     limit ${limit} offset ${offset}`;

@@ -156,15 +156,16 @@ export async function endFinishedRuns(
 }
 
 /**
- * SENDING → SENT or FAILED for one-time campaigns none of whose runs is open any more. Rows in id order, so that two
- * transactions never wait in a circle. Index: campaigns primary key, runs_campaign.
+ * SENDING → SENT or FAILED for one-time campaigns none of whose runs is open any more; the reason is that of the first
+ * run that failed. Rows in id order, so that two transactions never wait in a circle. Index: campaigns primary key, runs_campaign.
  */
 export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: string[]; at: Date }): Promise<void> {
   await tx`
     with finished as (
-      select campaigns.id, exists (
-        select 1 from runs where runs.campaign_id = campaigns.id and runs.status = 'FAILED'
-      ) as failed
+      select campaigns.id, (
+        select runs.status_reason from runs where runs.campaign_id = campaigns.id and runs.status = 'FAILED'
+        order by runs.created_at, runs.id limit 1
+      ) as failure
       from campaigns
       where campaigns.id = any(${sweep.campaignIds}) and campaigns.status = 'SENDING'
         and campaigns.delivery_type = 'ONE_TIME'
@@ -175,8 +176,8 @@ export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: 
       for update
     )
     update campaigns
-    set status = case when finished.failed then 'FAILED' else 'SENT' end,
-      status_reason = case when finished.failed then 'a run of this campaign failed' end,
+    set status = case when finished.failure is null then 'SENT' else 'FAILED' end,
+      status_reason = finished.failure,
       updated_at = ${sweep.at}
     from finished
     where campaigns.id = finished.id`;
