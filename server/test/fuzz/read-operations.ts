@@ -71,8 +71,14 @@ function toOperation(
     answers: new Map(
       Object.entries(responses).map(([status, { content: body = {} }]) => [
         Number(status),
-        Object.values(body)[0]?.schema,
+        anyOf(Object.values(body).map(({ schema }) => schema)),
       ]),
     ),
   };
+}
+
+/** A status may come in two media types, each with its shape. */
+function anyOf(shapes: (Shape | undefined)[]): Shape | undefined {
+  const [first, ...others] = shapes.filter((shape) => shape !== undefined);
+  return first === undefined || others.length === 0 ? first : ({ anyOf: [first, ...others] } as Shape);
 }

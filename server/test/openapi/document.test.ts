@@ -38,6 +38,14 @@ test('the rules that Redocly recommends, examples that fit their shapes among th
   ]);
 });
 
+test('a status that a reply and a refusal share is described with both: 503 of /readyz', () => {
+  const { content } = document.paths['/readyz']!.get!.responses['503']! as {
+    content: Record<string, { schema: unknown }>;
+  };
+  const refOf = (name: string) => ({ schema: { $ref: `#/components/schemas/${name}` } });
+  expect(content).toMatchObject({ 'application/json': refOf('Health'), 'application/problem+json': refOf('Problem') });
+});
+
 describe('routes and operations', () => {
   // A page's files and what it asks for itself; a stream.
   const undescribed = [

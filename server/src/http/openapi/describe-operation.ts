@@ -90,11 +90,26 @@ export function describeOperation(dialect: Dialect, operation: Operation): Fasti
     ...(Object.keys(headers).length > 0 ? { headers: Type.Object(headers) } : {}),
     ...(body ? { body } : {}),
     ...(consumes ? { consumes } : {}),
-    response: { ...describeAnswers(dialect, operation), ...describeRefusals(dialect, operation) },
+    response: bothOf(describeAnswers(dialect, operation), describeRefusals(dialect, operation)),
   };
 }
 
 type Response = { description: string; headers?: object; content?: Record<string, { schema: TSchema }> };
+
+/** Of a status that a reply and a refusal share, a node that says of itself that it is not ready, each has its media type. */
+function bothOf(answers: Record<number, object>, refusals: Record<number, object>): Record<number, object> {
+  const both = { ...answers, ...refusals };
+  for (const status of Object.keys(answers).map(Number)) {
+    const [answer, refusal] = [answers[status], refusals[status]] as (Response | undefined)[];
+    if (!answer || !refusal) continue;
+    both[status] = {
+      description: `${answer.description}. ${refusal.description}`,
+      headers: { ...answer.headers, ...refusal.headers },
+      content: { ...answer.content, ...refusal.content },
+    };
+  }
+  return both;
+}
 
 function describeAnswers(dialect: Dialect, operation: Operation): Record<number, object> {
   const headers = {
@@ -107,17 +122,18 @@ function describeAnswers(dialect: Dialect, operation: Operation): Record<number,
   return Object.fromEntries(
     Object.entries(operation.answers).map(([status, shape]) => [
       status,
-      toResponse({ description: successTexts[status] ?? 'Done', headers, content: { [type]: { schema: shape } } }),
+      toResponse({ description: answerTexts[status] ?? 'Done', headers, content: { [type]: { schema: shape } } }),
     ]),
   );
 }
 
-const successTexts: Record<string, string> = {
+const answerTexts: Record<string, string> = {
   200: 'Done',
   201: 'Created',
   202: 'Accepted; it is done later',
   204: 'Done; there is no body',
   302: 'Go to the address in Location',
+  503: 'Not ready',
 };
 
 /** Fastify knows no response without a body but one of the type null. */
