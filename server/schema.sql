@@ -220,10 +220,13 @@ create table campaign_interactions (
   total bigint not null,
   unique_devices bigint not null,
   bucket smallint not null,
+  variation smallint not null default 0,
+  locale text collate "C" not null default ''::text,
+  messages bigint not null default 0,
   constraint campaign_interactions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint campaign_interactions_kind_check CHECK ((kind = ANY (ARRAY['IMPRESSION'::text, 'CLICK'::text, 'CLOSE'::text]))),
   constraint campaign_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
-  constraint campaign_interactions_pkey PRIMARY KEY (workspace_id, campaign_id, bucket, platform, kind)
+  constraint campaign_interactions_pkey PRIMARY KEY (workspace_id, campaign_id, bucket, platform, kind, variation, locale)
 );
 
 create table campaign_names (
@@ -274,6 +277,7 @@ create table campaigns (
   is_test boolean not null default false,
   business_event_id text collate "C",
   imported_sent_at timestamp with time zone,
+  variants jsonb,
   constraint campaigns_audience_check CHECK ((audience = ANY (ARRAY['ALL_USERS'::text, 'SEGMENT'::text, 'USER'::text]))),
   constraint campaigns_channel_check CHECK ((channel = ANY (ARRAY['PUSH'::text, 'EMAIL'::text, 'SMS'::text]))),
   constraint campaigns_check CHECK (((audience = 'SEGMENT'::text) = (segment_id IS NOT NULL))),
@@ -289,6 +293,7 @@ create table campaigns (
   constraint campaigns_delivery_type_check CHECK ((delivery_type = ANY (ARRAY['ONE_TIME'::text, 'PERIODIC'::text, 'EVENT_TRIGGERED'::text, 'BUSINESS_EVENT_TRIGGERED'::text]))),
   constraint campaigns_source_check CHECK ((source = ANY (ARRAY['PUSH_API'::text, 'CAMPAIGN_API'::text, 'CONSOLE'::text, 'IMPORT'::text]))),
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'SCHEDULED'::text, 'SENDING'::text, 'SENT'::text, 'ACTIVE'::text, 'PAUSED'::text, 'RETIRED'::text, 'STOPPED'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
+  constraint campaigns_variants_check CHECK ((jsonb_typeof(variants) = 'object'::text)),
   constraint campaigns_version_number_check CHECK (((version_number >= 1) AND (version_number <= 15))),
   constraint campaigns_business_event_id_fkey FOREIGN KEY (business_event_id) REFERENCES business_events(id),
   constraint campaigns_version_of_fkey FOREIGN KEY (version_of) REFERENCES campaigns(id),
@@ -385,6 +390,8 @@ create table conversions (
   platform text not null,
   occurred_at timestamp with time zone not null,
   reach text,
+  variation smallint,
+  locale text collate "C",
   constraint conversions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint conversions_goal_check CHECK ((goal >= 0)),
   constraint conversions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
@@ -408,6 +415,8 @@ create table deliveries (
   device_id bytea not null,
   provider_message_id bytea,
   code text,
+  variation "char",
+  locale "char",
   constraint deliveries_ids_check CHECK (((octet_length(user_id) = 12) AND (octet_length(device_id) = 12))),
   constraint deliveries_outcome_check CHECK ((outcome = ANY (ARRAY['A'::"char", 'G'::"char", 'R'::"char", 'E'::"char", 'F'::"char", 'H'::"char", 'W'::"char"]))),
   constraint deliveries_platform_check CHECK ((platform = ANY (ARRAY['A'::"char", 'I'::"char", 'W'::"char"]))),
@@ -775,10 +784,12 @@ create table run_counts (
   platform text not null,
   outcome text not null,
   devices bigint not null,
+  variation smallint not null default 0,
+  locale text collate "C" not null default ''::text,
   constraint run_counts_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint run_counts_outcome_check CHECK ((outcome = ANY (ARRAY['ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'EXPIRED'::text, 'FAILED'::text, 'WITHHELD'::text, 'WAITING'::text]))),
   constraint run_counts_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
-  constraint run_counts_pkey PRIMARY KEY (run_id, bucket, platform, outcome)
+  constraint run_counts_pkey PRIMARY KEY (run_id, bucket, platform, outcome, variation, locale)
 );
 
 create table run_cursors (
@@ -851,6 +862,7 @@ create table runs (
   number bigint not null,
   global_control_percent smallint,
   group_users jsonb,
+  locales text[] collate "C",
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),

@@ -272,19 +272,21 @@ export type CampaignChangedAnswer = {
 
 export type CampaignContent = {
   locales?: string[];
+  variation_details?: {
+    no_of_variations?: number;
 
-  /** One variation */
-  variation_details?: Record<string, unknown>;
+    /** MANUAL */
+    distribution_type?: string;
 
-  /** `push`, or below default and variation_1 */
+    /** Percent of the users by variation, 100 together */
+    manual_distribution_percentage?: Record<string, number>;
+  };
+
+  /** `push`, or `push` below each locale (`default` and language tags) and each variation */
   content?: {
     push?: CampaignPushContent;
-    default?: {
-      variation_1?: {
-        push?: CampaignPushContent;
-      };
-    };
-  };
+    default?: CampaignVariations;
+  } & Record<string, CampaignVariations>;
 };
 
 export type CampaignCreatedV1 = {
@@ -687,6 +689,12 @@ export type CampaignPreviewRequest = {
 
   /** One of the campaign’s; every one when absent */
   platform?: string;
+
+  /** default or a language of the campaign; absent: each person’s own */
+  locale_name?: string;
+
+  /** variation_1, variation_2 …; absent: variation_1 */
+  variation?: unknown;
 
   /** USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute */
   identifier: string;
@@ -1453,10 +1461,10 @@ export type CampaignTestMeta = {
   identifier_values: string[];
   platform?: string;
 
-  /** default */
+  /** default or a language of the campaign; absent: each person’s own */
   locale_name?: string;
 
-  /** variation_1 */
+  /** variation_1, variation_2 …; absent: variation_1 */
   variation?: unknown;
 };
 
@@ -1695,6 +1703,14 @@ export type CampaignValidation = {
   };
 };
 
+/** variation_1, variation_2 … */
+export type CampaignVariations = Record<
+  string,
+  {
+    push?: CampaignPushContent;
+  }
+>;
+
 export type CampaignsChangedV1 = Record<string, unknown>;
 
 export type CampaignsFoundV1 =
@@ -1837,6 +1853,12 @@ export type DeliveryExplanation = {
 
         /** Until when it waits, ISO 8601 */
         until: string | null;
+
+        /** variation_1, variation_2 …; null where the campaign has one */
+        variation: string | null;
+
+        /** default or a language tag; null where the campaign has one, or nothing was sent */
+        locale: string | null;
       }[];
     }[];
   };
@@ -2248,15 +2270,22 @@ export type MergeRequest = {
 };
 
 export type PlatformStats = {
+  /** and each locale of a campaign in several */
   locales: {
     all_locales: {
+      /** and variation_1, variation_2 … where there are several */
       variations: {
         all_variations: StatsFigures;
         campaign_control_group?: StatsControlGroup;
         global_control_group?: StatsControlGroup;
-      };
+      } & Record<string, StatsFigures>;
     };
-  };
+  } & Record<
+    string,
+    {
+      variations: Record<string, StatsFigures>;
+    }
+  >;
 };
 
 export type Problem = {
@@ -3299,8 +3328,17 @@ export type StatsFigures = {
     /** null: not known */
     failure_rate: number | null;
 
-    /** Users of the runs who are in no control group; of campaigns with such groups */
+    /** Users of the runs who are in no control group; of campaigns with such groups or with variations */
     eligible_users?: number;
+
+    /** Percent of the sent messages that were clicked, each once; of a variation or a locale */
+    clicked_rate?: number | null;
+
+    /** Lower bound of its 95 % interval */
+    clicked_rate_low?: number | null;
+
+    /** Upper bound of its 95 % interval */
+    clicked_rate_high?: number | null;
   };
   conversion_goal_stats: Record<
     string,
@@ -3316,6 +3354,12 @@ export type StatsFigures = {
 
       /** Percent of eligible_users who fulfilled the goal; null: not known */
       cvr?: number | null;
+
+      /** Lower bound of the 95 % interval of cvr */
+      cvr_low?: number | null;
+
+      /** Upper bound of the 95 % interval of cvr */
+      cvr_high?: number | null;
 
       /** Percent by which cvr is above that of the control group; null: not known */
       uplift?: number | null;

@@ -30,22 +30,27 @@ type Walk = { path: string; found: string[] };
 
 function collect(schema: Schema, value: unknown, walk: Walk): void {
   if (walk.found.length >= maxReported || value === null || typeof value !== 'object') return;
-  const { items, named } = membersOf(schema);
+  const { items, named, others } = membersOf(schema);
   if (Array.isArray(value)) {
     if (items) value.forEach((item, index) => collect(items, item, { ...walk, path: `${walk.path}[${index}]` }));
     return;
   }
-  if (!named) return;
+  if (!named && !others) return;
   for (const [name, member] of Object.entries(value)) {
-    const isKnown = Object.hasOwn(named, name);
-    if (isKnown && (member === null || typeof member !== 'object')) continue;
+    const known = named && Object.hasOwn(named, name) ? named[name] : others;
+    if (known && (member === null || typeof member !== 'object')) continue;
     const path = walk.path === '' ? name : `${walk.path}.${name}`;
-    if (isKnown) collect(named[name]!, member, { ...walk, path });
+    if (known) collect(known, member, { ...walk, path });
     else if (walk.found.length < maxReported) walk.found.push(path);
   }
 }
 
-type Members = { items: Schema | undefined; named: Record<string, Schema> | undefined };
+type Members = {
+  items: Schema | undefined;
+  named: Record<string, Schema> | undefined;
+  /** Of members with a name of their own. */
+  others: Schema | undefined;
+};
 
 /** What a schema names, by the schema: shapes are made once, and each request is compared with one. */
 const knownMembers = new WeakMap<Schema, Members>();
@@ -56,7 +61,15 @@ function membersOf(schema: Schema): Members {
   const variants = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
   const named = Object.assign({}, ...variants.map((variant) => variant.properties)) as Record<string, Schema>;
   const isMap = Object.keys(named).length === 0 || variants.some((variant) => variant.patternProperties);
-  const members = { items: variants.find((variant) => variant.items)?.items, named: isMap ? undefined : named };
+  const others = variants.flatMap(({ patternProperties = {}, additionalProperties }) => [
+    ...Object.values(patternProperties),
+    ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+  ]);
+  const members = {
+    items: variants.find((variant) => variant.items)?.items,
+    named: isMap ? undefined : named,
+    others: others[0],
+  };
   knownMembers.set(schema, members);
   return members;
 }

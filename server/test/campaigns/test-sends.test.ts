@@ -108,7 +108,7 @@ describe('a test of a campaign (fact 6.1)', () => {
     [
       'another locale',
       inline({ test_campaign_meta: meta({ locale_name: 'de' }) }),
-      'test_campaign_meta.locale_name must be default: others are not available in this version.',
+      'test_campaign_meta.locale_name is not among the locales of campaign_content.',
     ],
     [
       'a platform that has no content',

@@ -247,7 +247,7 @@ describe('the fields of fact 6.2 that are not carried out are refused by name', 
       { campaign_content: { variation_details: { distribution_type: 'SHERPA' }, content: { push: { android } } } },
     ],
     [
-      'campaign_content.content.de',
+      'campaign_content.content.de.x',
       { campaign_content: { content: { default: { variation_1: { push: { android } } }, de: { x: 1 } } } },
     ],
     [

@@ -7,6 +7,7 @@ const android = { message: 'M', title: 'T', richContent: [], additionalActions: 
 const campaign: WarnedCampaign = {
   platforms: ['ANDROID'],
   content: { ANDROID: android },
+  variants: null,
   settings: defaultDeliverySettings,
   occurrences: [new Date('2026-03-01T12:00:00Z')],
   controls: {
@@ -63,6 +64,24 @@ describe('the mode of Android messages', () => {
   });
 
   test('data loses nothing', () => expect(warn(buttons)).toEqual([]));
+});
+
+describe('variations and locales', () => {
+  test('are each told of by name, and one that nobody gets', () => {
+    const fails = { ANDROID: { ...android, title: "Hi {{ UserAttribute['First Name'] }}" } };
+    const variants = {
+      locales: ['default', 'pt'],
+      percents: [100, 0],
+      contents: [
+        [campaign.content, fails],
+        [campaign.content, campaign.content],
+      ],
+    };
+    expect(warn({ variants })).toEqual([
+      ['TEMPLATE_CAN_FAIL', 'warning', expect.stringMatching(/^Variation 1, pt: Android: the template of title fails/)],
+      ['VARIATION_UNUSED', 'note', 'Variation 2 has a share of 0 %: nobody gets it.'],
+    ]);
+  });
 });
 
 describe('templates', () => {

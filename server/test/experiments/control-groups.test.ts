@@ -182,6 +182,8 @@ describe('a campaign with control groups', () => {
       // Of those whom the message reached: all but one, one of them twice.
       ...{ conversions: 61, total: 61, unique: 60 },
       cvr: percent(61 / treated.length),
+      cvr_low: percent(rateInterval({ successes: 61, trials: treated.length })!.low),
+      cvr_high: percent(rateInterval({ successes: 61, trials: treated.length })!.high),
       uplift: percent(rate - 1),
       uplift_low: percent(rate / Math.exp(1.959963984540054 * error) - 1),
       uplift_high: percent(rate * Math.exp(1.959963984540054 * error) - 1),

@@ -53,10 +53,14 @@ export async function makeExperimentBundle() {
     },
     /** The figures of Android, in the boxes of fact 7 below `all_locales`. */
     async variations(campaignId: string, more: Partial<StatsAsked> = {}): Promise<any> {
+      return (await this.locales(campaignId, more)).all_locales.variations;
+    },
+    /** The same of every locale. */
+    async locales(campaignId: string, more: Partial<StatsAsked> = {}): Promise<any> {
       const request = { ...asked, ...more, campaignIds: [campaignId] };
       const stats = await readCampaignStats({ database, clock }, { ...request, workspaceId });
       const [shown] = presentStats(stats, request).data[campaignId] as any;
-      return shown.platforms.android.locales.all_locales.variations;
+      return shown.platforms.android.locales;
     },
     async explain(campaignId: string, customerId: string): Promise<any> {
       return (await bundle.call('GET', `/v5/campaigns/${campaignId}/explain?customer_id=${customerId}`)).json().data;

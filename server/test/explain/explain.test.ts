@@ -14,6 +14,7 @@ beforeEach(async () => {
 afterEach(() => bundle.close());
 
 const hour = 3_600_000;
+const noVariant = { variation: null, locale: null };
 const filters = (...list: object[]) => ({ filter_operator: 'and', filters: list });
 const explain = async (id: string, customerId: string, more = '') =>
   (await bundle.call('GET', `/v5/campaigns/${id}/explain?customer_id=${encodeURIComponent(customerId)}${more}`)).json()
@@ -33,7 +34,16 @@ describe('GET /v5/campaigns/{id}/explain', () => {
       runs: [
         {
           ...{ id: run.id, status: 'SENT', step: 'ACCEPTED' },
-          devices: [{ device_id: 'phone', platform: 'ANDROID', attempts: 1, at: sentAt.toISOString(), until: null }],
+          devices: [
+            {
+              device_id: 'phone',
+              platform: 'ANDROID',
+              attempts: 1,
+              at: sentAt.toISOString(),
+              until: null,
+              ...noVariant,
+            },
+          ],
         },
       ],
     });
@@ -154,6 +164,7 @@ describe('the step of a person', () => {
   });
   const sent = (deviceId: string, outcome: string, code: string | null = null) => ({
     ...{ deviceId, platform: 'ANDROID' as const, outcome, code, attempts: 1, sentAt: new Date(0), retryAt: null },
+    ...noVariant,
   });
   const facts: RunFacts = {
     run: {
@@ -192,7 +203,15 @@ describe('the step of a person', () => {
   });
 
   test('has a sentence, whichever it is', () => {
-    const base = { deviceId: 'a', platform: 'ANDROID' as const, code: null, attempts: 0, at: null, until: null };
+    const base = {
+      deviceId: 'a',
+      platform: 'ANDROID' as const,
+      code: null,
+      attempts: 0,
+      at: null,
+      until: null,
+      ...noVariant,
+    };
     for (const step of steps) expect(tellDevice({ ...base, step })).toMatch(/^[A-Z].*[a-z]\.$/);
   });
 });

@@ -156,6 +156,8 @@ test('the ledger of a campaign is one row per run and device, of this workspace 
       code: null,
       provider_message_id: 'message-of-person',
       attempts: 1,
+      variation: null,
+      locale: null,
       sent_at: start.toISOString(),
     },
   ]);

@@ -28,6 +28,8 @@ const report = (bucket: number, id: string): DeviceReport => ({
   kind: 'CLICK',
   runId,
   platform: 'WEB',
+  variation: 0,
+  locale: '',
   action: null,
   digest: reportDigest(id),
 });
@@ -76,6 +78,11 @@ test('figures that were counted before there were buckets stay, and go on', asyn
     insert into campaign_interactions (workspace_id, campaign_id, platform, kind, total, unique_devices)
     values (${workspaceId}, ${campaign}, 'WEB', 'CLICK', 41, 7)`;
   await database.unsafe(await readFile(path, 'utf8'));
+  // As migration variants left it.
+  await database.unsafe(`
+    alter table campaign_interactions drop constraint campaign_interactions_pkey;
+    alter table campaign_interactions add constraint campaign_interactions_pkey
+      primary key (workspace_id, campaign_id, bucket, platform, kind, variation, locale)`);
   const run = await bundle.addRun(campaign);
   await recordInteractions(
     { database, since: new Date(0) },

@@ -36,6 +36,20 @@ describe('a report token', () => {
     expect(tokens.issue({ ...subject, workspaceId: 'A'.repeat(24) }).token).toHaveLength(90);
   });
 
+  test('says which variation and locale its message was, and is another for another', () => {
+    const variant = { variation: 9, locale: 51 };
+    const own = { ...subject, variant };
+    const { token, clickProof } = tokens.issue(own, address);
+    expect(tokens.open(token)).toEqual(own);
+    expect(tokens.openClick(`${token}.${clickProof}`, address)).toEqual(own);
+    const others = [
+      subject,
+      { ...own, variant: { ...variant, variation: 8 } },
+      { ...own, variant: { ...variant, locale: 0 } },
+    ];
+    expect(new Set([token, ...others.map((other) => tokens.issue(other).token)]).size).toBe(4);
+  });
+
   test('names its message to who holds the key, and nothing to others', () => {
     expect(tokens.open(vector.token)).toEqual(subject);
     expect(makeInteractionTokens(Buffer.alloc(32)).open(vector.token)).toBeUndefined();

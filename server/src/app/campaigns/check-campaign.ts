@@ -160,12 +160,13 @@ type Found = { workspaceId: string; prepared: PreparedCampaign; occurrences: Des
 
 async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, now }: Found): Promise<WarnedCampaign> {
   const { definition, timing } = prepared;
-  const { platforms, content, settings, businessEvent } = definition;
+  const { platforms, content, variants, settings, businessEvent } = definition;
   const event =
     businessEvent === undefined ? undefined : await findBusinessEvent(tx, { workspaceId, named: businessEvent });
   return {
     platforms,
     content,
+    variants,
     settings,
     occurrences: timing.kind === 'soon' ? [now] : occurrences.map(({ at }) => at),
     controls: (await findWorkspaceControls(tx, workspaceId))!,

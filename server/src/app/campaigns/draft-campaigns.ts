@@ -142,6 +142,7 @@ function draftColumns(parts: CampaignParts): AuthoredColumns {
     businessEventId: null,
     platforms: basics.platforms,
     content: {},
+    variants: null,
     timing: undefined,
     tags: basics.tags,
     conversionGoals: [],

@@ -46,6 +46,7 @@ export function liveColumns(prepared: PreparedCampaign, live: Status & { segment
     businessEventId: prepared.businessEventId,
     platforms: definition.platforms,
     content: definition.content,
+    variants: definition.variants,
     timing,
     tags: definition.tags,
     conversionGoals: definition.goals,

@@ -88,10 +88,12 @@ async function controlGroupFaults(tx: Queryable, workspaceId: string): Promise<R
 
 /** A template that reads a value the event does not have would fail for every user. */
 function eventValueFaults(
-  { content }: CampaignDefinition,
+  { content, variants }: CampaignDefinition,
   event: { id: string | null; attributes: BusinessAttribute[] },
 ): RequestFault[] {
-  const names = makePersonaliser(content, defaultDeliverySettings.templates)?.eventReads ?? [];
+  const contents = variants ? variants.contents.flat() : [content];
+  const ofContents = contents.map((own) => makePersonaliser(own, defaultDeliverySettings.templates)?.eventReads ?? []);
+  const names = ofContents.includes('all') ? 'all' : ofContents.flat();
   const fault = (reason: string) => [{ field: 'campaign_content', reason }];
   if (names.length > 0 && event.id === null)
     return fault('reads BusinessEventAttribute, which has values in campaigns that a business event starts');

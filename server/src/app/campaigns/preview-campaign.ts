@@ -7,14 +7,14 @@ import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { findLocalesOfUser } from '../../storage/devices/device-locales.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
-import { makeContentShow } from './show-content.ts';
+import { makeVariantShow } from './show-content.ts';
 import type { Shown } from './show-content.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
 import type { ShownCampaign } from './read-shown-campaign.ts';
 
 export type PreviewDependencies = { database: Database };
 
-export type PreviewRequest = Omit<ShownCampaign, 'platformField'> & {
+export type PreviewRequest = Omit<ShownCampaign, 'namedIn'> & {
   /** The user it is rendered for; undefined: a user without attributes. */
   named: { identifier: string; value: string } | undefined;
   /** What a firing of the business event would say. */
@@ -35,8 +35,9 @@ export type Preview = {
  */
 export async function previewCampaign({ database }: PreviewDependencies, request: PreviewRequest): Promise<Preview> {
   const { event } = request;
-  const { content, platforms, settings } = await readShownCampaign(database, { ...request, platformField: 'platform' });
-  const contents = makeContentShow(content, settings.templates);
+  const definition = await readShownCampaign(database, { ...request, namedIn: '' });
+  const { platforms, settings } = definition;
+  const contents = makeVariantShow(definition, settings.templates);
   const { user, ofDevices } = await findUser(database, { ...request, reads: contents.reads });
   return {
     androidPayload: (await findWorkspace(database, request.workspaceId))!.androidPayload,

@@ -2,6 +2,8 @@ import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { pickVariant } from '../../domain/experiments/shown-variant.ts';
+import type { ShownVariant } from '../../domain/experiments/shown-variant.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
@@ -14,18 +16,19 @@ export type ShownCampaign = {
   source: { parts: CampaignParts } | { draftId: string };
   /** One of the campaign's platforms; undefined: each. */
   platform: Platform | undefined;
-  /** Where the request names it. */
-  platformField: string;
+  shown: ShownVariant;
+  /** Where the request names these three. */
+  namedIn: '' | 'test_campaign_meta.';
 };
 
 /**
- * The campaign shown by a test or a preview, which define audience and time themselves.
+ * The campaign shown by a test or a preview, which define audience, time and variation themselves.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
  */
 export async function readShownCampaign(
   tx: Queryable,
-  { workspaceId, source, platform, platformField }: ShownCampaign,
+  { workspaceId, source, platform, shown: asked, namedIn }: ShownCampaign,
 ): Promise<CampaignDefinition> {
   const shown = 'parts' in source ? source.parts : await findDraftParts(tx, { workspaceId, id: source.draftId });
   const basics = (shown.basic_details ?? {}) as Record<string, unknown>;
@@ -39,9 +42,15 @@ export async function readShownCampaign(
   };
   const { definition, faults } = readCampaign(parts);
   if (!definition) throw invalidCampaign(faults);
-  if (platform === undefined) return definition;
-  if (definition.platforms.includes(platform)) return { ...definition, platforms: [platform] };
-  throw invalidCampaign([{ field: platformField, reason: 'is not among basic_details.platforms' }]);
+  const refuse = (name: string, reason: string) => invalidCampaign([{ field: `${namedIn}${name}`, reason }]);
+  const picked = pickVariant(definition, asked);
+  if ('unknown' in picked)
+    throw picked.unknown === 'variation'
+      ? refuse('variation', 'is not among the variations of campaign_content')
+      : refuse('locale_name', 'is not among the locales of campaign_content');
+  if (platform === undefined) return { ...definition, ...picked };
+  if (definition.platforms.includes(platform)) return { ...definition, ...picked, platforms: [platform] };
+  throw refuse('platform', 'is not among basic_details.platforms');
 }
 
 async function findDraftParts(tx: Queryable, named: { workspaceId: string; id: string }): Promise<CampaignParts> {

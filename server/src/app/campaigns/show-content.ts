@@ -1,5 +1,7 @@
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import { chooseLanguage, hasLocales, languageAttribute, makeContentIn } from '../../domain/locales/localize-content.ts';
+import { chooseLocale, defaultLocale } from '../../domain/experiments/variants.ts';
+import type { Variants } from '../../domain/experiments/variants.ts';
 import { makePersonaliser } from '../../domain/template/personalise.ts';
 import type { Personal } from '../../domain/template/personalise.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
@@ -39,6 +41,27 @@ export function makeContentShow(content: CampaignContent, mode: TemplateMode): C
           ? personaliser.render({ platform, user, event, language })
           : { content: contentIn(platform, language) },
       };
+    },
+  };
+}
+
+/** The same of a campaign of one variation, whose contents may each be in a language. */
+export function makeVariantShow(
+  { content, variants }: { content: CampaignContent; variants: Variants | null },
+  mode: TemplateMode,
+): ContentShow {
+  if (!variants) return makeContentShow(content, mode);
+  const { locales, contents } = variants;
+  const shows = contents[0]!.map((own) => makeContentShow(own, mode));
+  const reads = shows.map((show) => show.reads);
+  return {
+    reads: reads.includes('all') ? 'all' : [...reads.flat(), languageAttribute],
+    show(asked) {
+      const { platform, user, ofDevices } = asked;
+      const known = { ofDevice: ofDevices.get(platform) ?? null, ofUser: user.attributes[languageAttribute] };
+      const place = chooseLocale(locales, known) - 1;
+      const language = locales[place] === defaultLocale ? undefined : locales[place];
+      return { ...shows[place]!.show(asked), language };
     },
   };
 }

@@ -2,6 +2,7 @@ import { maxSelectedUsers } from '../../domain/push/limits.ts';
 import type { CampaignDefinition } from '../../domain/campaign-document/read-campaign.ts';
 import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { ShownVariant } from '../../domain/experiments/shown-variant.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/database.ts';
@@ -22,6 +23,7 @@ export type TestCommand = AuthoringCaller & {
   values: string[];
   /** One of the campaign's platforms; undefined: each. */
   platform: Platform | undefined;
+  shown: ShownVariant;
 };
 
 export type TestResult = { value: string; outcome: 'found' | 'not found' };
@@ -38,7 +40,7 @@ export async function testCampaign(deps: AuthoringDependencies, command: TestCom
   const at = deps.clock.now();
   return answerOnce(deps, { workspaceId, operation: 'campaign:test', key, rawBody, at }, async (tx) => {
     await takeRequestId(tx, { workspaceId, operation: 'test', requestId: command.requestId, at });
-    const definition = await readShownCampaign(tx, { ...command, platformField: 'test_campaign_meta.platform' });
+    const definition = await readShownCampaign(tx, { ...command, namedIn: 'test_campaign_meta.' });
     const found = await findUsers(tx, command);
     const users = new Map(found.flatMap(({ users }) => users.map((user) => [`${user[0]}/${user[1]}`, user] as const)));
     const results = found.map(({ value, users: matched }): TestResult => ({
@@ -79,6 +81,7 @@ async function sendTest(tx: Transaction, { command, definition, users, at }: Sen
     businessEventId: null,
     platforms: definition.platforms,
     content: definition.content,
+    variants: definition.variants,
     timing: { kind: 'soon' },
     tags: definition.tags,
     // A test is nobody's success.

@@ -53,6 +53,8 @@ export const columnsOf = {
       'code',
       'provider_message_id',
       'attempts',
+      'variation',
+      'locale',
     ],
     'sent_at',
   ],
@@ -117,6 +119,8 @@ export function presentDelivery(delivery: DeliveryToExport): ExportedRow {
     code: delivery.code,
     provider_message_id: delivery.providerMessageId,
     attempts: delivery.attempts,
+    variation: delivery.variation,
+    locale: delivery.locale,
     sent_at: delivery.sentAt,
   };
 }

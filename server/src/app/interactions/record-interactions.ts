@@ -1,4 +1,5 @@
 import type { InteractionKind, StoredInteractionKind } from '../../domain/interactions/interaction.ts';
+import { localeName } from '../../domain/experiments/variants.ts';
 import { maxReports } from '../../domain/interactions/limits.ts';
 import { selectNewReports } from '../../domain/interactions/select-new-reports.ts';
 import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
@@ -37,7 +38,9 @@ export async function recordInteractions(
   const reports = received.map(({ subject, kind, action, digest }): DeviceReport | undefined => {
     const run = runs.get(subject.runId);
     if (run?.workspaceId !== subject.workspaceId) return undefined;
-    return { ...subject, campaignId: run.campaignId, kind: storedKinds[kind], action, digest };
+    const { variant = { variation: 0, locale: 0 }, ...message } = subject;
+    const reported = { variation: variant.variation, locale: localeName(run.locales ?? undefined, variant) };
+    return { ...message, ...reported, campaignId: run.campaignId, kind: storedKinds[kind], action, digest };
   });
   const known = await withoutErased(
     database,

@@ -3,6 +3,7 @@ import type { CampaignContent } from '../campaigns/content.ts';
 import type { ConversionGoal } from '../campaigns/conversion-goal.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { RequestFault } from '../errors.ts';
+import type { Variants } from '../experiments/variants.ts';
 import { makeDocumentReader } from './document-reader.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 import { unavailable } from '../request-reader/reading-rules.ts';
@@ -42,7 +43,10 @@ export type AuthoredDeliveryType = (typeof authoredDeliveryTypes)[number];
 /** A campaign whose every member is true, though nobody looked at the clock or into the database yet. */
 export type CampaignDefinition = BasicDetails & {
   deliveryType: AuthoredDeliveryType;
+  /** The first of several. */
   content: CampaignContent;
+  /** Null: everybody gets the same. */
+  variants: Variants | null;
   audience: CampaignAudience;
   schedule: Schedule;
   goals: ConversionGoal[];
@@ -73,7 +77,7 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   for (const name of ['basic_details', 'campaign_content', 'segmentation_details', 'scheduling_details'])
     part.requires(name);
   const basics = readBasicDetails(part.part('basic_details'), { isTriggered });
-  const content = readPushContent(part.part('campaign_content'), basics.platforms);
+  const { content, variants } = readPushContent(part.part('campaign_content'), basics.platforms);
   const { audience, unknownFields } = readSegmentation(part.part('segmentation_details'));
   const schedule = readSchedule(part.part('scheduling_details'), deliveryType);
   const controls = readDeliveryControls(part.part('delivery_controls'));
@@ -82,7 +86,7 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const goals = readGoals(part.part('conversion_goal_details'));
   const definition =
     faults.length === 0 && deliveryType && schedule
-      ? { ...basics, deliveryType, content, audience, schedule, goals, settings }
+      ? { ...basics, deliveryType, content, variants, audience, schedule, goals, settings }
       : undefined;
   return { basics, deliveryType, definition, faults: withoutRepeats(faults), unknownFields };
 }

@@ -1,23 +1,36 @@
 import type { ControlGroup } from '../experiments/control-groups.ts';
-import { upliftOf } from '../experiments/intervals.ts';
+import { rateInterval, upliftOf } from '../experiments/intervals.ts';
 import type { Platform } from './content.ts';
 
 /** `TOTAL` counts everything, `UNIQUE` a device or a user once (fact 7). */
 export type FigureMetric = 'TOTAL' | 'UNIQUE';
 
-/** What is known of one platform of a campaign. */
-export type PlatformFigures = {
-  platform: Platform;
+/** What is known of a campaign, or of a part of it. */
+export type Figures = {
   attempted: number;
   sent: number;
   failed: number;
-  /** Cause, in the provider's words, and how often. */
-  failures: Record<string, number>;
+  /** Cause, in the provider's words, and how often; undefined where the causes of parts are kept no more. */
+  failures: Record<string, number> | undefined;
   /** Undefined when the reports cannot be told from those of runs that were not asked for. */
   interactions: { impressions: Counted; clicks: Counted } | undefined;
   conversions: { goal: string; counted: Counted }[];
   /** Whom its control groups kept out, and whom not; undefined of a campaign without such groups. */
   groups: GroupFigures[] | undefined;
+};
+
+export type PlatformFigures = Figures & {
+  platform: Platform;
+  /** Of those who got one of several contents; none where there is one for all. */
+  variants: VariantFigures[];
+};
+
+/** Of a variation (null: of all) in a locale (null: in all). */
+export type VariantFigures = Figures & {
+  variation: number | null;
+  locale: string | null;
+  /** Messages that were clicked at least once; undefined like `interactions`. */
+  clickedMessages: number | undefined;
 };
 
 /** Users of the runs, each once a run: of a control group, or (null) those whom the message was meant for. */
@@ -47,10 +60,7 @@ export type Performance = Record<
  * The figures of a platform in one metric. The ledger has one row per run and device: within one run the rows are
  * unique devices; across several runs devices are not deduplicated, so the unique numbers are unknown.
  */
-export function performanceOf(
-  figures: PlatformFigures,
-  { runs, metric }: { runs: number; metric: FigureMetric },
-): Performance {
+export function performanceOf(figures: Figures, { runs, metric }: { runs: number; metric: FigureMetric }): Performance {
   const isCounted = areDeliveriesKnown({ runs, metric });
   const { attempted, sent, failed } = figures;
   const { impressions, clicks } = figures.interactions ?? {};
@@ -94,6 +104,22 @@ export function goalUplift(groups: readonly GroupFigures[], goal: number): GoalU
 /** The share of a group's users who fulfilled a goal, in percent; null of an empty group. */
 export function conversionRate({ users, conversions }: GroupFigures, goal: number): number | null {
   return percent(conversions[goal]!.users, users);
+}
+
+/** Percent of the trials, with the bounds of its 95 % interval; null: not known. */
+export type RateFigures = { rate: number | null; low: number | null; high: number | null };
+
+/** Reports may come of messages whose acceptance was never heard of: there are at least as many trials as successes. */
+export function rateFigures(successes: number | undefined, sent: number): RateFigures {
+  if (successes === undefined) return { rate: null, low: null, high: null };
+  const trials = Math.max(sent, successes);
+  const { low, high } = rateInterval({ successes, trials }) ?? {};
+  return { rate: percent(successes, trials), low: inPercent(low), high: inPercent(high) };
+}
+
+/** The same of those who fulfilled a goal. */
+export function conversionInterval({ users, conversions }: GroupFigures, goal: number): RateFigures {
+  return rateFigures(conversions[goal]!.users, users);
 }
 
 function inPercent(share: number | undefined): number | null {

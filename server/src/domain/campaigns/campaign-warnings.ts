@@ -1,6 +1,8 @@
 import type { BusinessAttribute } from '../business-events/business-event.ts';
 import { presentFrequencyCap } from '../eligibility/workspace-controls.ts';
 import type { WorkspaceControls } from '../eligibility/workspace-controls.ts';
+import { namedContents } from '../experiments/variants.ts';
+import type { Variants } from '../experiments/variants.ts';
 import { quietUntil } from '../eligibility/quiet-hours.ts';
 import { makePersonaliser } from '../template/personalise.ts';
 import { localDate, localTime } from '../timing/local-time.ts';
@@ -19,7 +21,8 @@ export type CampaignWarning = {
     | 'FREQUENCY_CAP'
     | 'MINIMUM_DELAY'
     | 'SHORT_LIVED'
-    | 'PAYLOAD_MODE';
+    | 'PAYLOAD_MODE'
+    | 'VARIATION_UNUSED';
   /** A note describes an effect; a warning means that some or all users will receive nothing. */
   tone: 'warning' | 'note';
   /** The step of the composer where it can be changed. */
@@ -30,6 +33,8 @@ export type CampaignWarning = {
 export type WarnedCampaign = {
   platforms: readonly Platform[];
   content: CampaignContent;
+  /** Null: everybody gets `content`. */
+  variants: Variants | null;
   settings: DeliverySettings;
   /** The instants it will be sent at, as far as they are known. */
   occurrences: readonly Date[];
@@ -45,8 +50,8 @@ const names: Record<Platform, string> = { ANDROID: 'Android', IOS: 'iOS', WEB: '
 export function warnOfCampaign(campaign: WarnedCampaign): CampaignWarning[] {
   return [
     ...credentialWarnings(campaign),
-    ...templateWarnings(campaign),
-    ...modeWarnings(campaign),
+    ...contentsOf(campaign).flatMap((one) => [...templateWarnings(one), ...modeWarnings(one)]),
+    ...variationWarnings(campaign),
     ...quietWarnings(campaign),
     ...controlNotes(campaign),
   ];
@@ -77,19 +82,43 @@ function credentialWarnings({ platforms, credentials }: WarnedCampaign): Campaig
   return warnings;
 }
 
-function modeWarnings({ platforms, content, androidMode }: WarnedCampaign): CampaignWarning[] {
+/** Each of its contents by itself, with a name for people where there are several. */
+type NamedContent = WarnedCampaign & { name: string };
+
+function contentsOf(campaign: WarnedCampaign): NamedContent[] {
+  const { variants } = campaign;
+  if (!variants) return [{ ...campaign, name: '' }];
+  return namedContents(variants).map(({ name, content }) => ({ ...campaign, name: `${name}: `, content }));
+}
+
+function variationWarnings({ variants }: WarnedCampaign): CampaignWarning[] {
+  return (variants?.percents ?? []).flatMap((percent, index) =>
+    percent > 0
+      ? []
+      : [
+          {
+            code: 'VARIATION_UNUSED' as const,
+            tone: 'note' as const,
+            part: 'content' as const,
+            message: `Variation ${index + 1} has a share of 0 %: nobody gets it.`,
+          },
+        ],
+  );
+}
+
+function modeWarnings({ platforms, content, androidMode, name }: NamedContent): CampaignWarning[] {
   if (!platforms.includes('ANDROID') || !content.ANDROID) return [];
   const mode = content.ANDROID.options?.deliveryMode ?? androidMode;
   const lost = lostInMode(content.ANDROID, mode).map(({ words }) => words);
   if (lost.length === 0) return [];
-  const message = `Android: while the app is in the background, mode ${mode} loses ${lost.join(', ')}.`;
+  const message = `${name}Android: while the app is in the background, mode ${mode} loses ${lost.join(', ')}.`;
   return [{ code: 'PAYLOAD_MODE', tone: 'warning', part: 'content', message }];
 }
 
 /** A user with nothing but an id shows whether a template needs attributes that not every user has. */
 const stranger = { customerId: '0', attributes: {} };
 
-function templateWarnings({ platforms, content, settings, eventAttributes }: WarnedCampaign): CampaignWarning[] {
+function templateWarnings({ platforms, content, settings, eventAttributes, name }: NamedContent): CampaignWarning[] {
   const personaliser = makePersonaliser(content, settings.templates);
   if (!personaliser) return [];
   const event = Object.fromEntries(eventAttributes.map(({ name, type }) => [name, sampleOf(type)]));
@@ -110,7 +139,7 @@ function templateWarnings({ platforms, content, settings, eventAttributes }: War
     code: 'TEMPLATE_CAN_FAIL',
     tone: 'warning',
     part: 'content',
-    message: `${where.map((platform) => names[platform]).join(' and ')}: ${what}: they get nothing.`,
+    message: `${name}${where.map((platform) => names[platform]).join(' and ')}: ${what}: they get nothing.`,
   }));
 }
 

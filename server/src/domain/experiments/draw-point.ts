@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** What is drawn. Draws of different names know nothing of each other. */
-export type Draw = 'global-control' | 'campaign-control';
+export type Draw = 'global-control' | 'campaign-control' | 'variation';
 
 /** Points are whole numbers below this. */
 export const pointCount = 2 ** 32;

@@ -1,6 +1,7 @@
 import { defaultAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
 import { controlGroups } from '../experiments/control-groups.ts';
+import type { NamedVariant } from '../experiments/variants.ts';
 
 /** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
 export const steps = [
@@ -81,7 +82,7 @@ export type ExplainedDelivery = {
   attempts: number;
   sentAt: Date;
   retryAt: Date | null;
-};
+} & NamedVariant;
 
 /** The chunk that a user's bucket belongs to; undefined before there is one. */
 export type ExplainedChunk = { state: 'READY' | 'CLAIMED' | 'DONE' | 'QUARANTINED' };
@@ -97,7 +98,7 @@ export type DeviceExplanation = {
   attempts: number;
   at: Date | null;
   until: Date | null;
-};
+} & NamedVariant;
 
 export type RunExplanation = {
   runId: string;
@@ -147,7 +148,7 @@ export function explainRun(facts: RunFacts): RunExplanation {
   return explain(steps[furthest] ?? 'NO_DEVICE', all);
 }
 
-const nothingSent = { code: null, attempts: 0, at: null, until: null };
+const nothingSent = { code: null, attempts: 0, at: null, until: null, variation: null, locale: null };
 
 function stepWithoutStart(status: RunStatus): Step {
   switch (status) {
@@ -187,9 +188,9 @@ function stepWithoutDelivery(device: ExplainedDevice, { run, chunk }: RunFacts):
 }
 
 function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]): DeviceExplanation {
-  const { platform, code, attempts, sentAt: at, retryAt: until } = delivery;
+  const { platform, code, attempts, sentAt: at, retryAt: until, variation, locale } = delivery;
   const deviceId = devices.find(({ id }) => id === delivery.deviceId)?.deviceId ?? null;
-  return { deviceId, platform, step: stepOfDelivery(delivery), code, attempts, at, until };
+  return { deviceId, platform, step: stepOfDelivery(delivery), code, attempts, at, until, variation, locale };
 }
 
 const eligibilitySteps: readonly string[] = [

@@ -38,10 +38,12 @@ const sentences: Record<Step, string> = {
 };
 
 /** The sentence of a step, with the instants and the words that are known of it. */
-export function tellDevice({ step, code, at, until }: DeviceExplanation): string {
+export function tellDevice({ step, code, at, until, variation, locale }: DeviceExplanation): string {
   const parts = [sentences[step].slice(0, -1)];
   if (step === 'ACCEPTED' && at) parts.push(`at ${at.toISOString()}`);
   if (code !== null && code !== step) parts.push(`(${code})`);
+  const content = [variation, locale].filter((name) => name !== null);
+  if (content.length > 0) parts.push(`(${content.join(', ')})`);
   if (until) parts.push(`and is waiting until ${until.toISOString()}`);
   return `${parts.join(' ')}.`;
 }

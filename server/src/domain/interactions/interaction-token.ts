@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { platforms } from '../campaigns/content.ts';
 import type { Platform } from '../campaigns/content.ts';
+import type { Variant } from '../experiments/variants.ts';
 import { hmacSha256, KeyedHmacSha256, messageStart } from '../hmac-sha256.ts';
 import { isId } from '../ids.ts';
 
@@ -11,6 +12,8 @@ export type InteractionSubject = {
   bucket: number;
   deviceId: string;
   platform: Platform;
+  /** Which of the campaign's contents it got; absent where there is one for all. */
+  variant?: Variant;
 };
 
 /** What travels with a message, so that its device can report. */
@@ -31,6 +34,9 @@ export type InteractionTokens = {
 };
 
 const version = 1;
+/** With the numbers of variation and locale behind the device. */
+const variantVersion = 2;
+const variantBytes = 2;
 // Version, platform, bucket, run and device; the workspace's id follows to the end.
 const headBytes = 1 + 1 + 1 + 12 + 12;
 const maxWorkspaceBytes = 64;
@@ -61,7 +67,7 @@ export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
   const isWeb = makeLastAsked(isWebAddress);
   const mac = new KeyedHmacSha256(key);
   const issueToken = (subject: InteractionSubject): string => {
-    const bytes = mac.reserve(purposes.report.length + headBytes + maxWorkspaceBytes + proofBytes);
+    const bytes = mac.reserve(purposes.report.length + headBytes + variantBytes + maxWorkspaceBytes + proofBytes);
     const start = messageStart + bytes.write('report\0', messageStart, 'latin1');
     const end = writeSubject(subject, bytes, start);
     // The proof stands behind what it proves, in the token as here.
@@ -69,7 +75,9 @@ export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
     return bytes.toString('base64url', start, end + proofBytes);
   };
   const proveClick = (subject: InteractionSubject, address: string): string => {
-    const bytes = mac.reserve(purposes.click.length + headBytes + maxWorkspaceBytes + 1 + 3 * address.length);
+    const bytes = mac.reserve(
+      purposes.click.length + headBytes + variantBytes + maxWorkspaceBytes + 1 + 3 * address.length,
+    );
     const start = messageStart + bytes.write('click\0', messageStart, 'latin1');
     let end = writeSubject(subject, bytes, start);
     end += bytes.write(`\0${address}`, end);
@@ -107,29 +115,38 @@ function makeLastAsked(ask: (text: string) => boolean): (text: string) => boolea
 
 /** @returns where it ends */
 function writeSubject(
-  { workspaceId, runId, bucket, deviceId, platform }: InteractionSubject,
+  { workspaceId, runId, bucket, deviceId, platform, variant }: InteractionSubject,
   bytes: Buffer,
   start: number,
 ): number {
   const workspaceBytes = Buffer.byteLength(workspaceId);
   if (!isId(runId) || !isId(deviceId) || workspaceBytes === 0 || workspaceBytes > maxWorkspaceBytes)
     throw new RangeError(`not a message at a device: run ${runId}, device ${deviceId}`);
-  bytes[start] = version;
+  bytes[start] = variant ? variantVersion : version;
   bytes[start + 1] = platforms.indexOf(platform);
   bytes[start + 2] = bucket;
   bytes.write(runId, start + 3, 'hex');
   bytes.write(deviceId, start + 15, 'hex');
-  return start + headBytes + bytes.write(workspaceId, start + headBytes);
+  let end = start + headBytes;
+  if (variant) {
+    bytes[end] = variant.variation;
+    bytes[end + 1] = variant.locale;
+    end += variantBytes;
+  }
+  return end + bytes.write(workspaceId, end);
 }
 
 /** Of proved bytes, so they are as writeSubject made them. */
 function decodeSubject(named: Buffer): InteractionSubject {
+  const isVaried = named.readUInt8(0) === variantVersion;
+  const variant = isVaried && { variation: named.readUInt8(headBytes), locale: named.readUInt8(headBytes + 1) };
   return {
+    ...(variant && { variant }),
     platform: platforms[named.readUInt8(1)]!,
     bucket: named.readUInt8(2),
     runId: named.toString('hex', 3, 15),
     deviceId: named.toString('hex', 15, headBytes),
-    workspaceId: named.toString('utf8', headBytes),
+    workspaceId: named.toString('utf8', isVaried ? headBytes + variantBytes : headBytes),
   };
 }
 

@@ -15,11 +15,17 @@ type ReportedMessage = {
 /** What was counted of a device before, in one run of the campaign. */
 export type CountedReports = ReportedMessage & { digests: readonly Buffer[] };
 
+/** Which of a campaign's contents was reported of: 0 and an empty text where there is one for all. */
+export type ReportedVariant = { variation: number; locale: string };
+
 /** What reports add to the figures of a campaign. */
-export type FigureGain = Pick<ReportedMessage, 'workspaceId' | 'bucket' | 'campaignId' | 'platform' | 'kind'> & {
-  reports: number;
-  devices: number;
-};
+export type FigureGain = Pick<ReportedMessage, 'workspaceId' | 'bucket' | 'campaignId' | 'platform' | 'kind'> &
+  ReportedVariant & {
+    reports: number;
+    devices: number;
+    /** Each once, though their device reported of another before. */
+    messages: number;
+  };
 
 /**
  * Which of these reports count, in their order: each digest once a run, device and kind, and at most `most` of them. A
@@ -27,7 +33,7 @@ export type FigureGain = Pick<ReportedMessage, 'workspaceId' | 'bucket' | 'campa
  *
  * @param counted every row of these devices, campaigns and kinds, of whatever run
  */
-export function selectNewReports<Report extends ReportedMessage & { digest: Buffer }>({
+export function selectNewReports<Report extends ReportedMessage & ReportedVariant & { digest: Buffer }>({
   reports,
   counted,
   most,
@@ -43,17 +49,21 @@ export function selectNewReports<Report extends ReportedMessage & { digest: Buff
     devices.add(deviceKey(row));
   }
   const gains = new Map<string, FigureGain>();
+  const firsts = new Set<Report>();
   const fresh = reports.filter((report) => {
     const digests = digestsOf.get(runKey(report)) ?? new Set();
     digestsOf.set(runKey(report), digests);
     const digest = report.digest.toString('hex');
     if (digests.has(digest) || digests.size >= most) return false;
+    if (digests.size === 0) firsts.add(report);
     digests.add(digest);
-    const { workspaceId, bucket, campaignId, platform, kind } = report;
-    const key = [workspaceId, bucket, campaignId, platform, kind].join(' ');
-    const gain = gains.get(key) ?? { workspaceId, bucket, campaignId, platform, kind, reports: 0, devices: 0 };
+    const { workspaceId, bucket, campaignId, platform, kind, variation, locale } = report;
+    const figure = { workspaceId, bucket, campaignId, platform, kind, variation, locale };
+    const key = Object.values(figure).join(' ');
+    const gain = gains.get(key) ?? { ...figure, reports: 0, devices: 0, messages: 0 };
     gains.set(key, gain);
     gain.reports += 1;
+    if (firsts.has(report)) gain.messages += 1;
     if (!devices.has(deviceKey(report))) gain.devices += 1;
     devices.add(deviceKey(report));
     return true;

@@ -11,5 +11,12 @@ export const experimentLimitTexts: { experiments: LimitTexts<typeof experiments>
       whenReached: 'PARAMETER_INVALID',
       source: 'ours',
     },
+    maxVariations: {
+      what: 'Variations',
+      unit: 'variations',
+      per: 'campaign',
+      whenReached: 'CAMPAIGN_REQUEST_INVALID',
+      source: 'ours',
+    },
   },
 };

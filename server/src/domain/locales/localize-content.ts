@@ -14,11 +14,15 @@ export function chooseLanguage(
   { platform, ofDevice, ofUser }: KnownLanguages & { platform: Platform },
 ): string | undefined {
   const locales = content[platform]?.locales;
-  if (locales === undefined) return undefined;
+  return locales && closestTag((tag) => Object.hasOwn(locales, tag), { ofDevice, ofUser });
+}
+
+/** The tag closest to a user's language among those that there are. */
+export function closestTag(has: (tag: string) => boolean, { ofDevice, ofUser }: KnownLanguages): string | undefined {
   // Apps and forms write it as Java and C do, too.
   const ofAttribute = typeof ofUser === 'string' ? canonicalTag(ofUser.replaceAll('_', '-')) : undefined;
   const wanted = ofDevice ?? ofAttribute;
-  return wanted === undefined ? undefined : tagsFor(wanted).find((tag) => Object.hasOwn(locales, tag));
+  return wanted === undefined ? undefined : tagsFor(wanted).find(has);
 }
 
 /** The content of a platform in a language, each made once; undefined: the one for everybody else. */

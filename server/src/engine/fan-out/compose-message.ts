@@ -14,7 +14,7 @@ import type { Recipient } from './personalise-devices.ts';
 
 type ComposedRun = Pick<
   RunToSend,
-  'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt' | 'androidPayload'
+  'id' | 'workspaceId' | 'campaignId' | 'content' | 'settings' | 'createdAt' | 'androidPayload' | 'variant' | 'language'
 >;
 type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal' | 'localized' | 'badge'>;
 
@@ -30,7 +30,7 @@ export function composeMessage({ run, device, tokens, phoneDefaults }: Composed)
     workspaceId: run.workspaceId,
     campaignId: run.campaignId,
     runId: run.id,
-    ...languageOf(device),
+    ...languageOf({ run, device }),
     ...(settings.inboxExpiryHours === null
       ? {}
       : { inboxExpiresAt: new Date(run.createdAt.getTime() + settings.inboxExpiryHours * 3_600_000) }),
@@ -108,7 +108,8 @@ function passTo(
   { run, device, tokens }: Pick<Composed, 'run' | 'device' | 'tokens'>,
 ): ReportPass {
   const { platform, bucket, id: deviceId } = device;
-  return tokens.issue({ workspaceId: run.workspaceId, runId: run.id, bucket, deviceId, platform }, address);
+  const { workspaceId, id: runId, variant } = run;
+  return tokens.issue({ workspaceId, runId, bucket, deviceId, platform, ...(variant && { variant }) }, address);
 }
 
 /** A content may choose for itself how it is shown. */
@@ -125,7 +126,9 @@ function linkOf(address: string, { report, publicUrl }: Counted): { link?: strin
 }
 
 /** A fallback is for everybody. */
-function languageOf({ personal, localized }: ComposedDevice): Pick<Message, 'language'> {
+function languageOf({ run, device: { personal, localized } }: Contents): Pick<Message, 'language'> {
+  // The fallback of a language's own content is in that language.
+  if (run.language !== undefined) return { language: run.language };
   const isFallback = personal !== undefined && 'instead' in personal && personal.instead !== undefined;
   return localized === undefined || isFallback ? {} : { language: localized.language };
 }

@@ -16,7 +16,10 @@ import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
+import type { DeviceToDeliver } from './device-to-deliver.ts';
 import { makeRunControlGroupOf } from './run-control-group-of.ts';
+import { deliverVariants } from './deliver-variants.ts';
+import { makeRunVariationOf } from './run-variation-of.ts';
 import { countRunBadges } from './count-run-badges.ts';
 import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
@@ -29,8 +32,6 @@ export type DeliverToEligibleDependencies = {
   deliverToDevices: DeliverToDevices;
 };
 
-export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
-
 /** Delivers to devices of one run concurrently; results are in the order of the devices. */
 export type DeliverToEligible = (run: RunToSend, devices: DeviceToDeliver[]) => Promise<DeviceResult[]>;
 
@@ -41,6 +42,8 @@ export type DeliverToEligible = (run: RunToSend, devices: DeviceToDeliver[]) => 
  * never sent, but never sends one that was not counted. A run without delivery controls makes no query.
  */
 export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): DeliverToEligible {
+  const { database } = deps;
+  const deliver = (run: RunToSend, admitted: DeviceToDeliver[]) => deliverContent(deps, { run, admitted });
   return async (run, devices) => {
     const rules = eligibilityRulesOfRun(run);
     const controlGroupOf = makeRunControlGroupOf(run);
@@ -54,21 +57,32 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
       return eligibility?.kind === 'send' ? undefined : eligibility;
     };
     const admitted = eligibilities ? meant.filter(({ device }) => !refusalOf(device)) : meant;
-    const admittedDevices = admitted.map(({ device }) => device);
-    const personal = await deps.personaliseDevices(run, admittedDevices);
-    const recipients = await countRunBadges(deps.database, { run, recipients: personal });
-    const addressees =
-      recipients === admittedDevices
-        ? admitted
-        : admitted.map(({ attempt }, index) => ({ device: recipients[index]!, attempt }));
-    const sent = await deps.deliverToDevices(run, addressees);
+    const variationOf = makeRunVariationOf(run);
+    const sent = await deliverVariants({ database, run, devices: admitted, variationOf, deliver });
     if (admitted.length === devices.length) return sent;
     const results = sent.values();
     return devices.map((device) => {
       const refusal = refusalOf(device.device);
-      return refusal ? toResult(device, refusal) : results.next().value!;
+      if (!refusal) return results.next().value!;
+      const { delivery } = toResult(device, refusal);
+      // Who was meant to get it counts for the variation that would have come.
+      if (!variationOf || leftOut.get(device.device)) return { delivery };
+      return { delivery: { ...delivery, variant: { variation: variationOf(device.device), locale: 0 } } };
     });
   };
+}
+
+/** Delivers the content of a run to those who get it. */
+async function deliverContent(
+  deps: DeliverToEligibleDependencies,
+  { run, admitted }: { run: RunToSend; admitted: DeviceToDeliver[] },
+): Promise<DeviceResult[]> {
+  const devices = admitted.map(({ device }) => device);
+  const personal = await deps.personaliseDevices(run, devices);
+  const recipients = await countRunBadges(deps.database, { run, recipients: personal });
+  const addressees =
+    recipients === devices ? admitted : admitted.map(({ attempt }, index) => ({ device: recipients[index]!, attempt }));
+  return deps.deliverToDevices(run, addressees);
 }
 
 /** `fault`: it could not be decided, which is the user's outcome and nobody else's. */

@@ -26,7 +26,7 @@ export type FrozenAudience = {
   segment: { id: string; version: number } | undefined;
   /** The share of the workspace's users that the run leaves out. */
   globalControlPercent: number | null;
-  /** Null of a run without control groups. */
+  /** Null of a run without control groups and variations. */
   groupUsers: GroupUsers[] | null;
 };
 
@@ -52,10 +52,11 @@ export async function freezeAudience(
   const countGroups = async (segment: FrozenAudience['segment']) => {
     const globalControlPercent = globalControlPercentNow(run);
     const shares = controlSharesOf(run, globalControlPercent);
-    const isCounted = makeControlGroupOf(shares) !== undefined;
+    const percents = run.variants && run.variants.percents.length > 1 ? run.variants.percents : undefined;
+    const isCounted = percents !== undefined || makeControlGroupOf(shares) !== undefined;
     return {
       globalControlPercent,
-      groupUsers: isCounted ? await countGroupUsers(tx, { ...reached, segment, shares }) : null,
+      groupUsers: isCounted ? await countGroupUsers(tx, { ...reached, segment, shares, percents }) : null,
     };
   };
   if (run.segmentId === null) {

@@ -88,6 +88,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     segment,
     globalControlPercent,
     groupUsers,
+    locales: run.variants?.locales.length ? run.variants.locales : null,
     devicesPerMinute,
     at: now,
   });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
+import { countedVariant } from '../../domain/experiments/variants.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { addRunCounts, markDevicesGone } from '../../storage/ledger/deliveries.ts';
@@ -17,7 +18,8 @@ import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
 import { eligibilityRulesOfRun, makeDeliverToEligible } from './deliver-to-eligible.ts';
-import type { DeliverToEligible, DeviceToDeliver } from './deliver-to-eligible.ts';
+import type { DeliverToEligible } from './deliver-to-eligible.ts';
+import type { DeviceToDeliver } from './device-to-deliver.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, quotaFor } from './run-throttle.ts';
@@ -249,7 +251,9 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,
-      stored.flatMap((place) => changesOf(deliveries[place]!, runs.get(due[place]!.runNumber)!)),
+      stored.flatMap((place) =>
+        changesOf(deliveries[place]!, { run: runs.get(due[place]!.runNumber)!, before: due[place]! }),
+      ),
     );
     const byWorkspace = Map.groupBy(stored, (place) => runs.get(due[place]!.runNumber)!.workspaceId);
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
@@ -269,14 +273,17 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
   }
 }
 
+type Settling = { run: RunToSend; before: DueDelivery };
+
 function changesOf(
-  { bucket, platform, outcome }: SettledDelivery,
-  { id: runId, workspaceId }: RunToSend,
+  { bucket, platform, outcome, variant }: SettledDelivery,
+  { run: { id: runId, workspaceId, variants }, before }: Settling,
 ): CountChange[] {
-  if (outcome === 'WAITING') return [];
   const change = { workspaceId, runId, bucket, platform };
+  const [old, own] = [before.variant, variant].map((counted) => countedVariant(variants?.locales, counted));
+  if (outcome === 'WAITING' && old!.variation === own!.variation && old!.locale === own!.locale) return [];
   return [
-    { ...change, outcome: 'WAITING', devices: -1 },
-    { ...change, outcome, devices: 1 },
+    { ...change, ...old, outcome: 'WAITING', devices: -1 },
+    { ...change, ...own, outcome, devices: 1 },
   ];
 }

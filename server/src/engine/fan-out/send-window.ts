@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
+import { countedVariant } from '../../domain/experiments/variants.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -220,15 +221,28 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
 }
 
 /** One change for each counter, of which a window has a few. */
-function countChanges({ id: runId, workspaceId }: RunToSend, results: readonly DeviceResult[]): CountChange[] {
+function countChanges(
+  { id: runId, workspaceId, variants }: RunToSend,
+  results: readonly DeviceResult[],
+): CountChange[] {
   const changes: CountChange[] = [];
   for (const { delivery } of results) {
     const { bucket, platform, outcome } = delivery;
+    const { variation, locale } = countedVariant(variants?.locales, delivery.variant);
     const known = changes.find(
-      (change) => change.bucket === bucket && change.outcome === outcome && change.platform === platform,
+      (change) =>
+        change.bucket === bucket &&
+        change.outcome === outcome &&
+        change.platform === platform &&
+        change.variation === variation &&
+        change.locale === locale,
     );
     if (known) known.devices += 1;
-    else changes.push({ workspaceId, runId, bucket, platform, outcome, devices: 1 });
+    else
+      changes.push({
+        ...{ workspaceId, runId, bucket, platform, outcome, devices: 1 },
+        ...(variation !== undefined && locale !== undefined && { variation, locale }),
+      });
   }
   return changes;
 }

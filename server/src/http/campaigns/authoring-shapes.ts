@@ -44,14 +44,17 @@ export const v5StatusBody = named(
   }),
 );
 
+const shownVariant = {
+  locale_name: text('default or a language of the campaign; absent: each person’s own'),
+  variation: Type.Optional(Type.Unsafe<unknown>({ description: 'variation_1, variation_2 …; absent: variation_1' })),
+};
 const testMeta = named(
   'CampaignTestMeta',
   Type.Object({
     identifier: Type.String({ description: 'USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute' }),
     identifier_values: Type.Array(Type.String(), { description: 'At most ten' }),
     platform: text(),
-    locale_name: text('default'),
-    variation: Type.Optional(Type.Unsafe<unknown>({ description: 'variation_1' })),
+    ...shownVariant,
   }),
 );
 const refused = Type.Optional(Type.Unsafe<unknown>({ type: 'object', description: 'Refused' }));
@@ -72,6 +75,7 @@ export const v5PreviewBody = named(
     basic_details: optionalParts.basic_details,
     campaign_content: optionalParts.campaign_content,
     platform: text('One of the campaign’s; every one when absent'),
+    ...shownVariant,
     identifier: Type.String({ description: 'USER_ATTRIBUTE_UNIQUE_ID, another name of the push API, or an attribute' }),
     identifier_value: Type.String(),
     event_attributes: Type.Optional(

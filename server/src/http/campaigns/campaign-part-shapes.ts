@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { maxNamedApps } from '../../domain/campaigns/limits.ts';
+import { maxVariations } from '../../domain/experiments/limits.ts';
 import { pushContent as push } from './push-content-shapes.ts';
 import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
 import { named } from '../openapi/named.ts';
@@ -26,12 +27,33 @@ const basicDetails = named(
   }),
 );
 
+const variations = named(
+  'CampaignVariations',
+  Type.Record(Type.String(), Type.Object({ push }), { description: 'variation_1, variation_2 …' }),
+);
+
 const campaignContent = named(
   'CampaignContent',
   part({
     locales: texts(),
-    variation_details: tree('One variation'),
-    content: part({ push, default: part({ variation_1: part({ push }) }) }, '`push`, or below default and variation_1'),
+    variation_details: part({
+      no_of_variations: whole(1, maxVariations),
+      distribution_type: text('MANUAL'),
+      manual_distribution_percentage: Type.Optional(
+        Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 100 }), {
+          description: 'Percent of the users by variation, 100 together',
+        }),
+      ),
+    }),
+    content: Type.Optional(
+      Type.Object(
+        { push, default: Type.Optional(variations) },
+        {
+          additionalProperties: variations,
+          description: '`push`, or `push` below each locale (`default` and language tags) and each variation',
+        },
+      ),
+    ),
   }),
 );
 

@@ -2,7 +2,7 @@ import type { PreviewRequest } from '../../app/campaigns/preview-campaign.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
-import { inlineParts } from './parse-test.ts';
+import { inlineParts, readShownVariant } from './parse-test.ts';
 
 /**
  * Reads what is to be rendered, content or a draft, and for whom; with `anybody`, a body that names no user is rendered
@@ -25,6 +25,7 @@ export function parsePreview(body: Body, meant: 'named' | 'anybody' = 'named'): 
   const asked = {
     named: isNobody ? undefined : { identifier: text('identifier'), value: text('identifier_value') },
     platform: reader.isAbsent('platform') ? undefined : reader.choice('platform', platforms),
+    shown: readShownVariant(reader),
     event: reader.isAbsent('event_attributes') ? {} : reader.part('event_attributes').members,
   };
   refuseFaults(reader);

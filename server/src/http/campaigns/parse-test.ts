@@ -7,7 +7,7 @@ import { makeCampaignReader, optionalText, refuseFaults } from './campaign-reade
 import type { Body } from './campaign-reader.ts';
 import { maxTestIdentifiers } from '../../domain/campaigns/limits.ts';
 
-export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | 'platform' | 'requestId'>;
+export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | 'platform' | 'shown' | 'requestId'>;
 
 /** Reads a test (fact 6.1): the content, or in V5 the draft that contains it, and the users. */
 export function parseTest(
@@ -38,16 +38,19 @@ function readMeta(meta: RequestReader | undefined) {
   const values = meta.texts('identifier_values') ?? [];
   if (values.length > maxTestIdentifiers)
     meta.invalid('identifier_values', `must be a list of 1 to ${maxTestIdentifiers} texts`);
-  // There is one locale and one variation.
-  for (const [name, only] of [
-    ['locale_name', ['default']],
-    ['variation', ['variation_1', '1', 1]],
-  ] as const) {
-    if (!meta.isAbsent(name) && !(only as readonly unknown[]).includes(meta.get(name)))
-      meta.invalid(name, `must be ${only[0]}: others are not available in this version`);
-  }
   const platform = meta.isAbsent('platform') ? undefined : meta.choice('platform', platforms);
-  return { identifier: meta.text('identifier') ?? '', values, platform };
+  return { identifier: meta.text('identifier') ?? '', values, platform, shown: readShownVariant(meta) };
+}
+
+/** `locale_name` and `variation`, which may be `variation_2`, `"2"` or 2. */
+export function readShownVariant(reader: RequestReader): TestAsked['shown'] {
+  const variation = reader.isAbsent('variation') ? undefined : reader.get('variation');
+  const digit = /^(?:variation_)?([1-9])$/.exec(String(variation))?.[1];
+  if (variation !== undefined && digit === undefined) reader.invalid('variation', 'must be variation_1, variation_2 …');
+  return {
+    variation: digit === undefined ? undefined : Number(digit),
+    locale: reader.isAbsent('locale_name') ? undefined : reader.text('locale_name'),
+  };
 }
 
 /** In V5 the platforms default to those with content. */
@@ -55,7 +58,10 @@ export function inlineParts(body: Body) {
   const parts = takeParts(body);
   const details = (parts.basic_details ?? {}) as Body;
   if (!makeCampaignReader(details).isAbsent('platforms')) return parts;
-  const content = (parts.campaign_content as { content?: { push?: object } } | undefined)?.content;
-  const shown = Object.keys(content?.push ?? {}).map((name) => name.toUpperCase());
+  const { content } = (parts.campaign_content ?? {}) as { content?: Shown & { default?: { variation_1?: Shown } } };
+  const push = content?.push ?? content?.default?.variation_1?.push;
+  const shown = Object.keys(push ?? {}).map((name) => name.toUpperCase());
   return { ...parts, basic_details: { ...details, platforms: shown } };
 }
+
+type Shown = { push?: object };

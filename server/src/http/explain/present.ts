@@ -34,5 +34,7 @@ function presentDevice(device: DeviceExplanation) {
     attempts: device.attempts,
     at: device.at?.toISOString() ?? null,
     until: device.until?.toISOString() ?? null,
+    variation: device.variation,
+    locale: device.locale,
   };
 }

@@ -20,6 +20,8 @@ const device = Type.Object({
   attempts: Type.Integer(),
   at: nullable('When that was stored, ISO 8601'),
   until: nullable('Until when it waits, ISO 8601'),
+  variation: nullable('variation_1, variation_2 …; null where the campaign has one'),
+  locale: nullable('default or a language tag; null where the campaign has one, or nothing was sent'),
 });
 
 const run = Type.Object({

@@ -3,15 +3,20 @@ import type { CampaignStats } from '../../app/stats/read-campaign-stats.ts';
 import {
   areDeliveriesKnown,
   conversionRate,
+  conversionInterval,
   goalUplift,
   performanceOf,
+  rateFigures,
 } from '../../domain/campaigns/campaign-figures.ts';
 import type {
   CampaignFigures,
   Counted,
+  Figures,
   GroupFigures,
   PlatformFigures,
+  VariantFigures,
 } from '../../domain/campaigns/campaign-figures.ts';
+import { variationName } from '../../domain/experiments/variants.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
 import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import { makeRequestId } from '../request-id.ts';
@@ -64,7 +69,7 @@ export function presentStats({ totalCampaigns, campaigns }: CampaignStats, asked
 }
 
 function presentCampaign({ runs, platforms }: CampaignFigures, asked: StatsAsked) {
-  const present = (figures: PlatformFigures) => {
+  const present = (figures: Figures) => {
     const performance = performanceOf(figures, { runs, metric: asked.metric });
     const { attempted, sent, failed, impressions, clicks } = performance;
     return {
@@ -81,16 +86,41 @@ function presentCampaign({ runs, platforms }: CampaignFigures, asked: StatsAsked
       },
       conversion_goal_stats: presentGoals(figures, asked),
       delivery_funnel: { sent, impressions },
-      failure_breakdown: areDeliveriesKnown({ runs, metric: asked.metric }) ? presentCauses(figures.failures) : null,
+      failure_breakdown:
+        figures.failures && areDeliveriesKnown({ runs, metric: asked.metric }) ? presentCauses(figures.failures) : null,
     };
   };
+  const presentVariant = (figures: VariantFigures) => {
+    const { performance_stats: performance, ...shown } = present(figures);
+    const clicked = rateFigures(figures.clickedMessages, figures.sent);
+    const rates = { clicked_rate: clicked.rate, clicked_rate_low: clicked.low, clicked_rate_high: clicked.high };
+    return { ...shown, performance_stats: { ...performance, ...rates } };
+  };
+  const presentLocale = ({ variants }: PlatformFigures, wanted: string | null) =>
+    Object.fromEntries(
+      variants
+        .filter(({ locale }) => locale === wanted)
+        .map((figures) => [
+          figures.variation === null ? 'all_variations' : variationName(figures.variation),
+          presentVariant(figures),
+        ]),
+    );
   return {
     platforms: Object.fromEntries(
       platforms.map((figures) => [
         figures.platform.toLowerCase(),
         {
           locales: {
-            all_locales: { variations: { all_variations: present(figures), ...presentGroups(figures, asked) } },
+            all_locales: {
+              variations: {
+                all_variations: present(figures),
+                ...presentLocale(figures, null),
+                ...presentGroups(figures, asked),
+              },
+            },
+            ...Object.fromEntries(
+              localesOf(figures).map((locale) => [locale, { variations: presentLocale(figures, locale) }]),
+            ),
           },
         },
       ]),
@@ -98,8 +128,12 @@ function presentCampaign({ runs, platforms }: CampaignFigures, asked: StatsAsked
   };
 }
 
+function localesOf({ variants }: PlatformFigures): string[] {
+  return [...new Set(variants.flatMap(({ locale }) => (locale === null ? [] : [locale])))];
+}
+
 /** Goals by name; a name that comes again is numbered. Which message a user saw or clicked before is not known. */
-function presentGoals({ conversions, groups }: PlatformFigures, asked: StatsAsked) {
+function presentGoals({ conversions, groups }: Figures, asked: StatsAsked) {
   const treated = groups?.find(({ group }) => group === null);
   return nameGoals(conversions, ({ counted }, goal) => {
     const compared = groups && treated && presentComparison({ groups, treated, goal }, asked);
@@ -110,9 +144,13 @@ function presentGoals({ conversions, groups }: PlatformFigures, asked: StatsAske
 type Comparison = { groups: GroupFigures[]; treated: GroupFigures; goal: number };
 
 function presentComparison({ groups, treated, goal }: Comparison, asked: StatsAsked) {
-  if (!areConversionsKnown(asked)) return { cvr: null, uplift: null, uplift_low: null, uplift_high: null };
-  const { uplift, low, high } = goalUplift(groups, goal);
-  return { cvr: conversionRate(treated, goal), uplift, uplift_low: low, uplift_high: high };
+  const isKnown = areConversionsKnown(asked);
+  const { rate, low, high } = isKnown ? conversionInterval(treated, goal) : rateFigures(undefined, 0);
+  const rates = { cvr: rate, cvr_low: low, cvr_high: high };
+  if (groups.every(({ group }) => group === null)) return rates;
+  if (!isKnown) return { ...rates, uplift: null, uplift_low: null, uplift_high: null };
+  const { uplift, low: upliftLow, high: upliftHigh } = goalUplift(groups, goal);
+  return { ...rates, uplift, uplift_low: upliftLow, uplift_high: upliftHigh };
 }
 
 const groupMembers = {
@@ -121,7 +159,7 @@ const groupMembers = {
 } as const;
 
 /** A block for each control group: how many are in it, and how often they fulfilled the goals without the message. */
-function presentGroups({ conversions, groups = [] }: PlatformFigures, asked: StatsAsked) {
+function presentGroups({ conversions, groups = [] }: Figures, asked: StatsAsked) {
   return Object.fromEntries(
     groups.flatMap((figures) => {
       if (figures.group === null) return [];

@@ -53,7 +53,21 @@ const allVariations = named(
       sent_rate: Figure,
       failure_rate: Figure,
       eligible_users: Type.Optional(
-        Type.Integer({ description: 'Users of the runs who are in no control group; of campaigns with such groups' }),
+        Type.Integer({
+          description:
+            'Users of the runs who are in no control group; of campaigns with such groups or with variations',
+        }),
+      ),
+      clicked_rate: Type.Optional(
+        Type.Union([Type.Number(), Type.Null()], {
+          description: 'Percent of the sent messages that were clicked, each once; of a variation or a locale',
+        }),
+      ),
+      clicked_rate_low: Type.Optional(
+        Type.Union([Type.Number(), Type.Null()], { description: 'Lower bound of its 95 % interval' }),
+      ),
+      clicked_rate_high: Type.Optional(
+        Type.Union([Type.Number(), Type.Null()], { description: 'Upper bound of its 95 % interval' }),
       ),
     }),
     conversion_goal_stats: Type.Record(
@@ -61,6 +75,12 @@ const allVariations = named(
       Type.Object({
         ...counted,
         cvr: Type.Optional(cvr),
+        cvr_low: Type.Optional(
+          Type.Union([Type.Number(), Type.Null()], { description: 'Lower bound of the 95 % interval of cvr' }),
+        ),
+        cvr_high: Type.Optional(
+          Type.Union([Type.Number(), Type.Null()], { description: 'Upper bound of the 95 % interval of cvr' }),
+        ),
         uplift: Type.Optional(
           Type.Union([Type.Number(), Type.Null()], {
             description: 'Percent by which cvr is above that of the control group; null: not known',
@@ -82,15 +102,27 @@ const allVariations = named(
 const platformStats = named(
   'PlatformStats',
   Type.Object({
-    locales: Type.Object({
-      all_locales: Type.Object({
-        variations: Type.Object({
-          all_variations: allVariations,
-          campaign_control_group: Type.Optional(controlGroup),
-          global_control_group: Type.Optional(controlGroup),
+    locales: Type.Object(
+      {
+        all_locales: Type.Object({
+          variations: Type.Object(
+            {
+              all_variations: allVariations,
+              campaign_control_group: Type.Optional(controlGroup),
+              global_control_group: Type.Optional(controlGroup),
+            },
+            {
+              additionalProperties: allVariations,
+              description: 'and variation_1, variation_2 … where there are several',
+            },
+          ),
         }),
-      }),
-    }),
+      },
+      {
+        additionalProperties: Type.Object({ variations: Type.Record(Type.String(), allVariations) }),
+        description: 'and each locale of a campaign in several',
+      },
+    ),
   }),
 );
 

@@ -2,26 +2,35 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ControlGroup, ControlShares } from '../../domain/experiments/control-groups.ts';
 import { pointsOfPercent } from '../../domain/experiments/draw-point.ts';
 import type { Draw } from '../../domain/experiments/draw-point.ts';
+import { variationBounds } from '../../domain/experiments/variants.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 import { isReached } from './audience.ts';
 import type { AudiencePage } from './audience.ts';
 
-/** Users of a run with a device on a platform, of one control group or (null) of none. */
-export type GroupUsers = { platform: Platform; group: ControlGroup | null; users: number };
+/** Users of a run with a device on a platform, of one control group or (null) of one variation. */
+export type GroupUsers = {
+  platform: Platform;
+  group: ControlGroup | null;
+  /** Null where there is one, and of control groups. */
+  variation: number | null;
+  users: number;
+};
 
 type Audience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
   segment: { id: string; version: number } | undefined;
   shares: ControlShares;
+  /** Percent by variation; undefined where there is one, or where they are not drawn before the run. */
+  percents: readonly number[] | undefined;
 };
 
 /**
- * How many users a run is for and its control groups keep out, each once a platform. Reads the audience's devices once, at
+ * How many users a run is for, by variation, and its control groups keep out, each once a platform. Reads the audience's devices once, at
  * the run's start, as the count of devices does. Indexes: devices (workspace_id, bucket, user_id, device_id),
  * segment_members primary key.
  */
 export async function countGroupUsers(tx: Queryable, audience: Audience): Promise<GroupUsers[]> {
-  const { workspaceId, segment, shares } = audience;
+  const { workspaceId, segment, shares, percents } = audience;
   const members =
     segment === undefined
       ? tx`devices where devices.workspace_id = ${workspaceId}`
@@ -35,10 +44,15 @@ export async function countGroupUsers(tx: Queryable, audience: Audience): Promis
   const user = tx`person.user_id`;
   const isIn = (draw: Draw, of: string, percent: number | null): Fragment =>
     tx`${drawPointOf(tx, { draw, of, user })} < ${pointsOfPercent(percent ?? 0)}::bigint`;
+  const point = drawPointOf(tx, { draw: 'variation', of: shares.canonicalCampaignId, user });
+  const variation = percents
+    ? tx`width_bucket(${point}, ${variationBounds(percents).slice(0, -1)}::bigint[]) + 1`
+    : tx`null::integer`;
   return tx<GroupUsers[]>`
-    select platform, control_group as "group", count(*) as users
+    select platform, control_group as "group", case when control_group is null then variation end as variation,
+      count(*) as users
     from (
-      select person.platform,
+      select person.platform, ${variation} as variation,
         case when ${isIn('global-control', workspaceId, shares.globalPercent)} then 'GLOBAL_CONTROL_GROUP'
           when ${isIn('campaign-control', shares.canonicalCampaignId, shares.campaignPercent)}
             then 'CAMPAIGN_CONTROL_GROUP' end as control_group
@@ -46,8 +60,8 @@ export async function countGroupUsers(tx: Queryable, audience: Audience): Promis
         select distinct devices.bucket, devices.user_id, devices.platform from ${members} and ${isReached(tx, audience)}
       ) as person
     ) as placed
-    group by platform, control_group
-    order by platform, control_group nulls first`;
+    group by 1, 2, 3
+    order by 1, 2 nulls first, 3`;
 }
 
 /** `drawPoint` of the domain, where many users are asked about: four bytes of SHA-256 as one number. */

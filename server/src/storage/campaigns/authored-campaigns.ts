@@ -4,6 +4,7 @@ import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { Variants } from '../../domain/experiments/variants.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../database.ts';
@@ -16,6 +17,7 @@ export type AuthoredColumns = {
   segmentId: string | null;
   platforms: Platform[];
   content: CampaignContent;
+  variants: Variants | null;
   /** A draft has none. */
   timing: Timing | undefined;
   tags: string[];
@@ -46,6 +48,7 @@ const columnsOf = (tx: Queryable, campaign: AuthoredColumns) => ({
   segment_id: campaign.segmentId,
   platforms: campaign.platforms,
   content: tx.json(campaign.content),
+  variants: campaign.variants === null ? null : tx.json(campaign.variants),
   timing: tx.json(campaign.timing ?? {}),
   tags: campaign.tags,
   conversion_goals: tx.json(campaign.conversionGoals),

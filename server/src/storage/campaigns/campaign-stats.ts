@@ -2,7 +2,7 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import type { Queryable } from '../database.ts';
-import { outcomeWord, platformWord } from '../ledger/ledger-words.ts';
+import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from '../ledger/ledger-words.ts';
 
 /** Runs that began in a span of time: from its first moment to before its end. */
 export type StatsSpan = { startsAt: Date; endsBefore: Date };
@@ -13,7 +13,17 @@ export type StatsQuery = StatsSpan & {
   ids: string[] | undefined;
 };
 
-export type StatsCampaign = { id: string; platforms: Platform[]; goals: ConversionGoal[] };
+export type StatsCampaign = {
+  id: string;
+  platforms: Platform[];
+  goals: ConversionGoal[];
+  /** Null where everybody gets the same. */
+  locales: string[] | null;
+  variations: number | null;
+};
+
+/** Of which of the contents; 0 and an empty text where there is one for all, or nothing was sent in a language. */
+export type NumbersOfVariant = { variation: number; locale: string };
 
 const matching = (tx: Queryable, { workspaceId, ids, startsAt, endsBefore }: StatsQuery) => tx`
   campaigns.workspace_id = ${workspaceId} and campaigns.channel = 'PUSH' and not campaigns.is_test and ${
@@ -37,7 +47,8 @@ export async function listStatsCampaigns(
   { offset, limit, ...query }: StatsQuery & { offset: number; limit: number },
 ): Promise<StatsCampaign[]> {
   return tx<StatsCampaign[]>`
-    select campaigns.id, campaigns.platforms, campaigns.conversion_goals as goals
+    select campaigns.id, campaigns.platforms, campaigns.conversion_goals as goals, campaigns.variants -> 'locales' as locales,
+      jsonb_array_length(campaigns.variants -> 'percents') as variations
     from campaigns where ${matching(tx, query)}
     order by campaigns.created_at desc, campaigns.id desc
     offset ${offset} limit ${limit}`;
@@ -60,45 +71,55 @@ export async function countStartedRuns(tx: Queryable, asked: Asked): Promise<Run
     group by runs.campaign_id`;
 }
 
-export type OutcomeNumbers = { campaignId: string; platform: Platform; outcome: DeliveryOutcome; devices: number };
+export type OutcomeNumbers = NumbersOfVariant & {
+  campaignId: string;
+  platform: Platform;
+  outcome: DeliveryOutcome;
+  devices: number;
+};
 
 /**
  * The runs by themselves, to be joined with what lies in shards: a cluster sends these rows there, and would send the
  * whole table if it were joined directly. Index: runs_campaign.
  */
 const runsInSpan = (tx: Queryable, asked: Asked) => tx`
-  select runs.id, runs.number, runs.day, runs.campaign_id from runs
+  select runs.id, runs.number, runs.day, runs.campaign_id, runs.locales from runs
   where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}`;
 
 /** Deliveries by outcome, from the counters of the runs. Indexes: runs_campaign, run_counts primary key. */
 export async function sumOutcomes(tx: Queryable, asked: Asked): Promise<OutcomeNumbers[]> {
   return tx<OutcomeNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})
-    select asked.campaign_id as "campaignId", run_counts.platform, run_counts.outcome,
-      sum(run_counts.devices)::bigint as devices
+    select asked.campaign_id as "campaignId", run_counts.platform, run_counts.outcome, run_counts.variation,
+      run_counts.locale, sum(run_counts.devices)::bigint as devices
     from asked
     join run_counts on run_counts.run_id = asked.id
-    group by asked.campaign_id, run_counts.platform, run_counts.outcome`;
+    group by asked.campaign_id, run_counts.platform, run_counts.outcome, run_counts.variation, run_counts.locale`;
 }
 
 export type FailureNumbers = { campaignId: string; platform: Platform; cause: string; devices: number };
+
+/** The same by content. */
+export type LedgerFailureNumbers = FailureNumbers & NumbersOfVariant;
 
 /**
  * Why deliveries failed, in the provider's words, or were withheld. Indexes: runs_campaign, deliveries_failed of each
  * run's day.
  */
-export async function countFailures(tx: Queryable, asked: Asked): Promise<FailureNumbers[]> {
+export async function countFailures(tx: Queryable, asked: Asked): Promise<LedgerFailureNumbers[]> {
   const days = await listDaysInSpan(tx, asked);
   if (days.length === 0) return [];
   const cause = tx`coalesce(deliveries.code, ${outcomeWord(tx, tx`deliveries.outcome`)})`;
-  return tx<FailureNumbers[]>`
+  const variation = tx`coalesce(${ledgerVariation(tx)}, 0)`;
+  const locale = tx`coalesce(asked.locales[${ledgerLocale(tx)}], '')`;
+  return tx<LedgerFailureNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})
     select asked.campaign_id as "campaignId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
-      ${cause} as cause, count(*) as devices
+      ${cause} as cause, ${variation} as variation, ${locale} as locale, count(*) as devices
     from asked
     join deliveries on deliveries.day = any(${days}::date[]) and deliveries.day = asked.day
       and deliveries.run_number = asked.number and deliveries.outcome <> 'A' and deliveries.outcome <> 'W'
-    group by asked.campaign_id, deliveries.platform, ${cause}
+    group by asked.campaign_id, deliveries.platform, ${cause}, deliveries.variation, deliveries.locale, asked.locales
     order by ${cause} collate "C"`;
 }
 
@@ -115,11 +136,14 @@ export type ConversionNumbers = {
   goal: number;
   total: number;
   unique: number;
-};
+} & AskedVariant;
+
+/** Null: of all of them together. */
+export type AskedVariant = { variation: number | null; locale: string | null };
 
 /**
- * Conversions that the runs brought, whenever they happened, and how many users these were. Index:
- * conversions_campaign.
+ * Conversions that the runs brought, whenever they happened, and how many users these were: together, by variation, by
+ * locale and by both. Index: conversions_campaign.
  */
 export async function countConversions(
   tx: Queryable,
@@ -128,12 +152,15 @@ export async function countConversions(
   return tx<ConversionNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})
     select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, count(*) as total,
-      count(distinct conversions.user_id) as unique
+      count(distinct conversions.user_id) as unique,
+      case when grouping(conversions.variation) = 0 then coalesce(conversions.variation, 0) end as variation,
+      case when grouping(conversions.locale) = 0 then coalesce(conversions.locale, '') end as locale
     from asked
     join conversions on conversions.run_id = asked.id
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
       and conversions.reach is null
-    group by conversions.campaign_id, conversions.platform, conversions.goal`;
+    group by conversions.campaign_id, conversions.platform, conversions.goal,
+      cube (conversions.variation, conversions.locale)`;
 }
 
 export type InteractionNumbers = {
@@ -142,7 +169,9 @@ export type InteractionNumbers = {
   kind: 'IMPRESSION' | 'CLICK' | 'CLOSE';
   total: number;
   uniqueDevices: number;
-};
+  /** Each once, whatever its device reported of others. */
+  messages: number;
+} & NumbersOfVariant;
 
 /** What devices reported of the campaigns, over all their runs. Index: campaign_interactions primary key. */
 export async function findInteractionNumbers(
@@ -150,11 +179,11 @@ export async function findInteractionNumbers(
   { workspaceId, campaignIds }: { workspaceId: string; campaignIds: string[] },
 ): Promise<InteractionNumbers[]> {
   return tx<InteractionNumbers[]>`
-    select campaign_id as "campaignId", platform, kind, sum(total)::bigint as total,
-      sum(unique_devices)::bigint as "uniqueDevices"
+    select campaign_id as "campaignId", platform, kind, variation, locale, sum(total)::bigint as total,
+      sum(unique_devices)::bigint as "uniqueDevices", sum(messages)::bigint as messages
     from campaign_interactions
     where workspace_id = ${workspaceId} and campaign_id = any(${campaignIds})
-    group by campaign_id, platform, kind`;
+    group by campaign_id, platform, kind, variation, locale`;
 }
 
 /** Sums over the runs of a campaign's document. */

@@ -7,18 +7,26 @@ import type { StatsSpan } from './campaign-stats.ts';
 
 type Asked = StatsSpan & { campaignIds: string[] };
 
-/** Users of the runs of a campaign, each once a run and platform, of one control group or (null) of none. */
-export type GroupUserNumbers = { campaignId: string; platform: Platform; group: ControlGroup | null; users: number };
+/** Users of the runs of a campaign, each once a run and platform, of one control group or (null) of a variation. */
+export type GroupUserNumbers = {
+  campaignId: string;
+  platform: Platform;
+  group: ControlGroup | null;
+  /** 0 where there is one, and of control groups. */
+  variation: number;
+  users: number;
+};
 
-/** Campaigns without control groups are not among them. Index: runs_campaign. */
+/** Campaigns without control groups and variations are not among them. Index: runs_campaign. */
 export async function sumGroupUsers(tx: Queryable, asked: Asked): Promise<GroupUserNumbers[]> {
   return tx<GroupUserNumbers[]>`
-    select runs.campaign_id as "campaignId", counted.platform, counted."group", sum(counted.users)::bigint as users
+    select runs.campaign_id as "campaignId", counted.platform, counted."group", coalesce(counted.variation, 0) as variation,
+      sum(counted.users)::bigint as users
     from runs
-    cross join lateral jsonb_to_recordset(runs.group_users) as counted (platform text, "group" text, users bigint)
+    cross join lateral jsonb_to_recordset(runs.group_users) as counted (platform text, "group" text, variation integer, users bigint)
     where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)} and runs.group_users is not null
-    group by runs.campaign_id, counted.platform, counted."group"
-    order by runs.campaign_id, counted.platform, counted."group" nulls first`;
+    group by runs.campaign_id, counted.platform, counted."group", coalesce(counted.variation, 0)
+    order by runs.campaign_id, counted.platform, counted."group" nulls first, variation`;
 }
 
 export type GroupConversionNumbers = {
@@ -30,11 +38,13 @@ export type GroupConversionNumbers = {
   unique: number;
   /** Each user once a run. */
   users: number;
+  /** Null: of all of them together; 0 where there is one. */
+  variation: number | null;
 };
 
 /**
- * Conversions in runs with control groups, of everybody in their audience: those a message did not reach are among the
- * treated. Index: conversions_campaign.
+ * Conversions in runs with control groups or variations, of everybody in their audience: those a message did not reach are
+ * among the treated. Index: conversions_campaign.
  */
 export async function countGroupConversions(
   tx: Queryable,
@@ -48,9 +58,10 @@ export async function countGroupConversions(
     )
     select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, ${group} as "group",
       count(*) as total, count(distinct conversions.user_id) as unique,
-      count(distinct conversions.run_id || conversions.user_id) as users
+      count(distinct conversions.run_id || conversions.user_id) as users,
+      case when grouping(conversions.variation) = 0 then coalesce(conversions.variation, 0) end as variation
     from asked
     join conversions on conversions.run_id = asked.id
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
-    group by 1, 2, 3, 4`;
+    group by 1, 2, 3, 4, rollup (conversions.variation)`;
 }

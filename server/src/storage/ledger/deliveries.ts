@@ -1,10 +1,11 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { packMessageIdAsHex } from '../../domain/ledger/message-id.ts';
+import type { Variant } from '../../domain/experiments/variants.ts';
 import type { Database, Queryable } from '../database.ts';
 import { joinIdBytes, joinSmallNumbers } from './ledger-bytes.ts';
 import { makeDay, partitionName } from '../retention/day-partitions.ts';
 import { isInBuckets } from '../users/in-buckets.ts';
-import { outcomeLetters, platformLetters } from './ledger-words.ts';
+import { localeCode, outcomeLetters, platformLetters, variationCode } from './ledger-words.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
 export type DeliveryOutcome = keyof typeof outcomeLetters;
@@ -19,6 +20,8 @@ export type Delivery = {
   providerMessageId: string | null;
   attempts: number;
   retryAt: Date | null;
+  /** Which of the campaign's contents it was; absent or null where there is one for all, or none was sent. */
+  variant?: Variant | null;
 };
 
 /** The run a batch of deliveries belongs to. `day` (YYYY-MM-DD) names the partition. */
@@ -83,10 +86,15 @@ function insertRows(
   const outcomes = Buffer.from(deliveries.map((row) => outcomeLetters[row.outcome]).join(''), 'latin1');
   const buckets = joinSmallNumbers(deliveries.map((row) => row.bucket));
   const attempts = joinSmallNumbers(deliveries.map((row) => row.attempts));
+  // Hardly any campaign has several contents: nothing is said of them otherwise.
+  const isVaried = deliveries.some(({ variant }) => variant);
+  const codes = (codeOf: typeof variationCode) =>
+    tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
+  const variants = isVaried ? tx`${codes(variationCode)}, ${codes(localeCode)}` : tx`null::"char", null::"char"`;
   return tx<{ deviceId: string | null }[]>`
     insert into deliveries (
       day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id, attempts,
-      sent_at, retry_at
+      sent_at, retry_at, variation, locale
     )
     select ${window.day}::date, ${window.workspaceNumber}::integer, get_byte(${buckets}::bytea, delivery.place::integer - 1),
       ${window.runNumber}::bigint,
@@ -95,7 +103,7 @@ function insertRows(
       get_byte(${platforms}::bytea, delivery.place::integer - 1)::"char",
       get_byte(${outcomes}::bytea, delivery.place::integer - 1)::"char", delivery.code,
       decode(delivery.provider_message_id, 'hex'), get_byte(${attempts}::bytea, delivery.place::integer - 1), ${window.sentAt},
-      delivery.retry_at
+      delivery.retry_at, ${variants}
     from unnest(
       ${deliveries.map((row) => row.code)}::text[],
       ${deliveries.map(({ providerMessageId: id }) => (id === null ? null : packMessageIdAsHex(id)))}::text[],
@@ -113,24 +121,30 @@ export type CountChange = {
   outcome: DeliveryOutcome;
   /** May be negative. */
   devices: number;
+  /** Absent where there is one content for all. */
+  variation?: number;
+  locale?: string;
 };
 
 /** Adds to the counters of buckets, in the transaction that stores the outcomes. Changes of one counter are added up. */
 export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promise<void> {
   if (changes.length === 0) return;
   await tx`
-    insert into run_counts (workspace_id, run_id, bucket, platform, outcome, devices)
-    select change.workspace_id, change.run_id, change.bucket, change.platform, change.outcome, sum(change.devices)
+    insert into run_counts (workspace_id, run_id, bucket, platform, outcome, variation, locale, devices)
+    select change.workspace_id, change.run_id, change.bucket, change.platform, change.outcome, change.variation,
+      change.locale, sum(change.devices)
     from unnest(
       ${changes.map((change) => change.workspaceId)}::text[], ${changes.map((change) => change.runId)}::text[],
       ${changes.map((change) => change.bucket)}::smallint[],
       ${changes.map((change) => change.platform)}::text[], ${changes.map((change) => change.outcome)}::text[],
-      ${changes.map((change) => change.devices)}::bigint[]
-    ) as change (workspace_id, run_id, bucket, platform, outcome, devices)
-    group by change.workspace_id, change.run_id, change.bucket, change.platform, change.outcome
+      ${changes.map((change) => change.devices)}::bigint[], ${changes.map(({ variation = 0 }) => variation)}::smallint[],
+      ${changes.map(({ locale = '' }) => locale)}::text[]
+    ) as change (workspace_id, run_id, bucket, platform, outcome, devices, variation, locale)
+    group by change.workspace_id, change.run_id, change.bucket, change.platform, change.outcome, change.variation,
+      change.locale
     -- One order everywhere, so that two workers never wait for each other in a circle.
-    order by change.run_id collate "C", change.bucket, change.platform, change.outcome
-    on conflict (run_id, bucket, platform, outcome) do update set devices = run_counts.devices + excluded.devices`;
+    order by change.run_id collate "C", change.bucket, change.platform, change.outcome, change.variation, change.locale
+    on conflict (run_id, bucket, platform, outcome, variation, locale) do update set devices = run_counts.devices + excluded.devices`;
 }
 
 /**

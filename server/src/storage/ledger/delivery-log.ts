@@ -1,11 +1,23 @@
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
+import { contentOfVariant } from '../../domain/experiments/variants.ts';
+import type { Variants } from '../../domain/experiments/variants.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { findWorkspaceNumber } from '../installation/workspaces.ts';
 import type { DeliveryOutcome } from './deliveries.ts';
 import { findRunIds } from '../runs/run-numbers.ts';
 import { idBytes, unpackedOrNull } from './ledger-bytes.ts';
-import { isOutcome, outcomeLetters, outcomeWord, platformLetters, platformWord } from './ledger-words.ts';
+import {
+  isOutcome,
+  ledgerLocale,
+  ledgerVariation,
+  outcomeLetters,
+  outcomeWord,
+  platformLetters,
+  platformWord,
+  variantOf,
+} from './ledger-words.ts';
+import type { LedgerVariant } from './ledger-words.ts';
 
 /** Where a page of a day ends: the next one begins after it. */
 export type LogPlace = { sentAt: Date; runNumber: number; deviceId: string };
@@ -261,21 +273,27 @@ export async function findLoggedDelivery(tx: Queryable, key: LogKey): Promise<Op
   const [run] = await tx<SentRun[]>`
     select runs.number as "runNumber", workspaces.number as "workspaceNumber", campaigns.id as "campaignId",
       campaigns.name as "campaignName", runs.status as "runStatus", runs.send_until as "sendUntil",
-      coalesce(runs.content, campaigns.content) as content, campaigns.settings
+      coalesce(runs.content, campaigns.content) as content, campaigns.settings,
+      campaigns.variants
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     join workspaces on workspaces.id = runs.workspace_id
     where runs.id = ${key.runId} and runs.workspace_id = ${key.workspaceId}`;
   if (!run) return undefined;
-  const { workspaceNumber, runNumber, ...sent } = run;
+  const { workspaceNumber, runNumber, variants, ...sent } = run;
   const row = await findDeliveryOfRun(tx, { ...key, runNumber, workspaceNumber });
   const { workspaceId: _, ...named } = key;
-  return row && { ...row, ...sent, ...named };
+  if (!row) return undefined;
+  const { variation, locale, ...opened } = row;
+  const variant = variantOf({ variation, locale });
+  const content = variants && variant ? contentOfVariant(variants, variant) : sent.content;
+  return { ...opened, ...sent, ...named, content };
 }
 
 type SentRun = Omit<OpenedDelivery, keyof OpenedRow | 'day' | 'bucket' | 'userId' | 'runId' | 'deviceRowId'> & {
   runNumber: number;
   workspaceNumber: number;
+  variants: Variants | null;
 };
 type OpenedRow = Pick<
   OpenedDelivery,
@@ -295,13 +313,15 @@ type OpenedRow = Pick<
 async function findDeliveryOfRun(
   tx: Queryable,
   key: LogKey & { runNumber: number; workspaceNumber: number },
-): Promise<OpenedRow | undefined> {
-  const [row] = await tx<(Omit<OpenedRow, 'providerMessageId'> & { providerMessageId: Buffer | null })[]>`
+): Promise<(OpenedRow & LedgerVariant) | undefined> {
+  const [row] = await tx<
+    (Omit<OpenedRow, 'providerMessageId'> & LedgerVariant & { providerMessageId: Buffer | null })[]
+  >`
     select ${platformWord(tx, tx`deliveries.platform`)} as platform,
       ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as at,
       deliveries.retry_at as "retryAt", users.customer_id as "customerId", devices.device_id as "deviceId",
-      devices.push_id as "pushId"
+      devices.push_id as "pushId", ${ledgerVariation(tx)} as variation, ${ledgerLocale(tx)} as locale
     from deliveries
     left join users on users.workspace_id = ${key.workspaceId} and users.bucket = ${key.bucket}
       and users.id = ${key.userId}

@@ -5,7 +5,16 @@ import { utcDay } from '../runs/runs.ts';
 import { isInBuckets } from '../users/in-buckets.ts';
 import type { Delivery, DeliveryRun } from './deliveries.ts';
 import { idBytesOf, packedOrNull, unpackedOrNull } from './ledger-bytes.ts';
-import { outcomeLetters, platformWord } from './ledger-words.ts';
+import {
+  ledgerLocale,
+  ledgerVariation,
+  localeCode,
+  outcomeLetters,
+  platformWord,
+  variantOf,
+  variationCode,
+} from './ledger-words.ts';
+import type { LedgerVariant } from './ledger-words.ts';
 
 /** A delivery that is due again. */
 export type DueDelivery = Delivery & DeliveryRun;
@@ -75,16 +84,19 @@ export async function claimDueDeliveries(
       encode(deliveries.device_id, 'hex') as "deviceId", encode(deliveries.user_id, 'hex') as "userId",
       ${platformWord(tx, tx`deliveries.platform`)} as platform, 'WAITING' as outcome, deliveries.code,
       deliveries.provider_message_id as "providerMessageId",
-      deliveries.attempts, deliveries.retry_at as "retryAt"`;
-  return rows.map(({ day, providerMessageId, ...due }) => ({
+      deliveries.attempts, deliveries.retry_at as "retryAt", ${ledgerVariation(tx)} as variation,
+      ${ledgerLocale(tx)} as locale`;
+  return rows.map(({ day, providerMessageId, variation, locale, ...due }) => ({
     ...due,
+    variant: variantOf({ variation, locale }),
     // A shard makes no text of a day: how it is written is a setting.
     day: utcDay(day),
     providerMessageId: unpackedOrNull(providerMessageId),
   }));
 }
 
-type ClaimedRow = Omit<DueDelivery, 'day' | 'providerMessageId'> & { day: Date; providerMessageId: Buffer | null };
+type ClaimedRow = Omit<DueDelivery, 'day' | 'providerMessageId' | 'variant'> &
+  LedgerVariant & { day: Date; providerMessageId: Buffer | null };
 
 /** Where a device is reached, and of which app it is; null is the default one. */
 export type Address = { provider: ProviderName | null; pushId: string; pushIdType: 'fid' | null; appId: string | null };
@@ -144,7 +156,8 @@ export async function settleDeliveries(
   const rows = await tx<{ place: number }[]>`
     with settled as (
       select given.place, deliveries.day, deliveries.bucket, deliveries.user_id, deliveries.device_id,
-        deliveries.run_number, given.outcome, given.code, given.provider_message_id, given.attempts, given.retry_at
+        deliveries.run_number, given.outcome, given.code, given.provider_message_id, given.attempts, given.retry_at,
+        given.variation, given.locale
       from unnest(
         ${deliveries.map((row) => row.day)}::date[], ${deliveries.map((row) => row.bucket)}::smallint[],
         ${idBytesOf(deliveries.map((row) => row.userId))}::bytea[],
@@ -154,9 +167,12 @@ export async function settleDeliveries(
         ${deliveries.map((row) => outcomeLetters[row.outcome])}::"char"[], ${deliveries.map((row) => row.code)}::text[],
         ${deliveries.map((row) => packedOrNull(row.providerMessageId))}::bytea[],
         ${deliveries.map((row) => row.attempts)}::smallint[],
-        ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[]
+        ${deliveries.map((row) => row.retryAt?.toISOString() ?? null)}::timestamptz[],
+        ${deliveries.map((row) => variationCode(row.variant))}::integer[],
+        ${deliveries.map((row) => localeCode(row.variant))}::integer[]
       ) with ordinality as given (
-        day, bucket, user_id, device_id, run_number, claimed, outcome, code, provider_message_id, attempts, retry_at, place
+        day, bucket, user_id, device_id, run_number, claimed, outcome, code, provider_message_id, attempts, retry_at,
+        variation, locale, place
       )
       join deliveries on deliveries.day = given.day and deliveries.bucket = given.bucket
         and deliveries.user_id = given.user_id and deliveries.device_id = given.device_id
@@ -168,7 +184,8 @@ export async function settleDeliveries(
     )
     update deliveries
     set outcome = settled.outcome, code = settled.code, provider_message_id = settled.provider_message_id,
-      sent_at = ${sentAt}, retry_at = settled.retry_at, lease_until = null, attempts = settled.attempts
+      sent_at = ${sentAt}, retry_at = settled.retry_at, lease_until = null, attempts = settled.attempts,
+      variation = nullif(settled.variation, 0)::"char", locale = nullif(settled.locale, 0)::"char"
     from settled
     where ${isThere} and deliveries.day = any(${days}::date[]) and deliveries.day = settled.day
       and deliveries.bucket = settled.bucket and deliveries.user_id = settled.user_id

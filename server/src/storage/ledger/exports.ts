@@ -2,6 +2,8 @@ import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { providerOf } from '../../domain/delivery/provider-name.ts';
 import type { ProviderName } from '../../domain/delivery/provider-name.ts';
+import { namedVariant } from '../../domain/experiments/variants.ts';
+import type { NamedVariant } from '../../domain/experiments/variants.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { listRunDays } from '../campaigns/campaign-ledger.ts';
 import type { RunDay } from '../campaigns/campaign-ledger.ts';
@@ -9,7 +11,8 @@ import { inSnapshot } from '../database.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import type { EventPlatform } from '../users/events.ts';
 import { idText, unpackedOrNull } from './ledger-bytes.ts';
-import { outcomeWord, platformWord } from './ledger-words.ts';
+import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from './ledger-words.ts';
+import type { LedgerVariant } from './ledger-words.ts';
 
 /** Rows of a page; the reader asks for the next when it has written these. */
 const pageRows = 1_000;
@@ -137,9 +140,10 @@ export type DeliveryToExport = {
   providerMessageId: string | null;
   attempts: number;
   sentAt: Date;
-};
+} & NamedVariant;
 
-type StoredDelivery = Omit<DeliveryToExport, 'providerMessageId'> & { providerMessageId: Buffer | null };
+type StoredDelivery = Omit<DeliveryToExport, 'providerMessageId' | keyof NamedVariant> &
+  LedgerVariant & { providerMessageId: Buffer | null; locales: string[] | null };
 
 /**
  * The ledger of a campaign, run by run, in the partitions of their days. Indexes: runs_campaign, deliveries_log and
@@ -155,14 +159,15 @@ export async function* streamDeliveries(
   const days = runDays.map(({ day }) => day);
   const pages = tx<StoredDelivery[]>`
     with exported as materialized (
-      select id, number, day, created_at from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}
+      select id, number, day, created_at, locales from runs where campaign_id = ${campaignId} and workspace_id = ${workspaceId}
     )
     select exported.id as "runId", users.customer_id as "customerId",
       encode(deliveries.device_id, 'hex') as "deviceId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
       case when devices.id is not null then coalesce(devices.app_id, ${defaultAppId}) end as "appId",
       devices.push_provider as provider,
       ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code,
-      deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as "sentAt"
+      deliveries.provider_message_id as "providerMessageId", deliveries.attempts, deliveries.sent_at as "sentAt",
+      ${ledgerVariation(tx)} as variation, ${ledgerLocale(tx)} as locale, exported.locales
     from exported
     join deliveries on deliveries.day = any(${days}::date[]) and deliveries.day = exported.day
       and deliveries.workspace_number = ${workspaceNumber} and deliveries.run_number = exported.number
@@ -172,8 +177,9 @@ export async function* streamDeliveries(
       and devices.id = ${idText(tx, tx`deliveries.device_id`)}
     order by exported.created_at, exported.id, deliveries.bucket, deliveries.device_id`.cursor(pageRows);
   for await (const rows of pages)
-    yield rows.map((row) => ({
+    yield rows.map(({ locales, ...row }) => ({
       ...row,
+      ...namedVariant(locales, row),
       provider: row.appId === null ? null : providerOf(row),
       providerMessageId: unpackedOrNull(row.providerMessageId),
     }));

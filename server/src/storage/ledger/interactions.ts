@@ -2,11 +2,12 @@ import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import { controlGroups } from '../../domain/experiments/control-groups.ts';
 import type { ControlGroup } from '../../domain/experiments/control-groups.ts';
+import { localeName } from '../../domain/experiments/variants.ts';
 import type { StoredInteractionKind } from '../../domain/interactions/interaction.ts';
-import type { CountedReports, FigureGain } from '../../domain/interactions/select-new-reports.ts';
+import type { CountedReports, FigureGain, ReportedVariant } from '../../domain/interactions/select-new-reports.ts';
 import type { Fragment, Queryable, Transaction } from '../database.ts';
 import type { TakenEvent } from '../users/events.ts';
-import { platformWord } from './ledger-words.ts';
+import { ledgerLocale, ledgerVariation, platformWord } from './ledger-words.ts';
 
 /** A report of a device about a message, ready to be counted. */
 export type DeviceReport = {
@@ -20,9 +21,9 @@ export type DeviceReport = {
   action: string | null;
   /** Tells a report from a repeat of it. */
   digest: Buffer;
-};
+} & ReportedVariant;
 
-export type ReportedRun = { id: string; workspaceId: string; campaignId: string };
+export type ReportedRun = { id: string; workspaceId: string; campaignId: string; locales: string[] | null };
 
 /**
  * The campaigns of runs that devices report about. Not of those that began before `since`: earlier reports about them may
@@ -33,7 +34,7 @@ export async function findReportedRuns(
   { ids, since }: { ids: readonly string[]; since: Date },
 ): Promise<ReportedRun[]> {
   return tx<ReportedRun[]>`
-    select id, workspace_id as "workspaceId", campaign_id as "campaignId" from runs
+    select id, workspace_id as "workspaceId", campaign_id as "campaignId", locales from runs
     where id = any(${[...ids]}) and coalesce(started_at, created_at) >= ${since}`;
 }
 
@@ -116,23 +117,30 @@ export async function addDeviceReports(
 }
 
 /**
- * Adds to the figures of campaigns, one row a bucket, platform and kind, in the transaction that counts the reports. Rows
+ * Adds to the figures of campaigns, one row a bucket, platform, kind and content, in the transaction that counts the reports. Rows
  * in the order of the key. Index: primary key.
  */
 export async function addCampaignInteractions(tx: Transaction, gains: readonly FigureGain[]): Promise<void> {
   await tx`
-    insert into campaign_interactions (workspace_id, campaign_id, bucket, platform, kind, total, unique_devices)
-    select workspace_id collate "C", campaign_id collate "C", bucket, platform, kind, reports, devices
+    insert into campaign_interactions (
+      workspace_id, campaign_id, bucket, platform, kind, variation, locale, total, unique_devices, messages
+    )
+    select workspace_id collate "C", campaign_id collate "C", bucket, platform, kind, variation, locale collate "C", reports,
+      devices, messages
     from unnest(
       ${gains.map((gain) => gain.workspaceId)}::text[], ${gains.map((gain) => gain.campaignId)}::text[],
       ${gains.map((gain) => gain.bucket)}::smallint[], ${gains.map((gain) => gain.platform)}::text[],
       ${gains.map((gain) => gain.kind)}::text[], ${gains.map((gain) => gain.reports)}::bigint[],
-      ${gains.map((gain) => gain.devices)}::bigint[]
-    ) as gain (workspace_id, campaign_id, bucket, platform, kind, reports, devices)
-    order by 1, 2, 3, 4, 5
-    on conflict (workspace_id, campaign_id, bucket, platform, kind) do update
+      ${gains.map((gain) => gain.devices)}::bigint[], ${gains.map((gain) => gain.messages)}::bigint[],
+      ${gains.map((gain) => gain.variation)}::smallint[], ${gains.map((gain) => gain.locale)}::text[]
+    ) as gain (
+      workspace_id, campaign_id, bucket, platform, kind, reports, devices, messages, variation, locale
+    )
+    order by 1, 2, 3, 4, 5, 6, 7
+    on conflict (workspace_id, campaign_id, bucket, platform, kind, variation, locale) do update
     set total = campaign_interactions.total + excluded.total,
-      unique_devices = campaign_interactions.unique_devices + excluded.unique_devices`;
+      unique_devices = campaign_interactions.unique_devices + excluded.unique_devices,
+      messages = campaign_interactions.messages + excluded.messages`;
 }
 
 export type CampaignInteractions = {
@@ -171,6 +179,9 @@ export type ReachedEvent = {
   platform: Platform;
   /** Null: a provider accepted the message. Others are told of runs with control groups only. */
   reach: ControlGroup | 'NOT_REACHED' | null;
+  /** Null where there is one for all. */
+  variation: number | null;
+  locale: string | null;
 };
 
 /**
@@ -189,14 +200,14 @@ export async function findReachedEvents(
   if (runs.length === 0) return [];
   const goalsOf = new Map(runs.map(({ campaignId, goals }) => [campaignId, goals]));
   const runDays = [...new Set(runs.map(({ day }) => day))];
-  const reached = await tx<Omit<ReachedEvent, 'goals'>[]>`
+  const reached = await tx<(Omit<ReachedEvent, 'goals' | 'locale'> & { localeNumber: number | null })[]>`
     select distinct on (events.id, run.campaign_id)
       events.id as "eventId", events.workspace_id as "workspaceId", events.bucket, events.user_id as "userId",
       events.name, events.attributes, events.occurred_at as "occurredAt", run.campaign_id as "campaignId",
       run.id as "runId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
       case when deliveries.outcome = 'A' then null
         when deliveries.outcome = 'H' and deliveries.code = any(${[...controlGroups]}) then deliveries.code
-        else 'NOT_REACHED' end as reach
+        else 'NOT_REACHED' end as reach, ${ledgerVariation(tx)} as variation, ${ledgerLocale(tx)} as "localeNumber"
     from ${takenOf(tx, taken)}
     join events on events.day = any(${eventDays}::date[]) and events.day = taken.day
       and events.workspace_id = taken.workspace_id collate "C" and events.bucket = taken.bucket
@@ -211,7 +222,11 @@ export async function findReachedEvents(
       and (deliveries.outcome = 'A' or run.has_groups)
     order by events.id, run.campaign_id, (deliveries.outcome = 'A') desc, deliveries.sent_at desc, deliveries.run_number desc, deliveries.device_id`;
   return reached
-    .map((event) => ({ ...event, goals: goalsOf.get(event.campaignId)! }))
+    .map(({ localeNumber, ...event }) => {
+      const { locales } = runs.find(({ id }) => id === event.runId)!;
+      const locale = localeNumber === null ? null : localeName(locales ?? undefined, { locale: localeNumber });
+      return { ...event, locale, goals: goalsOf.get(event.campaignId)! };
+    })
     .filter(({ goals, name }) => goals.some(({ eventName }) => eventName === name));
 }
 
@@ -247,6 +262,7 @@ type ReachingRun = {
   campaignId: string;
   goals: ConversionGoal[];
   hasGroups: boolean;
+  locales: string[] | null;
 };
 
 /**
@@ -260,7 +276,7 @@ async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<Reac
     found.push(
       ...(await tx<ReachingRun[]>`
         select runs.id, runs.number, runs.day::text as day, campaigns.id as "campaignId", campaigns.conversion_goals as goals,
-          runs.group_users is not null as "hasGroups"
+          runs.group_users is not null as "hasGroups", runs.locales
         from campaigns join runs on runs.campaign_id = campaigns.id
         where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
           and exists (
@@ -285,17 +301,22 @@ export async function insertConversions(tx: Queryable, conversions: Conversion[]
   if (conversions.length === 0) return;
   await tx`
     insert into conversions (
-      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at
+      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, variation, locale,
+      occurred_at
     )
-    select workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at
+    select workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, variation, locale,
+      occurred_at
     from unnest(
       ${conversions.map((row) => row.workspaceId)}::text[], ${conversions.map((row) => row.bucket)}::smallint[],
       ${conversions.map((row) => row.campaignId)}::text[], ${conversions.map((row) => row.goal)}::smallint[],
       ${conversions.map((row) => row.eventId)}::text[], ${conversions.map((row) => row.userId)}::text[],
       ${conversions.map((row) => row.runId)}::text[], ${conversions.map((row) => row.platform)}::text[],
-      ${conversions.map((row) => row.reach)}::text[],
+      ${conversions.map((row) => row.reach)}::text[], ${conversions.map((row) => row.variation)}::smallint[],
+      ${conversions.map((row) => row.locale)}::text[],
       ${conversions.map((row) => row.occurredAt.toISOString())}::timestamptz[]
-    ) as conversion (workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at)
+    ) as conversion (
+      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, variation, locale, occurred_at
+    )
     order by workspace_id collate "C", bucket, campaign_id collate "C", goal, event_id collate "C"
     on conflict (workspace_id, bucket, campaign_id, goal, event_id) do nothing`;
 }

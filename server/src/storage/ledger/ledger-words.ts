@@ -1,4 +1,5 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Variant } from '../../domain/experiments/variants.ts';
 import type { Fragment, Queryable } from '../database.ts';
 
 /** Platforms as the ledger has them: a letter each. */
@@ -21,6 +22,38 @@ export const outcomeLetters = {
 /** A platform of the ledger as all else has it. */
 export function platformWord(tx: Queryable, column: Fragment): Fragment {
   return tx`case ${column} when 'A' then 'ANDROID' when 'I' then 'IOS' when 'W' then 'WEB' end`;
+}
+
+const variationBase = 48;
+const localeBase = 64;
+
+/** A variation as the ledger has it: the digit, as a number; 0 for none. */
+export function variationCode(variant: Variant | null | undefined): number {
+  return variant && variant.variation > 0 ? variationBase + variant.variation : 0;
+}
+
+/** A locale as the ledger has it: A for the first, as a number; 0 for none. */
+export function localeCode(variant: Variant | null | undefined): number {
+  return variant && variant.locale > 0 ? localeBase + variant.locale : 0;
+}
+
+/** The number of a row's variation; null where there is one. */
+export function ledgerVariation(tx: Queryable): Fragment {
+  return tx`deliveries.variation::integer - ${variationBase}::integer`;
+}
+
+/** The number of a row's locale; null where there is one. */
+export function ledgerLocale(tx: Queryable): Fragment {
+  return tx`deliveries.locale::integer - ${localeBase}::integer`;
+}
+
+/** As a statement reads it, by number. */
+export type LedgerVariant = { variation: number | null; locale: number | null };
+
+/** What a row says of the content that its device got. */
+export function variantOf(row: LedgerVariant): Variant | null {
+  const { variation, locale } = row;
+  return variation === null && locale === null ? null : { variation: variation ?? 0, locale: locale ?? 0 };
 }
 
 /** An outcome of the ledger as all else has it. */

@@ -5,12 +5,14 @@ import type {
   ExplainedDevice,
   RunStatus,
 } from '../../domain/explain/explain-run.ts';
+import { namedVariant } from '../../domain/experiments/variants.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
 import { listRunsThatSent } from '../retention/run-failures.ts';
 import { isGivenBucket } from '../users/given-bucket.ts';
 import { givenInLedger } from './ledger-bytes.ts';
-import { outcomeWord, platformWord } from './ledger-words.ts';
+import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from './ledger-words.ts';
+import type { LedgerVariant } from './ledger-words.ts';
 
 /** A user of whom something is asked, with what is known under it. */
 type OfUser<Row> = Row & UserKey;
@@ -57,6 +59,8 @@ export type RunToExplain = {
   /** It sent, and its day of the ledger is not there any more. */
   isLedgerDropped: boolean;
   targetUsers: [bucket: number, userId: string][] | null;
+  /** Null of a campaign in one language. */
+  locales: string[] | null;
 };
 
 /** The newest runs of a campaign, or the one asked for. Indexes: runs_campaign, segments primary key. */
@@ -68,6 +72,7 @@ export async function listRunsToExplain(
     select runs.id, runs.number, runs.status, runs.status_reason as "statusReason", runs.created_at as "createdAt",
       runs.started_at as "startedAt", runs.day::text as day, runs.audience_bound as "audienceBound",
       runs.audience_segment_id as "segmentId", runs.audience_version as version, runs.target_users as "targetUsers",
+      runs.locales,
       case when runs.audience_segment_id is null then false
         when runs.audience_segment_id = runs.id then runs.ended_at is not null
         else coalesce(segments.version > runs.audience_version or segments.state = 'ARCHIVED', true) end as "isForgotten",
@@ -105,15 +110,16 @@ export async function listDeliveriesToExplain(
   { run, users }: Asked,
 ): Promise<OfUser<ExplainedDelivery>[]> {
   const inBucket = isGivenBucket(tx, { column: tx`deliveries.bucket`, given: tx`given.bucket`, rows: users });
-  return tx<OfUser<ExplainedDelivery>[]>`
+  const rows = await tx<OfUser<Omit<ExplainedDelivery, 'variation' | 'locale'> & LedgerVariant>[]>`
     select deliveries.bucket, encode(deliveries.user_id, 'hex') as "userId",
       encode(deliveries.device_id, 'hex') as "deviceId", ${platformWord(tx, tx`deliveries.platform`)} as platform,
       ${outcomeWord(tx, tx`deliveries.outcome`)} as outcome, deliveries.code, deliveries.attempts, deliveries.sent_at as "sentAt",
-      deliveries.retry_at as "retryAt"
+      deliveries.retry_at as "retryAt", ${ledgerVariation(tx)} as variation, ${ledgerLocale(tx)} as locale
     from ${givenInLedger(tx, users)}
     join deliveries on deliveries.day = ${run.day}::date and ${inBucket} and deliveries.user_id = given.user_id
       and deliveries.run_number + 0 = ${run.number}::bigint
     order by deliveries.bucket, deliveries.device_id`;
+  return rows.map((row) => ({ ...row, ...namedVariant(run.locales, row) }));
 }
 
 /** Those of the users whom the run's frozen segment holds. Index: segment_members primary key. */

@@ -58,7 +58,9 @@ export async function startRun(
     audienceUsers: number;
     segment: { id: string; version: number } | undefined;
     globalControlPercent: number | null;
-    /** Null of a run without control groups. */
+    /** Null of a campaign in one language. */
+    locales: string[] | null;
+    /** Null of a run without control groups and variations. */
     groupUsers: GroupUsers[] | null;
     devicesPerMinute: number | null;
     at: Date;
@@ -73,7 +75,7 @@ export async function startRun(
     update runs
     set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
       global_control_percent = ${run.globalControlPercent}, group_users = ${run.groupUsers === null ? null : tx.json(run.groupUsers)},
-      audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
+      locales = ${run.locales}, audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
       send_until = send_until + (${run.at}::timestamptz - created_at)
         + make_interval(mins => coalesce(ceil(${run.audienceDevices}::float8 / throttle.devices_per_minute), 0)::int),
       started_at = ${run.at}

@@ -1,6 +1,7 @@
 import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
+import type { Variant, Variants } from '../../domain/experiments/variants.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import { androidPayload, workspaceControls } from '../installation/workspaces.ts';
 import type { Database, Queryable } from '../database.ts';
@@ -21,6 +22,11 @@ export type RunToSend = {
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
   content: CampaignContent;
+  /** Null: everybody gets `content`. */
+  variants: Variants | null;
+  /** Which of them `content` is, in the part of a run that gets it; and its language, where that is not the default. */
+  variant?: Variant;
+  language?: string;
   settings: Record<string, unknown>;
   /** The firing of a business event that it answers. */
   businessEvent: { attributes: Record<string, unknown> } | null;
@@ -54,7 +60,7 @@ export type RunToSend = {
 const columns = (tx: Queryable) => tx`
   runs.id, runs.number, runs.workspace_id as "workspaceId", workspaces.number as "workspaceNumber",
   runs.campaign_id as "campaignId", campaigns.campaign_id as "canonicalCampaignId", campaigns.audience,
-  campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.settings,
+  campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.variants, campaigns.settings,
   runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.audience_devices as "audienceDevices", runs.target_users as "targetUsers",

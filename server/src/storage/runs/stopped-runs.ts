@@ -1,8 +1,10 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { countedVariant } from '../../domain/experiments/variants.ts';
 import { inTransaction } from '../database.ts';
 import type { Database, Queryable } from '../database.ts';
 import { addRunCounts } from '../ledger/deliveries.ts';
-import { platformWord } from '../ledger/ledger-words.ts';
+import { ledgerLocale, ledgerVariation, platformWord, variantOf } from '../ledger/ledger-words.ts';
+import type { LedgerVariant } from '../ledger/ledger-words.ts';
 
 /**
  * Deliveries of a campaign's open or stopped runs that wait for another attempt → EXPIRED with code STOPPED, and the
@@ -11,7 +13,7 @@ import { platformWord } from '../ledger/ledger-words.ts';
  */
 export async function expireWaitingDeliveries(tx: Queryable, campaignId: string): Promise<void> {
   const runs = await tx<RunOfDay[]>`
-    select id, number, day::text as day, workspace_id as "workspaceId" from runs
+    select id, number, day::text as day, workspace_id as "workspaceId", locales from runs
     where campaign_id = ${campaignId} and status in ('SENDING', 'PAUSED', 'STOPPED') order by id`;
   const waiting = await listWaiting(tx, runs);
   for (const run of runs) if (waiting.has(run.id)) await expireOf(tx, run);
@@ -41,7 +43,7 @@ export async function settleStoppedRuns(
     update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${at}
     where run_id = any(${ids}) and (state = 'READY' or state = 'CLAIMED' and lease_until <= ${leasesEndedAt})`;
   const runs = await database<(RunOfDay & { isQuiet: boolean })[]>`
-    select id, number, day::text as day, workspace_id as "workspaceId", not exists (
+    select id, number, day::text as day, workspace_id as "workspaceId", locales, not exists (
         select 1 from chunks where chunks.run_id = runs.id and state in ('READY', 'CLAIMED')
       ) as "isQuiet"
     from runs where id = any(${ids}) order by id`;
@@ -53,7 +55,7 @@ export async function settleStoppedRuns(
   return quiet.length;
 }
 
-type RunOfDay = { id: string; number: number; day: string; workspaceId: string };
+type RunOfDay = { id: string; number: number; day: string; workspaceId: string; locales: string[] | null };
 
 /** Those of the runs that have deliveries which wait. Index: run_counts primary key. */
 async function listWaiting(tx: Queryable, runs: readonly RunOfDay[]): Promise<Set<string>> {
@@ -63,18 +65,25 @@ async function listWaiting(tx: Queryable, runs: readonly RunOfDay[]): Promise<Se
   return new Set(rows.map(({ runId }) => runId));
 }
 
-async function expireOf(tx: Queryable, { id: runId, number, day, workspaceId }: RunOfDay): Promise<void> {
-  const expired = await tx<{ bucket: number; platform: Platform; devices: number }[]>`
+type ExpiredGroup = LedgerVariant & { bucket: number; platform: Platform; devices: number };
+
+async function expireOf(tx: Queryable, { id: runId, number, day, workspaceId, locales }: RunOfDay): Promise<void> {
+  const expired = await tx<ExpiredGroup[]>`
     with expired as (
       update deliveries
       set outcome = 'E', code = 'STOPPED', retry_at = null, lease_until = null
       where day = ${day}::date and run_number = ${number}::bigint and outcome <> 'A' and outcome = 'W'
-      returning bucket, ${platformWord(tx, tx`platform`)} as platform
+      returning bucket, ${platformWord(tx, tx`platform`)} as platform, ${ledgerVariation(tx)} as variation,
+        ${ledgerLocale(tx)} as locale
     )
-    select bucket, platform, count(*) as devices from expired group by bucket, platform`;
-  const changes = expired.flatMap(({ devices, ...counter }) => [
-    { workspaceId, runId, ...counter, outcome: 'EXPIRED' as const, devices },
-    { workspaceId, runId, ...counter, outcome: 'WAITING' as const, devices: -devices },
-  ]);
+    select bucket, platform, variation, locale, count(*) as devices from expired
+    group by bucket, platform, variation, locale`;
+  const changes = expired.flatMap(({ devices, variation, locale, ...place }) => {
+    const counter = { ...place, ...countedVariant(locales ?? undefined, variantOf({ variation, locale })) };
+    return [
+      { workspaceId, runId, ...counter, outcome: 'EXPIRED' as const, devices },
+      { workspaceId, runId, ...counter, outcome: 'WAITING' as const, devices: -devices },
+    ];
+  });
   await addRunCounts(tx, changes);
 }

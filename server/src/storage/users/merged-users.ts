@@ -108,12 +108,14 @@ export async function moveConversions(tx: Queryable, { workspaceId, from, to }: 
     with moved as (
       delete from conversions
       where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
-      returning campaign_id, goal, event_id, run_id, platform, reach, occurred_at
+      returning campaign_id, goal, event_id, run_id, platform, reach, variation, locale, occurred_at
     )
     insert into conversions (
-      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, occurred_at
+      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, variation, locale,
+      occurred_at
     )
-    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, ${to.userId}, run_id, platform, reach, occurred_at
+    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, ${to.userId}, run_id, platform, reach, variation,
+      locale, occurred_at
     from moved
     on conflict (workspace_id, bucket, campaign_id, goal, event_id) do nothing`;
 }
@@ -129,16 +131,16 @@ export async function moveDeliveries(tx: Queryable, { from, to, devices }: Merge
       delete from deliveries
       where bucket = ${from.bucket} and user_id = ${idBytes(from.userId)}
       returning day, workspace_number, run_number, device_id, platform, outcome, code, provider_message_id, attempts,
-        sent_at, retry_at
+        sent_at, retry_at, variation, locale
     )
     insert into deliveries (
       day, workspace_number, bucket, run_number, device_id, user_id, platform, outcome, code, provider_message_id,
-      attempts, sent_at, retry_at
+      attempts, sent_at, retry_at, variation, locale
     )
     select moved.day, moved.workspace_number, ${to.bucket}, moved.run_number,
       case when moved.outcome = 'W' then coalesce(renamed.new_id, moved.device_id) else moved.device_id end,
       ${idBytes(to.userId)}, moved.platform, moved.outcome, moved.code, moved.provider_message_id, moved.attempts,
-      moved.sent_at, moved.retry_at
+      moved.sent_at, moved.retry_at, moved.variation, moved.locale
     from moved
     left join unnest(
       ${idBytesOf(devices.map((device) => device.from))}::bytea[], ${idBytesOf(devices.map((device) => device.to))}::bytea[]

@@ -1,0 +1,94 @@
+import { maxLocales } from '../content-options/limits.ts';
+import type { CampaignContent } from '../campaigns/content.ts';
+import { defaultLocale, variationName } from '../experiments/variants.ts';
+import type { Variants } from '../experiments/variants.ts';
+import { maxVariations } from '../experiments/limits.ts';
+import { canonicalTag } from '../locales/language-tag.ts';
+import type { RequestReader } from '../request-reader/request-reader.ts';
+
+/** Reads the content of one push. */
+export type ReadPush = (push: RequestReader, place: { isLocalized: boolean }) => CampaignContent;
+
+export type ReadVariants = { content: CampaignContent; variants: Variants | null };
+
+/**
+ * The contents of `campaign_content` (fact 6.2): one push, or `content[locale][variation_n].push` for each of `locales` and of
+ * the variations. Every locale has every variation, so that none is shown to fewer users than were drawn for it.
+ */
+export function readVariants(part: RequestReader, readPush: ReadPush): ReadVariants {
+  const content = part.part('content');
+  const percents = readPercents(part.part('variation_details'));
+  const isFlat = content.get('push') !== undefined || content.names().length === 0;
+  const locales = readLocaleNames(part, isFlat ? [defaultLocale] : content.names());
+  if (isFlat) {
+    if (percents.length > 1) part.part('variation_details').invalid('no_of_variations', 'must be 1 for content.push');
+    if (locales.length > 1) part.invalid('locales', 'must hold only default for content.push');
+    return { content: readPush(content.part('push'), { isLocalized: false }), variants: null };
+  }
+  const isLocalized = locales.length > 1;
+  const byLocale = locales.map(({ name }) => {
+    const locale = content.part(name);
+    for (const other of locale.names())
+      if (!percents.some((_percent, index) => other === variationName(index + 1)))
+        locale.invalid(
+          other,
+          `must be ${variationName(1)}${percents.length > 1 ? ` to ${variationName(percents.length)}` : ''}`,
+        );
+    return percents.map((_percent, index) => {
+      const variation = locale.part(variationName(index + 1));
+      variation.requires('push');
+      return readPush(variation.part('push'), { isLocalized });
+    });
+  });
+  const contents = percents.map((_percent, variation) => byLocale.map((ofLocale) => ofLocale[variation]!));
+  const variants = { locales: isLocalized ? locales.map(({ tag }) => tag) : [], percents, contents };
+  return { content: contents[0]![0]!, variants: isLocalized || percents.length > 1 ? variants : null };
+}
+
+type LocaleName = { name: string; tag: string };
+
+/** Those with content, `default` first. `locales` may name them again. */
+function readLocaleNames(part: RequestReader, names: readonly string[]): LocaleName[] {
+  const content = part.part('content');
+  const found = new Map<string, string>();
+  for (const name of names) {
+    const tag = tagOf(name);
+    if (tag === undefined) content.invalid(name, 'must be push, default, or a language tag');
+    else if (found.has(tag)) content.invalid(name, 'is given twice');
+    else found.set(tag, name);
+  }
+  if (found.size > maxLocales + 1) part.invalid('content', `must have at most ${maxLocales} languages`);
+  const listed = part.texts('locales', { maxItems: maxLocales + 1, maxCharacters: 100 });
+  const tags = new Set(listed?.map((name) => tagOf(name) ?? name));
+  if (listed !== undefined && (tags.size !== found.size || [...found.keys()].some((tag) => !tags.has(tag))))
+    part.invalid('locales', 'must name the locales of content, and no others');
+  const base = { name: found.get(defaultLocale) ?? defaultLocale, tag: defaultLocale };
+  found.delete(defaultLocale);
+  return [base, ...[...found].map(([tag, name]) => ({ name, tag }))];
+}
+
+function tagOf(name: string): string | undefined {
+  return name.toLowerCase() === defaultLocale ? defaultLocale : canonicalTag(name);
+}
+
+/** `variation_details`: how many there are, and the share of each. */
+function readPercents(details: RequestReader): number[] {
+  const count = details.integer('no_of_variations', { minimum: 1, maximum: maxVariations }) ?? 1;
+  details.choice('distribution_type', ['MANUAL']);
+  for (const name of details.names()) if (name.startsWith('sherpa_')) details.refuse(name);
+  const share = details.part('manual_distribution_percentage');
+  const names = Array.from({ length: count }, (_, index) => variationName(index + 1));
+  for (const name of share.names())
+    if (!names.includes(name))
+      share.invalid(name, `must be ${names.length > 1 ? `one of ${names.join(', ')}` : names[0]}`);
+  if (count === 1 && share.names().length === 0) return [100];
+  if (count > 1) details.requires('manual_distribution_percentage');
+  const percents = names.map((name) => {
+    share.requires(name);
+    return share.integer(name, { minimum: 0, maximum: 100 }) ?? 0;
+  });
+  const sum = percents.reduce((all, percent) => all + percent, 0);
+  if (share.names().length > 0 && sum !== 100)
+    details.invalid('manual_distribution_percentage', 'must be 100 together');
+  return percents;
+}

@@ -1,0 +1,92 @@
+import type { CampaignContent } from '../campaigns/content.ts';
+import type { KnownLanguages } from '../locales/localize-content.ts';
+import { closestTag } from '../locales/localize-content.ts';
+import { drawPoint, pointsOfPercent } from './draw-point.ts';
+
+/** The words for everybody whose language has none of its own. */
+export const defaultLocale = 'default';
+
+/** Which of a campaign's contents a user gets, by number from 1; 0 where the campaign has one for all. */
+export type Variant = { variation: number; locale: number };
+
+/** A campaign whose users do not all get the same. */
+export type Variants = {
+  /** `default` first, then language tags; empty: it is in one language. */
+  locales: string[];
+  /** Percent of the users by variation, 100 together. */
+  percents: number[];
+  /** By variation, then by locale. */
+  contents: CampaignContent[][];
+};
+
+/** The number of a user's variation: drawn by a hash, so it is the same in each run and version of the campaign as long as its
+ * shares are. */
+export function makeVariationOf(percents: readonly number[], canonicalCampaignId: string): (userId: string) => number {
+  const bounds = variationBounds(percents);
+  return (userId) => {
+    const point = drawPoint('variation', { of: canonicalCampaignId, userId });
+    return bounds.findIndex((bound) => point < bound) + 1;
+  };
+}
+
+/** The first point of each variation that is the next one's. */
+export function variationBounds(percents: readonly number[]): number[] {
+  return percents.map((_percent, index) =>
+    pointsOfPercent(percents.slice(0, index + 1).reduce((sum, percent) => sum + percent, 0)),
+  );
+}
+
+/** The number of the locale for a user: the closest to the language, else the default. 0 where there is one. */
+export function chooseLocale(locales: readonly string[], known: KnownLanguages): number {
+  if (locales.length === 0) return 0;
+  const tag = closestTag((wanted) => wanted !== defaultLocale && locales.includes(wanted), known);
+  return tag === undefined ? 1 : locales.indexOf(tag) + 1;
+}
+
+export function contentOfVariant({ contents }: Variants, { variation, locale }: Variant): CampaignContent {
+  return contents[Math.max(0, variation - 1)]![Math.max(0, locale - 1)]!;
+}
+
+/** What figures call a locale; empty where there is one. */
+export function localeName(locales: readonly string[] | undefined, { locale }: Pick<Variant, 'locale'>): string {
+  return locale === 0 ? '' : (locales?.[locale - 1] ?? '');
+}
+
+/** Where a counter counts it; nothing where there is one content for all. */
+export function countedVariant(
+  locales: readonly string[] | undefined,
+  variant: Variant | null | undefined,
+): { variation?: number; locale?: string } {
+  return variant ? { variation: variant.variation, locale: localeName(locales, variant) } : {};
+}
+
+/** What people and files call it; null where there is one for all. */
+export type NamedVariant = { variation: string | null; locale: string | null };
+
+export function namedVariant(
+  locales: readonly string[] | null,
+  { variation, locale }: { variation: number | null; locale: number | null },
+): NamedVariant {
+  return {
+    variation: variation === null ? null : variationName(variation),
+    locale: locale === null ? null : (locales?.[locale - 1] ?? null),
+  };
+}
+
+export function variationName(variation: number): string {
+  return `variation_${variation}`;
+}
+
+/** Every content, with a name for people. */
+export function namedContents({ locales, contents }: Variants): { name: string; content: CampaignContent }[] {
+  return contents.flatMap((ofVariation, variation) =>
+    ofVariation.map((content, locale) => {
+      const ofLocale = locales[locale];
+      const names = [
+        ...(contents.length > 1 ? [`Variation ${variation + 1}`] : []),
+        ...(ofLocale === undefined ? [] : [ofLocale]),
+      ];
+      return { name: names.join(', '), content };
+    }),
+  );
+}
