@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { makeManualClock } from '../server/src/clock.ts';
 import { buildServer } from '../server/src/http/build-server.ts';
 import type { RouteFamily } from '../server/src/http/build-server.ts';
+import { appRoutes } from '../server/src/http/apps/routes.ts';
 import { businessEventRoutes } from '../server/src/http/business-events/routes.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
@@ -53,6 +54,7 @@ export async function describePublicRoutes(): Promise<{ document: OpenApiDocumen
     segmentRoutes(edge),
     campaignRoutes(edge),
     businessEventRoutes(edge),
+    appRoutes(edge),
     explainRoutes(edge),
     statsRoutes(edge),
     interactionRoutes(edge),

@@ -122,6 +122,7 @@ create table apps (
   environment text,
   created_at timestamp with time zone not null,
   restrict_package boolean not null default false,
+  settings jsonb not null default '{}'::jsonb,
   constraint apps_app_id_check CHECK (((app_id ~ '^[A-Za-z0-9._-]{1,64}$'::text) AND (app_id <> 'default'::text))),
   constraint apps_environment_check CHECK (
 CASE
@@ -132,6 +133,7 @@ END),
   constraint apps_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
   constraint apps_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint apps_restrict_package_check CHECK (((NOT restrict_package) OR (platform = 'ANDROID'::text))),
+  constraint apps_settings_check CHECK ((jsonb_typeof(settings) = 'object'::text)),
   constraint apps_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint apps_pkey PRIMARY KEY (workspace_id, platform, app_id),
   constraint apps_identifier_key UNIQUE NULLS NOT DISTINCT (workspace_id, platform, identifier, environment)

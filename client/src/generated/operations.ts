@@ -1,6 +1,9 @@
 // Generated from the OpenAPI document by `npm run client:types`; edits are lost.
 
 import type {
+  App,
+  AppRequest,
+  Apps,
   BusinessEventCreated,
   BusinessEventRequest,
   BusinessEventSearchV1,
@@ -500,6 +503,17 @@ export const operations = {
     query: [],
     headers: ['*-APPKEY'],
   },
+  listApps: { method: 'GET', path: '/v1/apps', family: 'Apps', key: 'data', query: [], headers: [] },
+  readApp: { method: 'GET', path: '/v1/apps/{app_id}', family: 'Apps', key: 'data', query: ['platform'], headers: [] },
+  putApp: { method: 'PUT', path: '/v1/apps/{app_id}', family: 'Apps', key: 'data', query: [], headers: [] },
+  removeApp: {
+    method: 'DELETE',
+    path: '/v1/apps/{app_id}',
+    family: 'Apps',
+    key: 'data',
+    query: ['platform'],
+    headers: [],
+  },
   explainDelivery: {
     method: 'GET',
     path: '/v5/campaigns/{id}/explain',
@@ -879,6 +893,30 @@ export type Operations = {
     parameters: Record<never, never>;
     body: BusinessEventSearchV5;
     reply: BusinessEventsV5;
+  };
+  /** List the apps of the workspace */
+  listApps: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: Apps;
+  };
+  /** Read an app */
+  readApp: {
+    parameters: { platform?: 'ANDROID' | 'IOS' | 'WEB' };
+    body: undefined;
+    reply: App;
+  };
+  /** Add an app, or replace what may change of it */
+  putApp: {
+    parameters: Record<never, never>;
+    body: AppRequest;
+    reply: App;
+  };
+  /** Remove an app that has neither credential nor devices */
+  removeApp: {
+    parameters: { platform?: 'ANDROID' | 'IOS' | 'WEB' };
+    body: undefined;
+    reply: undefined;
   };
   /** Explain why a user received a campaign or did not */
   explainDelivery: {

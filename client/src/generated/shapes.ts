@@ -1,5 +1,100 @@
 // Generated from the OpenAPI document by `npm run client:types`; edits are lost.
 
+export type App = {
+  app_id: string;
+
+  /** ANDROID, IOS or WEB */
+  platform: 'ANDROID' | 'IOS' | 'WEB';
+  name: string;
+
+  /** Null: of a default app without a credential */
+  identifier: string | null;
+
+  /** Of iOS: which of Apple's services; absent: production */
+  environment?: 'production' | 'sandbox';
+
+  /** Of Android: FCM is told the package and refuses tokens of another */
+  restrictPackage?: boolean;
+
+  /** Of Android: who shows its messages */
+  mode?: 'data' | 'notification' | 'both';
+
+  /** Of sites: the declarative form of a web push */
+  declarative?: 'auto' | 'always' | 'never';
+
+  /** Of Android: value of push_from */
+  pushFrom?: string;
+
+  /** Of phones: stands before the names of our keys */
+  dataPrefix?: string;
+
+  /** What a content has that says nothing else */
+  defaults?: {
+    /** Android channel */
+    channel_id?: string;
+
+    /** File of the app, on phones */
+    sound?: string;
+
+    /** Name of a drawable */
+    icon?: string;
+
+    /** #rrggbb */
+    color?: string;
+  };
+
+  /** The app whose credential its messages take; null: there is none */
+  credential_of: string | null;
+};
+
+export type AppRequest = {
+  /** ANDROID, IOS or WEB */
+  platform: 'ANDROID' | 'IOS' | 'WEB';
+
+  /** For people; absent: the id */
+  name?: string;
+
+  /** Android package, bundle id, or origin of the site; stands */
+  identifier: string;
+
+  /** Of iOS: which of Apple's services; absent: production */
+  environment?: 'production' | 'sandbox';
+
+  /** Of Android: FCM is told the package and refuses tokens of another */
+  restrictPackage?: boolean;
+
+  /** Of Android: who shows its messages */
+  mode?: 'data' | 'notification' | 'both';
+
+  /** Of sites: the declarative form of a web push */
+  declarative?: 'auto' | 'always' | 'never';
+
+  /** Of Android: value of push_from */
+  pushFrom?: string;
+
+  /** Of phones: stands before the names of our keys */
+  dataPrefix?: string;
+
+  /** What a content has that says nothing else */
+  defaults?: {
+    /** Android channel */
+    channel_id?: string;
+
+    /** File of the app, on phones */
+    sound?: string;
+
+    /** Name of a drawable */
+    icon?: string;
+
+    /** #rrggbb */
+    color?: string;
+  };
+};
+
+export type Apps = {
+  apps: App[];
+};
+
 export type BusinessEventAttribute = {
   attribute_name: string;
 

@@ -1,8 +1,11 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { addApp, changeApp, listWorkspaceApps, removeApp } from '../app/apps/manage-apps.ts';
+import { addApp, changeApp, findWorkspaceApp, listWorkspaceApps, removeApp } from '../app/apps/manage-apps.ts';
 import { apnsEnvironments } from '../domain/apps/app.ts';
 import type { ApnsEnvironment } from '../domain/apps/app.ts';
+import { declarativeModes } from '../domain/apps/app-settings.ts';
+import type { AppSettings } from '../domain/apps/app-settings.ts';
+import { payloadModes } from '../domain/campaigns/android-payload.ts';
 import type { Platform } from '../domain/campaigns/content.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
@@ -19,22 +22,26 @@ export function registerApps(program: Command): void {
     .option(...jsonOption)
     .option(...workspaceOption)
     .action((options: Workspace & Json) => withInstallation(program, (context) => appsCommand.list(context, options)));
-  ofApp(apps.command('add').description('Add an app'))
+  const add = ofApp(apps.command('add').description('Add an app'))
     .requiredOption('--identifier <text>', 'Android package, bundle id, or origin of the site')
     .option('--name <name>', 'up to 100 characters; default: the id')
     .addOption(
       new Option('--environment <name>', "which of Apple's services; default: production").choices(apnsEnvironments),
     )
-    .option('--restrict-package', 'let FCM deliver to this package only')
-    .action((app: string, options: AddOptions) =>
-      withInstallation(program, (context) => appsCommand.add(context, { app, ...options })),
-    );
-  ofApp(apps.command('change').description('Change an app; what is not named stays'))
+    .option('--restrict-package', 'let FCM deliver to this package only');
+  for (const [flags, description] of settingOptions) add.option(flags, description);
+  add.action((app: string, options: AddOptions) =>
+    withInstallation(program, (context) => appsCommand.add(context, { app, ...options })),
+  );
+  const change = ofApp(apps.command('change').description('Change an app; what is not named stays'))
     .option('--name <name>', 'up to 100 characters')
-    .addOption(new Option('--restrict-package <switch>', 'let FCM deliver to this package only').choices(['on', 'off']))
-    .action((app: string, options: ChangeOptions) =>
-      withInstallation(program, (context) => appsCommand.change(context, { app, ...options })),
+    .addOption(
+      new Option('--restrict-package <switch>', 'let FCM deliver to this package only').choices(['on', 'off']),
     );
+  for (const [flags, description] of settingOptions) change.option(flags, `${description}; none: as the workspace`);
+  change.action((app: string, options: ChangeOptions) =>
+    withInstallation(program, (context) => appsCommand.change(context, { app, ...options })),
+  );
   ofApp(apps.command('remove').description('Remove an app that has neither credential nor devices')).action(
     (app: string, options: Of) =>
       withInstallation(program, (context) => appsCommand.remove(context, { app, ...options })),
@@ -48,11 +55,26 @@ function ofApp(command: Command): Command {
     .option(...workspaceOption);
 }
 
+const settingOptions = [
+  ['--mode <mode>', `who shows Android messages: ${payloadModes.join(', ')}`],
+  ['--declarative <when>', `the declarative form of web pushes: ${declarativeModes.join(', ')}`],
+  ['--push-from <text>', 'value of push_from'],
+  ['--data-prefix <text>', 'what stands before the names of our keys on phones'],
+  ['--channel <id>', 'Android channel of messages that name none'],
+  ['--sound <file>', 'sound of messages that name none'],
+  ['--icon <name>', 'Android icon of messages that name none'],
+  ['--color <#rrggbb>', 'Android colour of messages that name none'],
+] as const;
+
 type Json = { json?: true };
 type Workspace = { workspace?: string };
 type Of = Workspace & { platform: 'android' | 'ios' | 'web' };
-type AddOptions = Of & { identifier: string; name?: string; environment?: ApnsEnvironment; restrictPackage?: true };
-type ChangeOptions = Of & { name?: string; restrictPackage?: 'on' | 'off' };
+type Settings = Partial<
+  Record<'mode' | 'declarative' | 'pushFrom' | 'dataPrefix' | 'channel' | 'sound' | 'icon' | 'color', string>
+>;
+type AddOptions = Of &
+  Settings & { identifier: string; name?: string; environment?: ApnsEnvironment; restrictPackage?: true };
+type ChangeOptions = Of & Settings & { name?: string; restrictPackage?: 'on' | 'off' };
 type App = { app: string };
 
 const by = { id: null, name: 'the command line' };
@@ -83,6 +105,7 @@ const appsCommand = {
       identifier: options.identifier,
       environment: options.environment ?? (named.platform === 'IOS' ? 'production' : null),
       restrictsPackage: options.restrictPackage === true,
+      settings: changeSettings({}, options),
     });
     process.stdout.write(`${options.app} is added to ${named.workspaceId}.\n`);
   },
@@ -90,7 +113,10 @@ const appsCommand = {
   async change(context: CommandContext, options: App & ChangeOptions): Promise<void> {
     const { restrictPackage: given } = options;
     const restrictsPackage = given && given === 'on';
-    await changeApp(context, { ...(await name(context, options)), name: options.name, restrictsPackage });
+    const named = await name(context, options);
+    const { settings = {} } = await findWorkspaceApp(context.database, named);
+    const change = { name: options.name, restrictsPackage, settings: changeSettings(settings, options) };
+    await changeApp(context, { ...named, ...change });
     process.stdout.write(`${options.app} is changed.\n`);
   },
 
@@ -99,6 +125,22 @@ const appsCommand = {
     process.stdout.write(`${options.app} is removed.\n`);
   },
 };
+
+/** What is not named stays; `none` takes it away. */
+function changeSettings(before: AppSettings, options: Settings): AppSettings {
+  const { mode, declarative, pushFrom, dataPrefix, channel: channelId, sound, icon, color } = options;
+  const defaults = changed(before.defaults ?? {}, { channelId, sound, icon, color });
+  const own = changed(before, { mode, declarative, pushFrom, dataPrefix } as Changes<AppSettings>);
+  return changed(own, { defaults: Object.keys(defaults).length > 0 ? defaults : ('none' as never) });
+}
+
+type Changes<T> = { [Name in keyof T]?: T[Name] | undefined };
+
+function changed<T extends object>(before: T, changes: Changes<T>): T {
+  const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const after = Object.entries({ ...before, ...Object.fromEntries(named) });
+  return Object.fromEntries(after.filter(([, value]) => value !== 'none')) as T;
+}
 
 async function name({ database }: CommandContext, { app, platform, workspace }: App & Of) {
   const workspaceId = await findWorkspaceToUse(database, workspace);

@@ -34,7 +34,7 @@ export async function readPush(
     ...(body.signature === undefined ? [] : ['signature is not needed here and was not checked']),
     ...findUnknownFields(pushBodyV21, body).map((path) => `unknown field ${path}`),
     ...command.warnings,
-    ...presentContentWarnings(command, admitted.workspace.androidPayload),
+    ...presentContentWarnings(command, { payload: admitted.workspace.androidPayload, apps: admitted.apps }),
   ];
   return { admitted, command, warnings };
 }

@@ -15,6 +15,7 @@ const tags = [
   { name: 'Business events', description: 'Events of a business that start campaigns' },
   { name: 'Statistics', description: 'What became of the messages of campaigns' },
   { name: 'Data', description: 'Users and devices in' },
+  { name: 'Apps', description: 'Packages, bundle ids and sites, and what their messages have' },
   { name: 'Interactions', description: 'What devices report: shown, clicked, closed' },
   { name: 'Callbacks', description: 'What this service posts to addresses that a request named' },
   { name: 'Sandbox', description: 'Inbox, clock and faults of the stand-in; not in production' },

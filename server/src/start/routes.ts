@@ -13,6 +13,7 @@ import { makeTokenBatches } from '../app/tokens/token-batches.ts';
 import { measureContent } from '../engine/fan-out/measure-content.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { RouteFamily } from '../http/build-server.ts';
+import { appRoutes } from '../http/apps/routes.ts';
 import { businessEventRoutes } from '../http/business-events/routes.ts';
 import { campaignRoutes } from '../http/campaigns/routes.ts';
 import { dataRoutes } from '../http/data/routes.ts';
@@ -79,6 +80,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     segmentRoutes({ ...deps, limits }),
     campaignRoutes({ ...authoring, migrationGuideFile: join(projectFolder, 'docs', 'migration-v1-v5.md') }),
     businessEventRoutes(deps),
+    appRoutes(deps),
     explainRoutes(deps),
     statsRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),

@@ -20,6 +20,7 @@ const campaign: WarnedCampaign = {
   },
   credentials: { ANDROID: 'real' },
   eventAttributes: [],
+  apps: [],
   androidMode: 'data',
 };
 const warn = (more: Partial<WarnedCampaign>) =>

@@ -64,6 +64,7 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield { operationId: 'readReadiness', parameters: { verbose: '' } };
   yield* tokenCalls(walk);
   yield* dataCalls(walk);
+  yield* appCalls();
   yield* pushCalls(walk);
   yield* segmentCalls(walk);
   yield* businessEventCalls();
@@ -79,6 +80,21 @@ function* tokenCalls({ workspaceId, keys, said }: Walk): Generator<ExampleCall> 
   const { client_id } = client;
   yield { operationId: 'refreshToken', body: { grant_type: 'refresh_token', client_id, refresh_token } };
   yield { operationId: 'revokeToken', body: { token: access_token, ...client } };
+}
+
+function* appCalls(): Generator<ExampleCall> {
+  const courier = { app_id: 'courier' };
+  yield {
+    operationId: 'putApp',
+    parameters: courier,
+    body: {
+      ...{ platform: 'ANDROID', name: 'Couriers', identifier: 'com.example.courier', mode: 'notification' },
+      ...{ restrictPackage: true, defaults: { channel_id: 'orders', color: '#0a7d5a' } },
+    },
+  };
+  yield { operationId: 'listApps' };
+  yield { operationId: 'readApp', parameters: { ...courier, platform: 'ANDROID' } };
+  yield { operationId: 'removeApp', parameters: { ...courier, platform: 'ANDROID' } };
 }
 
 function* dataCalls({ workspaceId, keys }: Walk): Generator<ExampleCall> {

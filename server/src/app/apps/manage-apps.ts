@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
-import { defaultAppId, findAppFaults } from '../../domain/apps/app.ts';
+import { defaultAppId, findAppFaults, noSuchApp } from '../../domain/apps/app.ts';
 import type { App } from '../../domain/apps/app.ts';
+import type { AppSettings } from '../../domain/apps/app-settings.ts';
 import { ownerOfCredential } from '../../domain/apps/credentials-of-apps.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
@@ -39,10 +40,51 @@ export async function listWorkspaceApps(database: Queryable, workspaceId: string
     const { topic = null, environment = null } = own.find(({ appId }) => appId === defaultAppId)?.summary ?? {};
     const others = apps.filter((app) => app.platform === platform);
     const first = { platform, appId: defaultAppId, name: 'Default app', identifier: topic };
-    return [{ ...first, environment: environment as App['environment'], restrictsPackage: false }, ...others].map(
-      (app) => ({ ...app, credentialOf: ownerOfCredential(app.appId, { owners: own, others }) ?? null }),
-    );
+    const ofDefault = {
+      ...first,
+      environment: environment as App['environment'],
+      restrictsPackage: false,
+      settings: {},
+    };
+    return [ofDefault, ...others].map((app) => ({
+      ...app,
+      credentialOf: ownerOfCredential(app.appId, { owners: own, others }) ?? null,
+    }));
   });
+}
+
+type Asked = { workspaceId: string; appId: string; platform: Platform | undefined };
+
+/** The app of that id; its platform is named where several have one. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+export async function findWorkspaceApp(
+  database: Queryable,
+  { workspaceId, appId, platform }: Asked,
+): Promise<ListedApp> {
+  const found = (await listWorkspaceApps(database, workspaceId)).filter(
+    (app) => app.appId === appId && (platform === undefined || app.platform === platform),
+  );
+  const [app] = found;
+  if (!app) throw new ServiceError('NOT_FOUND', { field: 'app_id', reason: noSuchApp(appId) });
+  if (found.length === 1) return app;
+  const reason = `is required: there is such an app on ${found.map((one) => one.platform).join(' and ')}`;
+  throw new ServiceError('PARAMETER_INVALID', { field: 'platform', reason });
+}
+
+/** Adds an app, or replaces what may change of it. @throws ServiceError PARAMETER_INVALID */
+export async function putApp(deps: AppDependencies, put: By & App): Promise<{ isNew: boolean }> {
+  const { workspaceId, platform, appId, identifier, environment } = put;
+  const found = (await listApps(deps.database, workspaceId)).find(
+    (app) => app.platform === platform && app.appId === appId,
+  );
+  if (!found) {
+    await addApp(deps, put);
+    return { isNew: true };
+  }
+  const reason = 'stands; for another, add another app';
+  if (found.identifier !== identifier) throw new ServiceError('PARAMETER_INVALID', { field: 'identifier', reason });
+  if (found.environment !== environment) throw new ServiceError('PARAMETER_INVALID', { field: 'environment', reason });
+  await changeApp(deps, put);
+  return { isNew: false };
 }
 
 /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for one that cannot be, or is there already */
@@ -59,13 +101,14 @@ export async function addApp({ database, clock }: AppDependencies, { by, workspa
         reason: `is that of an app there is on ${app.platform}`,
       });
     }
-    const { platform, identifier, environment, restrictsPackage } = app;
-    const detail = { platform, identifier, environment, restrictsPackage };
+    const { platform, identifier, environment, restrictsPackage, settings = {} } = app;
+    const detail = { platform, identifier, environment, restrictsPackage, settings };
     await audit(tx, { actor: by, workspaceId, action: 'app.add', object: objectOf(app), detail, at });
   });
 }
 
-type Change = By & Named & { name: string | undefined; restrictsPackage: boolean | undefined };
+type Change = By &
+  Named & { name?: string | undefined; restrictsPackage?: boolean | undefined; settings?: AppSettings | undefined };
 
 /** Changes what may change; what an app is stands for as long as it is there. @throws ServiceError PARAMETER_INVALID */
 export async function changeApp({ database, clock }: AppDependencies, change: Change): Promise<void> {
@@ -73,11 +116,11 @@ export async function changeApp({ database, clock }: AppDependencies, change: Ch
   const at = clock.now();
   await inTransaction(database, async (tx) => {
     const app = await requireApp(tx, change);
-    const { name = app.name, restrictsPackage = app.restrictsPackage } = change;
-    const faults = findAppFaults({ ...app, name, restrictsPackage });
+    const { name = app.name, restrictsPackage = app.restrictsPackage, settings = app.settings ?? {} } = change;
+    const faults = findAppFaults({ ...app, name, restrictsPackage, settings });
     if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
-    await updateApp(tx, { workspaceId, platform, appId, name, restrictsPackage });
-    const detail = { platform, name: { from: app.name, to: name }, restrictsPackage };
+    await updateApp(tx, { workspaceId, platform, appId, name, restrictsPackage, settings });
+    const detail = { platform, name: { from: app.name, to: name }, restrictsPackage, settings };
     await audit(tx, { actor: by, workspaceId, action: 'app.change', object: objectOf({ appId, name }), detail, at });
   });
 }

@@ -18,6 +18,7 @@ import type { RequestFault } from '../../domain/errors.ts';
 import { describeOccurrences } from '../../domain/timing/describe-occurrences.ts';
 import type { DescribedOccurrence } from '../../domain/timing/describe-occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
+import { listApps } from '../../storage/apps/apps.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
@@ -173,5 +174,6 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, n
     credentials: await findPlatformCredentials(tx, workspaceId),
     eventAttributes: event?.attributes ?? [],
     androidMode: (await findWorkspace(tx, workspaceId))!.androidPayload.mode,
+    apps: await listApps(tx, workspaceId),
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { pushRequestsPerMinute } from '../../domain/push/limits.ts';
+import { listApps } from '../../storage/apps/apps.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import type { Database } from '../../storage/database.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
@@ -40,5 +41,6 @@ export async function admitOperatorPush(
   const existing = await findCampaignByName(deps.database, { workspaceId, name });
   const joined = findJoined(existing, { audience, bodies: workspace.pushBodies });
   if (existing && !joined) throw new ServiceError('PUSH_NAME_DUPLICATE');
-  return { workspace, name, signedBy: by, existing: joined };
+  const apps = await listApps(deps.database, workspaceId);
+  return { workspace, apps, name, signedBy: by, existing: joined };
 }

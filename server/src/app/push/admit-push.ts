@@ -47,6 +47,8 @@ export type PushCredentials = {
 /** What is known of a push before its parameters are read. */
 export type PushOfWorkspace = {
   workspace: WorkspaceContext['workspace'];
+  /** Those beside the default ones. */
+  apps: WorkspaceContext['apps'];
   /** Trimmed. */
   name: string;
   /** Name of the key that signed, or of an operator: the campaign's `created_by`. */
@@ -97,7 +99,7 @@ export function makeAdmitPush(deps: {
     if (credentials.appId === undefined || credentials.appId === '') throw new ServiceError('PUSH_APP_ID_MISSING');
     const context = /^[A-Za-z0-9_-]{1,64}$/.test(credentials.appId) ? await findContext(credentials.appId) : undefined;
     if (!context || !isCalledRight(context, credentials)) throw new ServiceError('PUSH_APP_ID_INVALID');
-    const { workspace } = context;
+    const { workspace, apps } = context;
     const name = checkPushName(credentials.campaignName);
     const signer = findSigner(context, credentials);
     const customerIds = isUserAudience(credentials.audience, workspace.pushBodies)
@@ -115,7 +117,7 @@ export function makeAdmitPush(deps: {
     await noteSigned(deps, key);
     const joined = findJoined(existing, { audience: credentials.audience, bodies: workspace.pushBodies });
     if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
-    return { workspace, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit, named };
+    return { workspace, apps, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit, named };
   };
 }
 

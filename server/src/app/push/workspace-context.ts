@@ -1,26 +1,33 @@
 import type { Clock } from '../../clock.ts';
+import type { App } from '../../domain/apps/app.ts';
 import type { Encryption } from '../../domain/encryption.ts';
+import { listApps } from '../../storage/apps/apps.ts';
 import type { Database } from '../../storage/database.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import type { Workspace } from '../../storage/installation/workspaces.ts';
 import { listPushSecrets } from '../keys/list-push-secrets.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
 
-export type WorkspaceContext = { workspace: Workspace; keys: PushSecret[] };
+export type WorkspaceContext = { workspace: Workspace; apps: App[]; keys: PushSecret[] };
 
 // Decision D14: a key that is archived ends everywhere within a second.
 const freshMilliseconds = 900;
 const maxWorkspaces = 10_000;
 
 /**
- * Finds a workspace with its push keys, remembered for under a second: at thousands of requests a second, one query.
+ * Finds a workspace with its apps and push keys, remembered for under a second: at thousands of requests a second, three
+ * queries.
  */
 export function makeFindWorkspaceContext(deps: { database: Database; encryption: Encryption; clock: Clock }) {
   const remembered = new Map<string, { until: number; context: Promise<WorkspaceContext | undefined> }>();
 
   async function load(id: string): Promise<WorkspaceContext | undefined> {
-    const [workspace, keys] = await Promise.all([findWorkspace(deps.database, id), listPushSecrets(deps, id)]);
-    return workspace && { workspace, keys };
+    const [workspace, apps, keys] = await Promise.all([
+      findWorkspace(deps.database, id),
+      listApps(deps.database, id),
+      listPushSecrets(deps, id),
+    ]);
+    return workspace && { workspace, apps, keys };
   }
 
   return (id: string): Promise<WorkspaceContext | undefined> => {

@@ -1,4 +1,6 @@
 import type { Platform } from '../campaigns/content.ts';
+import { findSettingFaults } from './app-settings.ts';
+import type { AppSettings } from './app-settings.ts';
 
 /** One app of a workspace on one platform: what has addresses of its own at the provider. */
 export type App = {
@@ -12,6 +14,8 @@ export type App = {
   environment: ApnsEnvironment | null;
   /** Of an Android app: FCM is told the package, and delivers to no other. */
   restrictsPackage: boolean;
+  /** What it has of its own; absent: as the workspace. */
+  settings?: AppSettings;
 };
 
 export const apnsEnvironments = ['production', 'sandbox'] as const;
@@ -33,7 +37,7 @@ export const isAppId = (text: string): boolean => /^[A-Za-z0-9._-]{1,64}$/.test(
 
 /** What is wrong with an app, by its member; empty for one that can be stored. */
 export function findAppFaults(app: App): { field: string; reason: string }[] {
-  const { platform, appId, name, identifier, environment, restrictsPackage } = app;
+  const { platform, appId, name, identifier, environment, restrictsPackage, settings = {} } = app;
   const faults: { field: string; reason: string }[] = [];
   if (!isAppId(appId)) faults.push({ field: 'app', reason: 'takes 1 to 64 letters, digits, dots, - and _' });
   if (appId === defaultAppId) faults.push({ field: 'app', reason: 'is there already, in every workspace' });
@@ -45,7 +49,7 @@ export function findAppFaults(app: App): { field: string; reason: string }[] {
     faults.push({ field: 'name', reason: `takes 1 to ${maxNameCharacters} characters` });
   if (!isIdentifier[platform](identifier))
     faults.push({ field: 'identifier', reason: `must be ${identifierWords[platform]}` });
-  return faults;
+  return [...faults, ...findSettingFaults(settings, platform)];
 }
 
 const identifierWords: Record<Platform, string> = {

@@ -3,6 +3,7 @@ import type { ProviderName, Reachable } from '../delivery/provider-name.ts';
 import type { ProviderCredential, ProviderCredentials } from '../provider-credential.ts';
 import { defaultAppId } from './app.ts';
 import type { App } from './app.ts';
+import type { AppSettings } from './app-settings.ts';
 
 /** `version`: of all credentials of its provider in the workspace. */
 export type CredentialOfApp = { appId: string; credential: ProviderCredential; version: string };
@@ -14,7 +15,12 @@ type AppOfDevice = Reachable & { appId: string | null };
 export type CredentialName = { provider: ProviderName; appId: string; version: string };
 
 /** With what messages reach devices: nothing where the workspace has no credential of their provider at all. */
-export type FoundCredentials = { credentials: ProviderCredentials; name: CredentialName };
+export type FoundCredentials = {
+  credentials: ProviderCredentials;
+  name: CredentialName;
+  /** What the app has of its own. */
+  settings?: AppSettings;
+};
 
 export type CredentialsOfApps = {
   /** Undefined: the workspace has a credential of the provider, but none for this app, or the app was removed. */
@@ -59,7 +65,11 @@ function findCredentials({ appId, ...device }: AppOfDevice, workspace: Workspace
   // What names no app is of the one whose credential it takes.
   const app = apps.find((one) => one.appId === (appId ?? owner));
   const { credential, version } = found;
-  return { credentials: credentialsFor(credential, app), name: { provider, appId: found.appId, version } };
+  return {
+    credentials: credentialsFor(credential, app),
+    name: { provider, appId: found.appId, version },
+    ...(app?.settings === undefined || Object.keys(app.settings).length === 0 ? {} : { settings: app.settings }),
+  };
 }
 
 type Ids = readonly { appId: string }[];

@@ -24,7 +24,14 @@ export type PhoneDefaults = {
 };
 
 /** The same, with nothing left open. */
-export type SettledPayload = { mode: PayloadMode; pushFrom: string; dataPrefix: string; reportUrl?: string };
+export type SettledPayload = {
+  mode: PayloadMode;
+  pushFrom: string;
+  dataPrefix: string;
+  reportUrl?: string;
+  /** The mode of the app itself, which holds for messages by Huawei Push Kit too. */
+  appMode?: PayloadMode;
+};
 
 export function settlePayload({ mode, pushFrom, dataPrefix }: AndroidPayload, defaults: PhoneDefaults): SettledPayload {
   return {

@@ -1,3 +1,4 @@
+import type { App } from '../apps/app.ts';
 import type { BusinessAttribute } from '../business-events/business-event.ts';
 import { presentFrequencyCap } from '../eligibility/workspace-controls.ts';
 import type { WorkspaceControls } from '../eligibility/workspace-controls.ts';
@@ -9,7 +10,7 @@ import { localDate, localTime } from '../timing/local-time.ts';
 import type { PayloadMode } from './android-payload.ts';
 import type { CampaignContent, Platform } from './content.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
-import { lostInMode } from './lost-in-mode.ts';
+import { lostInApps } from './lost-in-mode.ts';
 
 /** What may surprise the sender of a campaign; none of it prevents the campaign from going live. */
 export type CampaignWarning = {
@@ -42,6 +43,8 @@ export type WarnedCampaign = {
   credentials: Partial<Record<Platform, 'real' | 'simulated'>>;
   eventAttributes: readonly BusinessAttribute[];
   androidMode: PayloadMode;
+  /** Those beside the default ones. */
+  apps: readonly App[];
 };
 
 const names: Record<Platform, string> = { ANDROID: 'Android', IOS: 'iOS', WEB: 'Web' };
@@ -106,13 +109,21 @@ function variationWarnings({ variants }: WarnedCampaign): CampaignWarning[] {
   );
 }
 
-function modeWarnings({ platforms, content, androidMode, name }: NamedContent): CampaignWarning[] {
+function modeWarnings({
+  platforms,
+  content,
+  settings,
+  androidMode: mode,
+  apps,
+  name,
+}: NamedContent): CampaignWarning[] {
   if (!platforms.includes('ANDROID') || !content.ANDROID) return [];
-  const mode = content.ANDROID.options?.deliveryMode ?? androidMode;
-  const lost = lostInMode(content.ANDROID, mode).map(({ words }) => words);
-  if (lost.length === 0) return [];
-  const message = `${name}Android: while the app is in the background, mode ${mode} loses ${lost.join(', ')}.`;
-  return [{ code: 'PAYLOAD_MODE', tone: 'warning', part: 'content', message }];
+  return lostInApps(content.ANDROID, { mode, apps, settings }).map((found) => {
+    const which = found.apps.length === 0 ? 'the app' : `app ${found.apps.join(' or ')}`;
+    const lost = found.lost.map(({ words }) => words).join(', ');
+    const message = `${name}Android: while ${which} is in the background, mode ${found.mode} loses ${lost}.`;
+    return { code: 'PAYLOAD_MODE', tone: 'warning', part: 'content', message };
+  });
 }
 
 /** A user with nothing but an id shows whether a template needs attributes that not every user has. */

@@ -1,7 +1,9 @@
 import { settlePayload } from '../../domain/campaigns/android-payload.ts';
-import type { AndroidPayload, PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
+import type { PhoneDefaults, SettledPayload } from '../../domain/campaigns/android-payload.ts';
 import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { contentForApp, payloadOfApp } from '../../domain/apps/app-settings.ts';
+import type { AppSettings } from '../../domain/apps/app-settings.ts';
 import { messageIdentity } from '../../domain/campaigns/message.ts';
 import { withBadge } from '../../domain/content-options/badge-of.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
@@ -18,13 +20,20 @@ type ComposedRun = Pick<
 >;
 type ComposedDevice = Pick<Recipient, 'id' | 'bucket' | 'platform' | 'personal' | 'localized' | 'badge'>;
 
-type Composed = { run: ComposedRun; device: ComposedDevice; tokens: InteractionTokens; phoneDefaults: PhoneDefaults };
+type Composed = {
+  run: ComposedRun;
+  device: ComposedDevice;
+  tokens: InteractionTokens;
+  phoneDefaults: PhoneDefaults;
+  /** What the device's app has of its own. */
+  app?: AppSettings | undefined;
+};
 
 /**
  * The message of a run for one device, or undefined when the run has no content for the device's platform. Pure: the
  * same run and recipient give the same message on every attempt of every worker.
  */
-export function composeMessage({ run, device, tokens, phoneDefaults }: Composed): Message | undefined {
+export function composeMessage({ run, device, tokens, phoneDefaults, app }: Composed): Message | undefined {
   const settings = deliverySettings(run.settings);
   const base = {
     workspaceId: run.workspaceId,
@@ -37,7 +46,7 @@ export function composeMessage({ run, device, tokens, phoneDefaults }: Composed)
   };
   switch (device.platform) {
     case 'ANDROID': {
-      const content = contentOf('ANDROID', { run, device });
+      const content = contentOf('ANDROID', { run, device, app });
       if (!content) return undefined;
       const ttlSeconds = settings.ttlMinutes.ANDROID * 60;
       return {
@@ -47,21 +56,21 @@ export function composeMessage({ run, device, tokens, phoneDefaults }: Composed)
         content,
         ttlSeconds,
         priority: settings.androidPriority,
-        payload: settlePayload(withMode(run.androidPayload, content), phoneDefaults),
+        payload: settleMode({ run, content, app, phoneDefaults }),
         isSilent: settings.isSilent,
       };
     }
     case 'IOS': {
-      const content = contentOf('IOS', { run, device });
+      const content = contentOf('IOS', { run, device, app });
       if (!content) return undefined;
       const ttlSeconds = settings.ttlMinutes.IOS * 60;
       const { iosPriority: priority, isSilent } = settings;
       const parts = phoneParts({ run, device, tokens, content, settings });
-      const { dataPrefix } = settlePayload(run.androidPayload, phoneDefaults);
+      const { dataPrefix } = settlePayload(payloadOfApp(run.androidPayload, app), phoneDefaults);
       return { ...base, ...parts, platform: 'IOS', content, ttlSeconds, priority, dataPrefix, isSilent };
     }
     case 'WEB': {
-      const content = contentOf('WEB', { run, device });
+      const content = contentOf('WEB', { run, device, app });
       if (!content) return undefined;
       const identity = messageIdentity(run.id, device.id, content.options?.tag);
       const ttlSeconds = settings.ttlMinutes.WEB * 60;
@@ -112,9 +121,13 @@ function passTo(
   return tokens.issue({ workspaceId, runId, bucket, deviceId, platform, ...(variant && { variant }) }, address);
 }
 
-/** A content may choose for itself how it is shown. */
-function withMode(payload: AndroidPayload, { options }: OwnContent['ANDROID']): AndroidPayload {
-  return options?.deliveryMode === undefined ? payload : { ...payload, mode: options.deliveryMode };
+type Settling = Pick<Composed, 'run' | 'app' | 'phoneDefaults'> & { content: OwnContent['ANDROID'] };
+
+/** A content may choose for itself how it is shown, and an app for what does not. */
+function settleMode({ run, content, app, phoneDefaults }: Settling): SettledPayload {
+  const payload = settlePayload(payloadOfApp(run.androidPayload, app), phoneDefaults);
+  const { deliveryMode: mode = payload.mode } = content.options ?? {};
+  return { ...payload, mode, ...(app?.mode === undefined ? {} : { appMode: app.mode }) };
 }
 
 type Counted = { report: ReportPass; publicUrl: string | undefined };
@@ -133,10 +146,13 @@ function languageOf({ run, device: { personal, localized } }: Contents): Pick<Me
   return localized === undefined || isFallback ? {} : { language: localized.language };
 }
 
-type Contents = { run: ComposedRun; device: ComposedDevice };
+type Contents = Pick<Composed, 'run' | 'device' | 'app'>;
 
-function contentOf<P extends Platform>(platform: P, { run, device }: Contents): OwnContent[P] | undefined {
-  const content = textsOf(platform, { run, device });
+function contentOf<P extends Platform>(platform: P, { run, device, app }: Contents): OwnContent[P] | undefined {
+  const own = textsOf(platform, { run, device });
+  // A silent message shows nothing that could have a look.
+  const isLooked = own !== undefined && app !== undefined && !deliverySettings(run.settings).isSilent;
+  const content = isLooked ? contentForApp(own, { platform, settings: app }) : own;
   return content && device.badge ? withBadge(content, device.badge) : content;
 }
 

@@ -155,7 +155,7 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
   const send = deps.delivery.openBatch({
     credentials: found.credentials,
     devices,
-    messageOf: (index) => messageTo(deps, { run, device: devices[index]! }),
+    messageOf: (index) => messageTo(deps, { run, device: devices[index]!, app: found.settings }),
     partsOf,
     pace: run.lane === 0 ? 'promptly' : 'in turn',
     onOutcome(index, outcome) {
@@ -202,9 +202,9 @@ function partsOfBatch({ interactionTokens }: DeliverToDevicesDependencies, { run
 /** @throws for a device that this service cannot make a message for */
 function messageTo(
   { interactionTokens, phoneDefaults }: DeliverToDevicesDependencies,
-  { run, device }: { run: RunToSend; device: Recipient },
+  { run, device, app }: { run: RunToSend; device: Recipient; app: FoundCredentials['settings'] },
 ): Message {
-  const message = composeMessage({ run, device, tokens: interactionTokens, phoneDefaults });
+  const message = composeMessage({ run, device, app, tokens: interactionTokens, phoneDefaults });
   if (!message) throw new Error(`no content for ${device.platform}`);
   return message;
 }

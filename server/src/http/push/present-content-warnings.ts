@@ -1,22 +1,27 @@
+import type { App } from '../../domain/apps/app.ts';
 import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { IosOptions } from '../../domain/content-options/content-options.ts';
-import { lostInMode } from '../../domain/campaigns/lost-in-mode.ts';
+import { lostInApps } from '../../domain/campaigns/lost-in-mode.ts';
+import type { LostInApps } from '../../domain/campaigns/lost-in-mode.ts';
 import type { PushCommand } from '../../domain/push/push-command.ts';
 
 /** What a push asks for and a phone may not show: accepted, and told. */
 export function presentContentWarnings(
   { content, settings }: Pick<PushCommand, 'content' | 'settings'>,
-  payload: AndroidPayload,
+  { payload, apps }: { payload: AndroidPayload; apps: readonly App[] },
 ): string[] {
   const { ANDROID, IOS } = content;
-  // A silent message is data in every mode.
-  const mode = settings.isSilent ? 'data' : (ANDROID?.options?.deliveryMode ?? payload.mode);
   return [
-    ...(ANDROID ? lostInMode(ANDROID, mode) : []).map(
-      ({ field }) => `payload.ANDROID.${field} is not shown in mode ${mode} while the app is in the background`,
-    ),
+    ...(ANDROID ? lostInApps(ANDROID, { mode: payload.mode, apps, settings }) : []).flatMap(warnOfLost),
     ...warnOfEntitlements(IOS?.options),
   ];
+}
+
+function warnOfLost({ mode, apps, lost }: LostInApps): string[] {
+  const which = apps.length === 0 ? 'the app' : `app ${apps.join(' or ')}`;
+  return lost.map(
+    ({ field }) => `payload.ANDROID.${field} is not shown in mode ${mode} while ${which} is in the background`,
+  );
 }
 
 /** Apple ignores these for an app that it did not grant them, and nobody but its owner knows. */

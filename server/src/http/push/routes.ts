@@ -126,7 +126,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const { id: workspaceId, androidPayload } = admitted.workspace;
   const warnings = [
     ...command.warnings,
-    ...presentContentWarnings(command, androidPayload),
+    ...presentContentWarnings(command, { payload: androidPayload, apps: admitted.apps }),
     ...warnOfSizes(command, { measure: deps.measure, workspaceId, androidPayload }),
   ];
   addWarnings(deps.vendorHeaders, { request, reply }, warnings);

@@ -11,12 +11,12 @@ const maxTtlSeconds = 1_296_000;
 const keepAll = -1;
 
 /**
- * The same for an app of Huawei's: data are one JSON text under the names that the app reads from FCM too. Where a content
- * does not choose, the system shows it: data for an app that is not running are not delivered in China (spec of phones, 6).
+ * The same for an app of Huawei's: data are one JSON text under the names that the app reads from FCM too. Where neither a
+ * content nor the app chooses, the system shows it: data for an app that is not running are not delivered in China (spec of phones, 6).
  * Pure.
  */
 export function makeHmsPart(message: AndroidMessage): HmsPart {
-  const mode = message.content.options?.deliveryMode ?? 'notification';
+  const mode = message.content.options?.deliveryMode ?? message.payload.appMode ?? 'notification';
   const { data } = makeAndroidPart({ ...message, payload: { ...message.payload, mode } });
   const service = `${message.payload.dataPrefix}_push_service`;
   const texts = data && service in data ? { ...data, [service]: 'hms' } : data;
