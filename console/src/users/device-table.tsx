@@ -54,10 +54,11 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
             {
               key: 'token',
               title: 'Device token',
-              cell: ({ pushId, deviceId }) => (
+              cell: ({ pushId, pushIdType, deviceId }) => (
                 <Group gap="xs" wrap="nowrap">
                   <Code>{pushId.length > 28 ? `${pushId.slice(0, 20)}…${pushId.slice(-6)}` : pushId}</Code>
                   <CopyTextButton text={pushId} label={`token of ${deviceId}`} />
+                  {pushIdType === 'fid' && <Text size="xs">installation id</Text>}
                 </Group>
               ),
             },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
 import { makeVariationOf } from '../../src/domain/experiments/variants.ts';
 import { rateInterval } from '../../src/domain/experiments/intervals.ts';
+import { makeCampaignReport } from '../../src/app/console/campaign-report.ts';
 import { contentIn, makeVariationBundle, shares } from './variation-bundle.ts';
 import type { VariationBundle } from './variation-bundle.ts';
 
@@ -221,6 +222,19 @@ describe('a campaign in three locales, four variations and two control groups', 
       select sum(total)::int as total, sum(messages)::int as messages from campaign_interactions
       where campaign_id = ${id} and kind = 'CLICK'`;
     expect(row).toEqual({ total: clicking.length + again.length, messages: clicking.length });
+
+    // The console shows the whole, each once whatever content it was.
+    const report = makeCampaignReport(bundle);
+    const key = { workspaceId: bundle.workspaceId, id };
+    const { outcomes, interactions } = await report.progress(key);
+    expect(outcomes.filter(({ outcome }) => outcome === 'ACCEPTED')).toEqual([
+      { platform: 'ANDROID', outcome: 'ACCEPTED', devices: meant.length },
+    ]);
+    expect(interactions.filter(({ kind }) => kind === 'CLICK')).toEqual([
+      { platform: 'ANDROID', kind: 'CLICK', total: clicking.length + again.length, uniqueDevices: clicking.length },
+    ]);
+    const sold = buying.filter(({ group }) => group === null).length;
+    expect((await report.results(key)).goals).toEqual([{ name: 'Bought', conversions: sold, users: sold }]);
   });
 
   test('gives each user the same when a worker is lost with a window on its way', async () => {

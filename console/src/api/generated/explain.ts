@@ -38,6 +38,12 @@ export type DeliveryExplanation = {
 
       /** Until when it waits. */
       until: string | null;
+
+      /** variation_1 and so on; null where the campaign has one. */
+      variation: string | null;
+
+      /** default or a language tag; null where there is one. */
+      locale: string | null;
     }[];
   }[];
 };

@@ -107,6 +107,9 @@ export type UserDevice = {
   /** Null: the usual one of the platform. */
   provider: ProviderName | null;
   pushId: string;
+
+  /** The id of a Firebase installation; null: the provider's own address. */
+  pushIdType: 'fid' | null;
   state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
   isProvisional: boolean;
   model: string | null;

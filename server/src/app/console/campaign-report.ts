@@ -62,8 +62,17 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
         nextAt: campaign.nextAt,
         actions: allowedActions(campaign),
         ...sums,
-        outcomes: outcomes.map(({ platform, outcome, devices }) => ({ platform, outcome, devices })),
-        interactions: interactions.map(({ campaignId: _campaignId, ...row }) => row),
+        outcomes: ofAllContents(outcomes, ({ platform, outcome }) => `${platform} ${outcome}`).map((rows) => ({
+          platform: rows[0].platform,
+          outcome: rows[0].outcome,
+          devices: sumOf(rows, 'devices'),
+        })),
+        interactions: ofAllContents(interactions, ({ platform, kind }) => `${platform} ${kind}`).map((rows) => ({
+          platform: rows[0].platform,
+          kind: rows[0].kind,
+          total: sumOf(rows, 'total'),
+          uniqueDevices: sumOf(rows, 'uniqueDevices'),
+        })),
         at: clock.now(),
       };
     },
@@ -81,15 +90,15 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
       ]);
       const goals = Array.isArray(campaign.conversionGoals) ? (campaign.conversionGoals as { name: string }[]) : [];
       const accepted = outcomes.filter(({ outcome }) => outcome === 'ACCEPTED');
+      const ofAll = conversions.filter(({ variation, locale }) => variation === null && locale === null);
       return {
         runsWithoutLedger,
-        accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
+        accepted: sumOf(accepted, 'devices'),
         waiting: waiting.map((group) => ({ ...group, cause: tellWaitingCause(group).words })),
         failures: failures.map((group) => ({ ...group, advice: adviseOnFailure(group) })),
         goals: goals.map(({ name }, number) => {
-          const own = conversions.filter(({ goal }) => goal === number);
-          const sum = (of: 'total' | 'unique') => own.reduce((all, row) => all + row[of], 0);
-          return { name, conversions: sum('total'), users: sum('unique') };
+          const own = ofAll.filter(({ goal }) => goal === number);
+          return { name, conversions: sumOf(own, 'total'), users: sumOf(own, 'unique') };
         }),
       };
     },
@@ -147,4 +156,13 @@ function allowedActions({ deliveryType, status, nextAt }: CampaignRecord) {
   return campaignActions.filter(
     (action) => statusAfter(action, { kind, status, hasOccurrence: nextAt !== null }) !== undefined,
   );
+}
+
+/** What was counted by variation and locale, in groups that leave these out. */
+function ofAllContents<Row>(rows: readonly Row[], nameOf: (row: Row) => string): [Row, ...Row[]][] {
+  return [...Map.groupBy(rows, nameOf).values()] as [Row, ...Row[]][];
+}
+
+function sumOf<Name extends string>(rows: readonly Record<Name, number>[], name: Name): number {
+  return rows.reduce((sum, row) => sum + row[name], 0);
 }

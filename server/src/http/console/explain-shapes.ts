@@ -35,6 +35,8 @@ export const DeliveryExplanation = described(
               attempts: Type.Number(),
               at: orNull(Type.String()),
               until: described(orNull(Type.String()), 'Until when it waits.'),
+              variation: described(orNull(Type.String()), 'variation_1 and so on; null where the campaign has one.'),
+              locale: described(orNull(Type.String()), 'default or a language tag; null where there is one.'),
             }),
           ),
         }),

@@ -18,6 +18,10 @@ export const UserDevice = Type.Object({
   platform: Platform,
   provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
   pushId: Type.String(),
+  pushIdType: described(
+    orNull(Type.Literal('fid')),
+    "The id of a Firebase installation; null: the provider's own address.",
+  ),
   state: oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']),
   isProvisional: Type.Boolean(),
   model: orNull(Type.String()),
