@@ -9,6 +9,7 @@ import { dataRoutes } from '../server/src/http/data/routes.ts';
 import { explainRoutes } from '../server/src/http/explain/routes.ts';
 import { healthRoutes } from '../server/src/http/health/routes.ts';
 import { interactionRoutes } from '../server/src/http/interactions/routes.ts';
+import { liveActivityRoutes } from '../server/src/http/live-activities/routes.ts';
 import { pushRoutes } from '../server/src/http/push/routes.ts';
 import { sandboxBrowserRoutes } from '../server/src/http/sandbox/browser-page.ts';
 import { sandboxRoutes } from '../server/src/http/sandbox/routes.ts';
@@ -57,6 +58,7 @@ export async function describePublicRoutes(): Promise<{ document: OpenApiDocumen
     appRoutes(edge),
     explainRoutes(edge),
     statsRoutes(edge),
+    liveActivityRoutes(edge),
     interactionRoutes(edge),
     sandboxRoutes(edge),
     sandboxBrowserRoutes({ ...(edge as object), clientFolder: join(import.meta.dirname, '..', 'client') } as never),

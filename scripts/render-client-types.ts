@@ -83,7 +83,8 @@ function isFilledIn({ name, in: place }: Parameter): boolean {
 function renderRow({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
   const { parameters = [], security, tags, operationId } = operation;
   const schemes = security.flatMap((scheme) => Object.keys(scheme));
-  const key = ['dataKey', 'campaignsKey'].find((scheme) => schemes.includes(scheme))?.replace('Key', '') ?? 'none';
+  const key =
+    ['dataKey', 'campaignsKey', 'pushKey'].find((scheme) => schemes.includes(scheme))?.replace('Key', '') ?? 'none';
   const names = (place: string): string[] => parameters.filter((one) => one.in === place).map(({ name }) => name);
   const headers = names('header')
     .filter((name) => /APPKEY$|DBNAME$|^Idempotency-Key$/.test(name))

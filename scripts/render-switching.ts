@@ -48,4 +48,9 @@ export async function renderSwitching(
 
 /** What no scheme of the document says: a field of the form, and a signature. */
 const signedBy: Record<string, string[]> = { Tokens: ['oauth'], Push: ['push'] };
-const keyWords: Record<string, string> = { dataKey: 'data', campaignsKey: 'campaigns', bearer: 'access token' };
+const keyWords: Record<string, string> = {
+  dataKey: 'data',
+  campaignsKey: 'campaigns',
+  pushKey: 'push',
+  bearer: 'access token',
+};

@@ -643,6 +643,55 @@ create table limit_windows (
 );
 CREATE INDEX limit_windows_age ON limit_windows USING btree (last_event_at);
 
+create table live_activities (
+  workspace_id text collate "C" not null,
+  app_id text collate "C" not null,
+  activity_id text collate "C" not null,
+  last_timestamp bigint not null,
+  changed_at timestamp with time zone not null,
+  constraint live_activities_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint live_activities_pkey PRIMARY KEY (workspace_id, app_id, activity_id)
+);
+CREATE INDEX live_activities_changed ON live_activities USING btree (changed_at);
+
+create table live_activity_messages (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  app_id text collate "C" not null,
+  activity_id text collate "C" not null,
+  event text not null,
+  timestamp bigint not null,
+  token text collate "C" not null,
+  priority smallint not null,
+  body text not null,
+  state text not null default 'WAITING'::text,
+  code text,
+  attempts smallint not null default 0,
+  next_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  send_until timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint live_activity_messages_event_check CHECK ((event = ANY (ARRAY['start'::text, 'update'::text, 'end'::text]))),
+  constraint live_activity_messages_next_check CHECK (((state = 'WAITING'::text) = (next_at IS NOT NULL))),
+  constraint live_activity_messages_priority_check CHECK ((priority = ANY (ARRAY[5, 10]))),
+  constraint live_activity_messages_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'ACCEPTED'::text, 'GONE'::text, 'REJECTED'::text, 'FAILED'::text, 'EXPIRED'::text, 'SUPERSEDED'::text]))),
+  constraint live_activity_messages_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint live_activity_messages_pkey PRIMARY KEY (id)
+);
+CREATE INDEX live_activity_messages_activity ON live_activity_messages USING btree (workspace_id, app_id, activity_id, "timestamp");
+CREATE INDEX live_activity_messages_due ON live_activity_messages USING btree (next_at) WHERE (state = 'WAITING'::text);
+
+create table live_activity_tokens (
+  workspace_id text collate "C" not null,
+  app_id text collate "C" not null,
+  activity_id text collate "C" not null,
+  kind text not null,
+  token text collate "C" not null,
+  constraint live_activity_tokens_kind_check CHECK ((kind = ANY (ARRAY['START'::text, 'UPDATE'::text]))),
+  constraint live_activity_tokens_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint live_activity_tokens_pkey PRIMARY KEY (workspace_id, app_id, activity_id, kind, token)
+);
+
 create table mail_attempts (
   mail_id text collate "C" not null,
   number smallint not null,

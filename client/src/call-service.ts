@@ -36,7 +36,7 @@ export type CallServiceOptions = {
   workspaceId: string;
   headerPrefix: string;
   dbName: string | undefined;
-  keys: { data: string | undefined; campaigns: string | undefined };
+  keys: { data: string | undefined; campaigns: string | undefined; push: string | undefined };
   tokens: AccessTokens | undefined;
   fetch: typeof fetch;
   maxRepeats: number;
@@ -47,7 +47,7 @@ type Row = {
   method: string;
   path: string;
   family: string;
-  key: 'data' | 'campaigns' | 'none';
+  key: 'data' | 'campaigns' | 'push' | 'none';
   query: readonly string[];
   headers: readonly string[];
 };
@@ -166,7 +166,7 @@ function keyOf({ key }: Row, { keys }: CallServiceOptions): string | undefined {
 function bearerOf(row: Row, options: CallServiceOptions): boolean {
   if (row.key === 'none' || keyOf(row, options) !== undefined) return false;
   if (options.tokens) return true;
-  throw new TypeError(`${row.key === 'data' ? 'dataKey' : 'campaignsKey'} or oauthKey is needed for ${row.path}`);
+  throw new TypeError(`${row.key}Key or oauthKey is needed for ${row.path}`);
 }
 
 function fixedHeaders(row: Row, options: CallServiceOptions): Record<string, string> {

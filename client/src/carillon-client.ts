@@ -90,7 +90,7 @@ export function makeCarillonClient(options: CarillonClientOptions): CarillonClie
   const call = makeCallService({
     ...{ hosts: baseUrl, workspaceId, headerPrefix, tokens, fetch: request, timeoutMilliseconds },
     dbName: options.dbName,
-    keys: { data: options.dataKey, campaigns: options.campaignsKey },
+    keys: { data: options.dataKey, campaigns: options.campaignsKey, push: options.pushKey },
     maxRepeats: options.maxRepeats ?? 3,
   });
   const { pushKey, pushSignatures: signatures = 'name' } = options;

@@ -63,6 +63,11 @@ import type {
   FilterSegmentRequest,
   Health,
   InteractionReport,
+  LiveActivity,
+  LiveActivityEvent,
+  LiveActivityEventRequest,
+  LiveActivityTokens,
+  LiveActivityTokensRequest,
   MergeAnswer,
   MergeRequest,
   PushAnswer,
@@ -504,11 +509,11 @@ export const operations = {
     headers: ['*-APPKEY'],
   },
   listApps: { method: 'GET', path: '/v1/apps', family: 'Apps', key: 'data', query: [], headers: [] },
-  readApp: { method: 'GET', path: '/v1/apps/{app_id}', family: 'Apps', key: 'data', query: ['platform'], headers: [] },
-  putApp: { method: 'PUT', path: '/v1/apps/{app_id}', family: 'Apps', key: 'data', query: [], headers: [] },
+  readApp: { method: 'GET', path: '/v1/apps/{app}', family: 'Apps', key: 'data', query: ['platform'], headers: [] },
+  putApp: { method: 'PUT', path: '/v1/apps/{app}', family: 'Apps', key: 'data', query: [], headers: [] },
   removeApp: {
     method: 'DELETE',
-    path: '/v1/apps/{app_id}',
+    path: '/v1/apps/{app}',
     family: 'Apps',
     key: 'data',
     query: ['platform'],
@@ -537,6 +542,30 @@ export const operations = {
     key: 'campaigns',
     query: [],
     headers: ['*-APPKEY'],
+  },
+  sendLiveActivityEvent: {
+    method: 'POST',
+    path: '/v1/live-activities',
+    family: 'Live Activities',
+    key: 'push',
+    query: [],
+    headers: ['Idempotency-Key'],
+  },
+  addLiveActivityTokens: {
+    method: 'PUT',
+    path: '/v1/live-activities/{id}/tokens',
+    family: 'Live Activities',
+    key: 'push',
+    query: [],
+    headers: [],
+  },
+  readLiveActivity: {
+    method: 'GET',
+    path: '/v1/live-activities/{id}',
+    family: 'Live Activities',
+    key: 'push',
+    query: ['app'],
+    headers: [],
   },
   reportInteraction: {
     method: 'POST',
@@ -902,19 +931,19 @@ export type Operations = {
   };
   /** Read an app */
   readApp: {
-    parameters: { platform?: 'ANDROID' | 'IOS' | 'WEB' };
+    parameters: { platform?: 'ANDROID' | 'IOS' | 'WEB'; app: string };
     body: undefined;
     reply: App;
   };
   /** Add an app, or replace what may change of it */
   putApp: {
-    parameters: Record<never, never>;
+    parameters: { app: string };
     body: AppRequest;
     reply: App;
   };
   /** Remove an app that has neither credential nor devices */
   removeApp: {
-    parameters: { platform?: 'ANDROID' | 'IOS' | 'WEB' };
+    parameters: { platform?: 'ANDROID' | 'IOS' | 'WEB'; app: string };
     body: undefined;
     reply: undefined;
   };
@@ -935,6 +964,24 @@ export type Operations = {
     parameters: Record<never, never>;
     body: StatsRequest;
     reply: CampaignStats;
+  };
+  /** Start, update or end a Live Activity */
+  sendLiveActivityEvent: {
+    parameters: Record<never, never>;
+    body: LiveActivityEventRequest;
+    reply: LiveActivityEvent;
+  };
+  /** Add tokens to a Live Activity */
+  addLiveActivityTokens: {
+    parameters: { id: string };
+    body: LiveActivityTokensRequest;
+    reply: LiveActivityTokens;
+  };
+  /** Read what became of the events of a Live Activity */
+  readLiveActivity: {
+    parameters: { app?: string; id: string };
+    body: undefined;
+    reply: LiveActivity;
   };
   /** Report that a message was shown, clicked or closed */
   reportInteraction: {

@@ -2349,6 +2349,99 @@ export type InteractionReport = {
   id?: string;
 };
 
+export type LiveActivity = {
+  app_id: string;
+
+  /** Your name of the activity */
+  activityId: string;
+  tokens: {
+    start: number;
+    update: number;
+  };
+
+  /** The newest first */
+  events: {
+    event: 'start' | 'update' | 'end';
+    timestamp: number;
+
+    /** WAITING, ACCEPTED, GONE, REJECTED, FAILED, EXPIRED or SUPERSEDED */
+    outcome: string;
+
+    /** Apple's word, or why it was not sent */
+    code: string | null;
+    devices: number;
+  }[];
+};
+
+export type LiveActivityEvent = {
+  app_id: string;
+
+  /** Your name of the activity */
+  activityId: string;
+  event: 'start' | 'update' | 'end';
+
+  /** Epoch seconds; grows with every event of the activity */
+  timestamp: number;
+
+  /** Tokens that it is sent to */
+  devices: number;
+};
+
+export type LiveActivityEventRequest = {
+  /** An app of the workspace on iOS; absent: the default app */
+  app_id?: string;
+
+  /** Your name of the activity */
+  activityId: string;
+  event: 'start' | 'update' | 'end';
+
+  /** As the app decodes it */
+  contentState: Record<string, unknown>;
+
+  /** Of a start: the name of the type of the attributes */
+  attributesType?: string;
+
+  /** Of a start: as the app decodes them */
+  attributes?: Record<string, unknown>;
+
+  /** Required of a start */
+  alert?: {
+    title: string;
+    body: string;
+  };
+
+  /** Epoch seconds: out of date from then on */
+  staleDate?: number;
+
+  /** Epoch seconds: taken away then */
+  dismissalDate?: number;
+
+  /** Absent: 10 */
+  priority?: 5 | 10;
+};
+
+export type LiveActivityTokens = {
+  app_id: string;
+
+  /** Your name of the activity */
+  activityId: string;
+  tokens: {
+    start: number;
+    update: number;
+  };
+};
+
+export type LiveActivityTokensRequest = {
+  /** An app of the workspace on iOS; absent: the default app */
+  app_id?: string;
+
+  /** Update tokens of phones that show the activity, hexadecimal */
+  tokens?: string[];
+
+  /** Push-to-start tokens of phones that are to start it, hexadecimal */
+  startTokens?: string[];
+};
+
 export type MergeAnswer = {
   status: string;
   operation: string;

@@ -32,6 +32,7 @@ import { makeDropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.
 import { makeExpireSegments } from './housekeeping/expire-segments.ts';
 import { makePrepareDays } from './housekeeping/prepare-days.ts';
 import { makeTrimOldRecords } from './housekeeping/trim-old-records.ts';
+import { makeSendLiveActivities } from './live-activities/send-live-activities.ts';
 import type { KeptOutcomes } from './keep-outcomes.ts';
 import { makeSendEmails } from './email/send-emails.ts';
 import type { SmtpClient } from './email/smtp-client.ts';
@@ -100,13 +101,13 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const { database, clock, log, outcomes, rest } = deps;
   const looping = { clock, log, book: deps.book, rest };
   const personaliseDevices = makePersonaliseDevices({ database });
-  const deliverToDevices = makeDeliverToDevices({
-    clock,
-    log,
-    delivery: deps.delivery,
+  const providing = {
+    ...{ clock, log, delivery: deps.delivery, random: Math.random },
     loadCredentials: makeLoadCredentials({ database, encryption: deps.encryption, clock, onApps: deps.onApps }),
     governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
-    random: Math.random,
+  };
+  const deliverToDevices = makeDeliverToDevices({
+    ...providing,
     interactionTokens: deps.interactionTokens,
     phoneDefaults: deps.phoneDefaults,
   });
@@ -141,6 +142,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     }),
     looping,
   );
+  const live = startJob(makeSendLiveActivities({ database, outcomes, ...providing }), looping);
   const onContinued = (): void => {
     chunks.wake();
     retry.wake();
@@ -160,7 +162,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     makeTrimOldRecords({ database, clock, log, retention: deps.retention }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
   ].map((job) => startJob(job, looping));
-  const fanOut = [release, chunks, retry, mended];
+  const fanOut = [release, chunks, retry, mended, live];
   const wakeFanOut = (): void => {
     for (const part of [...fanOut, end]) part.wake();
   };

@@ -16,6 +16,7 @@ const tags = [
   { name: 'Statistics', description: 'What became of the messages of campaigns' },
   { name: 'Data', description: 'Users and devices in' },
   { name: 'Apps', description: 'Packages, bundle ids and sites, and what their messages have' },
+  { name: 'Live Activities', description: 'Live Activities of iPhones: started, updated and ended by push' },
   { name: 'Interactions', description: 'What devices report: shown, clicked, closed' },
   { name: 'Callbacks', description: 'What this service posts to addresses that a request named' },
   { name: 'Sandbox', description: 'Inbox, clock and faults of the stand-in; not in production' },
@@ -53,6 +54,7 @@ export async function describeRoutes(server: FastifyInstance, described: Descrip
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'Access token of POST /v1/oauth/token' },
           campaignsKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : campaigns key' },
+          pushKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : push key' },
           dataKey: { type: 'http', scheme: 'basic', description: 'Workspace ID : Data key' },
         },
       },

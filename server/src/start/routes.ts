@@ -20,6 +20,7 @@ import { dataRoutes } from '../http/data/routes.ts';
 import { explainRoutes } from '../http/explain/routes.ts';
 import { healthRoutes } from '../http/health/routes.ts';
 import { interactionRoutes } from '../http/interactions/routes.ts';
+import { liveActivityRoutes } from '../http/live-activities/routes.ts';
 import { pushRoutes } from '../http/push/routes.ts';
 import { apiFaultHook } from '../http/sandbox/api-fault-hook.ts';
 import { sandboxBrowserRoutes } from '../http/sandbox/browser-page.ts';
@@ -83,6 +84,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     appRoutes(deps),
     explainRoutes(deps),
     statsRoutes(deps),
+    liveActivityRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),
     makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, sandbox }),
   ];

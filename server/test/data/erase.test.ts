@@ -239,6 +239,8 @@ const kept: Record<string, string> = {
   'erased_devices.device_digest': 'the digest of a random id that nothing else knows any more',
   'erasures.customer_digest': 'the proof',
   'imports.users': 'a number',
+  'live_activity_messages.token': 'of one activity, gone after a day',
+  'live_activity_tokens.token': 'of one activity, gone after a day',
   'mails.recipients': 'addresses of operators',
   'refresh_tokens.token_hash': 'a key’s token',
   'runs.audience_users': 'a number',

@@ -224,7 +224,11 @@ export const validBodies: Record<string, (options: BodyOptions) => unknown> = {
   'POST /v5/business-events/triggers': eventName,
   'POST /v5/business-events/search': ({ caller }) => ({ event_names: [caller.businessEvent], limit: 5 }),
   'POST /v1/campaign-stats': statsBody,
-  'PUT /v1/apps/{app_id}': ({ number }) => ({ platform: 'ANDROID', identifier: `com.example.app${number % 50}` }),
+  'POST /v1/live-activities': ({ number }) => ({
+    ...{ activityId: `activity-${number % 50}`, event: 'update', contentState: { step: number } },
+  }),
+  'PUT /v1/live-activities/{id}/tokens': ({ number }) => ({ tokens: [`c1${String(number % 50).padStart(62, '0')}`] }),
+  'PUT /v1/apps/{app}': ({ number }) => ({ platform: 'ANDROID', identifier: `com.example.app${number % 50}` }),
   'POST /v1/interactions': ({ caller, number }) => ({
     token: caller.reportToken,
     kind: 'impression',

@@ -66,6 +66,7 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* dataCalls(walk);
   yield* appCalls();
   yield* pushCalls(walk);
+  yield* liveActivityCalls();
   yield* segmentCalls(walk);
   yield* businessEventCalls();
   yield* v5Calls(walk);
@@ -82,8 +83,30 @@ function* tokenCalls({ workspaceId, keys, said }: Walk): Generator<ExampleCall> 
   yield { operationId: 'revokeToken', body: { token: access_token, ...client } };
 }
 
+function* liveActivityCalls(): Generator<ExampleCall> {
+  const contentState = { step: 2 };
+  const order = { id: 'order-17' };
+  yield {
+    operationId: 'addLiveActivityTokens',
+    parameters: order,
+    body: { startTokens: ['c1'.repeat(32)], tokens: ['c2'.repeat(32)] },
+  };
+  yield {
+    operationId: 'sendLiveActivityEvent',
+    body: {
+      ...{ activityId: order.id, event: 'start', attributesType: 'OrderAttributes', attributes: { order: '17' } },
+      ...{ contentState, alert: { title: 'Order 17', body: 'On its way' }, priority: 10 },
+    },
+  };
+  yield {
+    operationId: 'readLiveActivity',
+    parameters: order,
+    until: ({ events }) => events[0].outcome === 'ACCEPTED',
+  };
+}
+
 function* appCalls(): Generator<ExampleCall> {
-  const courier = { app_id: 'courier' };
+  const courier = { app: 'courier' };
   yield {
     operationId: 'putApp',
     parameters: courier,

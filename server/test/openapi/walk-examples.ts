@@ -133,7 +133,8 @@ async function send(
 
 function credentialsOf({ security }: Operation, { workspaceId, keys }: Walk): Record<string, string> {
   const schemes = security.flatMap((scheme) => Object.keys(scheme));
-  const key = schemes.includes('dataKey') ? keys.data : schemes.includes('campaignsKey') ? keys.campaigns : undefined;
+  const scheme = (['data', 'campaigns', 'push'] as const).find((name) => schemes.includes(`${name}Key`));
+  const key = scheme && keys[scheme];
   if (key === undefined) return {};
   return { authorization: `Basic ${Buffer.from(`${workspaceId}:${key}`).toString('base64')}` };
 }

@@ -10,6 +10,7 @@ import * as experiments from '../experiments/limits.ts';
 import * as events from '../events/limits.ts';
 import * as idempotency from '../idempotency/limits.ts';
 import * as interactions from '../interactions/limits.ts';
+import * as liveActivities from '../live-activities/limits.ts';
 import * as ledger from '../ledger/limits.ts';
 import * as outbox from '../outbox/limits.ts';
 import * as push from '../push/limits.ts';
@@ -25,6 +26,7 @@ import { accessLimitTexts } from './access-limit-texts.ts';
 import { campaignLimitTexts } from './campaign-limit-texts.ts';
 import { deliveryLimitTexts } from './delivery-limit-texts.ts';
 import { experimentLimitTexts } from './experiment-limit-texts.ts';
+import { liveActivityLimitTexts } from './live-activity-limit-texts.ts';
 import { optionLimitTexts } from './option-limit-texts.ts';
 import { retentionLimitTexts } from './retention-limit-texts.ts';
 import { segmentLimitTexts } from './segment-limit-texts.ts';
@@ -49,6 +51,7 @@ const texts = {
   ...campaignLimitTexts,
   ...experimentLimitTexts,
   ...optionLimitTexts,
+  ...liveActivityLimitTexts,
   ...deliveryLimitTexts,
   ...userLimitTexts,
   ...segmentLimitTexts,
@@ -61,6 +64,7 @@ export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeo
   push,
   campaigns,
   'content-options': contentOptions,
+  'live-activities': liveActivities,
   'business-events': businessEvents,
   timing,
   eligibility,

@@ -11,6 +11,7 @@ export type LimitScope =
   | 'device'
   | 'campaign'
   | 'segment'
+  | 'live activity'
   | 'message'
   | 'request'
   | 'value'

@@ -102,6 +102,13 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'By their time.',
   },
   {
+    what: 'Live Activities, their tokens and events',
+    tables: ['live_activities', 'live_activity_tokens', 'live_activity_messages'],
+    grows: 'A row for each activity, each of its tokens, and each event and token',
+    kept: { until: 'a day after their newest event or token (`live-activities.liveActivityKeptHours`)' },
+    removed: 'An activity as a whole.',
+  },
+  {
     what: 'Receipts of transactions',
     tables: ['transaction_receipts'],
     grows: 'A row for each transaction that stores something',

@@ -5,6 +5,9 @@ import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Logger } from '../../log.ts';
 import type { OutgoingProxy } from '../outgoing-http/outgoing-proxy.ts';
 import type { ShareProviderToken } from './apns/apns-provider-token.ts';
+import type { ApnsCredential } from '../../domain/provider-credential.ts';
+import { planLiveActivityRequest } from './apns/plan-live-activity-request.ts';
+import type { LiveActivityMessage } from './apns/plan-live-activity-request.ts';
 import { makeApnsProvider } from './apns/make-apns-provider.ts';
 import type { DeliveryEndpoints } from './delivery-endpoints.ts';
 import { makeFcmProvider } from './fcm/make-fcm-provider.ts';
@@ -25,6 +28,8 @@ export type Delivery = {
   openBatch: OpenBatch;
   /** The same question, with nothing delivered where the provider can be asked so (`validate_only`). */
   probe(request: DeliveryRequest): Promise<Outcome>;
+  /** An event of a Live Activity, which Apple alone carries. Never rejects. */
+  deliverLiveActivity(request: { message: LiveActivityMessage; credential: ApnsCredential }): Promise<Outcome>;
   close(): Promise<void>;
 };
 
@@ -109,6 +114,16 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
     openBatch,
     probe: (request) =>
       send(request, canValidateOnly.includes(providerOf(request.device)) ? validateOnly : (plan) => plan),
+    async deliverLiveActivity({ message, credential }) {
+      try {
+        const origin = endpoints.apns[credential.environment];
+        const planned = planLiveActivityRequest(message, { credential, origin });
+        if ('outcome' in planned) return planned.outcome;
+        return apns.classify(await apns.send(planned.plan, credential), clock.realNow());
+      } catch (error) {
+        return unusableCredential(error);
+      }
+    },
     async close() {
       await transport.close();
       await Promise.all([fcm.close(), apns.close(), webpush.close(), hms.close()]);

@@ -4,10 +4,12 @@ import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.t
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
 import { dropIdleBudgets } from '../../storage/limits/send-budgets.ts';
+import { deleteOldLiveActivities } from '../../storage/live-activities/live-activities.ts';
 import { trimLimitWindows } from '../../storage/limits/limit-windows.ts';
 import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { Job } from '../job.ts';
 import { campaignRequestIdKeptHours } from '../../domain/campaigns/limits.ts';
+import { liveActivityKeptHours } from '../../domain/live-activities/limits.ts';
 import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
 import { expiredTokenSeconds } from '../../domain/tokens/limits.ts';
 
@@ -15,7 +17,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 
 /**
  * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are distinguished, decision D13), idempotency keys and V1's request ids after 24 hours, unused send budgets, the oldest
+ * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, unused send budgets, the oldest
  * inbox messages. What the settings keep for days is `trim-old-records`'.
  */
 export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
@@ -34,6 +36,7 @@ export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDe
         dropIdleBudgets(database, now),
         deleteOldProviderTokens(database, hoursAgo(24)),
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
+        deleteOldLiveActivities(database, { before: hoursAgo(liveActivityKeptHours), limit: 10_000 }),
       ]);
       // A full batch is followed by another immediately; small remainders wait for the next interval.
       return dropped.some((count) => count >= 10_000) ? 1 : 0;

@@ -60,7 +60,7 @@ export function appRoutes(deps: AppRouteDependencies): RouteFamily {
       ...{ operationId: 'readApp', summary: 'Read an app', querystring: appQuery },
       ...{ ...one, answers: { 200: appAnswer } },
     });
-    server.get(`${url}/:app_id`, { schema: read, onRequest }, async (request) =>
+    server.get(`${url}/:app`, { schema: read, onRequest }, async (request) =>
       presentApp(await findWorkspaceApp(deps.database, namedIn(request))),
     );
     const put = describeOperation(dialect, {
@@ -69,7 +69,7 @@ export function appRoutes(deps: AppRouteDependencies): RouteFamily {
       description: 'What is left out is as the workspace says. Identifier and environment stand.',
       ...{ ...one, body: appBody, answers: { 200: appAnswer, 201: appAnswer } },
     });
-    server.put(`${url}/:app_id`, { schema: put, onRequest }, async (request, reply) => {
+    server.put(`${url}/:app`, { schema: put, onRequest }, async (request, reply) => {
       const { workspaceId, appId } = namedIn(request);
       const app = parseApp(readOwnBody(request), appId);
       const by = { id: null, name: request.callerKey!.name };
@@ -83,18 +83,18 @@ export function appRoutes(deps: AppRouteDependencies): RouteFamily {
       summary: 'Remove an app that has neither credential nor devices',
       ...{ querystring: appQuery, ...one, answers: { 204: Type.Null() }, refuses: [404, 413, 415] },
     });
-    server.delete(`${url}/:app_id`, { schema: remove, onRequest }, async (request, reply) => {
+    server.delete(`${url}/:app`, { schema: remove, onRequest }, async (request, reply) => {
       const { platform } = await findWorkspaceApp(deps.database, namedIn(request));
       const { workspaceId, appId } = namedIn(request);
       await removeApp(deps, { by: { id: null, name: request.callerKey!.name }, workspaceId, appId, platform });
       return reply.code(204).send();
     });
-    refuseOtherMethods(server, `${url}/:app_id`, ['GET', 'PUT', 'DELETE']);
+    refuseOtherMethods(server, `${url}/:app`, ['GET', 'PUT', 'DELETE']);
   };
 }
 
 function namedIn(request: FastifyRequest): { workspaceId: string; appId: string; platform: Platform | undefined } {
-  const { app_id: appId } = request.params as { app_id: string };
+  const { app: appId } = request.params as { app: string };
   const { platform } = request.query as { platform?: unknown };
   if (platform !== undefined && !platforms.includes(platform as Platform))
     throw new ServiceError('PARAMETER_INVALID', { field: 'platform', reason: `must be ${platforms.join(', ')}` });

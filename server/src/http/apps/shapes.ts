@@ -70,7 +70,7 @@ export const appAnswer = named(
 
 export const appsAnswer = named('Apps', Type.Object({ apps: Type.Array(appAnswer) }));
 
-export const appParameters = Type.Object({ app_id: Type.String({ description: 'The id of the app' }) });
+export const appParameters = Type.Object({ app: Type.String({ description: 'The id of the app' }) });
 
 export const appQuery = Type.Object({
   platform: Type.Optional(word<Platform>(platforms, 'Of which platform; needed where several have an app of that id')),

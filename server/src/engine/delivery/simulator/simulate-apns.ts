@@ -1,5 +1,6 @@
 import { createPublicKey, randomUUID, verify } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
+import { checkLiveActivity, liveTopicSuffix } from './live-activity-rules.ts';
 import { appPartOf, checkApnsContent, screenOfIphone } from './iphone.ts';
 import type { ApnsPayload } from './iphone.ts';
 import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
@@ -100,7 +101,10 @@ function verifyToken(
 
 function checkHeaders(account: SimulatorAccount, { headers }: SimulatedRequest): Refusal | undefined {
   if (headers['apns-topic'] === undefined) return reason(400, 'MissingTopic');
-  if (!account.apns!.topics.includes(String(headers['apns-topic']))) return reason(400, 'DeviceTokenNotForTopic');
+  const isLive = headers['apns-push-type'] === 'liveactivity';
+  const topic = String(headers['apns-topic']);
+  const bundleId = isLive && topic.endsWith(liveTopicSuffix) ? topic.slice(0, -liveTopicSuffix.length) : topic;
+  if (!account.apns!.topics.includes(bundleId)) return reason(400, 'DeviceTokenNotForTopic');
   if (!pushTypes.has(String(headers['apns-push-type']))) return reason(400, 'InvalidPushType');
   if (headers['apns-priority'] !== undefined && !['1', '5', '10'].includes(String(headers['apns-priority'])))
     return reason(400, 'BadPriority');
@@ -117,9 +121,11 @@ function checkPayload({ body, headers }: SimulatedRequest): Refusal | undefined 
   if (body.length === 0) return reason(400, 'PayloadEmpty');
   if (body.length > maxPayloadBytes) return reason(413, 'PayloadTooLarge');
   try {
-    const { aps } = JSON.parse(body.toString('utf8')) as { aps?: unknown };
+    const payload = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
+    const { aps } = payload;
     if (aps === null || typeof aps !== 'object') return reason(400, 'BadMessage');
-    const fault = checkApnsContent(aps as ApnsPayload['aps'], headers);
+    const isLive = headers['apns-push-type'] === 'liveactivity';
+    const fault = isLive ? checkLiveActivity(payload, headers) : checkApnsContent(aps as ApnsPayload['aps'], headers);
     return fault === undefined ? undefined : reason(400, fault);
   } catch {
     return reason(400, 'BadMessage');

@@ -1,0 +1,96 @@
+import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps/app.ts';
+import type { Logger } from '../../log.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
+import {
+  claimDueLiveMessages,
+  removeLiveToken,
+  settleLiveMessage,
+} from '../../storage/live-activities/live-activities.ts';
+import type { DueLiveMessage, SettledLiveMessage } from '../../storage/live-activities/live-activities.ts';
+import type { LoadCredentials } from '../credentials/load-credentials.ts';
+import type { Delivery } from '../delivery/deliver.ts';
+import { sendAccountOf } from '../delivery/send-account.ts';
+import type { SendAccount } from '../delivery/send-account.ts';
+import type { Governor } from '../governor/governor.ts';
+import type { Job } from '../job.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
+import { makeLease } from '../make-lease.ts';
+import { settleLiveOutcome } from './settle-live-outcome.ts';
+
+export type SendLiveActivitiesDependencies = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  delivery: Pick<Delivery, 'deliverLiveActivity'>;
+  loadCredentials: LoadCredentials;
+  governor: Governor;
+  random: () => number;
+  outcomes: KeptOutcomes;
+};
+
+const maxTogether = 200;
+/** Twice what a request may take: a lease that ends means a worker that died. */
+const leaseMilliseconds = 60_000;
+
+/**
+ * The job that sends events of Live Activities. They are no part of a campaign: nothing caps or delays them, and their outcomes
+ * are their own. A message has the same `apns-id` and timestamp on every attempt, so a phone shows a repeat once.
+ */
+export function makeSendLiveActivities(deps: SendLiveActivitiesDependencies): Job {
+  const { database, clock, log, outcomes } = deps;
+  return {
+    name: 'send-live-activities',
+    intervalMilliseconds: 1_000,
+    async runOnce(now) {
+      if (outcomes.waiting() > 0) return 0;
+      const lease = makeLease(clock, leaseMilliseconds);
+      const due = await claimDueLiveMessages(database, { at: now, limit: maxTogether, ...lease });
+      await Promise.all(
+        due.map((message) =>
+          sendOne(deps, message).catch((error: unknown) =>
+            // The database, not Apple: the lease ends and it is sent again.
+            log.error({ messageId: message.id, err: error }, 'event of a live activity not settled'),
+          ),
+        ),
+      );
+      return due.length;
+    },
+  };
+}
+
+async function sendOne(deps: SendLiveActivitiesDependencies, message: DueLiveMessage): Promise<void> {
+  const settled = await findOutcome(deps, message);
+  await deps.outcomes.store(() =>
+    inTransaction(deps.database, async (tx) => {
+      await settleLiveMessage(tx, { ...message, settled });
+      if (settled.state === 'GONE') await removeLiveToken(tx, message);
+    }),
+  );
+}
+
+async function findOutcome(deps: SendLiveActivitiesDependencies, message: DueLiveMessage): Promise<SettledLiveMessage> {
+  const { clock, delivery, governor } = deps;
+  const now = clock.now();
+  if (now >= message.sendUntil) return { state: 'EXPIRED', code: 'TTL' };
+  const appId = message.appId === defaultAppId ? null : message.appId;
+  const found = (await deps.loadCredentials(message.workspaceId)).find({ platform: 'IOS', appId });
+  if (!found) return { state: 'REJECTED', code: 'NO_CREDENTIAL_FOR_APP' };
+  const credential = found.credentials.apns;
+  if (!credential) {
+    const outcome = { kind: 'stopped', code: 'NO_CREDENTIAL', detail: 'no credential of Apple' } as const;
+    return settleLiveOutcome(deps, { message, account: undefined, outcome });
+  }
+  const account = sendAccountOf({ platform: 'IOS', pushId: message.token }, found.credentials)!;
+  const later = await takeTurn(governor, account);
+  if (later) return settleLiveOutcome(deps, { message, account, outcome: { kind: 'held', until: later } });
+  const leftMilliseconds = message.sendUntil.getTime() - now.getTime();
+  const expiresAt = new Date(clock.realNow().getTime() + leftMilliseconds);
+  const outcome = await delivery.deliverLiveActivity({ message: { ...message, expiresAt }, credential });
+  return settleLiveOutcome(deps, { message, account, outcome });
+}
+
+function takeTurn(governor: Governor, account: SendAccount): Promise<Date | undefined> {
+  return new Promise((resolve) => governor.takeTurns(account, { lane: 0, messages: 1, onTurn: resolve }));
+}
