@@ -882,6 +882,20 @@ create table run_refusals (
 );
 CREATE INDEX run_refusals_workspace ON run_refusals USING btree (workspace_id);
 
+create table run_variations (
+  run_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  variation smallint not null,
+  share smallint,
+  trials bigint not null default 0,
+  successes bigint not null default 0,
+  constraint run_variations_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint run_variations_share_check CHECK (((share >= 0) AND (share <= 10000))),
+  constraint run_variations_variation_check CHECK (((variation >= 1) AND (variation <= 9))),
+  constraint run_variations_pkey PRIMARY KEY (run_id, bucket, variation)
+);
+
 create table runs (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -914,6 +928,8 @@ create table runs (
   global_control_percent smallint,
   group_users jsonb,
   locales text[] collate "C",
+  learns_by text,
+  contents_digest text collate "C",
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),
@@ -923,6 +939,8 @@ create table runs (
   constraint runs_devices_per_minute_check CHECK ((devices_per_minute > 0)),
   constraint runs_group_users_check CHECK ((jsonb_typeof(group_users) = 'array'::text)),
   constraint runs_lane_check CHECK ((lane = ANY (ARRAY[0, 1]))),
+  constraint runs_learning_check CHECK (((learns_by IS NULL) = (contents_digest IS NULL))),
+  constraint runs_learns_by_check CHECK ((learns_by = ANY (ARRAY['CLICKS'::text, 'GOAL'::text]))),
   constraint runs_paused_platform_check CHECK ((paused_platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint runs_settled_check CHECK (((settled_at IS NULL) OR (status = 'STOPPED'::text))),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['QUEUED'::text, 'SENDING'::text, 'PAUSED'::text, 'SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text]))),

@@ -370,8 +370,14 @@ export type CampaignContent = {
   variation_details?: {
     no_of_variations?: number;
 
-    /** MANUAL */
+    /** MANUAL or SHERPA: learned */
     distribution_type?: string;
+
+    /** CLICKS, or GOAL: the primary goal */
+    sherpa_metric?: string;
+
+    /** What each variation gets at least */
+    sherpa_minimum_percentage?: number;
 
     /** Percent of the users by variation, 100 together */
     manual_distribution_percentage?: Record<string, number>;

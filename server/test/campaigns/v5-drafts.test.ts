@@ -243,8 +243,13 @@ describe('the fields of fact 6.2 that are not carried out are refused by name', 
       { campaign_content: { variation_details: { no_of_variations: 2 }, content: { push: { android } } } },
     ],
     [
-      'campaign_content.variation_details.distribution_type',
-      { campaign_content: { variation_details: { distribution_type: 'SHERPA' }, content: { push: { android } } } },
+      'campaign_content.variation_details.sherpa_duration',
+      {
+        campaign_content: {
+          variation_details: { no_of_variations: 2, distribution_type: 'SHERPA', sherpa_duration: 4 },
+          content: { default: { variation_1: { push: { android } }, variation_2: { push: { android } } } },
+        },
+      },
     ],
     [
       'campaign_content.content.de.x',

@@ -8,6 +8,7 @@ const campaign: WarnedCampaign = {
   platforms: ['ANDROID'],
   content: { ANDROID: android },
   variants: null,
+  recurs: false,
   settings: defaultDeliverySettings,
   occurrences: [new Date('2026-03-01T12:00:00Z')],
   controls: {
@@ -83,6 +84,15 @@ describe('variations and locales', () => {
       ['VARIATION_UNUSED', 'note', 'Variation 2 has a share of 0 %: nobody gets it.'],
     ]);
   });
+});
+
+test('of variations that are learned it is told that they need time, unless they have it', () => {
+  const contents = [[campaign.content], [campaign.content]];
+  const learning = { by: 'CLICKS' as const, floorPercent: 5 };
+  const learned = { variants: { locales: [], percents: [50, 50], contents, learning } };
+  expect(warn(learned)).toEqual([['LEARNS_LATE', 'note', expect.stringContaining('campaign_throttle_rpm')]]);
+  expect(warn({ ...learned, recurs: true })).toEqual([]);
+  expect(warn({ ...learned, settings: { ...campaign.settings, devicesPerMinute: 60 } })).toEqual([]);
 });
 
 describe('templates', () => {

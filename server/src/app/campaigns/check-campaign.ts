@@ -169,6 +169,7 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, n
     content,
     variants,
     settings,
+    recurs: definition.deliveryType !== 'ONE_TIME',
     occurrences: timing.kind === 'soon' ? [now] : occurrences.map(({ at }) => at),
     controls: (await findWorkspaceControls(tx, workspaceId))!,
     credentials: await findPlatformCredentials(tx, workspaceId),

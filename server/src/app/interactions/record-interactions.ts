@@ -14,6 +14,7 @@ import {
   holdReports,
 } from '../../storage/ledger/interactions.ts';
 import type { DeviceReport } from '../../storage/ledger/interactions.ts';
+import { addLearned } from '../../storage/runs/run-variations.ts';
 
 export type ReceivedReport = {
   subject: InteractionSubject;
@@ -50,10 +51,20 @@ export async function recordInteractions(
     await inTransaction(database, async (tx) => {
       await holdReports(tx, known);
       const counted = await findCountedReports(tx, known);
-      const { fresh, gains } = selectNewReports({ reports: known, counted, most: maxReports });
+      const { fresh, firsts, gains } = selectNewReports({ reports: known, counted, most: maxReports });
       if (fresh.length === 0) return;
       await addDeviceReports(tx, { reports: fresh, at: received[0]!.at });
       await addCampaignInteractions(tx, gains);
+      const clicks = firsts.filter(
+        ({ kind, runId, variation }) => kind === 'CLICK' && variation > 0 && runs.get(runId)!.learnsBy === 'CLICKS',
+      );
+      await addLearned(
+        tx,
+        clicks.map(({ workspaceId, runId, bucket, variation }) => ({
+          ...{ workspaceId, runId, bucket, variation },
+          ...{ trials: 0, successes: 1 },
+        })),
+      );
     });
   }
   return reports.map((report) => report !== undefined);

@@ -84,6 +84,11 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const groups = readControlGroups(part.part('control_group_details'));
   const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups };
   const goals = readGoals(part.part('conversion_goal_details'));
+  if (variants?.learning?.by === 'GOAL' && goals.length === 0)
+    part
+      .part('campaign_content')
+      .part('variation_details')
+      .invalid('sherpa_metric', 'needs conversion_goal_details.goals');
   const definition =
     faults.length === 0 && deliveryType && schedule
       ? { ...basics, deliveryType, content, variants, audience, schedule, goals, settings }

@@ -1,6 +1,6 @@
 import { maxLocales } from '../content-options/limits.ts';
 import type { CampaignContent } from '../campaigns/content.ts';
-import { defaultLocale, variationName } from '../experiments/variants.ts';
+import { defaultLocale, learningMeasures, variationName } from '../experiments/variants.ts';
 import type { Variants } from '../experiments/variants.ts';
 import { maxVariations } from '../experiments/limits.ts';
 import { canonicalTag } from '../locales/language-tag.ts';
@@ -17,7 +17,7 @@ export type ReadVariants = { content: CampaignContent; variants: Variants | null
  */
 export function readVariants(part: RequestReader, readPush: ReadPush): ReadVariants {
   const content = part.part('content');
-  const percents = readPercents(part.part('variation_details'));
+  const { percents, ...learning } = readShares(part.part('variation_details'));
   const isFlat = content.get('push') !== undefined || content.names().length === 0;
   const locales = readLocaleNames(part, isFlat ? [defaultLocale] : content.names());
   if (isFlat) {
@@ -41,7 +41,7 @@ export function readVariants(part: RequestReader, readPush: ReadPush): ReadVaria
     });
   });
   const contents = percents.map((_percent, variation) => byLocale.map((ofLocale) => ofLocale[variation]!));
-  const variants = { locales: isLocalized ? locales.map(({ tag }) => tag) : [], percents, contents };
+  const variants = { locales: isLocalized ? locales.map(({ tag }) => tag) : [], percents, contents, ...learning };
   return { content: contents[0]![0]!, variants: isLocalized || percents.length > 1 ? variants : null };
 }
 
@@ -71,11 +71,42 @@ function tagOf(name: string): string | undefined {
   return name.toLowerCase() === defaultLocale ? defaultLocale : canonicalTag(name);
 }
 
-/** `variation_details`: how many there are, and the share of each. */
-function readPercents(details: RequestReader): number[] {
+const defaultFloorPercent = 5;
+
+type Shares = Pick<Variants, 'percents' | 'learning'>;
+
+/** `variation_details`: how many there are, and the share of each, or by what it is learned. */
+function readShares(details: RequestReader): Shares {
   const count = details.integer('no_of_variations', { minimum: 1, maximum: maxVariations }) ?? 1;
-  details.choice('distribution_type', ['MANUAL']);
-  for (const name of details.names()) if (name.startsWith('sherpa_')) details.refuse(name);
+  const type = details.isAbsent('distribution_type')
+    ? 'MANUAL'
+    : details.choice('distribution_type', ['MANUAL', 'SHERPA']);
+  if (type === 'SHERPA') return readLearning(details, count);
+  for (const name of details.names())
+    if (name.startsWith('sherpa_') && !details.isAbsent(name)) details.invalid(name, 'needs distribution_type SHERPA');
+  return { percents: readPercents(details, count) };
+}
+
+/** What the family says of SHERPA is the word alone: the members are ours. */
+function readLearning(details: RequestReader, count: number): Shares {
+  if (count < 2) details.invalid('no_of_variations', `must be 2 to ${maxVariations} with distribution_type SHERPA`);
+  if (!details.isAbsent('manual_distribution_percentage'))
+    details.invalid('manual_distribution_percentage', 'cannot stand beside distribution_type SHERPA');
+  for (const name of details.names())
+    if (name.startsWith('sherpa_') && !['sherpa_metric', 'sherpa_minimum_percentage'].includes(name))
+      details.refuse(name);
+  const by = details.isAbsent('sherpa_metric')
+    ? 'CLICKS'
+    : (details.choice('sherpa_metric', learningMeasures) ?? 'CLICKS');
+  const floorPercent =
+    details.integer('sherpa_minimum_percentage', { minimum: 0, maximum: Math.floor(100 / count) }) ??
+    defaultFloorPercent;
+  const percents = Array.from({ length: count }, () => Math.floor(100 / count));
+  percents[0]! += 100 % count;
+  return { percents, learning: { by, floorPercent } };
+}
+
+function readPercents(details: RequestReader, count: number): number[] {
   const share = details.part('manual_distribution_percentage');
   const names = Array.from({ length: count }, (_, index) => variationName(index + 1));
   for (const name of share.names())

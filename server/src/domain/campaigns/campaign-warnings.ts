@@ -23,7 +23,8 @@ export type CampaignWarning = {
     | 'MINIMUM_DELAY'
     | 'SHORT_LIVED'
     | 'PAYLOAD_MODE'
-    | 'VARIATION_UNUSED';
+    | 'VARIATION_UNUSED'
+    | 'LEARNS_LATE';
   /** A note describes an effect; a warning means that some or all users will receive nothing. */
   tone: 'warning' | 'note';
   /** The step of the composer where it can be changed. */
@@ -37,6 +38,8 @@ export type WarnedCampaign = {
   /** Null: everybody gets `content`. */
   variants: Variants | null;
   settings: DeliverySettings;
+  /** Sent more than once. */
+  recurs: boolean;
   /** The instants it will be sent at, as far as they are known. */
   occurrences: readonly Date[];
   controls: WorkspaceControls;
@@ -55,6 +58,7 @@ export function warnOfCampaign(campaign: WarnedCampaign): CampaignWarning[] {
     ...credentialWarnings(campaign),
     ...contentsOf(campaign).flatMap((one) => [...templateWarnings(one), ...modeWarnings(one)]),
     ...variationWarnings(campaign),
+    ...learningWarnings(campaign),
     ...quietWarnings(campaign),
     ...controlNotes(campaign),
   ];
@@ -107,6 +111,14 @@ function variationWarnings({ variants }: WarnedCampaign): CampaignWarning[] {
           },
         ],
   );
+}
+
+/** What is sent within minutes is over before anybody clicked. */
+function learningWarnings({ variants, settings, recurs }: WarnedCampaign): CampaignWarning[] {
+  if (!variants?.learning || recurs || settings.devicesPerMinute !== null) return [];
+  const message =
+    'Variations are learned while it is sent, which may be over before anybody reacts: campaign_throttle_rpm makes it last.';
+  return [{ code: 'LEARNS_LATE', tone: 'note', part: 'content', message }];
 }
 
 function modeWarnings({

@@ -28,6 +28,7 @@ export const distributedTables: readonly DistributedTable[] = [
     'campaign_interactions',
     'run_counts',
     'run_cursors',
+    'run_variations',
     'deliveries',
     'events',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),

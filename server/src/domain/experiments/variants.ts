@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import type { CampaignContent } from '../campaigns/content.ts';
 import type { KnownLanguages } from '../locales/localize-content.ts';
 import { closestTag } from '../locales/localize-content.ts';
-import { drawPoint, pointsOfPercent } from './draw-point.ts';
+import { drawPoint, pointCount } from './draw-point.ts';
 
 /** The words for everybody whose language has none of its own. */
 export const defaultLocale = 'default';
@@ -9,31 +10,50 @@ export const defaultLocale = 'default';
 /** Which of a campaign's contents a user gets, by number from 1; 0 where the campaign has one for all. */
 export type Variant = { variation: number; locale: number };
 
+/** What makes a variation better: more messages that are clicked, or more that are followed by the primary goal. */
+export const learningMeasures = ['CLICKS', 'GOAL'] as const;
+export type LearningMeasure = (typeof learningMeasures)[number];
+
+/** `floorPercent`: what each variation gets at least. */
+export type Learning = { by: LearningMeasure; floorPercent: number };
+
+/** What a run learns by, and of which contents. */
+export type RunLearning = { by: LearningMeasure; contentsDigest: string };
+
+/** Null of a campaign that does not learn. Other contents would have other rates. */
+export function learningOf({ learning, locales, contents }: Variants): RunLearning | null {
+  if (!learning) return null;
+  return { by: learning.by, contentsDigest: hash('sha256', JSON.stringify([locales, contents])).slice(0, 32) };
+}
+
 /** A campaign whose users do not all get the same. */
 export type Variants = {
   /** `default` first, then language tags; empty: it is in one language. */
   locales: string[];
-  /** Percent of the users by variation, 100 together. */
+  /** Percent of the users by variation, 100 together; of a campaign that learns, before it has learned anything. */
   percents: number[];
+  /** Absent: the shares stay as they are. */
+  learning?: Learning;
   /** By variation, then by locale. */
   contents: CampaignContent[][];
 };
 
-/** The number of a user's variation: drawn by a hash, so it is the same in each run and version of the campaign as long as its
- * shares are. */
-export function makeVariationOf(percents: readonly number[], canonicalCampaignId: string): (userId: string) => number {
-  const bounds = variationBounds(percents);
+/**
+ * The number of a user's variation: drawn by a hash, so it is the same in each run and version of the campaign as long as its
+ * shares are.
+ */
+export function makeVariationOf(shares: readonly number[], canonicalCampaignId: string): (userId: string) => number {
+  const bounds = variationBounds(shares);
   return (userId) => {
     const point = drawPoint('variation', { of: canonicalCampaignId, userId });
     return bounds.findIndex((bound) => point < bound) + 1;
   };
 }
 
-/** The first point of each variation that is the next one's. */
-export function variationBounds(percents: readonly number[]): number[] {
-  return percents.map((_percent, index) =>
-    pointsOfPercent(percents.slice(0, index + 1).reduce((sum, percent) => sum + percent, 0)),
-  );
+/** The first point of each variation that is the next one's. Shares are whole numbers of a whole that is their sum. */
+export function variationBounds(shares: readonly number[]): number[] {
+  const sums = shares.map((_share, index) => shares.slice(0, index + 1).reduce((sum, share) => sum + share, 0));
+  return sums.map((sum) => Math.floor((sum * pointCount) / sums.at(-1)!));
 }
 
 /** The number of the locale for a user: the closest to the language, else the default. 0 where there is one. */

@@ -31,6 +31,7 @@ export type FigureGain = Pick<ReportedMessage, 'workspaceId' | 'bucket' | 'campa
  * Which of these reports count, in their order: each digest once a run, device and kind, and at most `most` of them. A
  * device counts once in the figures of its campaign, platform and kind, however many runs it reports of.
  *
+ * @returns the reports that count, those of them that are the first of their message and kind, and what they add
  * @param counted every row of these devices, campaigns and kinds, of whatever run
  */
 export function selectNewReports<Report extends ReportedMessage & ReportedVariant & { digest: Buffer }>({
@@ -41,7 +42,7 @@ export function selectNewReports<Report extends ReportedMessage & ReportedVarian
   reports: readonly Report[];
   counted: readonly CountedReports[];
   most: number;
-}): { fresh: Report[]; gains: FigureGain[] } {
+}): { fresh: Report[]; firsts: Report[]; gains: FigureGain[] } {
   const digestsOf = new Map<string, Set<string>>();
   const devices = new Set<string>();
   for (const row of counted) {
@@ -68,7 +69,7 @@ export function selectNewReports<Report extends ReportedMessage & ReportedVarian
     devices.add(deviceKey(report));
     return true;
   });
-  return { fresh, gains: [...gains.values()] };
+  return { fresh, firsts: [...firsts], gains: [...gains.values()] };
 }
 
 const runKey = ({ workspaceId, bucket, campaignId, deviceId, kind, runId }: ReportedMessage): string =>

@@ -11,6 +11,13 @@ export const experimentLimitTexts: { experiments: LimitTexts<typeof experiments>
       whenReached: 'PARAMETER_INVALID',
       source: 'ours',
     },
+    maxLearnedRuns: {
+      what: 'Newest runs that variations are learned from',
+      unit: 'runs',
+      per: 'campaign',
+      whenReached: 'Older ones are not looked at.',
+      source: 'ours',
+    },
     maxVariations: {
       what: 'Variations',
       unit: 'variations',

@@ -28,7 +28,16 @@ export const keptTables: readonly KeptTables[] = [
   },
   {
     what: 'Runs, with their chunks, counters, failures and conversions',
-    tables: ['runs', 'chunks', 'run_counts', 'run_cursors', 'run_failures', 'run_refusals', 'conversions'],
+    tables: [
+      'runs',
+      'chunks',
+      'run_counts',
+      'run_cursors',
+      'run_variations',
+      'run_failures',
+      'run_refusals',
+      'conversions',
+    ],
     grows: 'A row for each send of a campaign, up to 256 chunks for a large one; a row for each conversion',
     kept: { setting: 'CARILLON_KEEP_RUNS_DAYS' },
     removed:

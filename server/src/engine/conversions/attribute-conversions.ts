@@ -1,8 +1,10 @@
 import { matchGoal } from '../../domain/campaigns/match-goal.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database } from '../../storage/database.ts';
-import { findReachedEvents, insertConversions } from '../../storage/ledger/interactions.ts';
-import type { Conversion, ReachedEvent } from '../../storage/ledger/interactions.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { findConvertedUsers, findReachedEvents, insertConversions } from '../../storage/ledger/conversions.ts';
+import type { Conversion, ConvertedUser, ReachedEvent } from '../../storage/ledger/conversions.ts';
+import { addLearned } from '../../storage/runs/run-variations.ts';
+import type { LearnedRow } from '../../storage/runs/run-variations.ts';
 import { takeUnattributedEvents } from '../../storage/users/events.ts';
 import type { Job } from '../job.ts';
 import { conversionWindowHours } from '../../domain/campaigns/limits.ts';
@@ -30,7 +32,10 @@ export function makeAttributeConversions({ database, settleSeconds }: AttributeC
         const taken = await takeUnattributedEvents(tx, { until, limit: batchEvents });
         if (taken.length === 0) return 0;
         const reached = await findReachedEvents(tx, { taken, windowHours: conversionWindowHours });
-        await insertConversions(tx, reached.flatMap(toConversions));
+        const conversions = reached.flatMap(toConversions);
+        const learned = await learnOf(tx, conversions);
+        await insertConversions(tx, conversions);
+        await addLearned(tx, learned);
         return taken.length;
       });
     },
@@ -40,4 +45,25 @@ export function makeAttributeConversions({ database, settleSeconds }: AttributeC
 /** One for each goal of the campaign that the event fulfils. */
 function toConversions({ name, attributes, goals, ...reached }: ReachedEvent): Conversion[] {
   return goals.flatMap((goal, index) => (matchGoal(goal, { name, attributes }) ? [{ ...reached, goal: index }] : []));
+}
+
+/**
+ * What runs that learn by their goal learn of conversions that are about to be stored: a user counts once a run. Two nodes that store
+ * two events of a user in the same moment may count both.
+ */
+async function learnOf(tx: Transaction, conversions: readonly Conversion[]): Promise<LearnedRow[]> {
+  const meant = conversions.filter(
+    ({ learnsBy, goal, reach, variation }) => learnsBy === 'GOAL' && goal === 0 && reach === null && variation !== null,
+  );
+  if (meant.length === 0) return [];
+  const known = new Set((await findConvertedUsers(tx, meant)).map(keyOf));
+  const fresh = new Map(meant.filter((conversion) => !known.has(keyOf(conversion))).map((row) => [keyOf(row), row]));
+  return [...fresh.values()].map(({ workspaceId, runId, bucket, variation }) => ({
+    ...{ workspaceId, runId, bucket, variation: variation! },
+    ...{ trials: 0, successes: 1 },
+  }));
+}
+
+function keyOf({ runId, userId }: ConvertedUser): string {
+  return `${runId}/${userId}`;
 }

@@ -57,7 +57,7 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
       return eligibility?.kind === 'send' ? undefined : eligibility;
     };
     const admitted = eligibilities ? meant.filter(({ device }) => !refusalOf(device)) : meant;
-    const variationOf = makeRunVariationOf(run);
+    const variationOf = await makeRunVariationOf(database, { run, users: meant.map(({ device }) => device) });
     const sent = await deliverVariants({ database, run, devices: admitted, variationOf, deliver });
     if (admitted.length === devices.length) return sent;
     const results = sent.values();

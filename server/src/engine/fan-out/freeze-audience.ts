@@ -52,11 +52,18 @@ export async function freezeAudience(
   const countGroups = async (segment: FrozenAudience['segment']) => {
     const globalControlPercent = globalControlPercentNow(run);
     const shares = controlSharesOf(run, globalControlPercent);
-    const percents = run.variants && run.variants.percents.length > 1 ? run.variants.percents : undefined;
-    const isCounted = percents !== undefined || makeControlGroupOf(shares) !== undefined;
+    // Who gets which variation of a campaign that learns is not known yet.
+    const { percents } = run.variants && !run.variants.learning ? run.variants : {};
+    const isVaried = percents !== undefined && percents.length > 1;
+    const isCounted = isVaried || makeControlGroupOf(shares) !== undefined;
     return {
       globalControlPercent,
-      groupUsers: isCounted ? await countGroupUsers(tx, { ...reached, segment, shares, percents }) : null,
+      groupUsers: isCounted
+        ? await countGroupUsers(tx, {
+            ...{ ...reached, segment, shares },
+            percents: isVaried ? percents : undefined,
+          })
+        : null,
     };
   };
   if (run.segmentId === null) {

@@ -1,3 +1,4 @@
+import { learningOf } from '../../domain/experiments/variants.ts';
 import { bucketCount } from '../../domain/users/bucket.ts';
 import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -89,6 +90,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     globalControlPercent,
     groupUsers,
     locales: run.variants?.locales.length ? run.variants.locales : null,
+    learning: run.variants && learningOf(run.variants),
     devicesPerMinute,
     at: now,
   });

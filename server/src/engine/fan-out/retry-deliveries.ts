@@ -14,6 +14,7 @@ import {
 import type { Address, DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
 import { findRunsToSendAgain, keepSendingRuns, listSendingDays } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { addLearned } from '../../storage/runs/run-variations.ts';
 import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
@@ -25,6 +26,7 @@ import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, quotaFor } from './run-throttle.ts';
 import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
+import { trialsOf } from './learn-of-window.ts';
 import { keepWaiting, tellRun } from './wait-for-credential.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
@@ -254,6 +256,10 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
       stored.flatMap((place) =>
         changesOf(deliveries[place]!, { run: runs.get(due[place]!.runNumber)!, before: due[place]! }),
       ),
+    );
+    await addLearned(
+      tx,
+      stored.flatMap((place) => trialsOf(runs.get(due[place]!.runNumber)!, [deliveries[place]!])),
     );
     const byWorkspace = Map.groupBy(stored, (place) => runs.get(due[place]!.runNumber)!.workspaceId);
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))

@@ -22,6 +22,7 @@ import {
 } from '../../storage/ledger/deliveries.ts';
 import type { CountChange, DeliveriesToStore } from '../../storage/ledger/deliveries.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
+import { addLearned } from '../../storage/runs/run-variations.ts';
 import { bucketGroup } from './bucket-group.ts';
 import { LostWorkError } from '../keep-outcomes.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
@@ -29,6 +30,7 @@ import { leaseEnd } from './chunk-lease.ts';
 import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
 import { isDatabaseFault } from '../../domain/outage.ts';
+import { trialsOf } from './learn-of-window.ts';
 import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
@@ -214,6 +216,13 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
   });
   const fresh = stored === 'all' ? results : results.filter((result) => stored.has(result.delivery.deviceId));
   await addRunCounts(tx, countChanges(run, fresh));
+  await addLearned(
+    tx,
+    trialsOf(
+      run,
+      fresh.map(({ delivery }) => delivery),
+    ),
+  );
   await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
   await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
   await tellRun(tx, { run, results });

@@ -38,7 +38,9 @@ const campaignContent = named(
     locales: texts(),
     variation_details: part({
       no_of_variations: whole(1, maxVariations),
-      distribution_type: text('MANUAL'),
+      distribution_type: text('MANUAL or SHERPA: learned'),
+      sherpa_metric: text('CLICKS, or GOAL: the primary goal'),
+      sherpa_minimum_percentage: whole(0, 50, 'What each variation gets at least'),
       manual_distribution_percentage: Type.Optional(
         Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 100 }), {
           description: 'Percent of the users by variation, 100 together',

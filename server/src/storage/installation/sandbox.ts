@@ -20,6 +20,7 @@ export const emptiedTables = [
   'campaign_request_ids',
   'run_counts',
   'run_cursors',
+  'run_variations',
   'run_failures',
   'run_refusals',
   'conversions',

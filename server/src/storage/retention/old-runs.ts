@@ -31,6 +31,7 @@ export async function deleteOldRuns(
   await tx`delete from run_failures where run_id = any(${old})`;
   await tx`delete from run_refusals where run_id = any(${old})`;
   await tx`delete from run_cursors where run_id = any(${old})`;
+  await tx`delete from run_variations where run_id = any(${old})`;
   await tx`delete from run_counts where run_id = any(${old})`;
   await tx`delete from chunks where run_id = any(${old})`;
   await tx`delete from runs where id = any(${old})`;

@@ -1,4 +1,5 @@
 import type { GroupUsers } from '../campaigns/audience-groups.ts';
+import type { RunLearning } from '../../domain/experiments/variants.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 /**
@@ -60,6 +61,8 @@ export async function startRun(
     globalControlPercent: number | null;
     /** Null of a campaign in one language. */
     locales: string[] | null;
+    /** Null of a campaign whose shares stay as they are. */
+    learning: RunLearning | null;
     /** Null of a run without control groups and variations. */
     groupUsers: GroupUsers[] | null;
     devicesPerMinute: number | null;
@@ -75,7 +78,7 @@ export async function startRun(
     update runs
     set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
       global_control_percent = ${run.globalControlPercent}, group_users = ${run.groupUsers === null ? null : tx.json(run.groupUsers)},
-      locales = ${run.locales}, audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
+      locales = ${run.locales}, learns_by = ${run.learning?.by ?? null}, contents_digest = ${run.learning?.contentsDigest ?? null}, audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
       send_until = send_until + (${run.at}::timestamptz - created_at)
         + make_interval(mins => coalesce(ceil(${run.audienceDevices}::float8 / throttle.devices_per_minute), 0)::int),
       started_at = ${run.at}
