@@ -19,10 +19,16 @@ export async function prepareDatabase(
   { application, stopRequested = new AbortController().signal }: { application: string; stopRequested?: AbortSignal },
 ): Promise<string[]> {
   return withConnections({ url: ownerUrl, stopRequested }, async (owner) => {
-    const applied = await migrate(owner, await readDatabaseClock(owner));
+    // The queue's own schema is made beside ours, in a database that is not refused.
+    await findMissingMigrations(owner);
+    const [ours, queue] = await Promise.allSettled([
+      readDatabaseClock(owner).then((at) => migrate(owner, at)),
+      migrateQueue(ownerUrl),
+    ]);
     stopRequested.throwIfAborted();
-    await migrateQueue(ownerUrl);
-    stopRequested.throwIfAborted();
+    if (ours.status === 'rejected') throw ours.reason;
+    if (queue.status === 'rejected') throw queue.reason;
+    const applied = ours.value;
     await grantRights(owner, application);
     return applied;
   });
