@@ -12,7 +12,7 @@ export type GivenKey =
       topic: string;
       environment: 'production' | 'sandbox';
     }
-  | { provider: 'webpush'; subject: string; keys?: { publicKey: string; privateKey: string } }
+  | { provider: 'webpush'; subject: string; keys?: { publicKey: string; privateKey: string }; inPlaceOf?: string }
   | { provider: 'hms'; clientId: string; clientSecret: string; projectId?: string; huaweiAppId?: string };
 
 type OfProvider = { workspaceId: string; provider: ProviderName };
@@ -23,7 +23,7 @@ export function makeCredentialCalls({ ask }: ConsoleCaller) {
     /**
      * Tries a key with its provider, then stores it in the place of the earlier one.
      *
-     * @throws CarillonError 400 when it is no key, 422 with the provider's words, 502 when it could not be asked and
+     * @throws CarillonError 400 when it is no key, 409 when the VAPID key in use is not named, 422 with the provider's words, 502 when it could not be asked and
      *   `unasked` is not `store`
      */
     connect: async ({ workspaceId, ...key }: GivenKey & { workspaceId: string; unasked?: 'store' }) =>

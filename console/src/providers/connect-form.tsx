@@ -1,6 +1,6 @@
 import { CarillonError } from '@carillon/client';
 
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { GivenKey } from '../api/credentials.ts';
@@ -37,6 +37,14 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
     >
       <Stack gap="sm" maw={640}>
         <KeyFields provider={provider} />
+        {provider === 'webpush' && connected !== null && !connected.isSimulated && (
+          <TextInput
+            name="inPlaceOf"
+            label="Key that is replaced"
+            description={`Browsers subscribed with it receive nothing more. To replace ${connected.summary.publicKey}, type its first eight characters; leave empty where the key stays`}
+            autoComplete="off"
+          />
+        )}
         {connect.error !== null && <Failure error={connect.error} what="Not connected" />}
         <Group gap="xs">
           {connected === null ? (
@@ -92,6 +100,7 @@ function readKey(provider: ProviderCredentialState['provider'], fields: FormData
         provider,
         subject: text('subject'),
         ...(keys.publicKey === '' && keys.privateKey === '' ? {} : { keys }),
+        ...(text('inPlaceOf') === '' ? {} : { inPlaceOf: text('inPlaceOf') }),
       };
     }
     case 'hms': {

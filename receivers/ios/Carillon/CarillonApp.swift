@@ -40,9 +40,12 @@ public final class CarillonApp: NSObject, UNUserNotificationCenterDelegate {
     /// device with Carillon; an app must not.
     public func didRegister(deviceToken: Data) {
         let token = deviceToken.map { String(format: "%02x", $0) }.joined()
-        var device = ["platform": "iOS", "push_id": token, "model": UIDevice.current.model]
+        var device: [String: Any] = ["platform": "iOS", "push_id": token, "model": UIDevice.current.model]
         device["os_version"] = UIDevice.current.systemVersion
         device["app_version"] = Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+        // In which of its languages a message comes, and from which number on the service counts.
+        device["locale"] = Locale.preferredLanguages.first
+        device["badge_count"] = UIApplication.shared.applicationIconBadgeNumber
         guard let body = try? JSONSerialization.data(withJSONObject: device) else { return }
         var request = URLRequest(url: settings.registration)
         request.httpMethod = "POST"

@@ -99,6 +99,7 @@ function registerSet(program: Command, set: Command): void {
     .requiredOption('--subject <contact>', 'mailto: or https: contact')
     .option('--public-key <text>', 'base64url, 65 bytes')
     .option('--private-key-file <path>', 'file with the base64url of 32 bytes')
+    .option('--in-place-of <text>', 'first 8 characters of the public key in use, whose browsers are lost')
     .option(...appOption)
     .option(...workspaceOption)
     .action((options: SetWebPushOptions) =>
@@ -136,7 +137,8 @@ type SetApnsOptions = Workspace &
 type SetHmsOptions = Workspace &
   OfApp &
   Unchecked & { clientId: string; secretFile: string; project?: string; huaweiApp?: string };
-type SetWebPushOptions = Workspace & OfApp & { subject: string; publicKey?: string; privateKeyFile?: string };
+type SetWebPushOptions = Workspace &
+  OfApp & { subject: string; publicKey?: string; privateKeyFile?: string; inPlaceOf?: string };
 
 const by = { id: null, name: 'the command line' };
 
@@ -217,9 +219,9 @@ const credentialsCommand = {
   },
 };
 
-type Saving = Workspace & OfApp & Unchecked & { given: GivenKey };
+type Saving = Workspace & OfApp & Unchecked & { given: GivenKey; inPlaceOf?: string };
 
-async function save(context: CommandContext, { given, workspace, app = defaultAppId, unchecked }: Saving) {
+async function save(context: CommandContext, { given, workspace, app = defaultAppId, unchecked, inPlaceOf }: Saving) {
   const workspaceId = await findWorkspaceToUse(context.database, workspace);
   const deps = await composeCredentials(context);
   const connected = await connectCredential(deps, {
@@ -228,6 +230,7 @@ async function save(context: CommandContext, { given, workspace, app = defaultAp
     given,
     appId: app,
     unasked: unchecked === true ? 'store' : 'refuse',
+    inPlaceOf,
   });
   process.stdout.write(
     `${nameOf({ provider: given.provider, app }).trimEnd()} stored for ${workspaceId}: ${describe(connected.check!)}\n`,

@@ -132,7 +132,8 @@ export const errorAdvice: Record<ErrorName, string> = {
   PROVIDER_KEY_INVALID: 'Paste the whole file as the provider gave it.',
   PROVIDER_REFUSED: 'Do what the provider’s words ask for, then connect it again.',
   PROVIDER_NOT_ASKED: 'Look whether this machine reaches the provider, or store the credential all the same.',
-  CREDENTIAL_IN_USE: 'Replace the credential instead, or let the sends pause.',
+  CREDENTIAL_IN_USE:
+    'Replace the credential instead, or let the sends pause. Another VAPID key needs the one in use named.',
   ACCOUNT_NOT_PERMITTED: 'Ask an owner for a role that allows this; docs/console.md has the table.',
   REQUEST_MALFORMED: 'Write the address in percent-encoded UTF-8 without NUL, and one Host header.',
   HOST_NOT_SERVED:

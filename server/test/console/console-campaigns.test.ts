@@ -322,7 +322,7 @@ describe('a provider that takes nothing', () => {
     const results = await client.campaigns.readResults({ workspaceId, id });
     expect(results).toMatchObject({
       ...{ accepted: 0, failures: [] },
-      waiting: [{ platform: 'ANDROID', code: '503', devices: 1, attempts: 1, cause: 'FCM answered 503' }],
+      waiting: [{ platform: 'ANDROID', code: 'FCM_503', devices: 1, attempts: 1, cause: 'FCM answered 503' }],
     });
     await bundle.call('POST', '/sandbox/faults', { body: {} });
     await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 700 } });

@@ -12,10 +12,12 @@ import { makeManualClock } from '../../src/clock.ts';
 import { adviseOnCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
+import { encryptionContext } from '../../src/domain/encryption-context.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeAskProvider } from '../../src/engine/credentials/ask-provider.ts';
 import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
 import { makeLog } from '../../src/log.ts';
+import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import { startDeliveryBundle } from '../engine/delivery/delivery-bundle.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -54,9 +56,11 @@ afterAll(() => bundle.drop());
 
 const stored = async () => (await listCredentials(deps, workspaceId)).find(({ provider }) => provider === 'apns')!;
 const actions = async () =>
-  (await bundle.database<{ action: string; detail: object }[]>`select action, detail from audit_log order by id`).map(
-    ({ action, detail }) => [action, JSON.stringify(detail)] as const,
-  );
+  (
+    await bundle.database<
+      { action: string; detail: object }[]
+    >`select action, detail from audit_log where workspace_id = ${workspaceId} order by id`
+  ).map(({ action, detail }) => [action, JSON.stringify(detail)] as const);
 
 describe('a credential', () => {
   test('that is no key, or that the provider refuses, is not stored; the words say why and what to do', async () => {
@@ -78,6 +82,38 @@ describe('a credential', () => {
     const connect = (unasked: 'store' | 'refuse') => connectCredential(deps, { by, workspaceId, given: apns, unasked });
     await expect(connect('refuse')).rejects.toMatchObject({ code: 'PROVIDER_NOT_ASKED' });
     expect((await connect('store')).check).toMatchObject({ verdict: 'UNKNOWN', words: 'NOT_CONNECTED', at: start });
+  });
+
+  test('of browsers takes the place of another key only if that is named; with the same key it is plainly replaced', async () => {
+    answer = { verdict: 'ACCEPTED', words: 'a pair' };
+    const ofSite = await insertTestWorkspace(bundle.database, start);
+    const subject = 'mailto:push@example.com';
+    const connect = (
+      more: { subject?: string; keys?: { publicKey: string; privateKey: string } } = {},
+      typed?: string,
+    ) =>
+      connectCredential(deps, {
+        ...{ by, workspaceId: ofSite, unasked: 'refuse', inPlaceOf: typed },
+        given: { provider: 'webpush', subject, keys: undefined, ...more },
+      });
+    const { summary } = await connect();
+    const publicKey = summary.publicKey!;
+    for (const typed of [undefined, '', publicKey.slice(0, 7), 'anything'])
+      await expect(connect({}, typed)).rejects.toMatchObject({
+        code: 'CREDENTIAL_IN_USE',
+        context: { reason: expect.stringContaining(publicKey.slice(0, 8)) },
+      });
+    const [row] = (await listProviderCredentials(bundle.database, ofSite)).filter(
+      ({ provider }) => provider === 'webpush',
+    );
+    const context = encryptionContext.providerCredential(row!);
+    const { privateKey } = JSON.parse(deps.encryption.decrypt(row!.encrypted, context).toString()) as {
+      privateKey: string;
+    };
+    const same = await connect({ subject: 'mailto:other@example.com', keys: { publicKey, privateKey } });
+    expect(same.summary.publicKey).toBe(publicKey);
+    const next = await connect({}, publicKey.slice(0, 8));
+    expect(next.summary.publicKey).not.toBe(publicKey);
   });
 
   test('is checked: words and time are kept; replacing it forgets them for those about the new one', async () => {

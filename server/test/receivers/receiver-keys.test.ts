@@ -175,14 +175,24 @@ describe('what the receivers send is what the server takes', () => {
   test.each([
     ['ANDROID', kotlin('Registration'), /\.put\("(\w+)", (?:"(\w+)")?/g],
     ['IOS', swift('CarillonApp'), /"(\w+)": (?:"(\w+)"|token|UIDevice)|device\["(\w+)"\]/g],
-  ])('the address of a phone, %s', (platform, source, pattern) => {
+  ])('the address of a phone, %s, with its language and the number on its icon', (platform, source, pattern) => {
     const found = [...source.matchAll(pattern)].map(([, name, value, later]) => [name ?? later!, value] as const);
-    expect(sorted(found.map(([name]) => name))).toEqual(['app_version', 'model', 'os_version', 'platform', 'push_id']);
+    expect(sorted(found.map(([name]) => name))).toEqual([
+      ...['app_version', 'badge_count', 'locale', 'model', 'os_version', 'platform', 'push_id'],
+    ]);
     // A literal value as it stands there.
     const given = Object.fromEntries(found.map(([name, value]) => [name, value ?? `of-${name}`]));
-    const parsed = parseDeviceAttributes({ ...given, push_id: 'ab'.repeat(32) }, ['svc']);
+    const own = { push_id: 'ab'.repeat(32), locale: 'pt-BR', badge_count: 3 };
+    const parsed = parseDeviceAttributes({ ...given, ...own }, ['svc']);
     expect(parsed).toMatchObject({
-      device: { platform, appVersion: 'of-app_version', osVersion: 'of-os_version', model: 'of-model' },
+      device: {
+        platform,
+        appVersion: 'of-app_version',
+        osVersion: 'of-os_version',
+        model: 'of-model',
+        locale: 'pt-BR',
+        badgeCount: 3,
+      },
     });
   });
 });

@@ -48,7 +48,12 @@ type Of = { by: Actor; workspaceId: string };
 /** The default app is meant where none is named. */
 type OfApp = { appId?: string };
 type Named = OfApp & { workspaceId: string; provider: ProviderName };
-type Connection = OfApp & { given: GivenKey; unasked: 'store' | 'refuse' };
+type Connection = OfApp & {
+  given: GivenKey;
+  unasked: 'store' | 'refuse';
+  /** As somebody typed it: the beginning of the VAPID key that this one takes the place of. */
+  inPlaceOf?: string | undefined;
+};
 
 /** Those of the default apps, connected or not, with what hangs on each, and those of other apps. Reads every device. @throws ServiceError NOT_FOUND */
 export async function listCredentials({ database }: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
@@ -103,12 +108,16 @@ export async function listConnected(deps: Pick<CredentialDependencies, 'database
 
 /**
  * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the
- * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`.
+ * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`. Another VAPID key is stored only
+ * if the one in use is named: browsers that subscribed with it are lost.
  *
- * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED,
+ * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED, CREDENTIAL_IN_USE,
  *   PARAMETER_INVALID for an app that there is not
  */
-export async function connectCredential(deps: CredentialDependencies, { given, unasked, ...of }: Of & Connection) {
+export async function connectCredential(
+  deps: CredentialDependencies,
+  { given, unasked, inPlaceOf, ...of }: Of & Connection,
+) {
   const { database, ask, onChanged } = deps;
   const { workspaceId, appId = defaultAppId } = of;
   await requireWorkspace(database, workspaceId);
@@ -120,7 +129,7 @@ export async function connectCredential(deps: CredentialDependencies, { given, u
   if (check.verdict === 'REFUSED') throw new ServiceError('PROVIDER_REFUSED', { reason });
   if (check.verdict === 'UNKNOWN' && unasked === 'refuse')
     throw new ServiceError('PROVIDER_NOT_ASKED', { reason: check.words.replace(/\.$/, '') });
-  await store(deps, { ...of, appId, credential, check });
+  await store(deps, { ...of, appId, credential, check, inPlaceOf });
   await onChanged();
   return presentable(await find(database, { workspaceId, provider, appId }));
 }
@@ -131,7 +140,7 @@ export async function useSimulatedCredential(deps: CredentialDependencies, { by,
   if (!deps.isSandbox || !(await findWorkspace(database, workspaceId))) throw new ServiceError('NOT_FOUND');
   const made = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
   const credential = made.find((each) => each.provider === provider)!;
-  await store(deps, { by, workspaceId, appId: defaultAppId, credential, check: undefined });
+  await store(deps, { by, workspaceId, appId: defaultAppId, credential, check: undefined, inPlaceOf: undefined });
   await onChanged();
   return presentable(await find(database, { workspaceId, provider }));
 }
@@ -200,7 +209,7 @@ async function find(
 /** The credential and its line in the audit log are one transaction. */
 async function store(
   { database, clock, encryption }: CredentialDependencies,
-  { by, workspaceId, appId, credential, check }: Of & Stored,
+  { by, workspaceId, appId, credential, check, inPlaceOf }: Of & Stored,
 ): Promise<void> {
   const { provider } = credential;
   const at = clock.now();
@@ -208,6 +217,7 @@ async function store(
     await requireApp(tx, { workspaceId, appId, credential });
     const isOwn = (row: StoredCredential): boolean => row.provider === provider && row.appId === appId;
     const before = (await listProviderCredentials(tx, workspaceId)).find(isOwn);
+    if (check) refuseUnnamedKey(credential, { before, inPlaceOf });
     await saveProviderCredential({ encryption }, tx, { workspaceId, appId, credential, at });
     const row = (await listProviderCredentials(tx, workspaceId)).find(isOwn)!;
     if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
@@ -216,6 +226,23 @@ async function store(
     await audit(tx, { actor: by, workspaceId, action, object: { id: provider }, detail, at });
   });
 }
+
+/** The way back to a sandbox's phones, which has no check, asks nobody. @throws ServiceError CREDENTIAL_IN_USE */
+function refuseUnnamedKey(
+  credential: ProviderCredential,
+  { before, inPlaceOf = '' }: { before: StoredCredential | undefined; inPlaceOf: string | undefined },
+): void {
+  if (credential.provider !== 'webpush' || !before || before.simulated) return;
+  const { publicKey = '' } = before.summary;
+  if (publicKey === credential.publicKey) return;
+  if (inPlaceOf.length >= namedCharacters && publicKey.startsWith(inPlaceOf)) return;
+  const begins = publicKey.slice(0, namedCharacters);
+  throw new ServiceError('CREDENTIAL_IN_USE', {
+    reason: `browsers subscribed with the key ${begins}… get nothing with another; name its first ${namedCharacters} characters to replace it`,
+  });
+}
+
+const namedCharacters = 8;
 
 type OfOneApp = { workspaceId: string; appId: string; credential: ProviderCredential };
 
@@ -255,7 +282,12 @@ function readKey(given: GivenKey): ProviderCredential {
   }
 }
 
-type Stored = { appId: string; credential: ProviderCredential; check: CredentialCheck | undefined };
+type Stored = {
+  appId: string;
+  credential: ProviderCredential;
+  check: CredentialCheck | undefined;
+  inPlaceOf: string | undefined;
+};
 type Removal = OfApp & { provider: ProviderName; whileSending: 'pause' | 'refuse' };
 
 /** Everything but the sealed keys. */

@@ -65,6 +65,8 @@ const fcm: Record<string, string> = {
   QUOTA_EXCEEDED: 'Give the campaign a throttle, or ask Google for more than 600,000 messages a minute.',
   UNAVAILABLE: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
   INTERNAL: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
+  FCM_503: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
+  FCM_500: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
   THIRD_PARTY_AUTH_ERROR: wrongCredential,
 };
 

@@ -2,7 +2,7 @@ import type { Platform } from '../campaigns/content.ts';
 import { providersOf } from './provider-name.ts';
 import type { ProviderName } from './provider-name.ts';
 
-/** What Firebase says of itself; Apple and the services of browsers have no such words. */
+/** What Firebase says of itself, and what its classification calls a bare status; Apple and the services of browsers have no such words. */
 const ofFirebase = new Set([
   ...['UNREGISTERED', 'INVALID_ARGUMENT', 'SENDER_ID_MISMATCH', 'QUOTA_EXCEEDED', 'UNAVAILABLE', 'INTERNAL'],
   ...['THIRD_PARTY_AUTH_ERROR', 'TOKEN_REFUSED', 'UNAUTHENTICATED', 'PERMISSION_DENIED', 'NOT_FOUND'],
@@ -17,5 +17,5 @@ const ofHuawei = /^(HMS_[A-Z0-9_]+|8\d{7})$/;
 export function providerOfCode({ platform, code }: { platform: Platform; code: string }): ProviderName {
   const [usual, ...others] = providersOf[platform];
   if (others.includes('hms') && ofHuawei.test(code)) return 'hms';
-  return others.includes('fcm') && ofFirebase.has(code) ? 'fcm' : usual;
+  return others.includes('fcm') && (ofFirebase.has(code) || code.startsWith('FCM_')) ? 'fcm' : usual;
 }

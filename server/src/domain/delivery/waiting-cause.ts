@@ -45,6 +45,6 @@ export function tellWaitingCause({ platform, code }: { platform: Platform; code:
     case 'RESET':
       return theirs(`the connection to ${provider} broke before an answer came`);
     default:
-      return theirs(`${provider} answered ${code.replace(/^HMS_/, '')}`);
+      return theirs(`${provider} answered ${code.replace(/^(HMS|FCM)_/, '')}`);
   }
 }

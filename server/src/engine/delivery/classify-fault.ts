@@ -25,7 +25,7 @@ export function classifyFailure(failure: Failure): Outcome {
 }
 
 /** A server's own trouble, whatever its body says (a proxy may answer with HTML): wait, as long as it asks. */
-export function classifyServerFault(answer: HttpAnswer, now: Date): Outcome {
+export function classifyServerFault(answer: HttpAnswer, now: Date): Extract<Outcome, { kind: 'wait' }> {
   return { kind: 'wait', code: String(answer.status), scope: 'device', ...waitOf(answer, now) };
 }
 

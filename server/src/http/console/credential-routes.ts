@@ -44,6 +44,7 @@ const Given = Type.Union([
       provider: Type.Literal('webpush'),
       subject: text,
       keys: Type.Optional(Type.Object({ publicKey: text, privateKey: text }, closed)),
+      inPlaceOf: Type.Optional(text),
       unasked,
     },
     closed,
@@ -89,10 +90,10 @@ export function consoleCredentialRoutes(
     { schema: { hide: true, querystring, body: Given, response }, config },
     async (request) => {
       const { unasked: rule = 'refuse', ...given } = request.body as Static<typeof Given>;
+      const { inPlaceOf } = given as { inPlaceOf?: string };
       const key = given.provider === 'webpush' ? { ...given, keys: given.keys } : given;
-      return {
-        connected: await connectCredential(credentials, { ...ofWorkspace(request), given: key, unasked: rule }),
-      };
+      const connection = { given: key, unasked: rule, inPlaceOf };
+      return { connected: await connectCredential(credentials, { ...ofWorkspace(request), ...connection }) };
     },
   );
   server.post(

@@ -84,8 +84,8 @@ const fcmRows: Row[] = [
     retryAfter(fcmError(429, 'RESOURCE_EXHAUSTED'), 'Sat, 21 Nov 2026 12:02:00 GMT'),
     { kind: 'wait', retryAfterSeconds: 120 },
   ],
-  ['500 INTERNAL', fcmError(500, 'INTERNAL'), { kind: 'wait', code: '500', scope: 'device' }],
-  ['503 UNAVAILABLE', fcmError(503, 'UNAVAILABLE', [fcmCode('UNAVAILABLE')]), { kind: 'wait', code: '503' }],
+  ['500 INTERNAL', fcmError(500, 'INTERNAL'), { kind: 'wait', code: 'INTERNAL', scope: 'device' }],
+  ['503 UNAVAILABLE', fcmError(503, 'UNAVAILABLE', [fcmCode('UNAVAILABLE')]), { kind: 'wait', code: 'UNAVAILABLE' }],
   ['503 with Retry-After', retryAfter(fcmError(503, 'UNAVAILABLE'), '3'), { kind: 'wait', retryAfterSeconds: 3 }],
 ];
 

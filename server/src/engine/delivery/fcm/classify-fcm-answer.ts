@@ -17,9 +17,11 @@ export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
     const id = readWord(body?.name);
     return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id }) };
   }
-  if (answer.status >= 500) return classifyServerFault(answer, now);
   const error = body?.error ?? {};
-  const code = errorCode(error) ?? readWord(error.status) ?? String(answer.status);
+  const word = errorCode(error) ?? readWord(error.status);
+  // The ledger knows the platform and not the provider, so the code says whose status it is.
+  if (answer.status >= 500) return { ...classifyServerFault(answer, now), code: word ?? `FCM_${answer.status}` };
+  const code = word ?? String(answer.status);
   const detail = readWord(error.message) ?? `HTTP ${answer.status}`;
   switch (answer.status) {
     case 404:

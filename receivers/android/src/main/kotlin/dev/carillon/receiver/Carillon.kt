@@ -23,6 +23,8 @@ class CarillonSettings(
     val smallIcon: Int,
     /** Of messages that name no channel, or one that your app does not have. Your app makes its channels. */
     val defaultChannel: String,
+    /** The number that your app shows on its icon, told at every start; null if it shows none. */
+    val badge: () -> Int? = { null },
 )
 
 /**

@@ -5,6 +5,7 @@ import android.os.Build
 import androidx.work.Worker
 import androidx.work.WorkerParameters
 import androidx.work.workDataOf
+import java.util.Locale
 import org.json.JSONObject
 
 /**
@@ -27,7 +28,11 @@ class RegistrationWorker(context: Context, parameters: WorkerParameters) : Worke
             .put("model", Build.MODEL)
             .put("os_version", Build.VERSION.RELEASE)
             .put("app_version", versionOf(applicationContext))
+            // In which of its languages a message comes.
+            .put("locale", Locale.getDefault().toLanguageTag())
         val settings = Carillon.settings
+        // From which the service counts on.
+        settings.badge()?.let { body.put("badge_count", it) }
         return Post.once(settings.registration, body.toString(), settings.authorization())
     }
 
