@@ -6,6 +6,7 @@ import { appRoutes } from '../server/src/http/apps/routes.ts';
 import { businessEventRoutes } from '../server/src/http/business-events/routes.ts';
 import { campaignRoutes } from '../server/src/http/campaigns/routes.ts';
 import { dataRoutes } from '../server/src/http/data/routes.ts';
+import { eventStreamRoutes } from '../server/src/http/event-streams/routes.ts';
 import { explainRoutes } from '../server/src/http/explain/routes.ts';
 import { healthRoutes } from '../server/src/http/health/routes.ts';
 import { interactionRoutes } from '../server/src/http/interactions/routes.ts';
@@ -57,6 +58,7 @@ export async function describePublicRoutes(): Promise<{ document: OpenApiDocumen
     businessEventRoutes(edge),
     appRoutes(edge),
     explainRoutes(edge),
+    eventStreamRoutes(edge),
     statsRoutes(edge),
     liveActivityRoutes(edge),
     interactionRoutes(edge),

@@ -534,6 +534,66 @@ CREATE INDEX erasures_newest ON erasures USING btree (workspace_id, requested_at
 
 CREATE UNIQUE INDEX erasures_pending ON erasures USING btree (workspace_id, user_ids) WHERE (state = 'PENDING'::text);
 
+create table event_stream_batches (
+  id text collate "C" not null,
+  stream_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  events jsonb not null,
+  state text not null,
+  attempts smallint not null default 0,
+  next_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  last_status smallint,
+  last_error text,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint event_stream_batches_ended_check CHECK (((state = 'PENDING'::text) = (ended_at IS NULL))),
+  constraint event_stream_batches_next_check CHECK (((state = 'PENDING'::text) = (next_at IS NOT NULL))),
+  constraint event_stream_batches_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'GIVEN_UP'::text]))),
+  constraint event_stream_batches_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES event_streams(id) ON DELETE CASCADE,
+  constraint event_stream_batches_pkey PRIMARY KEY (id)
+);
+CREATE INDEX event_stream_batches_due ON event_stream_batches USING btree (stream_id, next_at) WHERE (state = 'PENDING'::text);
+CREATE INDEX event_stream_batches_given_up ON event_stream_batches USING btree (stream_id, id) WHERE (state = 'GIVEN_UP'::text);
+CREATE INDEX event_stream_batches_newest ON event_stream_batches USING btree (workspace_id, created_at);
+
+create table event_stream_marks (
+  stream_id text collate "C" not null,
+  number bigint not null,
+  workspace_id text collate "C" not null,
+  run_id text collate "C" not null,
+  buckets smallint[] not null,
+  events integer not null,
+  at timestamp with time zone not null,
+  kind text,
+  device_id text collate "C",
+  platform text,
+  action text,
+  event_uuid uuid,
+  constraint event_stream_marks_report_check CHECK (((kind IS NULL) = (event_uuid IS NULL))),
+  constraint event_stream_marks_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES event_streams(id) ON DELETE CASCADE,
+  constraint event_stream_marks_pkey PRIMARY KEY (stream_id, number)
+);
+CREATE INDEX event_stream_marks_device ON event_stream_marks USING btree (workspace_id, device_id) WHERE (device_id IS NOT NULL);
+
+create table event_streams (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  url text not null,
+  secret_sealed bytea not null,
+  events text[] not null,
+  user_attributes text[] not null,
+  device_attributes text[] not null,
+  delivered_events bigint not null default 0,
+  last_delivered_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint event_streams_events_check CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['delivered'::text, 'clicked'::text, 'cleared'::text, 'control_group'::text]))),
+  constraint event_streams_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint event_streams_pkey PRIMARY KEY (id)
+);
+CREATE INDEX event_streams_workspace ON event_streams USING btree (workspace_id);
+
 create table events (
   day date not null,
   workspace_id text collate "C" not null,

@@ -46,11 +46,20 @@ import type {
   ConnectionTestRequest,
   CustomerRequest,
   DataAccepted,
+  DeadEventBatches,
   DeleteRequest,
   DeliveryExplanation,
   DeviceBlockRequest,
   DeviceRequest,
+  EventBatchResend,
+  EventBatchesResent,
   EventRequest,
+  EventStreamAnswer,
+  EventStreamChange,
+  EventStreamCreate,
+  EventStreamCreated,
+  EventStreamRemoved,
+  EventStreams,
   ExecutionsPageV1,
   ExecutionsPageV5,
   ExecutionsV1,
@@ -527,6 +536,62 @@ export const operations = {
     query: ['customer_id', 'run_id'],
     headers: ['*-APPKEY'],
   },
+  listEventStreams: {
+    method: 'GET',
+    path: '/v1/event-streams',
+    family: 'Event streams',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  createEventStream: {
+    method: 'POST',
+    path: '/v1/event-streams',
+    family: 'Event streams',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  getEventStream: {
+    method: 'GET',
+    path: '/v1/event-streams/{id}',
+    family: 'Event streams',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  changeEventStream: {
+    method: 'PATCH',
+    path: '/v1/event-streams/{id}',
+    family: 'Event streams',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  removeEventStream: {
+    method: 'DELETE',
+    path: '/v1/event-streams/{id}',
+    family: 'Event streams',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  listDeadEventBatches: {
+    method: 'GET',
+    path: '/v1/event-streams/{id}/dead-batches',
+    family: 'Event streams',
+    key: 'data',
+    query: ['limit', 'before'],
+    headers: ['*-APPKEY'],
+  },
+  resendDeadEventBatches: {
+    method: 'POST',
+    path: '/v1/event-streams/{id}/dead-batches/resend',
+    family: 'Event streams',
+    key: 'data',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
   readCampaignStats: {
     method: 'POST',
     path: '/v1/campaign-stats',
@@ -952,6 +1017,48 @@ export type Operations = {
     parameters: { customer_id: string; run_id?: string; id: string };
     body: undefined;
     reply: DeliveryExplanation;
+  };
+  /** List the event streams of the workspace */
+  listEventStreams: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: EventStreams;
+  };
+  /** Have events of messages posted to an address */
+  createEventStream: {
+    parameters: Record<never, never>;
+    body: EventStreamCreate;
+    reply: EventStreamCreated;
+  };
+  /** Get an event stream */
+  getEventStream: {
+    parameters: { id: string };
+    body: undefined;
+    reply: EventStreamAnswer;
+  };
+  /** Change the address of an event stream, or what it is told */
+  changeEventStream: {
+    parameters: { id: string };
+    body: EventStreamChange;
+    reply: EventStreamAnswer;
+  };
+  /** End an event stream; what was not delivered is dropped */
+  removeEventStream: {
+    parameters: { id: string };
+    body: undefined;
+    reply: EventStreamRemoved;
+  };
+  /** List the batches of events that the receiver did not take */
+  listDeadEventBatches: {
+    parameters: { limit?: number; before?: string; id: string };
+    body: undefined;
+    reply: DeadEventBatches;
+  };
+  /** Send such batches again, one or all */
+  resendDeadEventBatches: {
+    parameters: { id: string };
+    body: EventBatchResend;
+    reply: EventBatchesResent;
   };
   /** Read the statistics of campaigns */
   readCampaignStats: {

@@ -1911,6 +1911,33 @@ export type DataError = {
   };
 };
 
+export type DeadEventBatches = {
+  response_id: string;
+  type: 'event_stream';
+  data: {
+    dead_batches: {
+      /** webhook-id of its attempts */
+      id: string;
+      events: number;
+
+      /** ISO 8601 */
+      first_event_time: string;
+
+      /** Since it was made or sent again */
+      attempts: number;
+
+      /** What the receiver replied */
+      last_status: number | null;
+
+      /** timeout, unreachable, refused; null: there was a reply */
+      last_error: string | null;
+
+      /** ISO 8601 */
+      given_up_at: string;
+    }[];
+  };
+};
+
 export type DeleteRequest = {
   /** customer_id or id */
   identity_type: string;
@@ -2013,6 +2040,57 @@ export type DeviceRequest = {
   };
 };
 
+export type EventBatch = {
+  /** Name of the workspace */
+  app_name: string;
+  source: 'CARILLON';
+
+  /** As webhook-id; its name has the abbreviation of the installation */
+  svc_request_id: string;
+  events: {
+    /** As event_code */
+    event_name: string;
+
+    /** NOTIFICATION_RECEIVED_SVC, n_i_s and others; docs/event-stream.md */
+    event_code: string;
+
+    /** The same in each attempt */
+    event_uuid: string;
+
+    /** Seconds since 1970 */
+    event_time: number;
+    event_type: 'CAMPAIGN_EVENT' | 'USER_ACTION_EVENT';
+    event_source: 'CARILLON';
+    push_id: string | null;
+
+    /** customer_id */
+    uid: string | null;
+
+    /** The campaign: campaign_id, campaign_name, campaign_type, campaign_channel */
+    event_attributes: Record<string, unknown>;
+
+    /** Those that the stream names */
+    user_attributes: Record<string, unknown>;
+
+    /** Those that the stream names */
+    device_attributes: Record<string, unknown>;
+  }[];
+};
+
+export type EventBatchResend = {
+  /** One batch; default: all that were given up */
+  batch_id?: string;
+};
+
+export type EventBatchesResent = {
+  response_id: string;
+  type: 'event_stream';
+  data: {
+    /** Due now */
+    batches: number;
+  };
+};
+
 export type EventRequest = {
   type: 'event';
   customer_id: string;
@@ -2035,6 +2113,105 @@ export type EventRequest = {
     /** Seconds */
     user_timezone_offset?: number;
   }[];
+};
+
+export type EventStream = {
+  id: string;
+
+  /** Where batches are posted; a public address, http or https */
+  url: string;
+
+  /** Default: all of them */
+  events: EventStreamKind[];
+
+  /** Attributes of the user that each event says; default: none */
+  user_attributes: string[];
+
+  /** What each event says of the device: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: nothing */
+  device_attributes: string[];
+
+  /** ISO 8601 */
+  created_at: string;
+  updated_at: string;
+
+  /** In batches that the receiver took */
+  delivered_events: number;
+
+  /** ISO 8601; null: none yet */
+  last_delivered_at: string | null;
+
+  /** To be posted, or posted again */
+  pending_batches: number;
+
+  /** Given up; they can be sent again */
+  dead_batches: number;
+};
+
+export type EventStreamAnswer = {
+  response_id: string;
+  type: 'event_stream';
+  data: {
+    event_stream: EventStream;
+  };
+};
+
+/** What is not named stays */
+export type EventStreamChange = {
+  /** Where batches are posted; a public address, http or https */
+  url?: string;
+
+  /** Default: all of them */
+  events?: EventStreamKind[];
+
+  /** Attributes of the user that each event says; default: none */
+  user_attributes?: string[];
+
+  /** What each event says of the device: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: nothing */
+  device_attributes?: string[];
+};
+
+export type EventStreamCreate = {
+  /** Where batches are posted; a public address, http or https */
+  url: string;
+
+  /** Default: all of them */
+  events?: EventStreamKind[];
+
+  /** Attributes of the user that each event says; default: none */
+  user_attributes?: string[];
+
+  /** What each event says of the device: platform, device_id, app_id, model, app_version, os_version, locale, push_id; default: nothing */
+  device_attributes?: string[];
+};
+
+export type EventStreamCreated = {
+  response_id: string;
+  type: 'event_stream';
+  data: {
+    event_stream: EventStream;
+
+    /** Signs what is posted (Standard Webhooks); answered this once */
+    secret: string;
+  };
+};
+
+/** What happened to a message */
+export type EventStreamKind = 'cleared' | 'clicked' | 'control_group' | 'delivered';
+
+export type EventStreamRemoved = {
+  response_id: string;
+  type: 'event_stream';
+  data: {
+    removed: boolean;
+  };
+};
+
+export type EventStreams = {
+  response_id: string;
+  type: 'event_stream';
+  data: {
+    event_streams: EventStream[];
+  };
 };
 
 export type ExecutionsPageV1 = {

@@ -11,6 +11,7 @@ const names: Record<string, [name: string, about: string]> = {
   retries: ['Retries', 'deliveries that a provider has not accepted yet'],
   'segment-files': ['Files of segments', 'to be downloaded and read'],
   callbacks: ['Callbacks', 'about file operations'],
+  'event-batches': ['Batches of events', 'for the receivers of event streams'],
   emails: ['Emails', 'reports of file operations'],
   erasures: ['User deletions', 'after the configured delay'],
   'wake-ups': ['Wake-ups', 'hints to look at once; the work is in the rows above'],

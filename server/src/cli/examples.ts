@@ -31,6 +31,19 @@ const examples: Record<string, readonly string[]> = {
   'callbacks list': ['callbacks list', 'callbacks list --json'],
   'callbacks resend': ['callbacks resend 01a205d1deb61da051ccde15'],
   'callbacks secret': ['callbacks secret'],
+  'event-streams list': ['event-streams list', 'event-streams list --json'],
+  'event-streams add': [
+    'event-streams add --url https://example.com/events',
+    'event-streams add --url https://example.com/events --events delivered clicked --user-attributes city plan',
+  ],
+  'event-streams change': ['event-streams change 01a205d1deb61da051ccde15 --device-attributes platform app_id'],
+  'event-streams remove': ['event-streams remove 01a205d1deb61da051ccde15'],
+  'event-streams secret': ['event-streams secret 01a205d1deb61da051ccde15'],
+  'event-streams dead': ['event-streams dead 01a205d1deb61da051ccde15'],
+  'event-streams resend': [
+    'event-streams resend 01a205d1deb61da051ccde15',
+    'event-streams resend 01a205d1deb61da051ccde15 --batch 01a205d1deb61da051ccde16',
+  ],
   'campaigns list': ['campaigns list', 'campaigns list --json'],
   'campaigns search': [
     'campaigns search --name spring --status SENT SENDING',

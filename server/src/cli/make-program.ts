@@ -15,6 +15,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   export: async () => (await import('./export-command.ts')).registerExport,
   segments: async () => (await import('./segments-command.ts')).registerSegments,
   callbacks: async () => (await import('./callbacks-command.ts')).registerCallbacks,
+  'event-streams': async () => (await import('./event-streams-command.ts')).registerEventStreams,
   campaigns: async () => (await import('./campaigns-command.ts')).registerCampaigns,
   accounts: async () => (await import('./accounts-command.ts')).registerAccounts,
   explain: async () => (await import('./explain-command.ts')).registerExplain,

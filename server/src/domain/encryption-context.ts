@@ -15,6 +15,8 @@ export const encryptionContext = {
   /** The provider token that all nodes share, by the key it was signed with. */
   providerToken: ({ key }: { key: string }) => `provider-token:${key}`,
   webhookSecret: ({ workspaceId }: { workspaceId: string }) => `webhook-secret:${workspaceId}`,
+  eventStreamSecret: ({ workspaceId, id }: { workspaceId: string; id: string }) =>
+    `event-stream-secret:${workspaceId}:${id}`,
   idempotentAnswer: (row: { workspaceId: string; operation: string; keyHash: Uint8Array }) =>
     `idempotency:${row.workspaceId}:${row.operation}:${Buffer.from(row.keyHash).toString('hex')}`,
   companySignIn: () => 'company-sign-in',

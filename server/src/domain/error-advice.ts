@@ -111,6 +111,8 @@ export const errorAdvice: Record<ErrorName, string> = {
   BUSINESS_EVENT_NOT_FOUND: 'Make the event first; names are compared exactly.',
   BUSINESS_EVENT_NAME_TAKEN: 'Use the event that has this name, or choose another.',
   BUSINESS_EVENT_LIMITED: 'Use an event that exists; there are at most 50.',
+  EVENT_STREAM_NOT_FOUND: 'List the streams of the workspace; of a batch, those that were given up.',
+  EVENT_STREAM_LIMITED: 'Change a stream, or remove one.',
   BUSINESS_EVENT_WITHOUT_CAMPAIGNS: 'Publish a campaign that this event triggers, or resume a paused one.',
   BUSINESS_EVENT_ATTRIBUTE_WRONG: 'Send the attributes the event was made with, each in its type.',
   BUSINESS_EVENT_RATE_LIMITED: slower,

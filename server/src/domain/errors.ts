@@ -96,6 +96,9 @@ export const errorRegistry = {
   BUSINESS_EVENT_NOT_FOUND: 'Business event does not exists',
   BUSINESS_EVENT_NAME_TAKEN: 'A business event of this name exists already',
   BUSINESS_EVENT_LIMITED: 'A workspace has at most 50 business events',
+  // The outgoing stream of events
+  EVENT_STREAM_NOT_FOUND: 'There is no such event stream or batch.',
+  EVENT_STREAM_LIMITED: 'A workspace has at most 5 event streams.',
   BUSINESS_EVENT_WITHOUT_CAMPAIGNS: 'No active campaign found for business event name',
   BUSINESS_EVENT_ATTRIBUTE_WRONG: 'Wrong business event attribute passed in api request',
   BUSINESS_EVENT_RATE_LIMITED: 'Too many campaigns were triggered. Please retry later.',

@@ -8,6 +8,8 @@ import type { Logger } from '../log.ts';
 import type { Database } from '../storage/database.ts';
 import { isDistributed } from '../storage/cluster/is-distributed.ts';
 import { makeDeliverCallbacks } from './callbacks/deliver-callbacks.ts';
+import { makeNoteEventBatches } from './event-streams/note-event-batches.ts';
+import { makePostEventBatches } from './event-streams/post-event-batches.ts';
 import { makeAttributeConversions } from './conversions/attribute-conversions.ts';
 import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { AppsOfWorkspace } from './credentials/load-credentials.ts';
@@ -72,6 +74,8 @@ export type WorkerDependencies = {
   /** Sends reports; undefined keeps them to be read in the console. */
   smtpClient: SmtpClient | undefined;
   segmentUsersPerDay: number;
+  /** The service's abbreviation, as in names of headers. */
+  abbreviation: string;
   /** How long an event waits before it is counted as a conversion. */
   conversionSettleSeconds: number;
   outcomes: KeptOutcomes;
@@ -148,7 +152,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     retry.wake();
   };
   const mended = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
-  const segments = startSegmentJobs(deps, { onFilled: release.wake });
+  const segments = startReceiverJobs(deps, { onFilled: release.wake });
   const dueKeeping = [makeExpireSegments({ database }), makeEraseDueUsers({ database })].map((job) =>
     startJob(job, looping),
   );
@@ -196,8 +200,11 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   };
 }
 
-/** What follows a file operation: its fill, then callback and report; and runs that waited for the segment. */
-function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
+/**
+ * What leaves for receivers of others: what follows a file operation (its fill, then callback and report; and runs that
+ * waited for the segment), and the streams of events.
+ */
+function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
   const { database, clock, log, smtpClient, allowedNetworks, proxy } = deps;
   const looping = { clock, log, book: deps.book, rest: deps.rest };
   const outgoing = makeOutgoingClient({ allowedNetworks, proxy });
@@ -210,6 +217,13 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
     outcomes: deps.outcomes,
   });
   const callbacks = startJob(callbackJob, looping);
+  const eventJob = makePostEventBatches({
+    ...{ database, clock, log, encryption: deps.encryption, outcomes: deps.outcomes },
+    post: (request) => postOnce(outgoing, request),
+    abbreviation: deps.abbreviation,
+  });
+  const events = startJob(eventJob, looping);
+  const noted = startJob(makeNoteEventBatches({ database, onNoted: events.wake }), looping);
   const emails = startJob(makeSendEmails({ database, clock, smtpClient, outcomes: deps.outcomes }), looping);
   const fillJob = makeFillSegments({
     database,
@@ -222,19 +236,20 @@ function startSegmentJobs(deps: WorkerDependencies, { onFilled }: { onFilled: ()
     emailState: smtpClient ? 'PENDING' : 'KEPT',
     onEnded() {
       callbacks.wake();
-      emails?.wake();
+      emails.wake();
       onFilled();
     },
   });
   const fills = Array.from({ length: parallelFills }, () => startJob(fillJob, looping));
+  const jobs = [...fills, callbacks, noted, events, emails];
   return {
     wake() {
-      for (const job of [...fills, callbacks, ...(emails ? [emails] : [])]) job.wake();
+      for (const job of jobs) job.wake();
     },
     async stop() {
       fillJob.abort();
-      await Promise.all([...fills, callbacks, ...(emails ? [emails] : [])].map((job) => job.stop()));
-      await callbackJob.settled();
+      await Promise.all(jobs.map((job) => job.stop()));
+      await Promise.all([callbackJob.settled(), eventJob.settled()]);
       await outgoing.close();
       smtpClient?.close();
     },

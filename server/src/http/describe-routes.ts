@@ -14,6 +14,7 @@ const tags = [
   { name: 'Campaigns', description: 'Search campaigns and their executions, V1 (deprecated) and V5' },
   { name: 'Business events', description: 'Events of a business that start campaigns' },
   { name: 'Statistics', description: 'What became of the messages of campaigns' },
+  { name: 'Event streams', description: 'What became of messages, posted to addresses of the workspace' },
   { name: 'Data', description: 'Users and devices in' },
   { name: 'Apps', description: 'Packages, bundle ids and sites, and what their messages have' },
   { name: 'Live Activities', description: 'Live Activities of iPhones: started, updated and ended by push' },

@@ -59,6 +59,7 @@ export async function startEngine(
     smtpClient:
       config.smtpUrl === undefined ? undefined : makeSmtpClient({ url: config.smtpUrl, from: config.emailFrom }),
     segmentUsersPerDay: config.segmentUsersPerDay,
+    abbreviation: config.headerPrefix,
     conversionSettleSeconds: config.mode === 'sandbox' ? sandboxConversionSettleSeconds : conversionSettleSeconds,
   });
   started.push(worker);

@@ -17,6 +17,7 @@ import { appRoutes } from '../http/apps/routes.ts';
 import { businessEventRoutes } from '../http/business-events/routes.ts';
 import { campaignRoutes } from '../http/campaigns/routes.ts';
 import { dataRoutes } from '../http/data/routes.ts';
+import { eventStreamRoutes } from '../http/event-streams/routes.ts';
 import { explainRoutes } from '../http/explain/routes.ts';
 import { healthRoutes } from '../http/health/routes.ts';
 import { interactionRoutes } from '../http/interactions/routes.ts';
@@ -85,6 +86,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     explainRoutes(deps),
     statsRoutes(deps),
     liveActivityRoutes(deps),
+    eventStreamRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),
     makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, sandbox }),
   ];

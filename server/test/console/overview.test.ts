@@ -201,6 +201,7 @@ describe('diagnostics', () => {
       'retries',
       'segment-files',
       'callbacks',
+      'event-batches',
       'mails',
       'erasures',
       'wake-ups',

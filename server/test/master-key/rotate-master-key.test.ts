@@ -103,6 +103,11 @@ test('a value of every column is readable under the new key alone, with 0 left u
     values ('team', ${encrypt(encryptionContext.providerToken({ key: 'team' }))}, ${at})`;
   await sql`insert into company_sign_ins (state_hash, browser_hash, sealed, expires_at)
     values (${keyHash}, ${keyHash}, ${encrypt(encryptionContext.companySignIn())}, ${at})`;
+  const stream = '5'.repeat(24);
+  await sql`insert into event_streams (id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes,
+      created_at, updated_at)
+    values (${stream}, ${workspaceId}, 'https://a.example', ${encrypt(encryptionContext.eventStreamSecret({ workspaceId, id: stream }))},
+      '{clicked}', '{}', '{}', ${at}, ${at})`;
   const operation = 'push';
   await sql`insert into idempotency_keys (workspace_id, operation, key_hash, body_hash, answer_sealed, created_at)
     values (${workspaceId}, ${operation}, ${keyHash}, ${keyHash},

@@ -65,8 +65,10 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* tokenCalls(walk);
   yield* dataCalls(walk);
   yield* appCalls();
+  yield* eventStreamCalls(walk);
   yield* pushCalls(walk);
   yield* liveActivityCalls();
+  yield { operationId: 'removeEventStream', parameters: { id: walk.said('createEventStream').data.event_stream.id } };
   yield* segmentCalls(walk);
   yield* businessEventCalls();
   yield* v5Calls(walk);
@@ -118,6 +120,19 @@ function* appCalls(): Generator<ExampleCall> {
   yield { operationId: 'listApps' };
   yield { operationId: 'readApp', parameters: { ...courier, platform: 'ANDROID' } };
   yield { operationId: 'removeApp', parameters: { ...courier, platform: 'ANDROID' } };
+}
+
+function* eventStreamCalls({ receiver, said }: Walk): Generator<ExampleCall> {
+  yield {
+    operationId: 'createEventStream',
+    body: { url: `${receiver}/events`, events: ['clicked'], user_attributes: ['city'] },
+  };
+  const { id } = said('createEventStream').data.event_stream;
+  yield { operationId: 'changeEventStream', parameters: { id }, body: { device_attributes: ['platform', 'app_id'] } };
+  yield { operationId: 'getEventStream', parameters: { id } };
+  yield { operationId: 'listEventStreams' };
+  yield { operationId: 'listDeadEventBatches', parameters: { id, limit: '10' } };
+  yield { operationId: 'resendDeadEventBatches', parameters: { id }, body: {} };
 }
 
 function* dataCalls({ workspaceId, keys }: Walk): Generator<ExampleCall> {

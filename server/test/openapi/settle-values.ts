@@ -53,6 +53,7 @@ export function makeSettle(walk: {
       .replace(/\b(cat|crt)_[\w-]{43}/g, (token, kind: string) =>
         numbered(kind, token, (number) => `${kind}_${'example'.padEnd(42, '0')}${number}`),
       )
+      .replace(/\bwhsec_[A-Za-z0-9+/=]{44}/g, () => `whsec_${'example'.padEnd(43, '0')}=`)
       .replace(/\b[0-9a-f]{32}\b/g, (id) => numbered('request', id, (number) => String(number).padStart(32, '0')))
       .replace(/\b[0-9a-f]{24}\b/g, (id) => numbered('id', id, (number) => String(number).padStart(24, '0')))
       .replace(/\b20(?!99)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d/g, '2026-01-31T09:30:00')

@@ -37,6 +37,11 @@ export async function walkExamples(bundle: CarillonBundle): Promise<Record<strin
       if (!found) throw new Error(`no operation is named ${call.operationId}`);
       // So many calls in a minute no integration makes.
       await bundle.database`delete from limit_windows`;
+      if (call.operationId === 'removeEventStream') {
+        const body = await receiver.streamed;
+        const parameters = { ...shownWebhook, 'webhook-id': body.svc_request_id };
+        examples.eventBatch = settle({ parameters, body }) as Example;
+      }
       const made = await makeCall({ bundle, walk }, call, found);
       answers.set(call.operationId, made.answer);
       examples[call.operationId] = settle(show(made)) as Example;
@@ -153,16 +158,23 @@ function show({ status, answer, parameters, body }: Made): Example {
   };
 }
 
-/** Serves the file of a segment and waits for its callback. */
-async function startReceiver(): Promise<{ url: string; called: Promise<unknown>; stop(): Promise<void> }> {
+/** Serves the file of a segment, and waits for its callback and for a batch of events, of which it keeps the first. */
+async function startReceiver() {
   const called = Promise.withResolvers<unknown>();
+  const streamed = Promise.withResolvers<{ svc_request_id: string }>();
   const server = createServer((request, response) => {
     if (request.method === 'GET') return response.setHeader('content-type', 'text/csv').end('ada\ngrace\nunknown\n');
     let text = '';
     request.on('data', (piece) => (text += piece));
     request.on('end', () => {
       response.end();
-      called.resolve(JSON.parse(text));
+      const body = JSON.parse(text);
+      if (request.url !== '/events') return called.resolve(body);
+      const [first] = body.events;
+      return streamed.resolve({
+        ...body,
+        events: [{ ...first, event_time: Number(shownWebhook['webhook-timestamp']) }],
+      });
     });
     return undefined;
   });
@@ -170,6 +182,7 @@ async function startReceiver(): Promise<{ url: string; called: Promise<unknown>;
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     called: called.promise,
-    stop: () => new Promise((resolve) => server.close(() => resolve())),
+    streamed: streamed.promise,
+    stop: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

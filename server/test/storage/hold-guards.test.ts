@@ -72,9 +72,16 @@ describe('a chunk', () => {
     ],
     [
       'closeWindow',
-      (tx, hold) => chunks.closeWindow(tx, { ...hold, leaseUntil, suspectDevices: null, setAside: 1 }),
-      true,
-      false,
+      (tx, hold) =>
+        chunks.closeWindow(tx, {
+          ...hold,
+          leaseUntil,
+          suspectDevices: null,
+          setAside: 1,
+          workspaceId: bundle.workspaceId,
+        }),
+      { isStreamed: false },
+      undefined,
     ],
     ['abandonChunk', (tx, hold) => chunks.abandonChunk(tx, { ...hold, at }), undefined, undefined],
     ['endChunk', (tx, hold) => chunks.endChunk(tx, { ...hold, state: 'DONE', at }), true, false],

@@ -70,6 +70,7 @@ const worker = await startWorker({
   allowedNetworks: config.allowedNetworks,
   smtpClient: undefined,
   outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
+  abbreviation: config.headerPrefix,
   segmentUsersPerDay: config.segmentUsersPerDay,
   conversionSettleSeconds,
 });

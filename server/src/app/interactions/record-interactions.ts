@@ -3,8 +3,11 @@ import { localeName } from '../../domain/experiments/variants.ts';
 import { maxReports } from '../../domain/interactions/limits.ts';
 import { selectNewReports } from '../../domain/interactions/select-new-reports.ts';
 import type { InteractionSubject } from '../../domain/interactions/interaction-token.ts';
+import { eventUuid } from '../../domain/event-streams/streamed-event.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
+import { markReports } from '../../storage/event-streams/stream-marks.ts';
+import type { ReportMark } from '../../storage/event-streams/stream-marks.ts';
 import { findErasedDevices } from '../../storage/users/erasures.ts';
 import {
   addCampaignInteractions,
@@ -65,9 +68,18 @@ export async function recordInteractions(
           ...{ trials: 0, successes: 1 },
         })),
       );
+      await markReports(tx, { marks: fresh.flatMap(markOf), at: received[0]!.at });
     });
   }
   return reports.map((report) => report !== undefined);
+}
+
+/** What the streams of the workspace are told; that a message was shown is no event of theirs. */
+function markOf({ kind, digest, bucket, workspaceId, runId, deviceId, platform, action }: DeviceReport): ReportMark[] {
+  if (kind === 'IMPRESSION') return [];
+  const streamed = kind === 'CLICK' ? ('clicked' as const) : ('cleared' as const);
+  const uuid = eventUuid([streamed, runId, deviceId, digest.toString('hex')]);
+  return [{ workspaceId, runId, bucket, kind: streamed, deviceId, platform, action, uuid }];
 }
 
 async function withoutErased(database: Database, reports: DeviceReport[]): Promise<DeviceReport[]> {

@@ -1,4 +1,5 @@
 import type * as delivery from '../delivery/limits.ts';
+import type * as eventStreams from '../event-streams/limits.ts';
 import type * as interactions from '../interactions/limits.ts';
 import type * as outbox from '../outbox/limits.ts';
 import type * as template from '../template/limits.ts';
@@ -10,6 +11,7 @@ export const deliveryLimitTexts: {
   template: LimitTexts<typeof template>;
   interactions: LimitTexts<typeof interactions>;
   outbox: LimitTexts<typeof outbox>;
+  'event-streams': LimitTexts<typeof eventStreams>;
 } = {
   delivery: {
     maxDeliveryAttempts: {
@@ -100,6 +102,36 @@ export const deliveryLimitTexts: {
       unit: 'seconds',
       per: 'message',
       whenReached: 'It has failed, and can be sent again by hand.',
+      source: 'ours',
+    },
+  },
+  'event-streams': {
+    maxEventStreams: {
+      what: 'Event streams',
+      unit: 'streams',
+      per: 'workspace',
+      whenReached: 'EVENT_STREAM_LIMITED',
+      source: 'ours',
+    },
+    maxEventsPerBatch: {
+      what: 'Events that are posted together',
+      unit: 'events',
+      per: 'message',
+      whenReached: 'There is another batch.',
+      source: 'fact 7',
+    },
+    eventBatchRetrySeconds: {
+      what: 'Waits before the second and every further attempt of a batch of events',
+      unit: 'seconds',
+      per: 'message',
+      whenReached: 'It is given up, and can be sent again by hand.',
+      source: 'fact 7',
+    },
+    maxStreamedAttributes: {
+      what: 'Attributes of users that an event stream names',
+      unit: 'attributes',
+      per: 'request',
+      whenReached: 'CAMPAIGN_REQUEST_INVALID',
       source: 'ours',
     },
   },

@@ -12,6 +12,7 @@ import * as idempotency from '../idempotency/limits.ts';
 import * as interactions from '../interactions/limits.ts';
 import * as liveActivities from '../live-activities/limits.ts';
 import * as ledger from '../ledger/limits.ts';
+import * as eventStreams from '../event-streams/limits.ts';
 import * as outbox from '../outbox/limits.ts';
 import * as push from '../push/limits.ts';
 import * as retention from '../retention/limits.ts';
@@ -73,6 +74,7 @@ export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeo
   template,
   interactions,
   outbox,
+  'event-streams': eventStreams,
   users,
   events,
   devices,

@@ -65,6 +65,20 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'Each as a whole, by its end. One that is still to be delivered stays.',
   },
   {
+    what: 'Batches of outgoing events that nobody took',
+    tables: ['event_stream_batches'],
+    grows: 'A row for up to 100 events; one that was taken is deleted at once',
+    kept: { setting: 'CARILLON_KEEP_MESSAGES_DAYS' },
+    removed: 'By its making. One that is still to be delivered stays.',
+  },
+  {
+    what: 'What is to be put into batches of outgoing events',
+    tables: ['event_stream_marks'],
+    grows: 'A row for each window of a send and each click, and stream; none without streams',
+    kept: { until: 'it is in a batch: a second; longer while a receiver has 200 batches before it' },
+    removed: 'By the transaction that makes the batch.',
+  },
+  {
     what: 'File operations of segments, with skipped lines and what is left of their files; imports',
     tables: ['segment_operations', 'segment_rejects', 'segment_file_pieces', 'imports'],
     grows: 'A row for each operation, up to 10,000 skipped lines; a row for each imported file',
@@ -186,6 +200,7 @@ export const keptTables: readonly KeptTables[] = [
       'apps',
       'provider_credentials',
       'business_events',
+      'event_streams',
       'accounts',
       'account_identities',
       'installation',
@@ -193,7 +208,7 @@ export const keptTables: readonly KeptTables[] = [
       'bucket_shards',
     ],
     grows:
-      'With what is set up: at most 50 business events a workspace, a row for each migration, a key for each rotation; `bucket_shards` is empty',
+      'With what is set up: at most 50 business events and 5 event streams a workspace, a row for each migration, a key for each rotation; `bucket_shards` is empty',
     kept: { until: 'they are removed' },
     removed: 'By whoever set them up. An archived key stays: its calls and lines name it.',
   },

@@ -12,6 +12,7 @@ import {
   settleDeliveries,
 } from '../../storage/ledger/due-deliveries.ts';
 import type { Address, DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
+import { markDeliveries } from '../../storage/event-streams/stream-marks.ts';
 import { findRunsToSendAgain, keepSendingRuns, listSendingDays } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { addLearned } from '../../storage/runs/run-variations.ts';
@@ -27,6 +28,7 @@ import { leaseQuota, quotaFor } from './run-throttle.ts';
 import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import { trialsOf } from './learn-of-window.ts';
+import { marksOf } from '../event-streams/marks-of.ts';
 import { keepWaiting, tellRun } from './wait-for-credential.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
@@ -265,6 +267,13 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
       await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
     const isStored = new Set(stored);
+    const marks = byRun.flatMap(({ run, places }) =>
+      marksOf(
+        run,
+        places.filter((place) => isStored.has(place)).map((place) => kept[place]!),
+      ),
+    );
+    await markDeliveries(tx, { marks, at });
     for (const { run, places } of byRun)
       await tellRun(tx, {
         run,

@@ -26,6 +26,7 @@ import { addLearned } from '../../storage/runs/run-variations.ts';
 import { bucketGroup } from './bucket-group.ts';
 import { LostWorkError } from '../keep-outcomes.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
+import { markDeliveries } from '../../storage/event-streams/stream-marks.ts';
 import { leaseEnd } from './chunk-lease.ts';
 import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
@@ -35,6 +36,7 @@ import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
+import { marksOf } from '../event-streams/marks-of.ts';
 import { keepWaiting, tellRun } from './wait-for-credential.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 
@@ -203,8 +205,9 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
   const { run, chunk } = window;
   const now = clock.now();
   // The chunk's row first: its lock decides whether this worker may store anything at all.
-  const isOurs = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: leaseEnd(clock) });
-  if (!isOurs) throw new LostWorkError();
+  const { workspaceId } = run;
+  const closed = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: leaseEnd(clock), workspaceId });
+  if (!closed) throw new LostWorkError();
   const results = await keepWaiting(tx, { run, results: window.results, at: now });
   await moveCursor(tx, { runId: run.id, workspaceId: run.workspaceId, ...window.end });
   const stored = await insert(tx, {
@@ -226,6 +229,7 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
   await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
   await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
   await tellRun(tx, { run, results });
+  if (closed.isStreamed) await markDeliveries(tx, { marks: marksOf(run, fresh), at: now });
   if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { eraseStreamedEvents } from '../../storage/event-streams/erased-events.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
@@ -13,6 +14,7 @@ import {
   eraseTargets,
   eraseUserMessages,
   eraseUsers,
+  listDevicesOf,
 } from '../../storage/users/erased-traces.ts';
 import type { User } from '../../storage/users/erased-traces.ts';
 import { noteErasureStep, takeDueErasure } from '../../storage/users/erasures.ts';
@@ -60,6 +62,11 @@ async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<vo
 async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, number>> {
   const salted = { ...user, salt: randomBytes(32).toString('hex') };
   const interactions = await eraseInteractions(tx, user);
+  const streamed = await eraseStreamedEvents(tx, {
+    workspaceId: user.workspaceId,
+    userIds: user.users.map(({ userId }) => userId),
+    deviceIds: await listDevicesOf(tx, user),
+  });
   const { devices, addresses, messages } = await eraseDevices(tx, user);
   const identifiers = await eraseIdentifiers(tx, user);
   const events = await eraseEvents(tx, user);
@@ -83,6 +90,7 @@ async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, 
     deliveries,
     user_messages: userMessages,
     runs,
+    event_stream_batches: streamed,
     sandbox_messages: messages,
     audit_log: auditLines,
   };

@@ -8,6 +8,7 @@ import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
 import {
   deleteOldAuditLines,
   deleteOldErasures,
+  deleteOldEventBatches,
   deleteOldImports,
   deleteOldInteractions,
   deleteOldMessages,
@@ -58,6 +59,7 @@ export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldR
         remove: (tx, old) => deleteOldMessages(tx, { of, ...old }),
       }),
     ),
+    trimDated({ table: 'event_stream_batches', keptDays: messages, batch: 500, remove: deleteOldEventBatches }),
     trimDated({ table: 'segment_operations', keptDays: operations, batch: 20, remove: deleteOldOperations }),
     trimOldest('imports', operations, deleteOldImports),
     trimDated({ table: 'audit_log', keptDays: audit, batch: batchRows, remove: deleteOldAuditLines }),

@@ -9,14 +9,15 @@ import type { CampaignAccessDependencies } from './campaign-route-dependencies.t
  * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decision
  * D45); SVC-APPKEY; the limits (decision D44), whose state every answer carries (fact 4.6).
  *
+ * @param scope what the key is for, where a route has the dialect of campaigns and is about something else
  * @param appKey whether the version demands SVC-APPKEY (fact 4.1); one that is sent must name the workspace
  */
 export function makeRequireCampaignAccess(
   deps: CampaignAccessDependencies,
-  { appKey: demand }: { appKey: 'required' | 'optional' },
+  { appKey: demand, scope = 'campaign' }: { appKey: 'required' | 'optional'; scope?: 'campaign' | 'data' },
 ) {
   const { vendorHeaders } = deps;
-  const requireKey = makeRequireApiKey(deps, 'campaign', {
+  const requireKey = makeRequireApiKey(deps, scope, {
     missing: 'CAMPAIGN_CREDENTIALS_MISSING',
     invalid: 'CAMPAIGN_CREDENTIALS_INVALID',
     notCovering: 'CAMPAIGN_KEY_NOT_ALLOWED',

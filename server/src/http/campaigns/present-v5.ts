@@ -27,6 +27,8 @@ export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
   CAMPAIGN_CREATION_LIMITED: { status: 429, code: 'RATE_LIMITED' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'BAD_REQUEST' },
   IDEMPOTENCY_CONFLICT: { status: 409, code: 'BAD_REQUEST' },
+  EVENT_STREAM_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
+  EVENT_STREAM_LIMITED: { status: 409, code: 'BAD_REQUEST' },
   BUSINESS_EVENT_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
   BUSINESS_EVENT_WITHOUT_CAMPAIGNS: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
   BUSINESS_EVENT_ATTRIBUTE_WRONG: { status: 400, code: 'VALIDATION_FAILED' },

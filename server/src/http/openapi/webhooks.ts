@@ -38,6 +38,39 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' as const },
 });
 
+const signature = [
+  header('webhook-id', 'The same for every attempt'),
+  header('webhook-timestamp', 'Seconds since 1970 at which this attempt was made'),
+  header('webhook-signature', 'v1, a comma and the Base64 of HMAC-SHA-256 over id.timestamp.body'),
+];
+
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+const anything = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description });
+export const eventBatch = named(
+  'EventBatch',
+  Type.Object({
+    app_name: Type.String({ description: 'Name of the workspace' }),
+    source: Type.Literal('CARILLON'),
+    svc_request_id: Type.String({ description: 'As webhook-id; its name has the abbreviation of the installation' }),
+    events: Type.Array(
+      Type.Object({
+        event_name: Type.String({ description: 'As event_code' }),
+        event_code: Type.String({ description: 'NOTIFICATION_RECEIVED_SVC, n_i_s and others; docs/event-stream.md' }),
+        event_uuid: Type.String({ description: 'The same in each attempt' }),
+        event_time: Type.Integer({ description: 'Seconds since 1970' }),
+        event_type: Type.Unsafe<string>({ type: 'string', enum: ['CAMPAIGN_EVENT', 'USER_ACTION_EVENT'] }),
+        event_source: Type.Literal('CARILLON'),
+        push_id: textOrNull,
+        uid: Type.Union([Type.String({ description: 'customer_id' }), Type.Null()]),
+        event_attributes: anything('The campaign: campaign_id, campaign_name, campaign_type, campaign_channel'),
+        user_attributes: anything('Those that the stream names'),
+        device_attributes: anything('Those that the stream names'),
+      }),
+      { maxItems: 100 },
+    ),
+  }),
+);
+
 /** What this service calls by itself: the receiver is whoever was named in a request. */
 export const webhooks = {
   fileSegment: {
@@ -48,16 +81,29 @@ export const webhooks = {
         'Posted to callback_url of the request until the receiver replies with 200. A repeat has the same webhook-id and body. Signed as Standard Webhooks say, with the secret of the workspace.',
       tags: ['Callbacks'],
       security: [],
-      parameters: [
-        header('webhook-id', 'The same for every attempt'),
-        header('webhook-timestamp', 'Seconds since 1970 at which this attempt was made'),
-        header('webhook-signature', 'v1, a comma and the Base64 of HMAC-SHA-256 over id.timestamp.body'),
-      ],
+      parameters: signature,
       requestBody: { required: true, content: { 'application/json': { schema: fileSegmentCallback } } },
       responses: {
         200: { description: 'Received' },
         '4XX': { description: 'Not received; it is posted again' },
         '5XX': { description: 'Not received; it is posted again' },
+      },
+    },
+  },
+  eventBatch: {
+    post: {
+      operationId: 'eventBatch',
+      summary: 'What became of messages, up to 100 events',
+      description:
+        'Posted to the address of an event stream until the receiver replies 2xx, at most four times. A repeat has the same webhook-id and the same event_uuid of each event. Signed as Standard Webhooks say, with the secret of the stream.',
+      tags: ['Callbacks'],
+      security: [],
+      parameters: signature,
+      requestBody: { required: true, content: { 'application/json': { schema: eventBatch } } },
+      responses: {
+        '2XX': { description: 'Taken' },
+        '4XX': { description: 'Not taken; it is posted again' },
+        '5XX': { description: 'Not taken; it is posted again' },
       },
     },
   },

@@ -16,6 +16,10 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
     contextOf: encryptionContext.webhookSecret,
   }),
   valuesOf<{ id: string; workspaceId: string }>({
+    ...{ table: 'event_streams', column: 'secret_sealed', key: { id: 'id' }, besides: { workspaceId: 'workspace_id' } },
+    contextOf: encryptionContext.eventStreamSecret,
+  }),
+  valuesOf<{ id: string; workspaceId: string }>({
     ...{ table: 'api_keys', column: 'secret_sealed', key: { id: 'id' }, besides: { workspaceId: 'workspace_id' } },
     contextOf: encryptionContext.pushKey,
   }),

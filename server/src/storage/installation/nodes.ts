@@ -73,13 +73,20 @@ export async function deleteSilentNodes(tx: Queryable, before: Date): Promise<nu
   return rows.count;
 }
 
-export type FreedLeases = { chunks: number; retries: number; files: number; callbacks: number; emails: number };
+export type FreedLeases = {
+  chunks: number;
+  retries: number;
+  files: number;
+  callbacks: number;
+  emails: number;
+  eventBatches: number;
+};
 
 /**
  * Ends every lease and forgets every node, for a caller who knows that no other process works on this database. What was
  * held is taken up at once, as if its leases had run out: a worker that died in the middle still counts as one that did.
  * Rows in the order of the index that finds them; nobody else is there to wait for. Indexes: chunks_open,
- * deliveries_waiting of the days of open runs, segment_operations_open, callbacks_due, mails_due.
+ * deliveries_waiting of the days of open runs, segment_operations_open, callbacks_due, mails_due, event_stream_batches_due.
  */
 export async function endLeasesOfPredecessors(database: Database, at: Date): Promise<FreedLeases> {
   return inTransaction(database, async (tx) => {
@@ -93,6 +100,8 @@ export async function endLeasesOfPredecessors(database: Database, at: Date): Pro
     const callbacks =
       await tx`update callbacks set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
     const emails = await tx`update mails set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
+    const eventBatches = await tx`
+      update event_stream_batches set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
     await tx`delete from nodes`;
     return {
       chunks: chunks.count,
@@ -100,6 +109,7 @@ export async function endLeasesOfPredecessors(database: Database, at: Date): Pro
       files: files.count,
       callbacks: callbacks.count,
       emails: emails.count,
+      eventBatches: eventBatches.count,
     };
   });
 }

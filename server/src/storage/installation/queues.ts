@@ -7,6 +7,7 @@ export const queueNames = [
   'retries',
   'segment-files',
   'callbacks',
+  'event-batches',
   'mails',
   'erasures',
   'wake-ups',
@@ -32,7 +33,8 @@ const dayMilliseconds = 24 * 3_600_000;
 /**
  * What waits in the whole installation, one row a kind of work. Every count ends at a bound, so that a backlog is not made
  * worse by looking at it; of the ledger the partitions of open runs. Indexes: runs_open, chunks_open, chunks_quarantined, deliveries_waiting, segment_operations_open,
- * segment_operations_failed, callbacks_due, callbacks_given_up, mails_due, mails_failed, erasures_due, runs_failed.
+ * segment_operations_failed, callbacks_due, callbacks_given_up, event_stream_batches_due,
+ * event_stream_batches_given_up, mails_due, mails_failed, erasures_due, runs_failed.
  */
 export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
   const since = new Date(at.getTime() - dayMilliseconds);
@@ -65,6 +67,11 @@ export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]>
       ${count(tx`callbacks where state = 'PENDING' and next_at > ${at}`)},
       ${count(tx`callbacks where state = 'GIVEN_UP' and ended_at > ${since}`)},
       (select min(next_at) from callbacks where state = 'PENDING' and next_at <= ${at})
+    union all
+    select 'event-batches', ${count(tx`event_stream_batches where state = 'PENDING' and next_at <= ${at}`)}, ${none},
+      ${count(tx`event_stream_batches where state = 'PENDING' and next_at > ${at}`)},
+      ${count(tx`event_stream_batches where state = 'GIVEN_UP' and ended_at > ${since}`)},
+      (select min(next_at) from event_stream_batches where state = 'PENDING' and next_at <= ${at})
     union all
     select 'mails', ${count(tx`mails where state = 'PENDING' and next_at <= ${at}`)}, ${none},
       ${count(tx`mails where state = 'PENDING' and next_at > ${at}`)},
@@ -117,6 +124,8 @@ export async function findNextDue(
       (select min(not_before) from segment_operations
         where state in ('QUEUED', 'FILLING', 'WAITING') and not_before > ${after} and not_before <= ${until}),
       (select min(next_at) from callbacks where state = 'PENDING' and next_at > ${after} and next_at <= ${until}),
+      (select min(next_at) from event_stream_batches
+        where state = 'PENDING' and next_at > ${after} and next_at <= ${until}),
       (select min(next_at) from mails where state = 'PENDING' and next_at > ${after} and next_at <= ${until}),
       (select min(expires_at) from segments
         where state <> 'ARCHIVED' and expires_at > ${after} and expires_at <= ${until}),
@@ -166,6 +175,8 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
         select 1 from segment_operations where state in ('QUEUED', 'FILLING', 'WAITING') and not_before <= ${at}
       )
       or exists (select 1 from callbacks where state = 'PENDING' and next_at <= ${at})
+      or exists (select 1 from event_stream_marks)
+      or exists (select 1 from event_stream_batches where state = 'PENDING' and next_at <= ${at})
       or exists (select 1 from mails where state = 'PENDING' and next_at <= ${at})
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})
       or exists (select 1 from erasures where state <> 'DONE' and due_at <= ${at})

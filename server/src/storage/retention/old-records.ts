@@ -2,7 +2,8 @@ import { lastIdAt } from '../../domain/ids.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 /** Tables whose ids begin with the time they were made at, so that the old ones are found by their primary key. */
-export type DatedTable = 'runs' | 'callbacks' | 'mails' | 'segment_operations' | 'audit_log' | 'erasures';
+export type DatedTable =
+  'runs' | 'callbacks' | 'mails' | 'event_stream_batches' | 'segment_operations' | 'audit_log' | 'erasures';
 
 /**
  * The next ids of rows made before `before`, oldest first. What must stay, such as a paused run, is passed by once a
@@ -40,6 +41,17 @@ export async function deleteOldMessages(
   await tx`delete from ${tx(of.attempts)} where ${tx(of.key)} = any(${old})`;
   await tx`delete from ${tx(of.table)} where id = any(${old})`;
   return old.length;
+}
+
+/** Batches of outgoing events that were given up before. One that is sent again just now stays. Index: primary key. */
+export async function deleteOldEventBatches(tx: Transaction, { ids, before }: Old): Promise<number> {
+  const rows = await tx`
+    delete from event_stream_batches where id in (
+      select id from event_stream_batches
+      where id = any(${[...ids]}) and state = 'GIVEN_UP' and ended_at < ${before}
+      order by id for update skip locked
+    )`;
+  return rows.count;
 }
 
 /**

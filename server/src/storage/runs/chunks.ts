@@ -118,17 +118,18 @@ export async function closeWindow(
     suspectDevices: number | null;
     /** Whether the window was one device that was set aside. */
     setAside: 0 | 1;
+    workspaceId: string;
   },
-): Promise<boolean> {
-  const rows = await tx`
+): Promise<{ isStreamed: boolean } | undefined> {
+  const [row] = await tx<{ isStreamed: boolean }[]>`
     update chunks
     set window_opened_at = null, window_bucket = null, window_position = null, window_devices = null,
       lease_until = ${hold.leaseUntil}, crashes = 0, suspect_devices = ${hold.suspectDevices},
       set_aside = set_aside + ${hold.setAside}
     where run_id = ${hold.runId} and number = ${hold.number}
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}
-    returning 1`;
-  return rows.length === 1;
+    returning exists (select 1 from event_streams where workspace_id = ${hold.workspaceId}) as "isStreamed"`;
+  return row;
 }
 
 /** Ends the lease of a chunk whose window failed here: as if its worker had died, and without the wait. */

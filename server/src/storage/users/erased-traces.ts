@@ -113,6 +113,17 @@ async function deleteInteractions(
   return rows.count;
 }
 
+/** The devices that are or were the person's. Reads the ledger, so it comes before anonymiseDeliveries. */
+export async function listDevicesOf(tx: Queryable, { workspaceId, users }: User): Promise<string[]> {
+  const deviceIds = new Set<string>();
+  for (const user of users) {
+    const row = { workspaceId, ...user };
+    for (const { deviceId } of await listSentMessages(tx, row)) deviceIds.add(deviceId);
+    for (const id of await listDeviceIds(tx, row)) deviceIds.add(id);
+  }
+  return [...deviceIds];
+}
+
 type ErasedDevice = { id: string; pushId: string; platform: string };
 
 /** Devices, their claims on addresses, and what was put into the inbox of simulated ones. */

@@ -5,7 +5,7 @@ import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { makeEncryption } from '../../../src/domain/encryption.ts';
 import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
-import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/deliver-callbacks.ts';
+import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/post-signed.ts';
 import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
 import { makeLog } from '../../../src/log.ts';
 import {

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { encryptionContext } from '../../domain/encryption-context.ts';
+import type { Encryption } from '../../domain/encryption.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { maxEventStreams } from '../../domain/event-streams/limits.ts';
+import { makeId } from '../../domain/ids.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import {
+  deleteEventStream,
+  findEventStream,
+  findEventStreamSecret,
+  insertEventStream,
+  listEventStreams as listStreams,
+  updateEventStream,
+} from '../../storage/event-streams/event-streams.ts';
+import type { EventStream, EventStreamSettings } from '../../storage/event-streams/event-streams.ts';
+import {
+  listDeadBatches as listBatches,
+  resendDeadBatches as resend,
+} from '../../storage/event-streams/stream-batches.ts';
+import type { DeadBatch } from '../../storage/event-streams/stream-batches.ts';
+import { answerOnce } from '../idempotency/answer-once.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
+
+export type { DeadBatch, EventStream, EventStreamSettings };
+export type EventStreamDependencies = { database: Database; clock: Clock; encryption: Encryption };
+
+type Of = { workspaceId: string; id: string };
+/** Whoever is not a program with a key: what they change is a line of the audit log. */
+type By = { by?: Actor };
+/** What makes a repeat of a request known. */
+type Once = { once?: { key: string | undefined; rawBody: string } };
+const unnamed = { key: undefined, rawBody: '' };
+
+// The Standard Webhooks specification asks for 24 to 64 bytes.
+const secretBytes = 32;
+
+/** A workspace's streams, oldest first. */
+export async function listEventStreams(
+  { database }: EventStreamDependencies,
+  workspaceId: string,
+): Promise<EventStream[]> {
+  return listStreams(database, workspaceId);
+}
+
+/** @throws ServiceError EVENT_STREAM_NOT_FOUND */
+export async function findStream({ database }: EventStreamDependencies, of: Of): Promise<EventStream> {
+  const stream = await findEventStream(database, of);
+  if (!stream) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
+  return stream;
+}
+
+/**
+ * Adds a stream, with a secret of its own: who receives one stream can sign for no other. It begins with what is stored
+ * after this.
+ *
+ * @throws ServiceError EVENT_STREAM_LIMITED
+ */
+export async function createEventStream(
+  deps: EventStreamDependencies,
+  { workspaceId, by, once = unnamed, ...settings }: EventStreamSettings & { workspaceId: string } & By & Once,
+): Promise<{ stream: EventStream; secret: string }> {
+  const { clock, encryption } = deps;
+  const at = clock.now();
+  const made = await answerOnce(deps, { workspaceId, operation: 'event-stream', ...once, at }, async (tx) => {
+    const id = makeId(at);
+    const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
+    const encryptedSecret = encryption.encrypt(secret, encryptionContext.eventStreamSecret({ workspaceId, id }));
+    const row = { ...settings, id, workspaceId, encryptedSecret, at, most: maxEventStreams };
+    if (!(await insertEventStream(tx, row))) throw new ServiceError('EVENT_STREAM_LIMITED');
+    await note(tx, { by, workspaceId, id, action: 'event-stream.add', at });
+    return { id, secret };
+  });
+  return { stream: await findStream(deps, { workspaceId, id: made.id }), secret: made.secret };
+}
+
+/** Changes what is named. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+export async function changeEventStream(
+  deps: EventStreamDependencies,
+  { by, workspaceId, id, ...changed }: Partial<EventStreamSettings> & Of & By,
+): Promise<EventStream> {
+  const { database, clock } = deps;
+  const at = clock.now();
+  const before = await findStream(deps, { workspaceId, id });
+  await inTransaction(database, async (tx) => {
+    const isThere = await updateEventStream(tx, { ...before, ...changed, at });
+    if (!isThere) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
+    await note(tx, { by, workspaceId, id, action: 'event-stream.change', at });
+  });
+  return findStream(deps, { workspaceId, id });
+}
+
+/** With what waits to be delivered. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+export async function removeEventStream(
+  { database, clock }: EventStreamDependencies,
+  { by, ...of }: Of & By,
+): Promise<void> {
+  await inTransaction(database, async (tx) => {
+    if (!(await deleteEventStream(tx, of))) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
+    await note(tx, { by, ...of, action: 'event-stream.remove', at: clock.now() });
+  });
+}
+
+/** @throws ServiceError EVENT_STREAM_NOT_FOUND */
+export async function readEventStreamSecret(
+  { database, clock, encryption }: EventStreamDependencies,
+  { by, ...of }: Of & By,
+): Promise<string> {
+  const encrypted = await findEventStreamSecret(database, of);
+  if (!encrypted) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
+  await inTransaction(database, (tx) => note(tx, { by, ...of, action: 'event-stream.secret', at: clock.now() }));
+  return encryption.decrypt(encrypted, encryptionContext.eventStreamSecret(of)).toString('utf8');
+}
+
+/** Batches that nobody took, newest first. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+export async function listDeadBatches(
+  deps: EventStreamDependencies,
+  { limit, before, ...of }: Of & { limit: number; before?: string | undefined },
+): Promise<DeadBatch[]> {
+  const { id } = await findStream(deps, of);
+  return listBatches(deps.database, { streamId: id, limit, before });
+}
+
+/** Sends one of them again, or all, with every attempt before it. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+export async function resendDeadBatches(
+  deps: EventStreamDependencies,
+  { batchId, by, once = unnamed, ...of }: Of & { batchId?: string | undefined } & By & Once,
+): Promise<number> {
+  const { id } = await findStream(deps, of);
+  const at = deps.clock.now();
+  const { workspaceId } = of;
+  return answerOnce(deps, { workspaceId, operation: `event-batches:${id}`, ...once, at }, async (tx) => {
+    const batches = await resend(tx, { streamId: id, id: batchId, at });
+    if (batchId !== undefined && batches === 0) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
+    await note(tx, { by, ...of, action: 'event-stream.resend', at });
+    return batches;
+  });
+}
+
+type Note = Of & { by: Actor | undefined } & { action: `event-stream.${string}`; at: Date };
+
+async function note(tx: Transaction, { by, workspaceId, id, action, at }: Note): Promise<void> {
+  if (by) await audit(tx, { actor: by, workspaceId, action, object: { id }, at });
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../../clock.ts';
+import type { Lease } from '../../domain/lease.ts';
+import type { Logger } from '../../log.ts';
+import type { Job } from '../job.ts';
+import type { KeptOutcomes } from '../keep-outcomes.ts';
+import { makeLease } from '../make-lease.ts';
+
+export type PostingJob = Job & {
+  /** Resolves when no request is in progress: when stopping, await it after the job and before closing the database. */
+  settled(): Promise<void>;
+};
+
+export type Posting<Due extends { id: string }> = {
+  name: string;
+  clock: Clock;
+  log: Logger;
+  outcomes: KeptOutcomes;
+  claim: (claim: { at: Date; limit: number } & Lease) => Promise<Due[]>;
+  deliver: (due: Due) => Promise<void>;
+};
+
+const maxUnderWay = 20;
+/** Four times what a request may take: a lease that ends means a worker that died. */
+const leaseMilliseconds = 60_000;
+/**
+ * A round waits this long for its receivers and leaves slower ones under way, so they do not hold up the next round.
+ */
+const patienceMilliseconds = 1_000;
+
+/** A job that posts what is due to receivers of others, many at a time, each under a lease. */
+export function makePostingJob<Due extends { id: string }>(posting: Posting<Due>): PostingJob {
+  const { clock, log, outcomes } = posting;
+  const underWay = new Set<Promise<void>>();
+
+  const start = (due: Due): Promise<void> => {
+    const ended = posting
+      .deliver(due)
+      // The database or the decryption failed, not the receiver. The lease expires and it is tried again.
+      .catch((error: unknown) => log.error({ callbackId: due.id, err: error }, 'callback not settled'))
+      .finally(() => underWay.delete(ended));
+    underWay.add(ended);
+    return ended;
+  };
+
+  return {
+    name: posting.name,
+    intervalMilliseconds: 1000,
+    async runOnce(now) {
+      const free = maxUnderWay - underWay.size;
+      if (free === 0 || outcomes.waiting() > 0) return 0;
+      const due = await posting.claim({ at: now, limit: free, ...makeLease(clock, leaseMilliseconds) });
+      await waitAtMost(patienceMilliseconds, Promise.all(due.map(start)));
+      return due.length;
+    },
+    async settled() {
+      await Promise.all(underWay);
+    },
+  };
+}
+
+async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, patience]);
+  clearTimeout(timer);
+}
