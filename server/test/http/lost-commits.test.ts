@@ -279,4 +279,33 @@ describe('100 pushes at once, and the connections of a whole node are cut at the
     expect(ANDROID.received + IOS.received).toBe(125);
     await bundle.stop();
   });
+
+  test.each(['unheard', 'unanswered', 'answered'] as const)(
+    'one that joins a sending campaign is stored as it says, once: %s',
+    { timeout: 60_000 },
+    async (way) => {
+      // Through a pooler it is a transaction, as everything there.
+      const front = async (url: string): Promise<Front> => {
+        cutter = await startCommitCutter(url);
+        return { environment: { DATABASE_URL: cutter.url }, close: () => cutter.close() };
+      };
+      const bundle = await startCarillonBundle({ CARILLON_ROLE: 'api' }, { startFront: front });
+      const { database } = bundle;
+      const push = (name: string) => bundle.push({ ...content, ...toUser(name), campaignName: 'One-time password' });
+      await push('ada');
+      await database`update runs set status = 'SENDING', started_at = created_at`;
+      await database`update campaigns set status = 'SENDING'`;
+      const before = (await database`select response_id from push_requests`).length;
+      let left = 1;
+      cutter.follow((kind) => (kind === 'statement' && left-- > 0 ? way : undefined));
+      const answer = await push('grace');
+      expect(cutter.cuts()[way]).toBe(1);
+      cutter.follow(none);
+      const stored = await database<{ id: string }[]>`select response_id as id from push_requests`;
+      const isStored = stored.length > before;
+      expect(answer.json().status === 'Success', answer.text).toBe(isStored);
+      if (way === 'answered') expect(stored.map(({ id }) => id)).toContain(answer.json().responseId);
+      await bundle.stop();
+    },
+  );
 });

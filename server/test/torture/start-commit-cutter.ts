@@ -9,8 +9,11 @@ import type { AddressInfo, Socket } from 'node:net';
  */
 export type CutWay = 'unheard' | 'unanswered' | 'answered';
 
+/** What commits: the message that ends a transaction, or a statement that is one by itself and stores its receipt. */
+export type CommitKind = 'transaction' | 'statement';
+
 /** Asked at each commit that passes; undefined lets it through. */
-export type CutPlan = () => CutWay | undefined;
+export type CutPlan = (kind: CommitKind) => CutWay | undefined;
 
 export type CommitCutter = {
   /** Leads to the database behind. */
@@ -34,8 +37,8 @@ export async function startCommitCutter(behind: string): Promise<CommitCutter> {
   const cuts: Record<CutWay, number> = { unheard: 0, unanswered: 0, answered: 0 };
   let plan: CutPlan = () => undefined;
 
-  const nextCut = (): CutWay | undefined => {
-    const way = plan();
+  const nextCut: CutPlan = (kind) => {
+    const way = plan(kind);
     if (way !== undefined) cuts[way] += 1;
     return way;
   };
@@ -81,16 +84,18 @@ export async function startCommitCutter(behind: string): Promise<CommitCutter> {
   };
 }
 
-type Pair = { near: Socket; far: Socket; nextCut: () => CutWay | undefined };
+type Pair = { near: Socket; far: Socket; nextCut: CutPlan };
 
 function passCommits({ near, far, nextCut }: Pair): () => boolean {
   let way: CutWay | undefined;
   const asked = makeReader({ isStarting: true });
+  const kindOf = makeKindOf();
   const answered = makeReader({ isStarting: false });
   near.on('data', (bytes: Buffer) => {
     for (const message of asked(bytes)) {
       if (way !== undefined) return;
-      if (isCommit(message)) way = nextCut();
+      const kind = kindOf(message);
+      if (kind !== undefined) way = nextCut(kind);
       if (way === 'unheard') return void near.destroy();
       far.write(message);
       if (way === 'unanswered') far.end(() => near.destroy());
@@ -125,9 +130,29 @@ function makeReader({ isStarting }: { isStarting: boolean }): (bytes: Buffer) =>
   };
 }
 
-/** A simple query whose text ends by committing. */
-function isCommit(message: Buffer): boolean {
-  return message[0] === 'Q'.charCodeAt(0) && /(^|;)\s*commit;?\0$/i.test(message.toString('latin1', 5));
+/**
+ * Whether a message makes the database commit what is looked up when its answer is lost: a simple query whose text ends by
+ * committing, or, outside of a transaction, the `Sync` behind a statement that stores its receipt.
+ */
+function makeKindOf(): (message: Buffer) => CommitKind | undefined {
+  const receipted = new Set<string>();
+  let [isInTransaction, isReceipted] = [false, false];
+  return (message) => {
+    const type = String.fromCharCode(message[0]!);
+    const [first = '', second = ''] = message.toString('latin1', 5).split('\0', 2);
+    if (type === 'Q') {
+      const commits = /(^|;)\s*commit;?$/i.test(first);
+      isInTransaction = !commits && (isInTransaction || /^\s*begin/i.test(first)) && !/^\s*rollback;?$/i.test(first);
+      return commits ? 'transaction' : undefined;
+    }
+    // Parse: a name and a text. Bind: a portal and the name.
+    if (type === 'P') receipted[second.includes('insert into transaction_receipts') ? 'add' : 'delete'](first);
+    if (type === 'B') isReceipted = receipted.has(second);
+    if (type !== 'S') return undefined;
+    const commits = isReceipted && !isInTransaction;
+    isReceipted = false;
+    return commits ? 'statement' : undefined;
+  };
 }
 
 /** `ReadyForQuery`: the database has done all it was asked for. */
