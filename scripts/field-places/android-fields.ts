@@ -8,12 +8,16 @@ type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
   appAlone?: Places;
   /** In the notification, for the system: modes `notification` and `both`. */
   system?: Places;
-  /** In every mode; whole places. */
+  /** In every mode of FCM; whole places. */
   always?: Places;
+  /** In the notification of Huawei's; absent: as `system`. */
+  huawei?: Places;
+  /** Beside it; whole places. */
+  huaweiBeside?: Places;
 };
 
 function android(name: string, sent: unknown, parts: Parts): FieldPlaces {
-  const { app, appAlone, system, always, ...more } = parts;
+  const { app, appAlone, system, always, huawei = system, huaweiBeside, ...more } = parts;
   const [inData, inDataAlone] = [within('data', app), within('data', appAlone)];
   const inNotification = within('android.notification', system);
   return {
@@ -24,6 +28,7 @@ function android(name: string, sent: unknown, parts: Parts): FieldPlaces {
       data: { ...inData, ...inDataAlone, ...always },
       notification: { ...inNotification, ...always },
       both: { ...inData, ...inNotification, ...always },
+      hms: { ...within('android.notification', huawei), ...huaweiBeside },
     },
   };
 }
@@ -71,10 +76,10 @@ const badge = { beside: { 'payload.ANDROID.options.badge': { operation: 'set', v
 export const androidFields: FieldPlaces[] = [
   android('title', 'Order 17', { app: { gcm_title: 'Order 17' }, system: { title: 'Order 17' } }),
   android('message', 'Ready', { app: { gcm_alert: 'Ready' }, system: { body: 'Ready' } }),
-  android('summary', 'Today', { app: { gcm_subtext: 'Today' } }),
-  android('Summary', 'Today', { app: { gcm_subtext: 'Today' } }),
+  android('summary', 'Today', { app: { gcm_subtext: 'Today' }, huawei: { notify_summary: 'Today' } }),
+  android('Summary', 'Today', { app: { gcm_subtext: 'Today' }, huawei: { notify_summary: 'Today' } }),
   android('channel_id', 'orders', { app: { svc_channel_id: 'orders' }, system: { channel_id: 'orders' } }),
-  android('groupKey', 'orders', { app: { svc_group_key: 'orders' } }),
+  android('groupKey', 'orders', { app: { svc_group_key: 'orders' }, huawei: { group: 'orders' } }),
   android('collapseReplaceKey', 'order-17', {
     appAlone: { svc_tag: made },
     system: { tag: made },
@@ -86,19 +91,35 @@ export const androidFields: FieldPlaces[] = [
     app: { coupon_code: gone },
     appAlone: { svc_sound: 'one' },
     system: { sound: 'one' },
+    huawei: { sound: 'one', default_sound: gone },
   }),
-  rich('image', { appAlone: { svc_image: 'other' }, system: { image: 'other' } }),
+  android('richContent[].value', 'https://shop.example/2.png', {
+    of: 'image',
+    beside: { 'payload.ANDROID.richContent': [{ type: 'image', value: 'https://shop.example/1.png' }] },
+    appAlone: { svc_image: 'https://shop.example/2.png' },
+    system: { image: 'https://shop.example/2.png' },
+  }),
   rich('sound', { appAlone: { svc_sound: 'other' }, system: { sound: 'other' } }),
   rich('coupon', { app: { coupon_code: 'other' } }),
-  android('defaultAction.type', 'deeplinking', { ...withAction, app: { gcm_action_type: 'deeplinking' } }),
+  android('defaultAction.type', 'deeplinking', {
+    ...withAction,
+    app: { gcm_action_type: 'deeplinking' },
+    huawei: {
+      'click_action.type': 1,
+      'click_action.intent': 'intent://shop.example/1#Intent;scheme=https;end',
+      'click_action.url': gone,
+    },
+  }),
   android('defaultAction.value', 'https://shop.example/2', {
     ...withAction,
     app: { gcm_activityName: 'https://shop.example/2', svc_click_proof: made },
+    huawei: { 'click_action.url': 'https://shop.example/2' },
   }),
   android('defaultAction.kvPairs.*', '18', {
     ...withAction,
     also: { 'payload.ANDROID.defaultAction.kvPairs.order': '18' },
     always: { 'data.order': '18' },
+    huaweiBeside: { data: '{"order":"18"}' },
   }),
   ofButton('type', 'share', { type: 'share' }),
   ofButton('name', 'Take', { name: 'Take' }),
@@ -111,25 +132,28 @@ export const androidFields: FieldPlaces[] = [
   option('visibility', 'private', { app: { svc_visibility: 'private' }, system: { visibility: 'PRIVATE' } }),
   option('color', '#0a7d5a', { app: { svc_color: '#0a7d5a' }, system: { color: '#0a7d5a' } }),
   option('icon', 'ic_order', { app: { svc_icon: 'ic_order' }, system: { icon: 'ic_order' } }),
-  option('sticky', true, { app: { svc_ongoing: '1' }, system: { sticky: true } }),
-  option('timeoutSeconds', 3600, { app: { svc_timeout_s: '3600' } }),
+  option('sticky', true, { app: { svc_ongoing: '1' }, system: { sticky: true }, huawei: {} }),
+  option('timeoutSeconds', 3600, { app: { svc_timeout_s: '3600' }, huawei: { auto_clear: 3_600_000 } }),
   option('badge.operation', 'clear', {
     of: 'clear',
     ...badge,
     also: { 'payload.ANDROID.options.badge.value': undefined },
     app: { svc_badge: '{"op":"clear"}' },
     system: { notification_count: gone },
+    huawei: { 'badge.set_num': 0 },
   }),
   option('badge.operation', 'increment', {
     of: 'increment',
     ...badge,
     app: { svc_badge: `{"op":"set","value":${countedBadge}}` },
     system: { notification_count: countedBadge },
+    huawei: { 'badge.set_num': countedBadge },
   }),
   option('badge.value', 3, {
     ...badge,
     app: { svc_badge: '{"op":"set","value":3}' },
     system: { notification_count: 3 },
+    huawei: { 'badge.set_num': 3 },
   }),
   ...looked('title'),
   ...looked('body'),

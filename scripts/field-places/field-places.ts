@@ -1,8 +1,8 @@
 /**
- * How a message is made and carried: Android's three modes, an iPhone, a browser whose worker shows it, and one that is
+ * How a message is made and carried: Android's three modes by FCM, a phone of Huawei in its usual mode, an iPhone, a browser whose worker shows it, and one that is
  * given a declarative notification as well.
  */
-export const columns = ['data', 'notification', 'both', 'IOS', 'WEB', 'declarative'] as const;
+export const columns = ['data', 'notification', 'both', 'hms', 'IOS', 'WEB', 'declarative'] as const;
 export type Column = (typeof columns)[number];
 
 /** A place in what a provider is sent, such as `aps.badge` or `header apns-priority`, and what stands there. */

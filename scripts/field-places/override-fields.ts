@@ -1,14 +1,15 @@
 import type { FieldPlaces, Places } from './field-places.ts';
 
-type Columns = { fcm?: Places; apns?: Places; webpush?: Places };
+type Columns = { fcm?: Places; hms?: Places; apns?: Places; webpush?: Places };
 
-function override(path: string, sent: object, { fcm, apns, webpush }: Columns): FieldPlaces {
+function override(path: string, sent: object, { fcm, hms, apns, webpush }: Columns): FieldPlaces {
   return {
     field: `payload.providerOverrides.${path}.*`,
     sent: undefined,
     also: { [`payload.providerOverrides.${path}`]: sent },
     places: {
       ...(fcm ? { data: fcm, notification: fcm, both: fcm } : {}),
+      ...(hms ? { hms } : {}),
       ...(apns ? { IOS: apns } : {}),
       ...(webpush ? { WEB: webpush, declarative: webpush } : {}),
     },
@@ -38,6 +39,7 @@ const german: FieldPlaces = {
       'android.notification.title': 'Bestellung',
       'android.notification.body': 'Fertig',
     },
+    hms: { 'android.notification.title': 'Bestellung', 'android.notification.body': 'Fertig' },
     IOS: { 'svc.lang': 'de', 'aps.alert.title': 'Bestellung' },
     WEB: { lang: 'de', message: 'Fertig' },
     declarative: { lang: 'de', message: 'Fertig', 'notification.lang': 'de', 'notification.body': 'Fertig' },
@@ -52,13 +54,7 @@ export const overrideFields: FieldPlaces[] = [
     { android: { ttl: '60s', notification: { ticker: 'x' } } },
     { fcm: { 'android.ttl': '60s', 'android.notification.ticker': 'x' } },
   ),
-  {
-    field: 'payload.providerOverrides.hms.*',
-    sent: undefined,
-    also: { 'payload.providerOverrides.hms': { android: { category: 'EXPRESS' } } },
-    places: {},
-    does: 'as the caller says, in messages that go by Huawei Push Kit',
-  },
+  override('hms', { android: { category: 'EXPRESS' } }, { hms: { 'android.category': 'EXPRESS' } }),
   override('apns.headers', { 'apns-collapse-id': 'order' }, { apns: { 'header apns-collapse-id': 'order' } }),
   override('apns.payload', { aps: { 'thread-id': 'o' }, shelf: 17 }, { apns: { 'aps.thread-id': 'o', shelf: 17 } }),
   override('webpush.headers', { Urgency: 'high' }, { webpush: { 'header urgency': 'high' } }),

@@ -13,10 +13,11 @@ export function renderFieldPlaces(table: Table): string {
       .map((row) => [nameOf(row, prefix), ...shown.map((column) => describe(row, column))]);
     return table(['Field', ...Object.values(heads)], rows).trimEnd();
   };
-  const inEach = { data: 'mode `data`', notification: 'mode `notification`', both: 'mode `both`' };
+  const inModes = { data: 'mode `data`', notification: 'mode `notification`', both: 'mode `both`' };
+  const inEach = { ...inModes, hms: 'Huawei' };
   const others = everyField.filter((row) => !travels(row)).map((row) => [nameOf(row, ''), row.does ?? '']);
   return [
-    `### \`payload.ANDROID\`: message of FCM\n\n${render('payload.ANDROID.', inEach)}`,
+    `### \`payload.ANDROID\`: message of FCM, and of Huawei Push Kit\n\n${render('payload.ANDROID.', inEach)}`,
     `### \`payload.IOS\`: headers and payload of APNs\n\n${render('payload.IOS.', { IOS: 'Place' })}`,
     `### \`payload.WEB\`: headers and payload of Web Push\n\n${render('payload.WEB.', { WEB: 'For the worker', declarative: 'Declarative, beside it' })}`,
     `### \`payload.locales\`: for a user who reads one of them\n\n${render('payload.locales.', { ...inEach, IOS: 'iPhone', WEB: 'Browser', declarative: 'Declarative, beside it' })}`,
@@ -37,6 +38,8 @@ function nameOf({ field, of }: FieldPlaces, prefix: string): string {
 }
 
 function describe({ places, sameAs }: FieldPlaces, column: Column): string {
+  if (sameAs !== undefined && column === 'hms')
+    return sameAs === 'notification' ? '–' : `\`data\`: that of mode \`${sameAs}\`, as one text`;
   if (sameAs !== undefined && ['data', 'notification', 'both'].includes(column) && column !== sameAs)
     return `as in mode \`${sameAs}\``;
   const here = Object.entries(places[column] ?? {});

@@ -1,11 +1,17 @@
 import { epochSeconds, gone } from './field-places.ts';
 import type { Column, FieldPlaces, Places } from './field-places.ts';
 
-type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & { android?: Places; ios?: Places; web?: Places };
+type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
+  android?: Places;
+  huawei?: Places;
+  ios?: Places;
+  web?: Places;
+};
 
-function setting(name: string, sent: unknown, { android, ios, web, ...more }: Parts): FieldPlaces {
+function setting(name: string, sent: unknown, { android, huawei, ios, web, ...more }: Parts): FieldPlaces {
   const places: Partial<Record<Column, Places>> = {
     ...(android ? { data: android, notification: android, both: android } : {}),
+    ...(huawei ? { hms: huawei } : {}),
     ...(ios ? { IOS: ios } : {}),
     ...(web ? { WEB: web, declarative: web } : {}),
   };
@@ -36,7 +42,8 @@ const later = {
 };
 const periodic = { beside: { campaignDelivery: daily }, does: 'when it is sent' };
 const inTwoDays = epochSeconds('2026-11-23T12:00:00Z');
-const low = { android: { 'android.priority': 'NORMAL' }, ios: { 'header apns-priority': '5' } };
+const normal = { android: { 'android.priority': 'NORMAL' }, huawei: { 'android.urgency': 'NORMAL' } };
+const low = { ...normal, ios: { 'header apns-priority': '5' } };
 
 /** Nothing but pairs is left of a message whose app alone gets it. */
 const silent: FieldPlaces = {
@@ -79,10 +86,10 @@ function without(parent: string, names: string[]): Places {
 
 /** Where what is not of one platform's content stands. */
 export const settingFields: FieldPlaces[] = [
-  setting('ttl.ANDROID', 60, { android: { 'android.ttl': '3600s' } }),
+  setting('ttl.ANDROID', 60, { android: { 'android.ttl': '3600s' }, huawei: { 'android.ttl': '3600s' } }),
   setting('ttl.IOS', 60, { ios: { 'header apns-expiration': String(epochSeconds('2026-11-21T13:00:00Z')) } }),
   setting('ttl.WEB', 60, { web: { 'header ttl': '3600' } }),
-  setting('notificationPrioritySettings.Android', 'Low', { android: { 'android.priority': 'NORMAL' } }),
+  setting('notificationPrioritySettings.Android', 'Low', normal),
   setting('notificationPrioritySettings.iOS', 1, { ios: { 'header apns-priority': '1' } }),
   setting('sendAtHighPriority', true, { of: 'true', web: { 'header urgency': 'high' } }),
   setting('sendAtHighPriority', false, { of: 'false', ...low }),

@@ -46,6 +46,8 @@ function platformOf(column: Column): Platform {
   return column === 'IOS' ? 'IOS' : column === 'WEB' || column === 'declarative' ? 'WEB' : 'ANDROID';
 }
 
+const reachedBy = (column: Column) => (column === 'hms' ? { provider: 'hms' as const } : {});
+
 const isDeclared = (column: Column): Body =>
   column === 'declarative' ? { 'payload.WEB.options.declarative': 'always' } : {};
 const without = ({ beside }: FieldPlaces, column: Column): Body => change(plain, { ...beside, ...isDeclared(column) });
@@ -75,7 +77,7 @@ function knownOf(content: CampaignContent, platform: Platform) {
 
 function compose({ body, column }: Sent, dataPrefix: string | null = null) {
   const { content, settings } = read(body);
-  const mode = platformOf(column) === 'ANDROID' ? (column as 'data') : 'data';
+  const mode = column === 'notification' || column === 'both' ? column : 'data';
   return composeMessage({
     run: {
       id: 'a'.repeat(24),
@@ -146,7 +148,7 @@ beforeAll(async () => {
     addressed.set(name, keyOf(sent));
     const platform = platformOf(sent.column);
     const pushId = platform === 'WEB' ? bundle.subscription(name) : name;
-    const device = { deviceId: 'd'.repeat(24), platform, pushId };
+    const device = { ...reachedBy(sent.column), deviceId: 'd'.repeat(24), platform, pushId };
     const outcome = await bundle.delivery.deliver({ message, device, credentials: bundle.credentials });
     expect(outcome, keyOf(sent)).toMatchObject({ kind: 'accepted' });
   };
@@ -177,6 +179,8 @@ describe('each field stands where the table says, and nowhere else', () => {
         expect(after).toBeUndefined();
         continue;
       }
+      // In another mode than its usual one Huawei's data are one text, to which hms.test.ts holds them.
+      if (row.sameAs !== undefined && column === 'hms') continue;
       if (row.sameAs !== undefined && platformOf(column) === 'ANDROID' && column !== row.sameAs) {
         expect(after, column).toEqual(find({ body: withField(row, row.sameAs), column: row.sameAs }));
         continue;

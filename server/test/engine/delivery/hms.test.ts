@@ -111,6 +111,13 @@ describe('the message', () => {
     expect(actionOf('navigation', 'com.example.Orders')).toEqual({ type: 3 });
   });
 
+  test('an image that is not at https is left out, since Huawei refuses the message for it', () => {
+    const imageOf = (value: string) =>
+      (notificationOf({ richContent: [{ type: 'image', value }] }) as { image?: string }).image;
+    expect(imageOf('https://shop.example/1.png')).toBe('https://shop.example/1.png');
+    expect(imageOf('http://shop.example/1.png')).toBeUndefined();
+  });
+
   test('lives for fifteen days at most', () => {
     expect(makeHmsPart(message({}, { ttlSeconds: 28 * 86_400 })).android.ttl).toBe('1296000s');
     expect(makeHmsPart(message({}, { ttlSeconds: 60 })).android.ttl).toBe('60s');

@@ -16,7 +16,8 @@ export function makeHmsNotification({ content, identity }: AndroidMessage): Memb
     click_action: makeClickAction(content.defaultAction),
     // One of the two is required.
     ...(sound === undefined ? { default_sound: true } : { sound }),
-    ...(image === undefined ? {} : { image }),
+    // Huawei refuses the whole message for another address.
+    ...(image?.startsWith('https:') ? { image } : {}),
     ...(content.summary === undefined ? {} : { notify_summary: content.summary }),
     ...(content.channelId === undefined ? {} : { channel_id: content.channelId }),
     ...(content.groupKey === undefined ? {} : { group: content.groupKey }),
