@@ -11,7 +11,14 @@ import {
   ofSegments,
   withoutSegments,
 } from '../../../console/src/composer/audience/audience.ts';
-import { mergePatchOf, readAt, sentBody, writeAt } from '../../../console/src/composer/page/campaign-body.ts';
+import {
+  mergePatchOf,
+  otherContents,
+  pushPath,
+  readAt,
+  sentBody,
+  writeAt,
+} from '../../../console/src/composer/page/campaign-body.ts';
 import { goalOperators } from '../../../console/src/composer/schedule/goal-operators.ts';
 import { soonIn } from '../../../console/src/composer/schedule/timing.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
@@ -34,6 +41,18 @@ describe('a member of a campaign', () => {
     // What was there is not changed in place.
     expect(body).toEqual({ basic_details: { name: 'Spring' } });
   });
+});
+
+test('contents in other locales and variations are named, and stay when the one shown is changed', () => {
+  const push = { android: { basic_details: { title: 'T' } } };
+  const both = { variation_1: { push }, variation_2: { push } };
+  const body: CampaignBody = { campaign_content: { content: { default: both, pt: both } } };
+  expect(otherContents(body)).toEqual(['default, variation_2', 'pt, variation_1', 'pt, variation_2']);
+  expect(otherContents({ campaign_content: { content: { push } } })).toEqual([]);
+  const changed = writeAt(body, `${pushPath(body)}.android.basic_details.title`, 'New');
+  expect(readAt(changed, 'campaign_content.content.default.variation_1.push.android.basic_details.title')).toBe('New');
+  expect(readAt(changed, 'campaign_content.content.pt')).toEqual(both);
+  expect(readAt(changed, 'campaign_content.content.default.variation_2')).toEqual({ push });
 });
 
 describe('what is sent', () => {

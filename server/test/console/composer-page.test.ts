@@ -148,6 +148,38 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
   );
 
   test(
+    'of a campaign with variations one content is shown, the others are named, and they stay',
+    async () => {
+      const push = { android };
+      const both = { variation_1: { push }, variation_2: { push } };
+      const id = await draft(
+        complete('Varied', {
+          campaign_content: {
+            variation_details: {
+              no_of_variations: 2,
+              manual_distribution_percentage: { variation_1: 50, variation_2: 50 },
+            },
+            content: { default: both, pt: both },
+          },
+        }),
+      );
+      const { page, context, faults } = await console.openSession({ viewport: { width: 1280, height: 900 } });
+      await page.goto(`${console.home}/campaigns/${id}/edit?step=content`);
+      await page.getByText('default, variation_2; pt, variation_1; pt, variation_2').waitFor();
+      await shoot(page, 'composer-variations');
+      await page.getByRole('textbox', { name: 'Title' }).first().fill('New');
+      await page.getByRole('button', { name: 'Save draft' }).click();
+      await page.getByText('All changes saved.').waitFor();
+      const { content } = (await stored(id)).parts.campaign_content;
+      expect(content.default.variation_1.push.android.basic_details.title).toBe('New');
+      expect([content.pt, content.default.variation_2]).toEqual([both, { push }]);
+      expect(faults).toEqual([]);
+      await context.close();
+    },
+    patience,
+  );
+
+  test(
     'a draft is kept where one says so, leaving asks before anything is lost, and only what was changed is sent',
     async () => {
       const { page, context } = await console.openSession();

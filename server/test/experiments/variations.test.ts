@@ -218,6 +218,10 @@ describe('a campaign in three locales, four variations and two control groups', 
         uplift: controlRate === 0 ? null : percent(bought / sent / controlRate - 1),
       });
     }
+    // Of a variation a message counts once, of all together a device.
+    const { all_variations: all, variation_1: first } = await bundle.variations(id, { metric: 'UNIQUE' });
+    expect(all.performance_stats.click).toBe(clicking.length);
+    expect(first.performance_stats.click).toBe(clicking.filter(({ variation }) => variation === 1).length);
     const [row] = await bundle.database`
       select sum(total)::int as total, sum(messages)::int as messages from campaign_interactions
       where campaign_id = ${id} and kind = 'CLICK'`;

@@ -1,7 +1,8 @@
 import { Card, Checkbox, Grid, Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
+import { Notice } from '../../parts/notice.tsx';
 import { platformNames } from '../../parts/platform-names.ts';
-import { newContent, platformPath, platformsOf, pushPath, readAt } from '../page/campaign-body.ts';
+import { newContent, otherContents, platformPath, platformsOf, pushPath, readAt } from '../page/campaign-body.ts';
 import type { Platform } from '../page/campaign-body.ts';
 import { toldFaults, useCampaignForm } from '../page/campaign-form.ts';
 import type { CampaignForm } from '../page/campaign-form.ts';
@@ -53,6 +54,7 @@ function Texts({ chosen }: { chosen: Platform[] }) {
   const shown = chosen.includes(opened) ? opened : chosen[0]!;
   return (
     <Stack gap="lg">
+      <OtherContents names={otherContents(body)} />
       <PartFaults paths={[...containers, pushPath(body), ...paths]} />
       <Card withBorder>
         <Stack gap="sm">
@@ -89,6 +91,17 @@ function Texts({ chosen }: { chosen: Platform[] }) {
         </Tabs>
       </Card>
     </Stack>
+  );
+}
+
+/** They stay as they are, and can be changed by a program. */
+function OtherContents({ names }: { names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <Notice tone="note" title="One content of several">
+      Here is the content of default, variation_1. The campaign has others, which are changed through the API:{' '}
+      {names.join('; ')}.
+    </Notice>
   );
 }
 

@@ -137,6 +137,21 @@ export function pushPath(body: CampaignBody): string {
     : 'campaign_content.content.default.variation_1.push';
 }
 
+/** Which contents a campaign has beside the one that is edited here, `pt, variation_2`. */
+export function otherContents(body: CampaignBody): string[] {
+  const content = body.campaign_content?.content ?? {};
+  const locales = Object.entries(content).sort(([one], [other]) =>
+    one === 'default' ? -1 : other === 'default' ? 1 : one.localeCompare(other),
+  );
+  return locales.flatMap(([locale, variations]) =>
+    locale === 'push' || !isRecord(variations)
+      ? []
+      : Object.keys(variations)
+          .filter((variation) => locale !== 'default' || variation !== 'variation_1')
+          .map((variation) => `${locale}, ${variation}`),
+  );
+}
+
 export function platformPath(body: CampaignBody, platform: Platform): string {
   return `${pushPath(body)}.${platform.toLowerCase()}`;
 }
