@@ -83,7 +83,7 @@ const appsCommand = {
   async list({ database }: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(database, options.workspace);
     printTable(
-      ['PLATFORM', 'APP', 'NAME', 'IDENTIFIER', 'ENVIRONMENT', 'PACKAGE ONLY', 'CREDENTIAL OF'],
+      ['PLATFORM', 'APP', 'NAME', 'IDENTIFIER', 'ENVIRONMENT', 'PACKAGE ONLY', 'CREDENTIAL OF', 'ITS OWN'],
       (await listWorkspaceApps(database, workspaceId)).map((app) => [
         app.platform,
         app.appId,
@@ -92,6 +92,7 @@ const appsCommand = {
         app.environment ?? nothing,
         app.restrictsPackage ? 'yes' : nothing,
         app.credentialOf ?? nothing,
+        describeSettings(app.settings) || nothing,
       ]),
       options,
     );
@@ -125,6 +126,11 @@ const appsCommand = {
     process.stdout.write(`${options.app} is removed.\n`);
   },
 };
+
+function describeSettings({ defaults, ...own }: AppSettings = {}): string {
+  const named = Object.entries({ ...own, ...defaults });
+  return named.map(([name, value]) => `${name} ${value}`).join(', ');
+}
 
 /** What is not named stays; `none` takes it away. */
 function changeSettings(before: AppSettings, options: Settings): AppSettings {
