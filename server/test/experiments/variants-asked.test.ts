@@ -171,6 +171,10 @@ describe('a test and a preview of a campaign with variations', () => {
       return ['user-0', 'user-1'].map((customer) => bundle.titles().get(customer));
     };
     expect(await sendTest({})).toEqual(['default 1', 'pt 1']);
+    const [last] = await bundle.database`select id from runs order by created_at desc, id desc limit 1`;
+    const noted = await bundle.database`
+      select locale from readable_deliveries as deliveries where run_id = ${last!.id} order by locale`;
+    expect(noted.map(({ locale }) => locale)).toEqual(['default', 'pt']);
     expect(await sendTest({ variation: 'variation_2' })).toEqual(['default 2', 'pt 2']);
     expect(await sendTest({ variation: 2, locale_name: 'de' })).toEqual(['de 2', 'de 2']);
     expect(await sendTest({ locale_name: 'DEFAULT' })).toEqual(['default 1', 'default 1']);

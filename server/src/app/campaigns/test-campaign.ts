@@ -8,6 +8,7 @@ import { enqueueFanOut } from '../../engine/enqueue.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { insertTargetedRuns } from '../../storage/runs/runs.ts';
+import { noteRunLocales } from '../../storage/runs/run-starts.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
@@ -97,6 +98,7 @@ async function sendTest(tx: Transaction, { command, definition, users, at }: Sen
   const run = { id: makeId(at), workspaceId, campaignId: id, at, sendUntil: sendUntil(definition.settings, at) };
   const target = { targetUsers: users, content: undefined, audienceBound: lastIdAt(at), isTest: true };
   await insertTargetedRuns(tx, [{ ...run, ...target }]);
+  if (definition.variants) await noteRunLocales(tx, { runId: run.id, locales: definition.variants.locales });
   await enqueueFanOut(tx);
   return id;
 }

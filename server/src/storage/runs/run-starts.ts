@@ -85,3 +85,11 @@ export async function startRun(
     from throttle
     where runs.id = ${run.id} and runs.status = 'QUEUED'`;
 }
+
+/** Notes the languages of a run to named users, which begins without being released. Index: primary key. */
+export async function noteRunLocales(
+  tx: Transaction,
+  { runId, locales }: { runId: string; locales: readonly string[] },
+): Promise<void> {
+  await tx`update runs set locales = ${[...locales]} where id = ${runId}`;
+}
