@@ -85,8 +85,7 @@ export async function makeEventStreamBundle() {
       return count;
     },
     async postAll(): Promise<void> {
-      while ((await note.runOnce(clock.now())) > 0);
-      while ((await this.postDue()) > 0);
+      while ((await note.runOnce(clock.now())) + (await this.postDue()) > 0);
     },
     async count(table: 'event_stream_marks' | 'event_stream_batches'): Promise<number> {
       const [row] = await database<{ rows: number }[]>`select count(*) as rows from ${database(table)}`;

@@ -175,7 +175,10 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
         select 1 from segment_operations where state in ('QUEUED', 'FILLING', 'WAITING') and not_before <= ${at}
       )
       or exists (select 1 from callbacks where state = 'PENDING' and next_at <= ${at})
-      or exists (select 1 from event_stream_marks)
+      -- Where batches wait for another attempt, marks may wait for them.
+      or exists (select 1 from event_stream_marks as mark where not exists (
+        select 1 from event_stream_batches as batch where batch.stream_id = mark.stream_id and batch.state = 'PENDING'
+      ))
       or exists (select 1 from event_stream_batches where state = 'PENDING' and next_at <= ${at})
       or exists (select 1 from mails where state = 'PENDING' and next_at <= ${at})
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})
