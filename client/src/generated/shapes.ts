@@ -3100,6 +3100,9 @@ export type PushRequestV2 = {
           title?: string;
           message?: string;
           summary?: string;
+
+          /** Older spelling of summary */
+          Summary?: string;
         };
         IOS?: {
           title?: string;
@@ -3181,6 +3184,9 @@ export type PushRequestV21 = {
           title?: string;
           message?: string;
           summary?: string;
+
+          /** Older spelling of summary */
+          Summary?: string;
         };
         IOS?: {
           title?: string;

@@ -115,7 +115,7 @@ const Locales = (members: Record<string, TSchema>) =>
 
 /** `locales`, beside the platforms; in campaigns these are named in lower case. */
 export const pushLocales = Locales({
-  ANDROID: Part({ ...localeTexts, summary: Text() }),
+  ANDROID: Part({ ...localeTexts, summary: Text(), Summary: Text('Older spelling of summary') }),
   IOS: Part({ ...localeTexts, subtitle: Text() }),
   WEB: Part(webTexts),
 });
