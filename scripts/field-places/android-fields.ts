@@ -1,5 +1,6 @@
 import { countedBadge, gone, made } from './field-places.ts';
 import type { FieldPlaces, Places } from './field-places.ts';
+import { withoutHuaweiNotification } from './without-huawei-notification.ts';
 
 type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
   /** In data, for the app: modes `data` and `both`. */
@@ -126,7 +127,7 @@ export const androidFields: FieldPlaces[] = [
   ofButton('value', 'WINTER', { value: 'WINTER' }),
   ofButton('iconURL', 'https://shop.example/c.png', { iconUrl: 'https://shop.example/c.png' }),
   ...(['data', 'notification', 'both'] as const).map((mode) => ({
-    ...option('deliveryMode', mode, { of: mode }),
+    ...option('deliveryMode', mode, { of: mode, huaweiBeside: mode === 'data' ? withoutHuaweiNotification : {} }),
     sameAs: mode,
   })),
   option('visibility', 'private', { app: { svc_visibility: 'private' }, system: { visibility: 'PRIVATE' } }),

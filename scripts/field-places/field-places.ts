@@ -22,7 +22,7 @@ export type FieldPlaces = {
   also?: Record<string, unknown>;
   /** What differs from the message without it: all of that, and nothing else. */
   places: Partial<Record<Column, Places>>;
-  /** The message of every mode is that of this one then. */
+  /** The message of every mode is that of this one then; Huawei's has its data, as one text, and is else as its places say. */
   sameAs?: 'data' | 'notification' | 'both';
   /** What the field does that does not travel. */
   does?: string;

@@ -38,8 +38,6 @@ function nameOf({ field, of }: FieldPlaces, prefix: string): string {
 }
 
 function describe({ places, sameAs }: FieldPlaces, column: Column): string {
-  if (sameAs !== undefined && column === 'hms')
-    return sameAs === 'notification' ? '–' : `\`data\`: that of mode \`${sameAs}\`, as one text`;
   if (sameAs !== undefined && ['data', 'notification', 'both'].includes(column) && column !== sameAs)
     return `as in mode \`${sameAs}\``;
   const here = Object.entries(places[column] ?? {});
@@ -50,6 +48,9 @@ function describe({ places, sameAs }: FieldPlaces, column: Column): string {
       .filter(([, value]) => (value === gone) === isGone)
       .map(([place]) => `\`${place}\``)
       .join(', ');
-  const [stands, leaves] = [list(false), list(true)];
+  const asOneText = `\`data\` as in mode \`${sameAs}\`, as one text`;
+  const hasText = column === 'hms' && sameAs !== undefined && sameAs !== 'notification';
+  const stands = [hasText ? asOneText : '', list(false)].filter((part) => part !== '').join(', ');
+  const leaves = list(true);
   return [stands, leaves === '' ? '' : `without ${leaves}`].filter((part) => part !== '').join('; ') || '–';
 }

@@ -1,5 +1,6 @@
 import { epochSeconds, gone } from './field-places.ts';
 import type { Column, FieldPlaces, Places } from './field-places.ts';
+import { withoutHuaweiNotification } from './without-huawei-notification.ts';
 
 type Parts = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'> & {
   android?: Places;
@@ -69,6 +70,7 @@ const silent: FieldPlaces = {
       ...without('data.', ['gcm_title', 'gcm_alert', 'gcm_action_type', 'gcm_activityName']),
       ...without('data.svc_', ['tag', 'report_token', 'report_url']),
     },
+    hms: { 'android.urgency': 'NORMAL', ...withoutHuaweiNotification },
     IOS: {
       'header apns-push-type': 'background',
       'header apns-priority': '5',

@@ -120,6 +120,15 @@ function expected(places: Places): Places {
   );
 }
 
+/** What FCM carries as data, as another service says it that carries it. */
+function dataFor(service: string, places: Places): Places {
+  const data = Object.entries(places).flatMap(([place, value]) =>
+    place.startsWith('data.') ? [[place.slice('data.'.length), value] as const] : [],
+  );
+  const known = Object.fromEntries(data);
+  return 'svc_push_service' in known ? { ...known, svc_push_service: service } : known;
+}
+
 /** A platform's content is in messages to that platform alone; of other fields all are asked. */
 function columnsOf({ field }: FieldPlaces): Column[] {
   const platform = /^payload\.(ANDROID|IOS|WEB)\./.exec(field)?.[1];
@@ -179,14 +188,19 @@ describe('each field stands where the table says, and nowhere else', () => {
         expect(after).toBeUndefined();
         continue;
       }
-      // In another mode than its usual one Huawei's data are one text, to which hms.test.ts holds them.
-      if (row.sameAs !== undefined && column === 'hms') continue;
+      const before = find({ body: without(row, column), column });
+      expect(before, column).toBeDefined();
+      if (row.sameAs !== undefined && column === 'hms') {
+        const [{ data: _data, ...rest }, { data: text, ...others }] = [before!, after!];
+        const ofGoogle = find({ body: withField(row, row.sameAs), column: row.sameAs })!;
+        expect(typeof text === 'string' ? JSON.parse(text) : {}).toEqual(dataFor('hms', ofGoogle));
+        expect(differences(rest, others)).toEqual(expected(row.places.hms ?? {}));
+        continue;
+      }
       if (row.sameAs !== undefined && platformOf(column) === 'ANDROID' && column !== row.sameAs) {
         expect(after, column).toEqual(find({ body: withField(row, row.sameAs), column: row.sameAs }));
         continue;
       }
-      const before = find({ body: without(row, column), column });
-      expect(before, column).toBeDefined();
       expect(differences(before!, after!), column).toEqual(expected(row.places[column] ?? {}));
     }
   });
