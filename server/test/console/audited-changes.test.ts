@@ -82,6 +82,7 @@ type Facts = {
   invitationId: string;
   sessionId: string;
   draftId: string;
+  vapidKey: string;
   codes: Record<string, string>;
 };
 type Change = { path: string; body?: unknown; headers?: Record<string, string> };
@@ -94,6 +95,7 @@ function goodCalls({
   invitationId,
   sessionId,
   draftId,
+  vapidKey,
   codes,
 }: Facts): Record<string, Change> {
   const settings = {
@@ -136,7 +138,7 @@ function goodCalls({
         test_campaign_meta: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', identifier_values: ['ana'] },
       },
     },
-    'POST /credentials': { path: 'credentials', body: webPush },
+    'POST /credentials': { path: 'credentials', body: { ...webPush, inPlaceOf: vapidKey } },
     'POST /credentials/:provider/check': { path: 'credentials/webpush/check' },
     'POST /credentials/:provider/simulator': { path: 'credentials/webpush/simulator' },
     'DELETE /credentials/:provider': { path: 'credentials/webpush' },
@@ -248,9 +250,8 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
-  expect((await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush })).status).toBe(
-    200,
-  );
+  const stored = await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
+  expect(stored.status).toBe(200);
   const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });
   const calls = goodCalls({
     keyId: key.body.key.id,
@@ -259,6 +260,7 @@ test('no change on the console is left without its line of the audit log', async
     invitationId: invited.body.id,
     sessionId: newest.id,
     draftId: draft.body.id,
+    vapidKey: stored.body.connected.summary.publicKey.slice(0, 8),
     codes,
   });
   await refuseLines();

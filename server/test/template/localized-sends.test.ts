@@ -119,13 +119,17 @@ test('a preview says in which language a user gets it', async () => {
       locales: { pt: { android: { title: 'Encomenda' } } },
     },
   };
-  const preview = await previewCampaign({ database: bundle.database }, {
-    workspaceId: bundle.workspaceId,
-    source: { parts: { channel: 'PUSH', basic_details: { platforms: ['ANDROID'] }, campaign_content: { content } } },
-    platform: undefined,
-    named: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', value: 'user-0' },
-    event: {},
-  } as never);
+  const preview = await previewCampaign(
+    { database: bundle.database },
+    {
+      workspaceId: bundle.workspaceId,
+      source: { parts: { channel: 'PUSH', basic_details: { platforms: ['ANDROID'] }, campaign_content: { content } } },
+      platform: undefined,
+      named: { identifier: 'USER_ATTRIBUTE_UNIQUE_ID', value: 'user-0' },
+      event: {},
+      shown: { variation: undefined, locale: undefined },
+    },
+  );
   expect(preview.platforms).toMatchObject([
     { language: 'pt', personal: { content: { title: 'Encomenda', message: 'Ready' } } },
   ]);
