@@ -1,4 +1,4 @@
-import { countedBadge, made } from './field-places.ts';
+import { countedBadge, gone, made } from './field-places.ts';
 import type { FieldPlaces, Places } from './field-places.ts';
 
 type Neighbours = Pick<FieldPlaces, 'beside' | 'also' | 'of' | 'does'>;
@@ -40,8 +40,6 @@ function looked(text: 'title' | 'subtitle' | 'body', prefix: string): FieldPlace
 const option = (name: string, sent: unknown, place: string): FieldPlaces =>
   ios(`options.${name}`, sent, { places: { [place]: sent } });
 const badge = { beside: { 'payload.IOS.options.badge': { operation: 'set', value: 2 } } };
-const aSound = { beside: { 'payload.IOS.options.sound': { name: 'bell.caf' } } };
-const refused = 'refused: needs an app with critical alerts';
 
 /** Where the members of `payload.IOS` stand. */
 export const iosFields: FieldPlaces[] = [
@@ -86,8 +84,14 @@ export const iosFields: FieldPlaces[] = [
   option('targetContentId', 'order-17', 'aps.target-content-id'),
   option('filterCriteria', 'work', 'aps.filter-criteria'),
   option('sound.name', 'bell.caf', 'aps.sound'),
-  ios('options.sound.critical', false, { ...aSound, places: {}, does: refused }),
-  ios('options.sound.volume', undefined, { ...aSound, places: {}, does: refused }),
+  ios('options.sound.critical', true, {
+    beside: { 'payload.IOS.options.sound': { name: 'bell.caf' } },
+    places: { 'aps.sound': gone, 'aps.sound.critical': 1, 'aps.sound.name': 'bell.caf' },
+  }),
+  ios('options.sound.volume', 0.8, {
+    beside: { 'payload.IOS.options.sound': { name: 'bell.caf', critical: true } },
+    places: { 'aps.sound.volume': 0.8 },
+  }),
   ios('options.badge.operation', 'clear', {
     of: 'clear',
     ...badge,

@@ -22,6 +22,9 @@ export type App = {
   /** Of sites: the declarative form of a web push */
   declarative?: 'auto' | 'always' | 'never';
 
+  /** Of iOS: Apple granted the app critical alerts, and messages may have such sounds */
+  criticalAlerts?: boolean;
+
   /** Of Android: value of push_from */
   pushFrom?: string;
 
@@ -68,6 +71,9 @@ export type AppRequest = {
 
   /** Of sites: the declarative form of a web push */
   declarative?: 'auto' | 'always' | 'never';
+
+  /** Of iOS: Apple granted the app critical alerts, and messages may have such sounds */
+  criticalAlerts?: boolean;
 
   /** Of Android: value of push_from */
   pushFrom?: string;
@@ -993,8 +999,13 @@ export type CampaignPushContent = {
       targetContentId?: string;
       filterCriteria?: string;
       sound?: {
+        /** A file of the app, or default */
         name: string;
+
+        /** Sounds although the phone is muted; needs an app with criticalAlerts */
         critical?: boolean | 'true' | 'false';
+
+        /** Of a critical sound */
         volume?: number;
       };
 
@@ -1076,8 +1087,13 @@ export type CampaignPushContent = {
         targetContentId?: string;
         filterCriteria?: string;
         sound?: {
+          /** A file of the app, or default */
           name: string;
+
+          /** Sounds although the phone is muted; needs an app with criticalAlerts */
           critical?: boolean | 'true' | 'false';
+
+          /** Of a critical sound */
           volume?: number;
         };
 
@@ -2974,8 +2990,13 @@ export type PushIosContent = {
     targetContentId?: string;
     filterCriteria?: string;
     sound?: {
+      /** A file of the app, or default */
       name: string;
+
+      /** Sounds although the phone is muted; needs an app with criticalAlerts */
       critical?: boolean | 'true' | 'false';
+
+      /** Of a critical sound */
       volume?: number;
     };
 
@@ -3030,8 +3051,13 @@ export type PushIosContent = {
       targetContentId?: string;
       filterCriteria?: string;
       sound?: {
+        /** A file of the app, or default */
         name: string;
+
+        /** Sounds although the phone is muted; needs an app with criticalAlerts */
         critical?: boolean | 'true' | 'false';
+
+        /** Of a critical sound */
         volume?: number;
       };
 

@@ -29,9 +29,11 @@ public final class CarillonApp: NSObject, UNUserNotificationCenterDelegate {
         UIApplication.shared.registerForRemoteNotifications()
     }
 
-    /// When it is clear to the person what for.
-    public func askPermission(then: @escaping (Bool) -> Void = { _ in }) {
-        UNUserNotificationCenter.current().requestAuthorization(options: [.alert, .badge, .sound]) { isGranted, _ in
+    /// When it is clear to the person what for. An app to which Apple granted critical alerts adds `.criticalAlert`.
+    public func askPermission(
+        for options: UNAuthorizationOptions = [.alert, .badge, .sound], then: @escaping (Bool) -> Void = { _ in }
+    ) {
+        UNUserNotificationCenter.current().requestAuthorization(options: options) { isGranted, _ in
             DispatchQueue.main.async { then(isGranted) }
         }
     }

@@ -28,15 +28,20 @@ export function registerApps(program: Command): void {
     .addOption(
       new Option('--environment <name>', "which of Apple's services; default: production").choices(apnsEnvironments),
     )
-    .option('--restrict-package', 'let FCM deliver to this package only');
+    .option('--restrict-package', 'let FCM deliver to this package only')
+    .option('--critical-alerts', 'Apple granted the app sounds that a muted phone plays');
   for (const [flags, description] of settingOptions) add.option(flags, description);
   add.action((app: string, options: AddOptions) =>
     withInstallation(program, (context) => appsCommand.add(context, { app, ...options })),
   );
   const change = ofApp(apps.command('change').description('Change an app; what is not named stays'))
     .option('--name <name>', 'up to 100 characters')
+    .addOption(new Option('--restrict-package <switch>', 'let FCM deliver to this package only').choices(['on', 'off']))
     .addOption(
-      new Option('--restrict-package <switch>', 'let FCM deliver to this package only').choices(['on', 'off']),
+      new Option('--critical-alerts <switch>', 'Apple granted the app sounds that a muted phone plays').choices([
+        'on',
+        'off',
+      ]),
     );
   for (const [flags, description] of settingOptions) change.option(flags, `${description}; none: as the workspace`);
   change.action((app: string, options: ChangeOptions) =>
@@ -73,8 +78,15 @@ type Settings = Partial<
   Record<'mode' | 'declarative' | 'pushFrom' | 'dataPrefix' | 'channel' | 'sound' | 'icon' | 'color', string>
 >;
 type AddOptions = Of &
-  Settings & { identifier: string; name?: string; environment?: ApnsEnvironment; restrictPackage?: true };
-type ChangeOptions = Of & Settings & { name?: string; restrictPackage?: 'on' | 'off' };
+  Settings & {
+    identifier: string;
+    name?: string;
+    environment?: ApnsEnvironment;
+    restrictPackage?: true;
+    criticalAlerts?: true;
+  };
+type ChangeOptions = Of & Settings & { name?: string; restrictPackage?: Switch; criticalAlerts?: Switch };
+type Switch = 'on' | 'off';
 type App = { app: string };
 
 const by = { id: null, name: 'the command line' };
@@ -106,17 +118,19 @@ const appsCommand = {
       identifier: options.identifier,
       environment: options.environment ?? (named.platform === 'IOS' ? 'production' : null),
       restrictsPackage: options.restrictPackage === true,
-      settings: changeSettings({}, options),
+      settings: changeSettings(options.criticalAlerts ? { criticalAlerts: true } : {}, options),
     });
     process.stdout.write(`${options.app} is added to ${named.workspaceId}.\n`);
   },
 
   async change(context: CommandContext, options: App & ChangeOptions): Promise<void> {
-    const { restrictPackage: given } = options;
+    const { restrictPackage: given, criticalAlerts } = options;
     const restrictsPackage = given && given === 'on';
     const named = await name(context, options);
-    const { settings = {} } = await findWorkspaceApp(context.database, named);
-    const change = { name: options.name, restrictsPackage, settings: changeSettings(settings, options) };
+    const { settings: { criticalAlerts: before, ...others } = {} } = await findWorkspaceApp(context.database, named);
+    const isCritical = criticalAlerts === undefined ? before : criticalAlerts === 'on';
+    const settings = changeSettings({ ...others, ...(isCritical ? { criticalAlerts: true } : {}) }, options);
+    const change = { name: options.name, restrictsPackage, settings };
     await changeApp(context, { ...named, ...change });
     process.stdout.write(`${options.app} is changed.\n`);
   },
@@ -129,7 +143,7 @@ const appsCommand = {
 
 function describeSettings({ defaults, ...own }: AppSettings = {}): string {
   const named = Object.entries({ ...own, ...defaults });
-  return named.map(([name, value]) => `${name} ${value}`).join(', ');
+  return named.map(([name, value]) => (value === true ? name : `${name} ${value}`)).join(', ');
 }
 
 /** What is not named stays; `none` takes it away. */

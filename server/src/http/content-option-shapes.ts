@@ -67,7 +67,15 @@ export const iosOptions = Part({
   relevanceScore: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   targetContentId: Text(),
   filterCriteria: Text(),
-  sound: Part({ name: Type.String(), critical: Flag, volume: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })) }),
+  sound: Part({
+    name: Type.String({ description: 'A file of the app, or default' }),
+    critical: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')], {
+        description: 'Sounds although the phone is muted; needs an app with criticalAlerts',
+      }),
+    ),
+    volume: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Of a critical sound' })),
+  }),
   badge: Badge,
   contentAvailable: Flag,
   launchImage: Text(),

@@ -111,6 +111,18 @@ test('a campaign of V5 that names apps reaches their devices alone; one that the
   const unknown = { field: 'advanced.app_ids', issue: '"nobody" is no app of this workspace' };
   const checked = await call('POST', `/v5/campaigns/${id}/validate`, {});
   expect(checked.json().data.errors).toEqual([unknown]);
+  const loud = { sound: { name: 'siren.caf', critical: true } };
+  const content = (ios: object) => ({ content: { push: { ...parts.campaign_content.content.push, ios } } });
+  const { ios } = parts.campaign_content.content.push;
+  await call('PATCH', `/v5/campaigns/${id}`, { campaign_content: content({ ...ios, options: loud }) });
+  const silent = {
+    field: 'campaign_content',
+    issue: 'push.ios.options.sound.critical needs an app with critical alerts',
+  };
+  expect((await call('POST', `/v5/campaigns/${id}/validate`, {})).json().data.errors).toEqual([unknown, silent]);
+  await call('PATCH', `/v5/campaigns/${id}`, {
+    campaign_content: content({ ...ios, options: { sound: { critical: false } } }),
+  });
   const publish = () => call('PATCH', `/v5/campaigns/${id}/status`, { action: 'PUBLISH' });
   expect((await publish()).status).toBe(400);
   expect((await call('PATCH', `/v5/campaigns/${id}`, { advanced: { app_ids: [] } })).status).toBe(400);

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { contentForApp } from '../../src/domain/apps/app-settings.ts';
+import type { AppSettings } from '../../src/domain/apps/app-settings.ts';
+import { findCriticalSounds } from '../../src/domain/apps/critical-sounds.ts';
+import type { IosContent } from '../../src/domain/campaigns/content.ts';
 import { lostInApps } from '../../src/domain/campaigns/lost-in-mode.ts';
 import type { App } from '../../src/domain/apps/app.ts';
 
@@ -26,6 +29,30 @@ test('what a content says itself is not the default of its app', () => {
   expect(contentForApp(web, { platform: 'WEB', settings: { declarative: 'auto' } }).options).toEqual({
     declarative: 'auto',
   });
+});
+
+test('a critical sound is that of apps with critical alerts, and a plain one elsewhere', () => {
+  const sound = { name: 'siren.caf', critical: true as const, volume: 0.8 };
+  const options = { sound, relevanceScore: 1 };
+  const content = { title: 'T', message: 'M', enableBadge: false, richContent: [], additionalActions: [], options };
+  const madeFor = (settings: AppSettings) => contentForApp(content, { platform: 'IOS', settings }).options;
+  expect(madeFor({ criticalAlerts: true })).toEqual(options);
+  expect(madeFor({ defaults: { sound: 'bell' } })).toEqual({ ...options, sound: { name: 'siren.caf' } });
+});
+
+test('a critical sound asks for an app with critical alerts among those that are reached', () => {
+  const app = (appId: string, platform: App['platform'], settings: AppSettings = {}) => ({ appId, platform, settings });
+  const apps = [app('shop', 'IOS', { criticalAlerts: true }), app('courier', 'IOS'), app('pager', 'ANDROID')];
+  const own = { title: 'T', message: 'M', enableBadge: false, richContent: [], additionalActions: [] };
+  const plain = { ...own, options: { sound: { name: 'bell' } } };
+  const loud = { ...own, options: { sound: { name: 'bell', critical: true as const } } };
+  const found = (appIds: string[] | undefined, IOS: IosContent = loud) => findCriticalSounds({ IOS }, { apps, appIds });
+  expect(found(undefined)).toEqual([]);
+  expect(found(['shop', 'courier'])).toEqual([]);
+  expect(found(['courier'])).toEqual(['content']);
+  expect(found(['pager'], { ...plain, fallback: loud })).toEqual(['fallback']);
+  expect(found(['courier'], plain)).toEqual([]);
+  expect(findCriticalSounds({ IOS: loud }, { apps: [], appIds: undefined })).toEqual(['content']);
 });
 
 test('what is lost is told of the modes that the message meets', () => {

@@ -58,6 +58,9 @@ test('what an app cannot be, or have on its platform, is refused by its name, an
   expect(await refusalOf('/v1/apps/x', { ...web, defaults: { sound: 'bell' } })).toEqual([
     ...[400, 'defaults.sound', 'is of apps on ANDROID or IOS'],
   ]);
+  expect(await refusalOf('/v1/apps/courier', { ...courier, criticalAlerts: true })).toEqual([
+    ...[400, 'criticalAlerts', 'is of apps on IOS'],
+  ]);
   expect(await refusalOf('/v1/apps/courier', { ...courier, defaults: { color: 'green' } })).toEqual([
     ...[400, 'defaults.color', 'must be a colour such as #0a7d5a'],
   ]);
@@ -104,6 +107,8 @@ test('messages to an app are written as it says, and to the others as the worksp
     defaults: { sound: 'bell.caf' },
   };
   expect((await call('PUT', '/v1/apps/shop', iphone)).status).toBe(201);
+  const pager = { platform: 'IOS', identifier: 'com.example.pager', criticalAlerts: true };
+  expect((await call('PUT', '/v1/apps/pager', pager)).status).toBe(201);
   const token = (name: string) => `${name}-${'t'.repeat(120)}`;
   await bundle.register('van', { platform: 'ANDROID', push_id: token('van'), app_id: 'courier' });
   await bundle.register('hua', {
@@ -143,4 +148,40 @@ test('messages to an app are written as it says, and to the others as the worksp
   const other = messages.find(({ deviceToken }) => deviceToken.startsWith('demo-android'))!.payload as any;
   expect(other.data).toMatchObject({ svc_message_id: expect.any(String) });
   expect(other.android.notification).toBeUndefined();
+});
+
+test('a critical sound reaches the apps that Apple granted it to, the others with a plain sound, and none where no app has it', async () => {
+  expect((await call('GET', '/v1/apps/pager')).body.criticalAlerts).toBe(true);
+  await bundle.register('pag', { platform: 'iOS', push_id: 'c3'.repeat(32), app_id: 'pager' });
+  await bundle.register('pfc', {
+    ...{ platform: 'iOS', push_id: 'firebase'.repeat(16), push_provider: 'fcm', app_id: 'pager' },
+  });
+  const sound = { name: 'siren.caf', critical: true, volume: 0.8 };
+  const named = (campaignName: string, appIds?: string[]) => ({
+    ...{ campaignName, targetPlatform: ['IOS'], targetAudience: 'All Users', campaignDelivery: { type: 'soon' } },
+    payload: { IOS: { title: 'T', message: 'M', options: { sound } } },
+    ...(appIds && { advancedSettings: { appIds } }),
+  });
+  const refused = await bundle.push(named('For couriers', ['courier', 'shop', 'default']));
+  expect(refused.json()).toMatchObject({
+    status: 'Fail',
+    Error_Message: 'Error parsing parameters: payload.IOS.options.sound.critical: needs an app with critical alerts',
+  });
+  const sent = await bundle.push(named('For all'));
+  expect(sent.headers.get('x-svc-warning')).toBe(
+    'payload.IOS.options.sound.critical needs an entitlement of the app; apps without critical alerts play a plain sound',
+  );
+  const { cid } = sent.json();
+  const sounds = await until(async () => {
+    const found = (await bundle.inbox()).filter(({ campaignId }) => campaignId === cid);
+    const byToken = found.map(({ deviceToken, payload }: any) => [
+      deviceToken,
+      (payload.apns?.payload ?? payload).aps.sound,
+    ]);
+    return byToken.length >= 4 && Object.fromEntries(byToken);
+  });
+  expect(sounds['c3'.repeat(32)]).toEqual({ critical: 1, name: 'siren.caf', volume: 0.8 });
+  expect(sounds['firebase'.repeat(16)]).toEqual({ critical: 1, name: 'siren.caf', volume: 0.8 });
+  expect(sounds['b2'.repeat(32)]).toBe('siren.caf');
+  expect(Object.values(sounds).filter((heard) => heard === 'siren.caf')).toHaveLength(Object.keys(sounds).length - 2);
 });

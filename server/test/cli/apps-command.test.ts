@@ -37,6 +37,22 @@ test('an app is added with settings of its own; what a change does not name stay
   expect(await settings()).toEqual({ dataPrefix: 'cou' });
 });
 
+test('critical alerts of an app are switched on and off, and stay while others change', async () => {
+  const ofPager = ['--platform', 'ios'];
+  const stored = async () => (await bundle.database`select settings from apps where app_id = 'pager'`)[0]!.settings;
+  const added = await run('apps', 'add', 'pager', ...ofPager, '--identifier', 'com.example.pager', '--critical-alerts');
+  expect(added.code).toBe(0);
+  await run('apps', 'change', 'pager', ...ofPager, '--sound', 'siren');
+  expect(await stored()).toEqual({ criticalAlerts: true, defaults: { sound: 'siren' } });
+  expect((await run('apps', 'list')).stdout).toContain('criticalAlerts, sound siren');
+  await run('apps', 'change', 'pager', ...ofPager, '--critical-alerts', 'off');
+  expect(await stored()).toEqual({ defaults: { sound: 'siren' } });
+  await run('apps', 'change', 'pager', ...ofPager, '--critical-alerts', 'on');
+  expect(await stored()).toMatchObject({ criticalAlerts: true });
+  const refused = await run('apps', 'change', 'courier', ...ofCourier, '--critical-alerts', 'on');
+  expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining('is of apps on IOS')]);
+});
+
 test('a setting that is unknown, or is of another platform, is refused and changes nothing', async () => {
   const before = await settings();
   const refusalOf = async (...options: string[]) => {

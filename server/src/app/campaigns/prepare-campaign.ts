@@ -1,4 +1,6 @@
 import { noSuchApp } from '../../domain/apps/app.ts';
+import type { App } from '../../domain/apps/app.ts';
+import { findCriticalSounds, needsCriticalAlerts } from '../../domain/apps/critical-sounds.ts';
 import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import type { CampaignAudience } from '../../domain/campaign-document/read-segmentation.ts';
@@ -11,6 +13,7 @@ import type { BusinessAttribute } from '../../domain/business-events/business-ev
 import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { listApps } from '../../storage/apps/apps.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
 import { findSegmentById } from '../../storage/segments/segments.ts';
 import { findWorkspace, findWorkspaceControls } from '../../storage/installation/workspaces.ts';
@@ -50,7 +53,7 @@ export async function prepareCampaign(
   const apps = unknownApp === undefined ? [] : [{ field: 'advanced.app_ids', reason: noSuchApp(unknownApp) }];
   const groups = definition.settings.leavesOutGlobalControlGroup ? await controlGroupFaults(tx, workspaceId) : [];
   const late = [timing, found, event].flatMap((result) => ('fault' in result ? [result.fault] : []));
-  late.push(...unreadable, ...apps, ...groups);
+  late.push(...unreadable, ...apps, ...groups, ...(await soundFaults(tx, { workspaceId, definition })));
   if ('fault' in timing || 'fault' in found || 'fault' in event || late.length > 0) return { faults: late };
   return { parts, definition, timing, segment: found.segment, businessEventId: event.id };
 }
@@ -65,6 +68,20 @@ export async function requirePrepared(tx: Queryable, preparation: Preparation): 
 export function invalidCampaign(faults: RequestFault[]): ServiceError {
   const detail = faults.map(({ field, reason }) => `${field}: ${reason}`).join('; ');
   return new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail });
+}
+
+async function soundFaults(
+  tx: Queryable,
+  { workspaceId, definition }: { workspaceId: string; definition: CampaignDefinition },
+): Promise<RequestFault[]> {
+  const { variants, content, settings } = definition;
+  const asking = (apps: readonly App[]) =>
+    (variants ? variants.contents.flat() : [content]).flatMap((one) =>
+      findCriticalSounds(one, { apps, appIds: settings.appIds }),
+    );
+  // Most ask for none, and then nothing is read.
+  if (asking([]).length === 0 || asking(await listApps(tx, workspaceId)).length === 0) return [];
+  return [{ field: 'campaign_content', reason: `push.ios.options.sound.critical ${needsCriticalAlerts}` }];
 }
 
 type FoundEvent = { id: string | null; attributes: BusinessAttribute[] } | { fault: RequestFault };

@@ -46,7 +46,7 @@ export function makeAcceptPush(deps: { database: Database; clock: Clock; encrypt
   return async ({ admitted, command, idempotencyKey, rawBody }) => {
     const { workspace } = admitted;
     const findUsers: FindNamedUsers = (asked) => findAdmitted(admitted, asked) ?? findNamedUsers(database, asked);
-    await requireApps(database, { workspaceId: workspace.id, appIds: command.settings.appIds });
+    await requireApps(database, { admitted, command });
     const asked = { workspaceId: workspace.id, audience: command.audience };
     const { segmentId, targetUsers } = await findPushAudience({ database, findNamed: findUsers }, asked);
     const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });

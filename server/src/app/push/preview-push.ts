@@ -58,7 +58,7 @@ export async function previewPush(
 ): Promise<PushPreview> {
   const workspaceId = admitted.workspace.id;
   const { content, settings, platforms, audience } = command;
-  await requireApps(database, { workspaceId, appIds: settings.appIds });
+  await requireApps(database, { admitted, command });
   const found = await findPushAudience({ database }, { workspaceId, audience });
   const contents = makeContentShow(content, settings.templates);
   const named = { workspaceId, previewFor, first: found.targetUsers?.[0] };

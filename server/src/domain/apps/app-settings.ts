@@ -11,6 +11,8 @@ export type AppSettings = {
   pushFrom?: string;
   /** Of phones: stands before the names of our keys. */
   dataPrefix?: string;
+  /** Of iPhones: Apple granted it sounds that a muted phone plays. */
+  criticalAlerts?: true;
   /** Of sites. */
   declarative?: DeclarativeMode;
   /** Of phones: what a content has that says nothing else. */
@@ -28,6 +30,7 @@ const platformsOfSetting: Record<Setting, readonly Platform[]> = {
   mode: ['ANDROID'],
   pushFrom: ['ANDROID'],
   dataPrefix: ['ANDROID', 'IOS'],
+  criticalAlerts: ['IOS'],
   declarative: ['WEB'],
   channelId: ['ANDROID'],
   sound: ['ANDROID', 'IOS'],
@@ -38,6 +41,7 @@ const platformsOfSetting: Record<Setting, readonly Platform[]> = {
 /** Names on the wire; on the command line they stand alone. */
 const fieldOf: Record<Setting, string> = {
   ...{ mode: 'mode', pushFrom: 'pushFrom', dataPrefix: 'dataPrefix', declarative: 'declarative' },
+  criticalAlerts: 'criticalAlerts',
   ...{ channelId: 'defaults.channel_id', sound: 'defaults.sound' },
   ...{ icon: 'defaults.icon', color: 'defaults.color' },
 };
@@ -62,7 +66,7 @@ const isShortText = (text: string): boolean =>
 /** What is wrong with an app's settings, by the member's name on the wire. */
 export function findSettingFaults(settings: AppSettings, platform: Platform): { field: string; reason: string }[] {
   const { defaults = {}, ...own } = settings;
-  return (Object.entries({ ...own, ...defaults }) as [Setting, string][]).flatMap(([name, value]) => {
+  return (Object.entries({ ...own, ...defaults }) as [Setting, string | true][]).flatMap(([name, value]) => {
     const platforms = platformsOfSetting[name];
     const { is, reason } = isSetting[name] ?? {
       is: isShortText,
@@ -70,7 +74,7 @@ export function findSettingFaults(settings: AppSettings, platform: Platform): { 
     };
     if (!platforms.includes(platform))
       return [{ field: fieldOf[name], reason: `is of apps on ${platforms.join(' or ')}` }];
-    return is(value) ? [] : [{ field: fieldOf[name], reason }];
+    return value === true || is(value) ? [] : [{ field: fieldOf[name], reason }];
   });
 }
 
@@ -94,10 +98,13 @@ const withDefaults: ContentWithDefaults = {
       ...(isLook ? { options: { ...look, ...content.options } } : {}),
     };
   },
-  IOS: (content, { defaults = {} }) =>
-    content.options?.sound === undefined
-      ? { ...content, richContent: withSound(content.richContent, defaults.sound) }
-      : content,
+  IOS(content, { defaults = {}, criticalAlerts }) {
+    const sound = content.options?.sound;
+    if (sound === undefined) return { ...content, richContent: withSound(content.richContent, defaults.sound) };
+    // The phone of an app to which Apple did not grant it might play nothing.
+    if (criticalAlerts || !('critical' in sound)) return content;
+    return { ...content, options: { ...content.options, sound: { name: sound.name } } };
+  },
   WEB: (content, { declarative }) =>
     declarative === undefined ? content : { ...content, options: { declarative, ...content.options } },
 };

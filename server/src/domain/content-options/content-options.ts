@@ -39,12 +39,15 @@ export type AndroidOptions = {
 /** A button; `action` is its name in reports. */
 export type OfferedAction = { action: string; title: string; url: string; iconURL?: string };
 
+/** A critical one sounds although the phone is muted, as loud as it says; Apple grants it to few apps. */
+export type IosSound = { name: string } | { name: string; critical: true; volume?: number };
+
 export type IosOptions = {
   interruptionLevel?: 'passive' | 'active' | 'time-sensitive' | 'critical';
   relevanceScore?: number;
   targetContentId?: string;
   filterCriteria?: string;
-  sound?: { name: string };
+  sound?: IosSound;
   badge?: BadgeChange;
   contentAvailable?: boolean;
   launchImage?: string;

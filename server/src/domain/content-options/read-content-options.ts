@@ -108,8 +108,9 @@ function readSound(part: RequestReader): IosOptions['sound'] {
   const sound = part.findPart('sound');
   if (!sound) return undefined;
   const name = sound.requiredPlain('name', maxName);
-  if (sound.flag('critical') === true) sound.invalid('critical', 'needs an app with critical alerts');
-  if (sound.share('volume') !== undefined) sound.invalid('volume', 'needs critical');
+  const volume = sound.share('volume');
+  if (sound.flag('critical') === true) return { name, critical: true, ...(volume === undefined ? {} : { volume }) };
+  if (volume !== undefined) sound.invalid('volume', 'needs critical');
   return { name };
 }
 

@@ -151,8 +151,9 @@ type Contents = Pick<Composed, 'run' | 'device' | 'app'>;
 function contentOf<P extends Platform>(platform: P, { run, device, app }: Contents): OwnContent[P] | undefined {
   const own = textsOf(platform, { run, device });
   // A silent message shows nothing that could have a look.
-  const isLooked = own !== undefined && app !== undefined && !deliverySettings(run.settings).isSilent;
-  const content = isLooked ? contentForApp(own, { platform, settings: app }) : own;
+  const isLooked =
+    own !== undefined && (app !== undefined || platform === 'IOS') && !deliverySettings(run.settings).isSilent;
+  const content = isLooked ? contentForApp(own, { platform, settings: app ?? {} }) : own;
   return content && device.badge ? withBadge(content, device.badge) : content;
 }
 

@@ -32,6 +32,8 @@ export function measureContent(
     device: { id: anyId, bucket: 0, platform },
     tokens,
     phoneDefaults,
+    // The longest that the content becomes.
+    app: { criticalAlerts: true },
   });
   return measureMessage(message!);
 }

@@ -35,6 +35,7 @@ function readSettings(reader: RequestReader): AppSettings {
   return sentOf<AppSettings>({
     mode: reader.choice('mode', payloadModes),
     declarative: reader.choice('declarative', declarativeModes),
+    criticalAlerts: reader.flag('criticalAlerts') ? true : undefined,
     pushFrom: reader.text('pushFrom'),
     dataPrefix: reader.text('dataPrefix'),
     defaults: Object.keys(defaults).length === 0 ? undefined : defaults,

@@ -22,6 +22,9 @@ const settings = {
   declarative: Type.Optional(
     word<NonNullable<AppSettings['declarative']>>(declarativeModes, 'Of sites: the declarative form of a web push'),
   ),
+  criticalAlerts: Type.Optional(
+    Type.Boolean({ description: 'Of iOS: Apple granted the app critical alerts, and messages may have such sounds' }),
+  ),
   pushFrom: text('Of Android: value of push_from'),
   dataPrefix: text('Of phones: stands before the names of our keys'),
   defaults: Type.Optional(

@@ -31,5 +31,9 @@ function warnOfEntitlements(options: IosOptions = {}): string[] {
     warnings.push('payload.IOS.options.filterCriteria needs an app with Focus filters');
   if (options.interruptionLevel === 'time-sensitive' || options.interruptionLevel === 'critical')
     warnings.push(`payload.IOS.options.interruptionLevel ${options.interruptionLevel} needs an entitlement of the app`);
+  if (options.sound && 'critical' in options.sound)
+    warnings.push(
+      'payload.IOS.options.sound.critical needs an entitlement of the app; apps without critical alerts play a plain sound',
+    );
   return warnings;
 }

@@ -91,6 +91,7 @@ function compose({ body, column }: Sent, dataPrefix: string | null = null) {
     device: { id: 'd'.repeat(24), bucket: 7, platform: platformOf(column), ...knownOf(content, platformOf(column)) },
     tokens,
     phoneDefaults: { dataPrefix: 'svc', publicUrl: 'https://push.example' },
+    ...(column === 'IOS' ? { app: { criticalAlerts: true } } : {}),
   });
 }
 

@@ -33,7 +33,7 @@ function makeAlert(message: IosMessage): object {
         ...(options.launchImage === undefined ? {} : { 'launch-image': options.launchImage }),
         ...makeLocKeys(options.locKeys),
       },
-      sound: options.sound?.name ?? sound ?? 'default',
+      sound: options.sound ? makeSound(options.sound) : (sound ?? 'default'),
       ...(content.enableBadge ? { badge: 1 } : {}),
       ...(category === undefined ? {} : { category }),
       ...(content.groupKey === undefined ? {} : { 'thread-id': content.groupKey }),
@@ -55,6 +55,11 @@ function makeAlert(message: IosMessage): object {
       ...(message.language === undefined ? {} : { lang: message.language }),
     },
   };
+}
+
+function makeSound(sound: NonNullable<IosOptions['sound']>): string | object {
+  if (!('critical' in sound)) return sound.name;
+  return { critical: 1, name: sound.name, ...(sound.volume === undefined ? {} : { volume: sound.volume }) };
 }
 
 function makeIds({ workspaceId, campaignId, runId, identity, inboxExpiresAt }: IosMessage): object {
