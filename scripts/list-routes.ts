@@ -40,32 +40,38 @@ export type RegisteredRoute = { method: string; path: string; isHidden: boolean 
  * The OpenAPI document of the public routes, those of a sandbox among them, and every route that it was made from. No
  * use case is called, so none is given.
  */
-export async function describePublicRoutes(): Promise<{ document: OpenApiDocument; routes: RegisteredRoute[] }> {
+export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promise<{
+  document: OpenApiDocument;
+  routes: RegisteredRoute[];
+}> {
   const routes: RegisteredRoute[] = [];
   const clock = makeManualClock(new Date(0));
   const edge = {
-    vendorHeaders: makeVendorHeaders('SVC'),
+    vendorHeaders: makeVendorHeaders(headerPrefix),
     clock,
     allowedHosts: [],
   } as never;
-  const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
-    collectInto(routes),
-    tokenRoutes(edge),
-    pushRoutes(edge),
-    dataRoutes(edge),
-    segmentRoutes(edge),
-    campaignRoutes(edge),
-    businessEventRoutes(edge),
-    appRoutes(edge),
-    explainRoutes(edge),
-    eventStreamRoutes(edge),
-    statsRoutes(edge),
-    liveActivityRoutes(edge),
-    interactionRoutes(edge),
-    sandboxRoutes(edge),
-    sandboxBrowserRoutes({ ...(edge as object), clientFolder: join(import.meta.dirname, '..', 'client') } as never),
-    healthRoutes({ findTroubles: async () => [] }),
-  ]);
+  const server = await buildServer(
+    { log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false, described: { headerPrefix } },
+    [
+      collectInto(routes),
+      tokenRoutes(edge),
+      pushRoutes(edge),
+      dataRoutes(edge),
+      segmentRoutes(edge),
+      campaignRoutes(edge),
+      businessEventRoutes(edge),
+      appRoutes(edge),
+      explainRoutes(edge),
+      eventStreamRoutes(edge),
+      statsRoutes(edge),
+      liveActivityRoutes(edge),
+      interactionRoutes(edge),
+      sandboxRoutes(edge),
+      sandboxBrowserRoutes({ ...(edge as object), clientFolder: join(import.meta.dirname, '..', 'client') } as never),
+      healthRoutes({ findTroubles: async () => [] }),
+    ],
+  );
   await server.ready();
   const document = server.swagger() as unknown as OpenApiDocument;
   await server.close();

@@ -5,7 +5,7 @@ import { buildDocument } from './openapi/build-document.ts';
 import { describeServers } from './openapi/describe-servers.ts';
 import type { Addresses } from './openapi/describe-servers.ts';
 import examples from './openapi/examples.json' with { type: 'json' };
-import { webhooks } from './openapi/webhooks.ts';
+import { makeWebhooks } from './openapi/webhooks.ts';
 
 const tags = [
   { name: 'Tokens', description: 'OAuth 2.0 access tokens: issue, refresh, revoke' },
@@ -50,7 +50,7 @@ export async function describeRoutes(server: FastifyInstance, described: Descrip
       },
       servers,
       tags,
-      webhooks: webhooks as never,
+      webhooks: makeWebhooks(described.headerPrefix) as never,
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'Access token of POST /v1/oauth/token' },

@@ -195,3 +195,14 @@ describe('shapes with names', () => {
     expect(paths['/'].shapes).toEqual([{ ...shape, description: 'As X-ACME-APPKEY or acme_gaid' }]);
   });
 });
+
+test('an installation with another abbreviation has it in every name and example of its document', async () => {
+  const { document: ofAcme } = await describePublicRoutes({ headerPrefix: 'Acme' });
+  const words = JSON.stringify(ofAcme);
+  // What is taken in the neutral spelling, too: the sentence that says so, and three attributes of a device.
+  const neutral = ['`SVC`', '"svc_push_opted"', '"svc_push_provisional_opted"', '"svc_gaid"'];
+  const found = words.match(/[`"\w-]*svc(?!\.example)[`"\w-]*/gi) ?? [];
+  expect(found.filter((word) => !neutral.includes(word))).toEqual([]);
+  for (const word of ['X-ACME-Warning', '"acme_gaid"', '"acme_request_id"', 'NOTIFICATION_CLICKED_ACME', '"acme_tag"'])
+    expect(words).toContain(word);
+});

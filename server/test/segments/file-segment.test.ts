@@ -241,6 +241,8 @@ describe('archiving', () => {
     bundle.clock.advance(1000);
     expect(await bundle.expire()).toBe(1);
     expect((await bundle.segment()).state).toBe('ARCHIVED');
+    const again = await bundle.create({ expiry_time: 2 });
+    expect([again.statusCode, again.json().description]).toEqual([409, 'Name already exists : Buyers']);
   });
 
   test('30 days later the members are deleted for good', async () => {

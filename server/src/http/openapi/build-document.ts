@@ -28,7 +28,11 @@ export function buildDocument(
   const building: Building = { schemas: new Map(), abbreviation: headerPrefix.toUpperCase() };
   for (const part of ['paths', 'webhooks']) document[part] = build(document[part] ?? {}, building);
   const nameOf = (name: string): string => withAbbreviation(name, building);
-  addExamples([document.paths, document.webhooks] as Parameters<typeof addExamples>[0], { examples, nameOf });
+  addExamples([document.paths, document.webhooks] as Parameters<typeof addExamples>[0], {
+    // They were made at an installation with the neutral abbreviation.
+    examples: JSON.parse(spellAbbreviation(JSON.stringify(examples), headerPrefix)) as typeof examples,
+    nameOf,
+  });
   const schemas = [...building.schemas].sort(([one], [other]) => (one < other ? -1 : 1));
   document.components = { ...(document.components as Node), schemas: Object.fromEntries(schemas) };
   return document;

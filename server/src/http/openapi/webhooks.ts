@@ -46,33 +46,37 @@ const signature = [
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 const anything = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description });
-export const eventBatch = named(
-  'EventBatch',
-  Type.Object({
-    app_name: Type.String({ description: 'Name of the workspace' }),
-    source: Type.Literal('CARILLON'),
-    svc_request_id: Type.String({ description: 'As webhook-id; its name has the abbreviation of the installation' }),
-    events: Type.Array(
-      Type.Object({
-        event_name: Type.String({ description: 'As event_code' }),
-        event_code: Type.String({ description: 'NOTIFICATION_RECEIVED_SVC, n_i_s and others; docs/event-stream.md' }),
-        event_uuid: Type.String({ description: 'The same in each attempt' }),
-        event_time: Type.Integer({ description: 'Seconds since 1970' }),
-        event_type: Type.Unsafe<string>({ type: 'string', enum: ['CAMPAIGN_EVENT', 'USER_ACTION_EVENT'] }),
-        event_source: Type.Literal('CARILLON'),
-        push_id: textOrNull,
-        uid: Type.Union([Type.String({ description: 'customer_id' }), Type.Null()]),
-        event_attributes: anything('The campaign: campaign_id, campaign_name, campaign_type, campaign_channel'),
-        user_attributes: anything('Those that the stream names'),
-        device_attributes: anything('Those that the stream names'),
+/** As `write-event-batch.ts` of the domain writes it. */
+const makeEventBatch = (abbreviation: string) =>
+  named(
+    'EventBatch',
+    Type.Object({
+      app_name: Type.String({ description: 'Name of the workspace' }),
+      source: Type.Literal('CARILLON'),
+      [`${abbreviation.toLowerCase()}_request_id`]: Type.String({
+        description: 'As webhook-id; its name has the abbreviation of the installation',
       }),
-      { maxItems: 100 },
-    ),
-  }),
-);
+      events: Type.Array(
+        Type.Object({
+          event_name: Type.String({ description: 'As event_code' }),
+          event_code: Type.String({ description: 'NOTIFICATION_RECEIVED_SVC, n_i_s and others; docs/event-stream.md' }),
+          event_uuid: Type.String({ description: 'The same in each attempt' }),
+          event_time: Type.Integer({ description: 'Seconds since 1970' }),
+          event_type: Type.Unsafe<string>({ type: 'string', enum: ['CAMPAIGN_EVENT', 'USER_ACTION_EVENT'] }),
+          event_source: Type.Literal('CARILLON'),
+          push_id: textOrNull,
+          uid: Type.Union([Type.String({ description: 'customer_id' }), Type.Null()]),
+          event_attributes: anything('The campaign: campaign_id, campaign_name, campaign_type, campaign_channel'),
+          user_attributes: anything('Those that the stream names'),
+          device_attributes: anything('Those that the stream names'),
+        }),
+        { maxItems: 100 },
+      ),
+    }),
+  );
 
 /** What this service calls by itself: the receiver is whoever was named in a request. */
-export const webhooks = {
+export const makeWebhooks = (abbreviation: string) => ({
   fileSegment: {
     post: {
       operationId: 'fileSegmentCallback',
@@ -99,7 +103,7 @@ export const webhooks = {
       tags: ['Callbacks'],
       security: [],
       parameters: signature,
-      requestBody: { required: true, content: { 'application/json': { schema: eventBatch } } },
+      requestBody: { required: true, content: { 'application/json': { schema: makeEventBatch(abbreviation) } } },
       responses: {
         '2XX': { description: 'Taken' },
         '4XX': { description: 'Not taken; it is posted again' },
@@ -107,4 +111,4 @@ export const webhooks = {
       },
     },
   },
-};
+});
