@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** A call of an operation that was made and what was said: one for each, made by a test at a real node. */
 export type Example = {
   /** Of the path, the query and the headers. */
@@ -31,8 +33,19 @@ export function addExamples(
       Object.assign(parameter, { example: parameter.schema?.type === 'integer' ? Number(value) : value });
     }
     if (example.body !== undefined) exemplify(operation.requestBody?.content, example.body);
-    if (example.answer !== undefined) exemplify(operation.responses[String(example.status)]?.content, example.answer);
+    if (example.answer === undefined) continue;
+    const content = operation.responses[String(example.status)]?.content;
+    exemplify(content, example.answer);
+    // What was there already is shown as what was made.
+    for (const [status, response] of Object.entries(operation.responses))
+      if (status.startsWith('2') && isSameShape(response.content, content)) exemplify(response.content, example.answer);
   }
+}
+
+function isSameShape(one: Media | undefined, other: Media | undefined): boolean {
+  const shapes = (content: Media | undefined) =>
+    Object.values(content ?? {}).map((media) => (media as { schema?: unknown }).schema);
+  return isDeepStrictEqual(shapes(one), shapes(other));
 }
 
 function exemplify(content: Media | undefined, example: unknown): void {
