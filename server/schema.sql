@@ -443,6 +443,7 @@ create table device_interactions (
   report_digests bytea[] not null,
   count integer not null,
   first_at timestamp with time zone not null,
+  lowered boolean not null default false,
   constraint device_interactions_action_check CHECK ((char_length(action) <= 64)),
   constraint device_interactions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint device_interactions_check CHECK ((count = cardinality(report_digests))),

@@ -2544,6 +2544,9 @@ export type InteractionReport = {
   /** The button that was clicked */
   action?: string;
 
+  /** Of kind impression: it came with a lower priority than it was sent with, which makes it late */
+  lowered?: boolean;
+
   /** Your own name of this report; a repeat counts once */
   id?: string;
 };

@@ -4,6 +4,7 @@ import { maxReports } from '../../src/domain/interactions/limits.ts';
 import { interactionsDays } from '../../src/domain/retention/limits.ts';
 import { address, makeInteractionBundle, start } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
+import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { anyText } from '../any-text.ts';
 
@@ -347,5 +348,34 @@ describe('an app that says what stands on its icon', () => {
 
   test('needs the token of a message', async () => {
     expect((await bundle.post({ token: 'x', kind: 'badge', value: 0 })).statusCode).toBe(404);
+  });
+});
+
+describe('that FCM lowered the priority of what was shown', () => {
+  test('is kept of the device, and shown on the page of its user', async () => {
+    const { database, workspaceId } = bundle;
+    const [bucket, userId] = [78, 'b'.repeat(24)];
+    await database`
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
+        created_at, updated_at)
+      values (${workspaceId}, ${bucket}, ${bucket.toString(16).padStart(24, '0')}, ${userId}, 'd', 'ANDROID', 'p',
+        'ACTIVE', ${start}, ${start}, ${start})`;
+    const details = async () => {
+      const entries = await listTimelineEntries(database, { workspaceId, bucket, userId, after: undefined, limit: 10 });
+      return entries.filter(({ kind }) => kind === 'IMPRESSION').map(({ detail }) => detail);
+    };
+    const { token } = bundle.pass(runId, { device: bucket, platform: 'ANDROID' });
+    expect((await bundle.post({ token, kind: 'impression', lowered: false, id: '1' })).statusCode).toBe(204);
+    expect(await details()).toEqual([{ count: 1 }]);
+    expect((await bundle.post({ token, kind: 'impression', lowered: true, id: '2' })).statusCode).toBe(204);
+    expect((await bundle.post({ token, kind: 'impression', id: '3' })).statusCode).toBe(204);
+    expect(await details()).toEqual([{ count: 3, lowered: true }]);
+  });
+
+  test.each(['click', 'close', 'badge'])('is refused of a report of kind %s, which counts nothing', async (kind) => {
+    const { token } = bundle.pass(runId);
+    const answer = await bundle.post({ token, kind, lowered: true, value: 1 });
+    expect(answer.json()).toMatchObject({ ...problem('PARAMETER_INVALID', 400), field: 'lowered' });
+    expect(await bundle.figures(campaignId)).toEqual({});
   });
 });

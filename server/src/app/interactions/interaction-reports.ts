@@ -31,6 +31,8 @@ export type ReportCommand = {
   kind: InteractionKind;
   /** The button. */
   action?: string;
+  /** Of one that was shown: it came with a lower priority than it was sent with. */
+  isLowered?: boolean;
   /** The device's own name of the report: one name counts once. */
   reportId?: string;
   /** Address of the caller, or of the trusted proxy's client. */
@@ -75,9 +77,16 @@ export function makeInteractionReports({
 
   return {
     /** @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED, OVERLOADED */
-    async report({ token, kind, action, reportId, address }: ReportCommand): Promise<{ workspaceId: string }> {
+    async report({
+      token,
+      kind,
+      action,
+      isLowered,
+      reportId,
+      address,
+    }: ReportCommand): Promise<{ workspaceId: string }> {
       const subject = prove(address, () => tokens.open(token));
-      await count(subject, { kind, action: action ?? null, digest: reportDigest(reportId) });
+      await count(subject, { kind, action: action ?? null, isLowered, digest: reportDigest(reportId) });
       return { workspaceId: subject.workspaceId };
     },
 

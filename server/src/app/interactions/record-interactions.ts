@@ -23,6 +23,7 @@ export type ReceivedReport = {
   subject: InteractionSubject;
   kind: InteractionKind;
   action: string | null;
+  isLowered?: boolean | undefined;
   digest: Buffer;
   at: Date;
 };
@@ -39,12 +40,12 @@ export async function recordInteractions(
 ): Promise<boolean[]> {
   const ids = [...new Set(received.map(({ subject }) => subject.runId))];
   const runs = new Map((await findReportedRuns(database, { ids, since })).map((run) => [run.id, run]));
-  const reports = received.map(({ subject, kind, action, digest }): DeviceReport | undefined => {
+  const reports = received.map(({ subject, kind, action, isLowered, digest }): DeviceReport | undefined => {
     const run = runs.get(subject.runId);
     if (run?.workspaceId !== subject.workspaceId) return undefined;
     const { variant = { variation: 0, locale: 0 }, ...message } = subject;
     const reported = { variation: variant.variation, locale: localeName(run.locales ?? undefined, variant) };
-    return { ...message, ...reported, campaignId: run.campaignId, kind: storedKinds[kind], action, digest };
+    return { ...message, ...reported, campaignId: run.campaignId, kind: storedKinds[kind], action, isLowered, digest };
   });
   const known = await withoutErased(
     database,

@@ -105,9 +105,11 @@ function prepareScope(server: FastifyInstance): void {
 type Call = { request: FastifyRequest; reply: FastifyReply };
 
 async function report(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
-  const { token, kind, action, id, value } = request.body as Static<typeof interactionBody>;
+  const { token, kind, action, id, value, lowered } = request.body as Static<typeof interactionBody>;
   warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: interactionBody });
   const address = callerAddress(request);
+  if (lowered !== undefined && kind !== 'impression')
+    throw new ServiceError('PARAMETER_INVALID', { field: 'lowered', reason: 'is of kind impression' });
   if (kind === 'badge') {
     if (value === undefined) throw new ServiceError('PARAMETER_INVALID', { field: 'value', reason: 'is required' });
     const { workspaceId } = await deps.interactions.setBadge({ token, count: value, address });
@@ -118,6 +120,7 @@ async function report(deps: InteractionRouteDependencies, { request, reply }: Ca
     token,
     kind,
     ...(action === undefined ? {} : { action }),
+    ...(lowered === undefined ? {} : { isLowered: lowered }),
     ...(id === undefined ? {} : { reportId: id }),
     address,
   });

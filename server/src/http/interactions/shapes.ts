@@ -17,6 +17,11 @@ export const interactionBody = named(
       }),
     ),
     action: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The button that was clicked' })),
+    lowered: Type.Optional(
+      Type.Boolean({
+        description: 'Of kind impression: it came with a lower priority than it was sent with, which makes it late',
+      }),
+    ),
     id: Type.Optional(
       Type.String({ minLength: 1, maxLength: 64, description: 'Your own name of this report; a repeat counts once' }),
     ),

@@ -14,6 +14,7 @@ export type DeviceReport = {
   runId: string;
   platform: Platform;
   action: string | null;
+  isLowered?: boolean | undefined;
   /** Tells a report from a repeat of it. */
   digest: Buffer;
 } & ReportedVariant;
@@ -95,26 +96,30 @@ export async function addDeviceReports(
 ): Promise<void> {
   await tx`
     insert into device_interactions (
-      workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, report_digests, count, first_at
+      workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, report_digests, count, first_at,
+      lowered
     )
     select workspace_id collate "C", bucket, campaign_id collate "C", device_id collate "C", kind, run_id collate "C",
       min(platform), (array_agg(action order by nth desc) filter (where action is not null))[1],
-      array_agg(decode(digest, 'hex') order by nth), count(*)::integer, ${at}
+      array_agg(decode(digest, 'hex') order by nth), count(*)::integer, ${at},
+      bool_or(lowered)
     from unnest(
       ${reports.map((report) => report.workspaceId)}::text[], ${reports.map((report) => report.bucket)}::smallint[],
       ${reports.map((report) => report.campaignId)}::text[], ${reports.map((report) => report.deviceId)}::text[],
       ${reports.map((report) => report.kind)}::text[], ${reports.map((report) => report.runId)}::text[],
       ${reports.map((report) => report.platform)}::text[], ${reports.map((report) => report.action)}::text[],
-      ${reports.map((report) => report.digest.toString('hex'))}::text[]
+      ${reports.map((report) => report.digest.toString('hex'))}::text[],
+      ${reports.map((report) => report.isLowered === true)}::boolean[]
     ) with ordinality as given (
-      workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, digest, nth
+      workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, action, digest, lowered, nth
     )
     group by 1, 2, 3, 4, 5, 6
     order by 1, 2, 3, 4, 5, 6
     on conflict (workspace_id, bucket, campaign_id, device_id, kind, run_id) do update
     set report_digests = device_interactions.report_digests || excluded.report_digests,
       count = device_interactions.count + excluded.count,
-      action = coalesce(excluded.action, device_interactions.action)`;
+      action = coalesce(excluded.action, device_interactions.action),
+      lowered = device_interactions.lowered or excluded.lowered`;
 }
 
 /**

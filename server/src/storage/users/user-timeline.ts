@@ -109,9 +109,10 @@ function entriesOfBucket(tx: Queryable, page: TimelinePage): Fragment {
       union all
       select reported.first_at, reported.key, reported.kind, null, null, reported.campaign_id, owned.id,
         reported.platform, null, null,
-        jsonb_strip_nulls(jsonb_build_object('count', reported.count, 'action', reported.action))
+        jsonb_strip_nulls(jsonb_build_object('count', reported.count, 'action', reported.action,
+          'lowered', nullif(reported.lowered, false)))
       from owned, lateral (
-        select first_at, ('i' || run_id || device_id || kind) collate "C" as key, kind, campaign_id, platform, count, action
+        select first_at, ('i' || run_id || device_id || kind) collate "C" as key, kind, campaign_id, platform, count, action, lowered
         from device_interactions as report
         where workspace_id = ${workspaceId} and bucket = ${bucket} and device_id = owned.id
           ${newest(tx`first_at`, tx`('i' || run_id || device_id || kind) collate "C"`)}

@@ -38,9 +38,10 @@ object Carillon {
     /** Also tells your server the address of this phone, so that one that was lost on the way comes again. */
     fun start(application: Application, settings: CarillonSettings) {
         this.settings = settings
-        FirebaseMessaging.getInstance().token.addOnSuccessListener { token ->
-            Registration.send(application, token)
-        }
+        val messaging = FirebaseMessaging.getInstance()
+        messaging.token.addOnSuccessListener { token -> Registration.send(application, token, "token") }
+        // The manifest says which of the two Firebase refuses; the id comes to the service.
+        messaging.register()
     }
 
     /** From Android 13 nothing is shown until the person has agreed. Ask when it is clear what for. */

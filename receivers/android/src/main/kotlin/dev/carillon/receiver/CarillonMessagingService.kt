@@ -16,12 +16,18 @@ open class CarillonMessagingService : FirebaseMessagingService() {
         }
         // FCM may deliver twice, and a server that died in between sends again: under the same id.
         if (!SeenMessages(this, "shown").add(message.id)) return
-        if (message.isSilent) onSilentMessage(message) else ShowMessage(this).show(message)
+        val isLowered = remote.originalPriority == RemoteMessage.PRIORITY_HIGH && remote.priority != remote.originalPriority
+        if (message.isSilent) onSilentMessage(message) else ShowMessage(this).show(message, isLowered = isLowered)
     }
 
     /** A new phone, a restored backup, an app that was installed anew: the old address is dead. */
     override fun onNewToken(token: String) {
-        Registration.send(this, token)
+        Registration.send(this, token, "token")
+    }
+
+    /** In the place of a token, where the manifest of your app has `firebase_messaging_installation_id_enabled`. */
+    override fun onRegistered(installationId: String) {
+        Registration.send(this, installationId, "fid")
     }
 
     /** FCM dropped what it kept for this phone (over a hundred messages, or a month away). */

@@ -13,18 +13,21 @@ import org.json.JSONObject
  * with Carillon; an app must not hold that key.
  */
 internal object Registration {
-    fun send(context: Context, token: String) {
+    /** @param kind `token`, or `fid`: the id of the installation, by which Firebase knows newer apps */
+    fun send(context: Context, address: String, kind: String) {
+        val data = workDataOf(RegistrationWorker.ADDRESS to address, RegistrationWorker.KIND to kind)
         // The newest address replaces one that is still on its way.
-        Post.enqueue<RegistrationWorker>(context, workDataOf(RegistrationWorker.TOKEN to token), "carillon-registration")
+        Post.enqueue<RegistrationWorker>(context, data, "carillon-registration")
     }
 }
 
 class RegistrationWorker(context: Context, parameters: WorkerParameters) : Worker(context, parameters) {
     override fun doWork(): Result {
-        val token = inputData.getString(TOKEN) ?: return Result.failure()
+        val address = inputData.getString(ADDRESS) ?: return Result.failure()
         val body = JSONObject()
             .put("platform", "ANDROID")
-            .put("push_id", token)
+            .put("push_id", address)
+            .put("push_id_type", inputData.getString(KIND) ?: "token")
             .put("model", Build.MODEL)
             .put("os_version", Build.VERSION.RELEASE)
             .put("app_version", versionOf(applicationContext))
@@ -40,6 +43,7 @@ class RegistrationWorker(context: Context, parameters: WorkerParameters) : Worke
         context.packageManager.getPackageInfo(context.packageName, 0).versionName
 
     companion object {
-        const val TOKEN = "token"
+        const val ADDRESS = "address"
+        const val KIND = "kind"
     }
 }

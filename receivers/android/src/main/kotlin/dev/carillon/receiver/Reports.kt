@@ -10,10 +10,11 @@ import org.json.JSONObject
 
 /** Tells the service what became of a message: `impression`, `click`, `close`. The token that came with it is the credential. */
 internal object Reports {
-    fun send(context: Context, message: CarillonMessage, kind: String, action: String? = null) {
+    fun send(context: Context, message: CarillonMessage, kind: String, action: String? = null, isLowered: Boolean = false) {
         val token = message.reportToken ?: return
         val body = JSONObject().put("token", token).put("kind", kind)
         if (action != null) body.put("action", action)
+        if (isLowered) body.put("lowered", true)
         // One name for a report however often it is tried, so that it counts once.
         body.put("id", UUID.randomUUID().toString())
         val data = workDataOf(

@@ -13,9 +13,12 @@ import androidx.core.app.NotificationManagerCompat
 internal class ShowMessage(private val context: Context) {
     private val manager = NotificationManagerCompat.from(context)
 
-    /** @param isAgain snoozed: the person has seen it before, and nobody is told a second time */
+    /**
+     * @param isAgain snoozed: the person has seen it before, and nobody is told a second time
+     * @param isLowered FCM made it less urgent than it was sent, which is why it may be late
+     */
     @SuppressLint("MissingPermission")
-    fun show(message: CarillonMessage, isAgain: Boolean = false) {
+    fun show(message: CarillonMessage, isAgain: Boolean = false, isLowered: Boolean = false) {
         val channel = channelOf(message)
         val builder = NotificationCompat.Builder(context, channel)
             .setSmallIcon(iconOf(message))
@@ -39,7 +42,7 @@ internal class ShowMessage(private val context: Context) {
         // Without the permission of Android 13 this does nothing.
         manager.notify(message.tag, ID, builder.build())
         message.group?.let { showSummary(it, channel) }
-        if (!isAgain && isVisible(channel)) Reports.send(context, message, "impression")
+        if (!isAgain && isVisible(channel)) Reports.send(context, message, "impression", isLowered = isLowered)
     }
 
     private fun addButton(builder: NotificationCompat.Builder, message: CarillonMessage, button: Button) {
