@@ -1032,7 +1032,7 @@ export type CampaignPushContent = {
         action: string;
         title: string;
 
-        /** http or https */
+        /** http, https or the scheme of an app */
         url: string;
 
         /** https */
@@ -1120,7 +1120,7 @@ export type CampaignPushContent = {
           action: string;
           title: string;
 
-          /** http or https */
+          /** http, https or the scheme of an app */
           url: string;
 
           /** https */
@@ -3026,7 +3026,7 @@ export type PushIosContent = {
       action: string;
       title: string;
 
-      /** http or https */
+      /** http, https or the scheme of an app */
       url: string;
 
       /** https */
@@ -3087,7 +3087,7 @@ export type PushIosContent = {
         action: string;
         title: string;
 
-        /** http or https */
+        /** http, https or the scheme of an app */
         url: string;
 
         /** https */

@@ -35,17 +35,18 @@ const locKeys = {
   bodyLocKey: Text(),
   bodyLocArgs: Arguments,
 };
-const Buttons = Type.Optional(
-  Type.Array(
-    Type.Object({
-      action: Type.String({ maxLength: maxActionNameCharacters, description: 'Its name in reports, once' }),
-      title: Type.String({ maxLength: maxActionTitleCharacters }),
-      url: Type.String({ description: 'http or https' }),
-      iconURL: Text('https'),
-    }),
-    { maxItems: maxOfferedActions },
-  ),
-);
+const Buttons = (opens: string) =>
+  Type.Optional(
+    Type.Array(
+      Type.Object({
+        action: Type.String({ maxLength: maxActionNameCharacters, description: 'Its name in reports, once' }),
+        title: Type.String({ maxLength: maxActionTitleCharacters }),
+        url: Type.String({ description: opens }),
+        iconURL: Text('https'),
+      }),
+      { maxItems: maxOfferedActions },
+    ),
+  );
 
 export const androidOptions = Part({
   deliveryMode: Word(['data', 'notification', 'both']),
@@ -80,11 +81,11 @@ export const iosOptions = Part({
   contentAvailable: Flag,
   launchImage: Text(),
   locKeys: Part({ ...locKeys, subtitleLocKey: Text(), subtitleLocArgs: Arguments }),
-  additionalActions: Buttons,
+  additionalActions: Buttons('http, https or the scheme of an app'),
 });
 
 export const webOptions = Part({
-  additionalActions: Buttons,
+  additionalActions: Buttons('http or https'),
   badgeURL: Text('https'),
   tag: Text('The same tag replaces the earlier notification'),
   renotify: Flag,

@@ -96,9 +96,12 @@ test('templates in buttons, their addresses and arguments are rendered for each 
     launchImage: 'L',
   };
   const places: string[] = [];
-  const changed = changeOptionTexts<'IOS'>(options, (text, { field }) => {
-    places.push(field);
-    return text.replace('{{ a }}', '17');
+  const changed = changeOptionTexts<'IOS'>(options, {
+    change(text, { field, schemes }) {
+      places.push(schemes === undefined ? field : `${field} of ${String(schemes)}`);
+      return text.replace('{{ a }}', '17');
+    },
+    buttonsOpen: 'web and apps',
   });
   expect(changed.options).toEqual({
     additionalActions: [{ action: 'track', title: 'Track 17', url: 'https://shop.example/17' }],
@@ -107,7 +110,7 @@ test('templates in buttons, their addresses and arguments are rendered for each 
   });
   expect(places.sort()).toEqual([
     'options.additionalActions[0].title',
-    'options.additionalActions[0].url',
+    'options.additionalActions[0].url of web and apps',
     'options.locKeys.bodyLocArgs[0]',
   ]);
 });
@@ -163,7 +166,13 @@ describe('what is refused, and nothing stored', () => {
     ['IOS', { sound: { name: 'a', volume: 0.5 } }, 'sound.volume', 'needs critical'],
     [
       'IOS',
-      { additionalActions: [{ ...button, url: 'javascript:alert(1)' }] },
+      { additionalActions: [{ ...button, url: 'javascript://x/%0aalert(1)' }] },
+      'additionalActions[0].url',
+      'must be a URL with https, http or the scheme of an app',
+    ],
+    [
+      'WEB',
+      { additionalActions: [{ ...button, url: 'shop://17' }] },
       'additionalActions[0].url',
       'must be a URL with https or http',
     ],

@@ -39,7 +39,7 @@ function changeAndroid(content: OwnContent['ANDROID'], change: ChangeText): OwnC
   const { summary: _summary, ...rest } = content;
   return {
     ...rest,
-    ...changeOptionTexts<'ANDROID'>(content.options, change),
+    ...changeOptionTexts<'ANDROID'>(content.options, { change, buttonsOpen: web }),
     ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
     ...optional('summary', { text: content.summary, change, longest: maxText }),
@@ -61,7 +61,7 @@ function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['
   const { subtitle: _subtitle, ...rest } = content;
   return {
     ...rest,
-    ...changeOptionTexts<'IOS'>(content.options, change),
+    ...changeOptionTexts<'IOS'>(content.options, { change, buttonsOpen: 'web and apps' }),
     ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
     ...optional('subtitle', { text: content.subtitle, change, longest: maxText }),
@@ -76,7 +76,7 @@ function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['
     change(content[field], { field, longest: maxValue, schemes: web, isRequired: true })!;
   return {
     ...rest,
-    ...changeOptionTexts<'WEB'>(content.options, change),
+    ...changeOptionTexts<'WEB'>(content.options, { change, buttonsOpen: web }),
     ...changeOverrideTexts(content.overrides, change),
     ...changeShown(content, change),
     redirectUrl: requiredUrl('redirectUrl'),

@@ -1,6 +1,7 @@
 import type { ContentOptions, LocKeys, OfferedAction } from './content-options.ts';
 import type { ChangeText } from '../campaigns/text-place.ts';
 import type { Platform } from '../campaigns/content.ts';
+import type { Schemes } from '../request-reader/address-fault.ts';
 
 const maxTitle = 64;
 const maxValue = 2_048;
@@ -9,7 +10,7 @@ const maxArgument = 1_024;
 /** Options with their personalized texts replaced: buttons, addresses, arguments. The rest is the same for every user. */
 export function changeOptionTexts<P extends Platform>(
   options: ContentOptions[P] | undefined,
-  change: ChangeText,
+  { change, buttonsOpen }: { change: ChangeText; buttonsOpen: Schemes },
 ): { options?: ContentOptions[P] } {
   if (options === undefined) return {};
   const { locKeys, additionalActions, badgeURL } = options as Partial<ContentOptions['WEB'] & ContentOptions['IOS']>;
@@ -23,7 +24,9 @@ export function changeOptionTexts<P extends Platform>(
       ...rest,
       ...(badge === undefined ? {} : { badgeURL: badge }),
       ...(locKeys === undefined ? {} : { locKeys: changeArguments(locKeys, change) }),
-      ...(additionalActions === undefined ? {} : { additionalActions: changeActions(additionalActions, change) }),
+      ...(additionalActions === undefined
+        ? {}
+        : { additionalActions: changeActions(additionalActions, { change, buttonsOpen }) }),
     } as ContentOptions[P],
   };
 }
@@ -46,10 +49,12 @@ function changeArguments(keys: LocKeys, change: ChangeText): LocKeys {
   );
 }
 
-function changeActions(actions: readonly OfferedAction[], change: ChangeText): OfferedAction[] {
+function changeActions(
+  actions: readonly OfferedAction[],
+  { change, buttonsOpen }: { change: ChangeText; buttonsOpen: Schemes },
+): OfferedAction[] {
   return actions.map(({ action, title, url, iconURL }, index) => {
     const at = `options.additionalActions[${index}]`;
-    const schemes = ['https:', 'http:'];
     const icon =
       iconURL === undefined
         ? undefined
@@ -57,7 +62,7 @@ function changeActions(actions: readonly OfferedAction[], change: ChangeText): O
     return {
       action,
       title: change(title, { field: `${at}.title`, longest: maxTitle, isRequired: true })!,
-      url: change(url, { field: `${at}.url`, longest: maxValue, schemes, isRequired: true })!,
+      url: change(url, { field: `${at}.url`, longest: maxValue, schemes: buttonsOpen, isRequired: true })!,
       ...(icon === undefined ? {} : { iconURL: icon }),
     };
   });

@@ -1,5 +1,6 @@
 import type { AndroidOptions, BadgeChange, IosOptions, LocKeys, OfferedAction, WebOptions } from './content-options.ts';
 import { payloadModes } from '../campaigns/android-payload.ts';
+import type { Schemes } from '../request-reader/address-fault.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 import {
   maxActionNameCharacters,
@@ -60,7 +61,7 @@ export function readIosOptions(
     contentAvailable: part.flag('contentAvailable'),
     launchImage: part.plain('launchImage', maxName),
     locKeys: readLocKeys(part, ['title', 'subtitle', 'body']),
-    additionalActions: readActions(part),
+    additionalActions: readActions(part, 'web and apps'),
   });
 }
 
@@ -73,7 +74,7 @@ export function readWebOptions(content: RequestReader): { options?: WebOptions }
   if (renotify === true && tag === undefined) part.invalid('renotify', 'needs a tag');
   if (silent === true && vibrate !== undefined) part.invalid('silent', 'cannot be combined with vibrate');
   return nonEmpty<WebOptions>({
-    additionalActions: readActions(part),
+    additionalActions: readActions(part, web),
     badgeURL: part.templateUrl('badgeURL', ['https:']),
     tag,
     renotify,
@@ -130,7 +131,7 @@ function readLocKeys(part: RequestReader, texts: readonly ('title' | 'subtitle' 
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-function readActions(part: RequestReader): OfferedAction[] | undefined {
+function readActions(part: RequestReader, schemes: Schemes): OfferedAction[] | undefined {
   if (part.isAbsent('additionalActions')) return undefined;
   const names = new Set<string>();
   return part.parts('additionalActions', maxOfferedActions).map((button) => {
@@ -141,7 +142,7 @@ function readActions(part: RequestReader): OfferedAction[] | undefined {
     names.add(action);
     const title = button.requiredTemplate('title', maxActionTitleCharacters);
     button.requires('url');
-    const url = button.templateUrl('url', web) ?? '';
+    const url = button.templateUrl('url', schemes) ?? '';
     const iconURL = button.templateUrl('iconURL', ['https:']);
     return { action, title, url, ...(iconURL === undefined ? {} : { iconURL }) };
   });

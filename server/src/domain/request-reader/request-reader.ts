@@ -1,3 +1,5 @@
+import { addressFault } from './address-fault.ts';
+import type { Schemes } from './address-fault.ts';
 import type { RequestFault } from '../errors.ts';
 import { isTemplate, templateFault } from '../template/template-mode.ts';
 import { notAllowed, unavailable } from './reading-rules.ts';
@@ -199,16 +201,17 @@ export class RequestReader {
     return undefined;
   }
 
-  url(name: string, schemes: readonly string[]): string | undefined {
+  url(name: string, schemes: Schemes): string | undefined {
     const text = this.text(name, 2_048);
     if (text === undefined) return undefined;
-    if (URL.canParse(text) && schemes.includes(new URL(text).protocol)) return text;
-    this.invalid(name, `must be a URL with ${schemes.map((scheme) => scheme.replace(':', '')).join(' or ')}`);
+    const fault = addressFault(text, schemes);
+    if (fault === undefined) return text;
+    this.invalid(name, fault);
     return undefined;
   }
 
-  /** A web address, which a template becomes for each user; what it becomes is looked at then. */
-  templateUrl(name: string, schemes: readonly string[]): string | undefined {
+  /** An address, which a template becomes for each user; what it becomes is looked at then. */
+  templateUrl(name: string, schemes: Schemes): string | undefined {
     const value = this.get(name);
     const isRendered = typeof value === 'string' && isTemplate(value, this.rules.templates.mode);
     return isRendered ? this.template(name, 2_048) : this.url(name, schemes);

@@ -1,3 +1,4 @@
+import { addressFault } from '../request-reader/address-fault.ts';
 import { storedNames, userSource } from '../users/user-source.ts';
 import type { User } from '../users/user-source.ts';
 import { changeTexts } from '../campaigns/content-texts.ts';
@@ -145,6 +146,8 @@ function renderContent<P extends Platform>(
 function placeFault(text: string, { longest, schemes, isRequired }: TextPlace): string | undefined {
   if (text.trim() === '') return isRequired ? 'is empty' : undefined;
   if (text.length > longest) return `has more than ${longest} characters`;
-  if (schemes && !(URL.canParse(text) && schemes.includes(new URL(text).protocol))) return 'is no web address';
+  // As it is sent, without the spaces around it.
+  if (schemes && addressFault(text.trim(), schemes) !== undefined)
+    return schemes === 'web and apps' ? 'is no address of the web or of an app' : 'is no web address';
   return undefined;
 }
