@@ -54,4 +54,49 @@ describe.skipIf(!hasChromium)(`providers of a sandbox in Chromium${skipReason}`,
     expect(faults).toEqual([]);
     await context.close();
   });
+
+  test('another VAPID key takes the place of one in use only where its beginning is typed', async () => {
+    const { page, context, faults } = await console.openSession();
+    await page.goto(`${console.home}/providers`);
+    const webPush = page.getByRole('region', { name: 'Web Push' });
+    const replace = webPush.getByRole('button', { name: 'Connect Web Push' });
+    const inUse = async () => {
+      const [row] = await console.bundle.database<{ summary: { publicKey: string }; simulated: boolean }[]>`
+        select summary, simulated from provider_credentials
+        where workspace_id = ${console.bundle.workspaceId} and provider = 'webpush'`;
+      return row!;
+    };
+    const send = async () => {
+      await webPush.getByRole('button', { name: 'Check and replace' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Check and replace' }).click();
+    };
+    const named = webPush.getByRole('textbox', { name: 'Key that is replaced' });
+
+    // Nobody subscribed with the key of the sandbox's own phones.
+    await replace.click();
+    await webPush.getByRole('textbox', { name: 'Contact' }).fill('mailto:push@shop.example');
+    expect(await named.count()).toBe(0);
+    await send();
+    await webPush.getByText('connected', { exact: true }).waitFor();
+    const { summary: first, simulated } = await inUse();
+    expect(simulated).toBe(false);
+
+    await replace.click();
+    await webPush.getByRole('textbox', { name: 'Contact' }).fill('mailto:push@shop.example');
+    await webPush.getByText(`To replace ${first.publicKey}, type its first eight characters`).waitFor();
+    await send();
+    await webPush.getByText(`browsers subscribed with the key ${first.publicKey.slice(0, 8)}`).waitFor();
+    await expectAccessible(page);
+    expect((await inUse()).summary).toEqual(first);
+
+    await named.fill(first.publicKey.slice(0, 8));
+    await send();
+    await named.waitFor({ state: 'detached' });
+    const { summary: second } = await inUse();
+    expect(second.publicKey).not.toBe(first.publicKey);
+    await webPush.getByText(second.publicKey, { exact: true }).first().waitFor();
+    // The browser's own word of an answer that is an error.
+    expect(faults.filter((fault) => !fault.includes('/credentials'))).toEqual([]);
+    await context.close();
+  });
 });
