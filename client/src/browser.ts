@@ -1,2 +1,2 @@
-export { SubscribeBrowserError, subscribeBrowser } from './subscribe-browser.ts';
+export { SubscribeBrowserError, subscribeBrowser, unsubscribeBrowser } from './subscribe-browser.ts';
 export type { BrowserSubscription, SubscribeBrowserFault, SubscribeBrowserOptions } from './subscribe-browser.ts';

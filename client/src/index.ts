@@ -17,7 +17,7 @@ export { hostsOfDataCenter } from './service-hosts.ts';
 export type { ServiceHosts } from './service-hosts.ts';
 export { signPush } from './sign-push.ts';
 export { signPushV2 } from './sign-push-v2.ts';
-export { SubscribeBrowserError, subscribeBrowser } from './subscribe-browser.ts';
+export { SubscribeBrowserError, subscribeBrowser, unsubscribeBrowser } from './subscribe-browser.ts';
 export type { BrowserSubscription, SubscribeBrowserFault, SubscribeBrowserOptions } from './subscribe-browser.ts';
 export { makeAccessTokens } from './access-tokens.ts';
 export type { AccessTokens, AccessTokenOptions } from './access-tokens.ts';

@@ -55,6 +55,22 @@ export async function subscribeBrowser(options: SubscribeBrowserOptions): Promis
   }
 }
 
+/**
+ * Ends this browser's subscription: no push reaches it any more. The worker stays, since it may be your site's own.
+ *
+ * @returns the subscription that there was, whose device your server opts out; undefined if there was none
+ */
+export async function unsubscribeBrowser({
+  workerUrl,
+}: Pick<SubscribeBrowserOptions, 'workerUrl'>): Promise<BrowserSubscription | undefined> {
+  const { navigator, location } = globalThis as unknown as BrowserGlobals;
+  const registration = await navigator?.serviceWorker?.getRegistration(new URL(workerUrl, location?.href).href);
+  const subscription = await registration?.pushManager?.getSubscription();
+  if (!subscription) return undefined;
+  const ended = subscription.toJSON();
+  return (await subscription.unsubscribe()) ? ended : undefined;
+}
+
 const sentences: Record<SubscribeBrowserFault, string> = {
   unsupported: 'This browser, or this page (https or localhost is needed), has no web push.',
   'permission-denied': 'Notifications are blocked for this site.',
@@ -65,7 +81,12 @@ const sentences: Record<SubscribeBrowserFault, string> = {
 /** The few members of the DOM that are used, so that this file needs no DOM types where it is compiled. */
 type BrowserGlobals = {
   location: { href: string };
-  navigator?: { serviceWorker?: { register(url: string): Promise<Registration> } };
+  navigator?: {
+    serviceWorker?: {
+      register(url: string): Promise<Registration>;
+      getRegistration(url: string): Promise<Registration | undefined>;
+    };
+  };
   Notification?: { requestPermission(): Promise<'granted' | 'denied' | 'default'> };
 };
 

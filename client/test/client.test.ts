@@ -34,6 +34,7 @@ test('the package offers what an integrator uses, and nothing of the console', (
     'signPushV2',
     'subscribeBrowser',
     'toCarillonError',
+    'unsubscribeBrowser',
     'verifyCallback',
   ]);
 });

@@ -181,14 +181,21 @@ console.log(process.versions.node, cid);`,
         await site.goto(origin);
         const found = await site.evaluate(`(async () => {
           const { signPush } = await import('@carillon/client');
-          const { subscribeBrowser } = await import('@carillon/client/browser');
+          const { subscribeBrowser, unsubscribeBrowser } = await import('@carillon/client/browser');
           const { publicKey } = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, true, ['deriveBits']);
           const key = btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.exportKey('raw', publicKey))));
           const options = { workerUrl: '/carillon-service-worker.js', timeoutMilliseconds: 2000,
             publicKey: key.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '') };
           const fault = await subscribeBrowser(options).catch((error) => error.code);
           const registration = await navigator.serviceWorker.getRegistration();
-          return { signature: await signPush({ workspaceId: 'W', campaignName: 'n', pushKey: 'k' }), fault,
+          const before = await unsubscribeBrowser(options);
+          // No push service can be reached from here, so a subscription is put in the place of one that it gave.
+          const subscription = { endpoint: 'https://push.example/1', keys: { p256dh: 'p', auth: 'a' } };
+          let isEnded = false;
+          PushManager.prototype.getSubscription = async () => isEnded ? null
+            : { toJSON: () => subscription, unsubscribe: async () => (isEnded = true) };
+          const ended = [before, await unsubscribeBrowser(options), await unsubscribeBrowser(options)];
+          return { ended, signature: await signPush({ workspaceId: 'W', campaignName: 'n', pushKey: 'k' }), fault,
             worker: registration.active.scriptURL };
         })()`);
         expect(found).toEqual({
@@ -196,6 +203,7 @@ console.log(process.versions.node, cid);`,
           // No push service can be reached from here.
           fault: 'push-service',
           worker: `${origin}/carillon-service-worker.js`,
+          ended: [undefined, { endpoint: 'https://push.example/1', keys: { p256dh: 'p', auth: 'a' } }, undefined],
         });
       } finally {
         await context.close();

@@ -196,10 +196,13 @@ const credentialsCommand = {
     const refused: string[] = [];
     for (const { provider, appId: app } of await listConnected(deps, workspaceId)) {
       const { check } = await checkCredential(deps, { by, workspaceId, provider, appId: app });
-      if (options.json) printJsonLine({ provider, app, ...check });
+      // What came of the tunnel that it was asked through.
+      const way = context.proxy && { proxy: context.proxy.state() };
+      if (options.json) printJsonLine({ provider, app, ...check, ...way });
       else process.stdout.write(`${nameOf({ provider, app })} ${describe(check!)}\n`);
       if (check!.verdict === 'REFUSED') refused.push(nameOf({ provider, app }).trimEnd());
     }
+    if (context.proxy && !options.json) process.stdout.write(`outgoing proxy: ${context.proxy.state()}\n`);
     if (refused.length > 0) throw new StartError('SETTING_INVALID', `Refused: ${refused.join(', ')}.`);
   },
 

@@ -62,3 +62,15 @@ test.each([
   const refused = await run(...parameters);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(reason)]);
 });
+
+test('credentials check says how the outgoing proxy does, where there is one', async () => {
+  const check = async (environment: Record<string, string>, ...more: string[]) => {
+    const beside = { config: bundle.config, environment };
+    return (await runCommand(beside, ['credentials', 'check', '--workspace', bundle.workspaceId, ...more])).stdout;
+  };
+  // The simulators are on this machine, which no proxy is asked for.
+  const proxy = { CARILLON_OUTGOING_PROXY: 'http://127.0.0.1:1' };
+  expect(await check(proxy)).toMatch(/\noutgoing proxy: UNUSED\n$/);
+  expect(JSON.parse((await check(proxy, '--json')).split('\n')[0]!)).toMatchObject({ proxy: 'UNUSED' });
+  expect(await check({})).not.toContain('proxy');
+});
