@@ -65,6 +65,19 @@ test('a stream is made with its secret, shown without it, changed and removed', 
     expect((await call(method, path, { body })).statusCode).toBe(404);
 });
 
+test('two changes of different members at once both stand', async () => {
+  const { id } = (await call('POST', '', { body: { url } })).json().data.event_stream;
+  const changes = [
+    { events: ['clicked'] },
+    { user_attributes: ['city'] },
+    { device_attributes: ['platform'] },
+    { url: `${url}/2` },
+  ];
+  await Promise.all(changes.map((body) => call('PATCH', `/${id}`, { body })));
+  const { event_stream: stream } = (await call('GET', `/${id}`)).json().data;
+  expect(stream).toMatchObject(Object.assign({}, ...changes));
+});
+
 test('a workspace has five of them, and another workspace none of these', async () => {
   const made = [];
   for (let nth = 0; nth < 5; nth += 1) made.push(await call('POST', '', { body: { url } }));

@@ -69,7 +69,7 @@ export async function createEventStream(
     const id = makeId(at);
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`;
     const encryptedSecret = encryption.encrypt(secret, encryptionContext.eventStreamSecret({ workspaceId, id }));
-    const row = { ...settings, id, workspaceId, encryptedSecret, at, most: maxEventStreams };
+    const row = { ...settings, id, workspaceId, encryptedSecret, at, maxStreams: maxEventStreams };
     if (!(await insertEventStream(tx, row))) throw new ServiceError('EVENT_STREAM_LIMITED');
     await note(tx, { by, workspaceId, id, action: 'event-stream.add', at });
     return { id, secret };
@@ -84,9 +84,8 @@ export async function changeEventStream(
 ): Promise<EventStream> {
   const { database, clock } = deps;
   const at = clock.now();
-  const before = await findStream(deps, { workspaceId, id });
   await inTransaction(database, async (tx) => {
-    const isThere = await updateEventStream(tx, { ...before, ...changed, at });
+    const isThere = await updateEventStream(tx, { ...changed, workspaceId, id, at });
     if (!isThere) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
     await note(tx, { by, workspaceId, id, action: 'event-stream.change', at });
   });

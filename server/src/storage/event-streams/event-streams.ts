@@ -49,14 +49,20 @@ export async function findEventStream(
 export type EventStreamSettings = Pick<EventStream, 'url' | 'events' | 'userAttributes' | 'deviceAttributes'>;
 
 /**
- * Adds a stream unless the workspace has `most` already. The workspace's row is locked, so that two at once are counted one
+ * Adds a stream unless the workspace has `maxStreams` already. The workspace's row is locked, so that two at once are counted one
  * after the other. Indexes: workspaces primary key, event_streams_workspace.
  *
  * @returns whether it was added
  */
 export async function insertEventStream(
   tx: Queryable,
-  stream: EventStreamSettings & { id: string; workspaceId: string; encryptedSecret: Buffer; at: Date; most: number },
+  stream: EventStreamSettings & {
+    id: string;
+    workspaceId: string;
+    encryptedSecret: Buffer;
+    at: Date;
+    maxStreams: number;
+  },
 ): Promise<boolean> {
   await tx`select 1 from workspaces where id = ${stream.workspaceId} for no key update`;
   const rows = await tx`
@@ -65,20 +71,25 @@ export async function insertEventStream(
     )
     select ${stream.id}, ${stream.workspaceId}, ${stream.url}, ${stream.encryptedSecret}, ${stream.events}::text[],
       ${stream.userAttributes}::text[], ${stream.deviceAttributes}::text[], ${stream.at}, ${stream.at}
-    where (select count(*) from event_streams where workspace_id = ${stream.workspaceId}) < ${stream.most}
+    where (select count(*) from event_streams where workspace_id = ${stream.workspaceId}) < ${stream.maxStreams}
     returning 1`;
   return rows.length === 1;
 }
 
-/** Index: primary key. @returns whether there is such a stream */
+/**
+ * Changes what is given and nothing else, so that two changes at once both stand. Index: primary key.
+ *
+ * @returns whether there is such a stream
+ */
 export async function updateEventStream(
   tx: Queryable,
-  stream: EventStreamSettings & { id: string; workspaceId: string; at: Date },
+  stream: Partial<EventStreamSettings> & { id: string; workspaceId: string; at: Date },
 ): Promise<boolean> {
   const rows = await tx`
     update event_streams
-    set url = ${stream.url}, events = ${stream.events}::text[], user_attributes = ${stream.userAttributes}::text[],
-      device_attributes = ${stream.deviceAttributes}::text[], updated_at = ${stream.at}
+    set url = coalesce(${stream.url ?? null}, url), events = coalesce(${stream.events ?? null}::text[], events),
+      user_attributes = coalesce(${stream.userAttributes ?? null}::text[], user_attributes),
+      device_attributes = coalesce(${stream.deviceAttributes ?? null}::text[], device_attributes), updated_at = ${stream.at}
     where id = ${stream.id} and workspace_id = ${stream.workspaceId}
     returning 1`;
   return rows.length === 1;
