@@ -20,9 +20,9 @@ export async function prepareDatabase(
 ): Promise<string[]> {
   return withConnections({ url: ownerUrl, stopRequested }, async (owner) => {
     // The queue's own schema is made beside ours, in a database that is not refused.
-    await findMissingMigrations(owner);
+    const missing = await findMissingMigrations(owner);
     const [ours, queue] = await Promise.allSettled([
-      readDatabaseClock(owner).then((at) => migrate(owner, at)),
+      missing.length === 0 ? [] : readDatabaseClock(owner).then((at) => migrate(owner, at)),
       migrateQueue(ownerUrl),
     ]);
     stopRequested.throwIfAborted();
