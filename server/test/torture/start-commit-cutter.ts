@@ -146,7 +146,10 @@ function makeKindOf(): (message: Buffer) => CommitKind | undefined {
       return commits ? 'transaction' : undefined;
     }
     // Parse: a name and a text. Bind: a portal and the name.
-    if (type === 'P') receipted[second.includes('insert into transaction_receipts') ? 'add' : 'delete'](first);
+    if (type === 'P') {
+      receipted.delete(first);
+      if (second.includes('insert into transaction_receipts')) receipted.add(first);
+    }
     if (type === 'B') isReceipted = receipted.has(second);
     if (type !== 'S') return undefined;
     const commits = isReceipted && !isInTransaction;

@@ -1,3 +1,4 @@
+import { sumOf } from '../../domain/sum-of.ts';
 import type { Clock } from '../../clock.ts';
 import { campaignActions, statusAfter } from '../../domain/campaigns/campaign-states.ts';
 import { adviseOnFailure } from '../../domain/campaigns/failure-advice.ts';
@@ -161,8 +162,4 @@ function allowedActions({ deliveryType, status, nextAt }: CampaignRecord) {
 /** What was counted by variation and locale, in groups that leave these out. */
 function ofAllContents<Row>(rows: readonly Row[], nameOf: (row: Row) => string): [Row, ...Row[]][] {
   return [...Map.groupBy(rows, nameOf).values()] as [Row, ...Row[]][];
-}
-
-function sumOf<Name extends string>(rows: readonly Record<Name, number>[], name: Name): number {
-  return rows.reduce((sum, row) => sum + row[name], 0);
 }

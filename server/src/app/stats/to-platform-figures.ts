@@ -5,6 +5,7 @@ import type {
   VariantFigures,
 } from '../../domain/campaigns/campaign-figures.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { sumOf } from '../../domain/sum-of.ts';
 import type {
   AskedVariant,
   ConversionNumbers,
@@ -103,10 +104,6 @@ function ownRows<Row extends OfCampaign & NumbersOfVariant>(part: Part, rows: re
   return ofPlatform(part, rows).filter(
     (row) => (variation === null || row.variation === variation) && (locale === null || row.locale === locale),
   );
-}
-
-function sumOf<Name extends string>(rows: readonly Record<Name, number>[], name: Name): number {
-  return rows.reduce((total, row) => total + row[name], 0);
 }
 
 /** By cause: a campaign may have runs in the ledger and runs that are only counted, which know nothing of contents. */

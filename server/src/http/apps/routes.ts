@@ -5,17 +5,14 @@ import type { AppDependencies } from '../../app/apps/manage-apps.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
-import { makeRequireApiKey } from '../auth/api-key.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
-import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { describeOperation } from '../openapi/describe-operation.ts';
 import type { Dialect } from '../openapi/describe-operation.ts';
 import { problemRefusals } from '../openapi/problem.ts';
 import { readOwnBody } from '../own-body.ts';
-import { presentDefaultError } from '../present-default-error.ts';
+import { makeRequireOwnKey, presentOwnErrors } from '../own-routes.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
-import { toServiceError } from '../to-service-error.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { parseApp } from './parse-app.ts';
@@ -33,17 +30,9 @@ const dialect: Dialect = {
 
 /** The apps of a workspace, for whoever registers their devices: with the key of data. */
 export function appRoutes(deps: AppRouteDependencies): RouteFamily {
-  const onRequest = makeRequireApiKey(deps, 'data', {
-    missing: 'AUTHENTICATION_INVALID',
-    invalid: 'AUTHENTICATION_INVALID',
-    notCovering: 'SCOPE_MISSING',
-  });
+  const onRequest = makeRequireOwnKey(deps, 'data');
   return async (server) => {
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) => {
-      const fault = toServiceError(error, request);
-      return isGatewayError(fault) ? presentGatewayError(fault, { request, reply }) : presentDefaultError(fault, reply);
-    });
+    presentOwnErrors(server);
     const list = describeOperation(dialect, {
       operationId: 'listApps',
       summary: 'List the apps of the workspace',

@@ -3,17 +3,14 @@ import { acceptLiveEvent, addTokens, readLiveActivity } from '../../app/live-act
 import type { LiveActivityDependencies, LiveActivityName } from '../../app/live-activities/store-live-activity.ts';
 import { defaultAppId, isAppId } from '../../domain/apps/app.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { makeRequireApiKey } from '../auth/api-key.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
-import { isGatewayError, presentGatewayError } from '../auth/present.ts';
 import type { RouteFamily } from '../build-server.ts';
 import { describeOperation } from '../openapi/describe-operation.ts';
 import type { Dialect } from '../openapi/describe-operation.ts';
 import { problemRefusals } from '../openapi/problem.ts';
 import { readOwnBody } from '../own-body.ts';
-import { presentDefaultError } from '../present-default-error.ts';
+import { makeRequireOwnKey, presentOwnErrors } from '../own-routes.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
-import { toServiceError } from '../to-service-error.ts';
 import { warnOfUnknownFields } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { isActivityId, parseLiveEvent, parseLiveTokens } from './parse-live-activity.ts';
@@ -39,17 +36,9 @@ const dialect: Dialect = {
 
 /** Live Activities of iPhones, one by one: they are no part of a campaign. With the key of pushes. */
 export function liveActivityRoutes(deps: LiveActivityRouteDependencies): RouteFamily {
-  const onRequest = makeRequireApiKey(deps, 'push', {
-    missing: 'AUTHENTICATION_INVALID',
-    invalid: 'AUTHENTICATION_INVALID',
-    notCovering: 'SCOPE_MISSING',
-  });
+  const onRequest = makeRequireOwnKey(deps, 'push');
   return async (server) => {
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) => {
-      const fault = toServiceError(error, request);
-      return isGatewayError(fault) ? presentGatewayError(fault, { request, reply }) : presentDefaultError(fault, reply);
-    });
+    presentOwnErrors(server);
     const send = describeOperation(dialect, {
       operationId: 'sendLiveActivityEvent',
       summary: 'Start, update or end a Live Activity',

@@ -34,11 +34,11 @@ export function addExamples(
     }
     if (example.body !== undefined) exemplify(operation.requestBody?.content, example.body);
     if (example.answer === undefined) continue;
-    const content = operation.responses[String(example.status)]?.content;
-    exemplify(content, example.answer);
-    // What was there already is shown as what was made.
+    const { content } = operation.responses[String(example.status)] ?? {};
+    // What was there already (200) is shown as what was made (201).
     for (const [status, response] of Object.entries(operation.responses))
-      if (status.startsWith('2') && isSameShape(response.content, content)) exemplify(response.content, example.answer);
+      if (response.content === content || (status.startsWith('2') && isSameShape(response.content, content)))
+        exemplify(response.content, example.answer);
   }
 }
 
