@@ -146,7 +146,8 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     }),
     looping,
   );
-  const live = startJob(makeSendLiveActivities({ database, outcomes, ...providing }), looping);
+  const liveJob = makeSendLiveActivities({ database, outcomes, ...providing });
+  const live = startJob(liveJob, looping);
   const onContinued = (): void => {
     chunks.wake();
     retry.wake();
@@ -195,6 +196,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
       outcomes.noteStopping();
       await queue.stop();
       await Promise.all([schedules, ...fanOut, segments, ...dueKeeping, ...housekeeping].map((part) => part.stop()));
+      await liveJob.settled();
       await end.stop();
     },
   };

@@ -10,8 +10,8 @@ import {
 } from '../../storage/outbox/outbox.ts';
 import type { CallbackOutcome, DueCallback } from '../../storage/outbox/outbox.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { makePostingJob } from './make-posting-job.ts';
-import type { PostingJob } from './make-posting-job.ts';
+import { makeLeasedJob } from '../make-leased-job.ts';
+import type { LeasedJob } from '../make-leased-job.ts';
 import { postSigned } from './post-signed.ts';
 import type { CallbackAnswer, PostSignedDependencies } from './post-signed.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
@@ -23,14 +23,15 @@ export type DeliverCallbacksDependencies = PostSignedDependencies & {
 };
 
 const maxAttempts = callbackRetrySeconds.length + 1;
+const maxUnderWay = 20;
 
 /**
  * The job that posts callbacks until a response is HTTP 200. Every attempt carries the same `webhook-id` and body.
  */
-export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): PostingJob {
+export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): LeasedJob {
   const { database, clock, log, outcomes } = deps;
-  return makePostingJob({
-    ...{ name: 'deliver-callbacks', clock, log, outcomes },
+  return makeLeasedJob({
+    ...{ name: 'deliver-callbacks', what: 'callback', maxUnderWay, clock, log, outcomes },
     claim: (claim) => claimDueMessages(database, { channel: 'callbacks', ...claim }),
     deliver: (callback) => deliver(deps, callback),
   });

@@ -7,8 +7,8 @@ import { findBatchFacts } from '../../storage/event-streams/batch-facts.ts';
 import { claimEventBatches, endEventBatch, keepEventBatch } from '../../storage/event-streams/stream-batches.ts';
 import type { DueEventBatch } from '../../storage/event-streams/stream-batches.ts';
 import { attemptsPerRound } from '../../storage/outbox/outbox.ts';
-import { makePostingJob } from '../callbacks/make-posting-job.ts';
-import type { PostingJob } from '../callbacks/make-posting-job.ts';
+import { makeLeasedJob } from '../make-leased-job.ts';
+import type { LeasedJob } from '../make-leased-job.ts';
 import { postSigned } from '../callbacks/post-signed.ts';
 import type { CallbackAnswer, PostSignedDependencies } from '../callbacks/post-signed.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
@@ -22,6 +22,7 @@ export type PostEventBatchesDependencies = PostSignedDependencies & {
 };
 
 const maxAttempts = eventBatchRetrySeconds.length + 1;
+const maxUnderWay = 20;
 /** Under way to one receiver. */
 const perStream = 8;
 
@@ -29,10 +30,10 @@ const perStream = 8;
  * The job that posts batches of events until a response is 2xx, at most four times (fact 7). The body is written anew for
  * each attempt, with the same ids, so that nobody is named who was erased meanwhile.
  */
-export function makePostEventBatches(deps: PostEventBatchesDependencies): PostingJob {
+export function makePostEventBatches(deps: PostEventBatchesDependencies): LeasedJob {
   const { database, clock, log, outcomes } = deps;
-  return makePostingJob({
-    ...{ name: 'post-event-batches', clock, log, outcomes },
+  return makeLeasedJob({
+    ...{ name: 'post-event-batches', what: 'event batch', maxUnderWay, clock, log, outcomes },
     claim: (claim) => claimEventBatches(database, { ...claim, perStream }),
     deliver: (batch) => deliver(deps, batch),
   });

@@ -14,9 +14,9 @@ import type { Delivery } from '../delivery/deliver.ts';
 import { sendAccountOf } from '../delivery/send-account.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
 import type { Governor } from '../governor/governor.ts';
-import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { makeLease } from '../make-lease.ts';
+import { makeLeasedJob } from '../make-leased-job.ts';
+import type { LeasedJob } from '../make-leased-job.ts';
 import { settleLiveOutcome } from './settle-live-outcome.ts';
 
 export type SendLiveActivitiesDependencies = {
@@ -30,34 +30,19 @@ export type SendLiveActivitiesDependencies = {
   outcomes: KeptOutcomes;
 };
 
-const maxTogether = 200;
-/** Twice what a request may take: a lease that ends means a worker that died. */
-const leaseMilliseconds = 60_000;
+const maxUnderWay = 200;
 
 /**
  * The job that sends events of Live Activities. They are no part of a campaign: nothing caps or delays them, and their outcomes
  * are their own. A message has the same `apns-id` and timestamp on every attempt, so a phone shows a repeat once.
  */
-export function makeSendLiveActivities(deps: SendLiveActivitiesDependencies): Job {
+export function makeSendLiveActivities(deps: SendLiveActivitiesDependencies): LeasedJob {
   const { database, clock, log, outcomes } = deps;
-  return {
-    name: 'send-live-activities',
-    intervalMilliseconds: 1_000,
-    async runOnce(now) {
-      if (outcomes.waiting() > 0) return 0;
-      const lease = makeLease(clock, leaseMilliseconds);
-      const due = await claimDueLiveMessages(database, { at: now, limit: maxTogether, ...lease });
-      await Promise.all(
-        due.map((message) =>
-          sendOne(deps, message).catch((error: unknown) =>
-            // The database, not Apple: the lease ends and it is sent again.
-            log.error({ messageId: message.id, err: error }, 'event of a live activity not settled'),
-          ),
-        ),
-      );
-      return due.length;
-    },
-  };
+  return makeLeasedJob({
+    ...{ name: 'send-live-activities', what: 'event of a live activity', maxUnderWay, clock, log, outcomes },
+    claim: (claim) => claimDueLiveMessages(database, claim),
+    deliver: (message) => sendOne(deps, message),
+  });
 }
 
 async function sendOne(deps: SendLiveActivitiesDependencies, message: DueLiveMessage): Promise<void> {

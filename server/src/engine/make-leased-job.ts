@@ -1,17 +1,20 @@
-import type { Clock } from '../../clock.ts';
-import type { Lease } from '../../domain/lease.ts';
-import type { Logger } from '../../log.ts';
-import type { Job } from '../job.ts';
-import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { makeLease } from '../make-lease.ts';
+import type { Clock } from '../clock.ts';
+import type { Lease } from '../domain/lease.ts';
+import type { Logger } from '../log.ts';
+import type { Job } from './job.ts';
+import type { KeptOutcomes } from './keep-outcomes.ts';
+import { makeLease } from './make-lease.ts';
 
-export type PostingJob = Job & {
+export type LeasedJob = Job & {
   /** Resolves when no request is in progress: when stopping, await it after the job and before closing the database. */
   settled(): Promise<void>;
 };
 
-export type Posting<Due extends { id: string }> = {
+type Sending<Due extends { id: string }> = {
   name: string;
+  /** What is sent, as the log calls one. */
+  what: string;
+  maxUnderWay: number;
   clock: Clock;
   log: Logger;
   outcomes: KeptOutcomes;
@@ -19,36 +22,35 @@ export type Posting<Due extends { id: string }> = {
   deliver: (due: Due) => Promise<void>;
 };
 
-const maxUnderWay = 20;
-/** Four times what a request may take: a lease that ends means a worker that died. */
+/** At least twice what a request may take: a lease that ends means a worker that died. */
 const leaseMilliseconds = 60_000;
 /**
  * A round waits this long for its receivers and leaves slower ones under way, so they do not hold up the next round.
  */
 const patienceMilliseconds = 1_000;
 
-/** A job that posts what is due to receivers of others, many at a time, each under a lease. */
-export function makePostingJob<Due extends { id: string }>(posting: Posting<Due>): PostingJob {
-  const { clock, log, outcomes } = posting;
+/** A job that sends what is due to others, many at a time, each under a lease. */
+export function makeLeasedJob<Due extends { id: string }>(sending: Sending<Due>): LeasedJob {
+  const { clock, log, outcomes, maxUnderWay } = sending;
   const underWay = new Set<Promise<void>>();
 
   const start = (due: Due): Promise<void> => {
-    const ended = posting
+    const ended = sending
       .deliver(due)
       // The database or the decryption failed, not the receiver. The lease expires and it is tried again.
-      .catch((error: unknown) => log.error({ callbackId: due.id, err: error }, 'callback not settled'))
+      .catch((error: unknown) => log.error({ id: due.id, err: error }, `${sending.what} not settled`))
       .finally(() => underWay.delete(ended));
     underWay.add(ended);
     return ended;
   };
 
   return {
-    name: posting.name,
+    name: sending.name,
     intervalMilliseconds: 1000,
     async runOnce(now) {
       const free = maxUnderWay - underWay.size;
       if (free === 0 || outcomes.waiting() > 0) return 0;
-      const due = await posting.claim({ at: now, limit: free, ...makeLease(clock, leaseMilliseconds) });
+      const due = await sending.claim({ at: now, limit: free, ...makeLease(clock, leaseMilliseconds) });
       await waitAtMost(patienceMilliseconds, Promise.all(due.map(start)));
       return due.length;
     },
