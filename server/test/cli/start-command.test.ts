@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
-import { runCommand, startCommand } from './run-command.ts';
+import { runCommand, runProcess, startCommand } from './run-command.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -58,7 +58,7 @@ test('start runs a node with the settings of its options until it is stopped; np
 });
 
 test('a setting that is not usable is refused as by npm start: 2; the version is that of the manifest', async () => {
-  const refused = await runCommand(beside(), ['start', '--port', 'eighty']);
+  const refused = await runProcess(beside(), ['start', '--port', 'eighty']);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('CARILLON_PORT takes a whole number')]);
   const unknown = await runCommand(beside(), ['start', '--prot', '80']);
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('--prot')]);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { onServer } from '../test-database.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, runProcess } from './run-command.ts';
 
 let bundle: CarillonBundle;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ const run = (...parameters: string[]) => runCommand(bundle, parameters);
 
 test('status says where the node answers and gives the keys of the demo, without a password; a revoked key is none', async () => {
   const { url, workspaceId, keys, database } = bundle;
-  const status = JSON.parse((await run('status', '--json')).stdout) as Record<string, unknown>;
+  const status = JSON.parse((await runProcess(bundle, ['status', '--json'])).stdout) as Record<string, unknown>;
   const demo = { workspaceId, dbName: bundle.block.dbName, inbox: `${url}/sandbox/inbox` };
   expect(status).toMatchObject({ isRunning: true, url, console: `${url}/console/`, ...demo, keys });
   expect(status.nodes).toMatchObject([{ role: 'all', url }]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, runProcess } from './run-command.ts';
 
 let bundle: CarillonBundle;
 let folder: string;
@@ -44,7 +44,7 @@ async function pushNow(campaignName: string): Promise<string> {
 
 test('a campaign is watched until it sends nothing any more; one that is not there is refused', async () => {
   const cid = await pushNow('Watched campaign');
-  const watched = await runCommand(bundle, ['campaigns', 'watch', cid]);
+  const watched = await runProcess(bundle, ['campaigns', 'watch', cid]);
   expect(watched).toMatchObject({ code: 0, stdout: `Campaign   ${cid}\nStatus     SENT\n` });
   expect(watched.stderr).toMatch(/^SENT, run [0-9a-f]{24} SENT$/m);
   const unknown = await runCommand(bundle, ['campaigns', 'watch', 'x']);
