@@ -571,6 +571,8 @@ create table event_stream_marks (
   platform text,
   action text,
   event_uuid uuid,
+  variation smallint,
+  locale text collate "C",
   constraint event_stream_marks_report_check CHECK (((kind IS NULL) = (event_uuid IS NULL))),
   constraint event_stream_marks_stream_id_fkey FOREIGN KEY (stream_id) REFERENCES event_streams(id) ON DELETE CASCADE,
   constraint event_stream_marks_pkey PRIMARY KEY (stream_id, number)

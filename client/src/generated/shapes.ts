@@ -2082,7 +2082,7 @@ export type EventBatch = {
     /** customer_id */
     uid: string | null;
 
-    /** The campaign: campaign_id, campaign_name, campaign_type, campaign_channel */
+    /** The campaign: campaign_id, campaign_name, campaign_type, campaign_channel; and variation and locale of a message of several contents */
     event_attributes: Record<string, unknown>;
 
     /** Those that the stream names */

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { listDeadBatches, resendDeadBatches } from '../../src/app/event-streams/manage-event-streams.ts';
 import { recordInteractions } from '../../src/app/interactions/record-interactions.ts';
+import type { Variant } from '../../src/domain/experiments/variants.ts';
 import { reportDigest } from '../../src/domain/interactions/interaction.ts';
 import type { InteractionKind } from '../../src/domain/interactions/interaction.ts';
 import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
@@ -11,6 +12,7 @@ import { endEventBatch } from '../../src/storage/event-streams/stream-batches.ts
 import { insertErasure } from '../../src/storage/users/erasures.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { campaign, expectStatus } from '../campaigns/authoring-bundle.ts';
+import { contentIn, shares } from '../experiments/variation-bundle.ts';
 import { makeEventStreamBundle } from './event-stream-bundle.ts';
 import type { EventStreamBundle } from './event-stream-bundle.ts';
 
@@ -42,13 +44,16 @@ const content = {
   },
 };
 
-async function report(campaignId: string, { kind, name }: { kind: InteractionKind; name: string }): Promise<void> {
+type Reported = { kind: InteractionKind; name: string; variant?: Variant };
+
+async function report(campaignId: string, { kind, name, variant }: Reported): Promise<void> {
   const [run] = await bundle.runs(campaignId);
   const [device] = await bundle.database<any[]>`
     select bucket, id, platform from devices where push_id = 'push-user-2'`;
   const subject = {
     ...{ workspaceId: bundle.workspaceId, runId: run.id, bucket: device!.bucket },
     ...{ deviceId: device!.id, platform: device!.platform },
+    ...(variant ? { variant } : {}),
   };
   const at = bundle.clock.now();
   await recordInteractions({ database: bundle.database, since: new Date(0) }, [
@@ -102,6 +107,42 @@ describe('a stream of events (fact 7)', () => {
     expect(bundle.forged()).toBe(0);
     expect(await bundle.count('event_stream_batches')).toBe(0);
     expect(await bundle.count('event_stream_marks')).toBe(0);
+  });
+
+  test('says of which content a message was, and its click, as the ledger does; of a control group nothing', async () => {
+    await bundle.addStream();
+    await bundle.setAttribute('user-2', { locale: 'pt' });
+    const id = await bundle.live({
+      ...withControlGroup,
+      basic_details: { name: 'Compared', platforms: ['ANDROID'], tags: [] },
+      campaign_content: {
+        locales: ['default', 'pt'],
+        variation_details: shares(50, 50),
+        content: contentIn(['default', 'pt'], 2),
+      },
+    });
+    await bundle.deliver();
+    const [sent] = await bundle.database<any[]>`
+      select deliveries.variation, deliveries.locale from readable_deliveries as deliveries
+      join users on users.id = deliveries.user_id
+      where deliveries.campaign_id = ${id} and users.customer_id = 'user-2' and deliveries.outcome = 'ACCEPTED'`;
+    await report(id, { kind: 'click', name: 'once', variant: { variation: sent.variation, locale: 2 } });
+    await bundle.postAll();
+    const told = bundle.events().map(({ event_code, uid, event_attributes: { variation, locale } }) => {
+      const what = event_code.includes('CLICKED') ? 'clicked' : event_code.includes('GROUP') ? 'group' : 'sent';
+      return [uid, what, variation, locale];
+    });
+    const rows = await bundle.database<any[]>`
+      select users.customer_id, deliveries.code, 'variation_' || deliveries.variation as variation, deliveries.locale
+      from readable_deliveries as deliveries join users on users.id = deliveries.user_id
+      where deliveries.campaign_id = ${id}`;
+    const expected = rows.map(({ customer_id, code, variation, locale }) =>
+      code === null ? [customer_id, 'sent', variation, locale] : [customer_id, 'group', undefined, undefined],
+    );
+    expected.push(['user-2', 'clicked', `variation_${sent.variation}`, 'pt']);
+    const inOrder = (list: any[]) => list.map((entry) => JSON.stringify(entry)).toSorted();
+    expect(inOrder(told)).toEqual(inOrder(expected));
+    expect(sent.locale).toBe('pt');
   });
 
   test('costs nothing where there is none, and notes nothing that it did not ask for', async () => {
@@ -270,7 +311,7 @@ describe('nothing is lost and nothing comes twice', () => {
       bucket: 1,
       kind: 'clicked',
       platform: 'ANDROID',
-      action: null,
+      ...{ action: null, variation: null, locale: null },
     } as const;
     const mark = (name: string) => ({ ...report, deviceId: name, uuid: eventUuid([name]) });
     const at = bundle.clock.now();

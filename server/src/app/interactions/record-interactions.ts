@@ -76,11 +76,13 @@ export async function recordInteractions(
 }
 
 /** What the streams of the workspace are told; that a message was shown is no event of theirs. */
-function markOf({ kind, digest, bucket, workspaceId, runId, deviceId, platform, action }: DeviceReport): ReportMark[] {
+function markOf({ kind, digest, variation, locale, ...report }: DeviceReport): ReportMark[] {
+  const { bucket, workspaceId, runId, deviceId, platform, action } = report;
   if (kind === 'IMPRESSION') return [];
   const streamed = kind === 'CLICK' ? ('clicked' as const) : ('cleared' as const);
   const uuid = eventUuid([streamed, runId, deviceId, digest.toString('hex')]);
-  return [{ workspaceId, runId, bucket, kind: streamed, deviceId, platform, action, uuid }];
+  const content = { variation: variation || null, locale: locale || null };
+  return [{ workspaceId, runId, bucket, kind: streamed, deviceId, platform, action, uuid, ...content }];
 }
 
 async function withoutErased(database: Database, reports: DeviceReport[]): Promise<DeviceReport[]> {

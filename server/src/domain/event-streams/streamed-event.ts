@@ -31,6 +31,9 @@ export type StreamedEvent = {
   /** ISO 8601. */
   at: string;
   action?: string;
+  /** Of the content that the device got, in the words of figures and files; absent where there is one for all. */
+  variation?: string;
+  locale?: string;
   controlGroup?: ControlGroup;
 };
 

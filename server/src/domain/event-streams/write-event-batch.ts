@@ -75,8 +75,10 @@ function campaignOf({ runId }: StreamedEvent, { campaignOfRun }: BatchFacts) {
   };
 }
 
-function ownAttributes({ action, controlGroup }: StreamedEvent) {
+function ownAttributes({ variation, locale, action, controlGroup }: StreamedEvent) {
   return {
+    ...(variation === undefined ? {} : { variation }),
+    ...(locale === undefined ? {} : { locale }),
     ...(action === undefined ? {} : { action }),
     ...(controlGroup === undefined ? {} : { control_group: controlGroup }),
   };

@@ -1,6 +1,8 @@
 import { maxEventsPerBatch } from '../../domain/event-streams/limits.ts';
 import { eventUuid } from '../../domain/event-streams/streamed-event.ts';
 import type { StreamedEvent } from '../../domain/event-streams/streamed-event.ts';
+import { namedVariant, variationName } from '../../domain/experiments/variants.ts';
+import type { NamedVariant } from '../../domain/experiments/variants.ts';
 import { makeId } from '../../domain/ids.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -57,10 +59,17 @@ async function noteBatches(tx: Transaction, { stream, at }: { stream: MarkedStre
   return marks.length;
 }
 
-function reportOf({ kind, uuid, runId, buckets, deviceId, platform, at, action }: TakenMark): StreamedEvent[] {
+function reportOf({ kind, uuid, buckets, at, action, variation, locale, ...report }: TakenMark): StreamedEvent[] {
   if (kind === null || uuid === null) return [];
+  const { runId, deviceId, platform } = report;
   const event = { kind, uuid, runId, bucket: buckets[0]!, userId: null, deviceId, platform, at: at.toISOString() };
-  return [action === null ? event : { ...event, action }];
+  const named = { variation: variation === null ? null : variationName(variation), locale };
+  return [{ ...event, ...contentOf(named), ...(action === null ? {} : { action }) }];
+}
+
+/** What an event says of the content; of one for all nothing. */
+function contentOf({ variation, locale }: NamedVariant): Pick<StreamedEvent, 'variation' | 'locale'> {
+  return { ...(variation === null ? {} : { variation }), ...(locale === null ? {} : { locale }) };
 }
 
 type Marked = { stream: MarkedStream; marks: readonly TakenMark[]; runs: ReadonlyMap<string, MarkedRun> };
@@ -68,7 +77,7 @@ type Marked = { stream: MarkedStream; marks: readonly TakenMark[]; runs: Readonl
 async function listDeliveries(tx: Transaction, { stream, marks, runs }: Marked): Promise<StreamedEvent[]> {
   const windows = marks.filter(({ kind }) => kind === null);
   if (windows.length === 0) return [];
-  const runIdOf = new Map(windows.map(({ runId }) => [runs.get(runId)!.number, runId]));
+  const runOf = new Map(windows.map(({ runId }) => [runs.get(runId)!.number, runs.get(runId)!]));
   const own = windows.map(({ runId }) => runs.get(runId)!);
   const of = {
     workspaceNumber: own[0]!.workspaceNumber,
@@ -92,12 +101,13 @@ async function listDeliveries(tx: Transaction, { stream, marks, runs }: Marked):
   ];
   return rows
     .filter((row) => isMarked.has(`${row.runNumber} ${row.at.getTime()} ${row.bucket}`))
-    .map((row) => deliveryOf(row, runIdOf.get(row.runNumber)!));
+    .map((row) => deliveryOf(row, runOf.get(row.runNumber)!));
 }
 
 /** A control group keeps out users, not devices: whoever has two devices is one event. */
-function deliveryOf({ controlGroup, userId, deviceId, ...row }: MarkedRow, runId: string): StreamedEvent {
+function deliveryOf({ controlGroup, userId, deviceId, ...row }: MarkedRow, run: MarkedRun): StreamedEvent {
   const { bucket, platform } = row;
+  const runId = run.id;
   const event = { runId, bucket, userId, at: row.at.toISOString() };
   if (controlGroup !== null)
     return {
@@ -105,5 +115,9 @@ function deliveryOf({ controlGroup, userId, deviceId, ...row }: MarkedRow, runId
       ...{ kind: 'control_group', uuid: eventUuid(['control_group', runId, userId]) },
       ...{ deviceId: null, platform: null, controlGroup },
     };
-  return { ...event, kind: 'delivered', uuid: eventUuid(['delivered', runId, deviceId]), deviceId, platform };
+  return {
+    ...event,
+    ...{ kind: 'delivered', uuid: eventUuid(['delivered', runId, deviceId]), deviceId, platform },
+    ...contentOf(namedVariant(run.locales, row)),
+  };
 }

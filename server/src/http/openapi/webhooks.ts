@@ -66,7 +66,9 @@ const makeEventBatch = (abbreviation: string) =>
           event_source: Type.Literal('CARILLON'),
           push_id: textOrNull,
           uid: Type.Union([Type.String({ description: 'customer_id' }), Type.Null()]),
-          event_attributes: anything('The campaign: campaign_id, campaign_name, campaign_type, campaign_channel'),
+          event_attributes: anything(
+            'The campaign: campaign_id, campaign_name, campaign_type, campaign_channel; and variation and locale of a message of several contents',
+          ),
           user_attributes: anything('Those that the stream names'),
           device_attributes: anything('Those that the stream names'),
         }),

@@ -4,7 +4,8 @@ import { controlGroups } from '../../domain/experiments/control-groups.ts';
 import type { StreamedKind } from '../../domain/event-streams/streamed-event.ts';
 import type { Queryable, Transaction } from '../database.ts';
 import { idText } from '../ledger/ledger-bytes.ts';
-import { isOutcome, platformWord } from '../ledger/ledger-words.ts';
+import { isOutcome, ledgerLocale, ledgerVariation, platformWord } from '../ledger/ledger-words.ts';
+import type { LedgerVariant } from '../ledger/ledger-words.ts';
 
 /** Rows of one run that one transaction stores in the ledger, at one time. */
 export type LedgerMark = {
@@ -43,6 +44,9 @@ export type ReportMark = {
   platform: Platform;
   action: string | null;
   uuid: string;
+  /** Null where there is one for all. */
+  variation: number | null;
+  locale: string | null;
 };
 
 /** The same of reports of devices, which are events themselves. Index: event_streams_workspace. */
@@ -53,12 +57,14 @@ export async function markReports(
   if (marks.length === 0) return;
   await tx`
     insert into event_stream_marks (
-      stream_id, workspace_id, run_id, buckets, events, at, kind, device_id, platform, action, event_uuid
+      stream_id, workspace_id, run_id, buckets, events, at, kind, device_id, platform, action, event_uuid,
+      variation, locale
     )
     select streams.id, streams.workspace_id, mark."runId", array[mark.bucket], 1, ${at}, mark.kind, mark."deviceId",
-      mark.platform, mark.action, mark.uuid
+      mark.platform, mark.action, mark.uuid, mark.variation, mark.locale
     from jsonb_to_recordset(${JSON.stringify(marks)}::text::jsonb) as mark (
-      "workspaceId" text, "runId" text, bucket smallint, kind text, "deviceId" text, platform text, action text, uuid uuid
+      "workspaceId" text, "runId" text, bucket smallint, kind text, "deviceId" text, platform text, action text, uuid uuid,
+      variation smallint, locale text
     )
     join event_streams as streams on streams.workspace_id = mark."workspaceId" collate "C"
     where mark.kind = any(streams.events)`;
@@ -92,6 +98,8 @@ export type TakenMark = {
   platform: Platform | null;
   action: string | null;
   uuid: string | null;
+  variation: number | null;
+  locale: string | null;
 };
 
 // More marks of single devices are taken in another transaction.
@@ -120,17 +128,19 @@ export async function takeMarks(
       where stream_id = ${streamId} and number in (select number from fitting where before < ${maxEvents})
       returning *
     )
-    select number, run_id as "runId", buckets, at, kind, device_id as "deviceId", platform, action, event_uuid as uuid
+    select number, run_id as "runId", buckets, at, kind, device_id as "deviceId", platform, action, event_uuid as uuid,
+      variation, locale
     from taken order by number`;
 }
 
 /** A run that rows or reports are of. */
-export type MarkedRun = { id: string; number: number; day: string; workspaceNumber: number };
+export type MarkedRun = { id: string; number: number; day: string; workspaceNumber: number; locales: string[] | null };
 
 /** Runs by id, without those of tests, which are nobody's events. Index: runs primary key. */
 export async function findMarkedRuns(tx: Queryable, ids: readonly string[]): Promise<MarkedRun[]> {
   return tx<MarkedRun[]>`
-    select runs.id, runs.number, runs.day::text as day, workspaces.number as "workspaceNumber"
+    select runs.id, runs.number, runs.day::text as day, workspaces.number as "workspaceNumber",
+      runs.locales
     from runs join workspaces on workspaces.id = runs.workspace_id
     where runs.id = any(${[...ids]}) and not runs.is_test`;
 }
@@ -143,7 +153,8 @@ export type MarkedRow = {
   deviceId: string;
   platform: Platform;
   controlGroup: ControlGroup | null;
-};
+  /** The locale by its number in the run. */
+} & LedgerVariant;
 
 export type RowsOf = {
   outcome: 'ACCEPTED' | 'WITHHELD';
@@ -166,7 +177,8 @@ export async function listMarkedRows(tx: Queryable, of: RowsOf): Promise<MarkedR
   return tx<MarkedRow[]>`
     select deliveries.run_number as "runNumber", deliveries.sent_at as at, deliveries.bucket,
       ${idText(tx, tx`deliveries.user_id`)} as "userId", ${idText(tx, tx`deliveries.device_id`)} as "deviceId",
-      ${platformWord(tx, tx`deliveries.platform`)} as platform, deliveries.code as "controlGroup"
+      ${platformWord(tx, tx`deliveries.platform`)} as platform, deliveries.code as "controlGroup",
+      ${ledgerVariation(tx)} as variation, ${ledgerLocale(tx)} as locale
     from unnest(
       ${of.times.map(({ runNumber }) => runNumber)}::bigint[], ${of.times.map(({ at }) => at.toISOString())}::timestamptz[]
     ) as given (run_number, at)
