@@ -416,8 +416,11 @@ export type CampaignDeliveryControls = {
   /** false */
   send_message_in_offline_mode?: boolean;
 
-  /** false */
+  /** Whoever a cap, a delay or quiet hours hold back is sent to later; default false */
   queuing_enabled?: boolean;
+
+  /** Hours that they wait at most; default 48 */
+  queue_duration?: number;
 
   /** Devices a minute */
   campaign_throttle_rpm?: number;
@@ -431,25 +434,22 @@ export type CampaignDeliveryControls = {
   /** Refused */
   expiry_time_of_sync_data_in_hour?: number;
 
-  /** Refused */
+  /** V1: messages of this campaign to a user */
   send_limit_value?: number;
 
-  /** Refused */
+  /** V1: within so many hours */
   send_limit_granularity_in_hours?: number;
-
-  /** Refused */
-  queue_duration?: number;
   limit_send_config?: {
-    /** false */
+    /** Default false */
     enabled?: boolean;
 
-    /** Refused */
+    /** Messages of this campaign to a user */
     max_count?: number;
 
-    /** Refused */
+    /** Within so many units; 30 days at most */
     window_value?: number;
 
-    /** Refused */
+    /** MINUTES, HOURS or DAYS */
     window_unit?: string;
   };
 };
@@ -2295,6 +2295,7 @@ export type ExplanationStep =
   | 'APP_NOT_MEANT'
   | 'AUDIENCE_FORGOTTEN'
   | 'CAMPAIGN_CONTROL_GROUP'
+  | 'CAMPAIGN_SEND_LIMIT'
   | 'CHANGED_SINCE'
   | 'CHUNK_SET_ASIDE'
   | 'DEVICE_BLOCKED'

@@ -78,16 +78,16 @@ describe('making', () => {
   });
 
   test('what is not carried out is refused by name, in the shape of V1', async () => {
-    const answer = await create(complete({ delivery_controls: { queue_duration: 5 } }));
+    const answer = await create(complete({ delivery_controls: { expiry_time_of_sync_data_in_hour: 5 } }));
     expect([answer.statusCode, answer.json().error]).toMatchObject([
       400,
       {
         code: '400 Bad Request',
-        target: 'delivery_controls.queue_duration',
+        target: 'delivery_controls.expiry_time_of_sync_data_in_hour',
         details: [
           {
-            target: 'delivery_controls.queue_duration',
-            message: 'delivery_controls.queue_duration is not available in this version',
+            target: 'delivery_controls.expiry_time_of_sync_data_in_hour',
+            message: 'delivery_controls.expiry_time_of_sync_data_in_hour is not available in this version',
           },
         ],
       },

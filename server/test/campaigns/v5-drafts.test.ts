@@ -187,6 +187,7 @@ describe('validating', () => {
 describe('the fields of fact 6.2 that are not carried out are refused by name', () => {
   const content = (push: object) => ({ campaign_content: { content: { push } } });
   const details = (more: object) => ({ basic_details: { name: 'Name', platforms: ['ANDROID'], ...more } });
+  const sendLimit = { enabled: true, max_count: 1, window_value: 2, window_unit: 'DAYS' };
   const scheduling = (more: object) => ({ scheduling_details: { delivery_type: 'ASAP', ...more } });
   const ios = (more: object) => ({
     basic_details: { name: 'Name', platforms: ['IOS'] },
@@ -308,17 +309,28 @@ describe('the fields of fact 6.2 that are not carried out are refused by name', 
     ...(
       [
         ['send_message_in_offline_mode', true],
-        ['queuing_enabled', true],
         ['bypass_dnd', 'sometimes'],
         ['minimum_delay_between_two_notification_in_hour', 721],
         ['max_time_to_show_message_of_same_camapign', 1],
         ['expiry_time_of_sync_data_in_hour', 1],
-        ['send_limit_value', 1],
-        ['send_limit_granularity_in_hours', 1],
+        ['queuing_enabled', 'sometimes'],
         ['queue_duration', 1],
+        ['send_limit_value', 101],
+        ['send_limit_granularity_in_hours', 721],
       ] as const
     ).map(([name, value]): [string, object] => [`delivery_controls.${name}`, { delivery_controls: { [name]: value } }]),
-    ['delivery_controls.limit_send_config.enabled', { delivery_controls: { limit_send_config: { enabled: true } } }],
+    ...(
+      [
+        ['queue_duration', { queuing_enabled: true, queue_duration: 49 }],
+        ['limit_send_config.max_count', { limit_send_config: { max_count: 1 } }],
+        ['limit_send_config.window_value', { limit_send_config: { ...sendLimit, window_value: 31 } }],
+        ['limit_send_config.window_unit', { limit_send_config: { ...sendLimit, window_unit: 'YEARS' } }],
+        [
+          'limit_send_config',
+          { limit_send_config: sendLimit, send_limit_value: 1, send_limit_granularity_in_hours: 1 },
+        ],
+      ] as const
+    ).map(([name, controls]): [string, object] => [`delivery_controls.${name}`, { delivery_controls: controls }]),
     [
       'advanced.expiration_settings.remove_from_inbox_after_value',
       { advanced: { expiration_settings: { remove_from_inbox_after_value: 1 } } },

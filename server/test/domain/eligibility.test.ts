@@ -24,7 +24,11 @@ const none: WorkspaceControls = {
   zoneAttribute: 'time_zone',
   timeZone: 'UTC',
 };
-const run = { id: 'run', campaignId: 'this', startedAt: now, sendUntil: new Date(now.getTime() + 36 * hour) };
+const run = {
+  ...{ id: 'run', campaignId: 'this', startedAt: now },
+  sendUntil: new Date(now.getTime() + 36 * hour),
+  queueUntil: null as Date | null,
+};
 const sent = (hours: number, more: Partial<UserMessage> = {}): UserMessage => ({
   runId: `run-${hours}`,
   campaignId: 'other',
@@ -138,6 +142,96 @@ describe('a gate', () => {
     ],
     ['and about nothing else', { settings: { ownDelayHours: 2 }, user: { messages: [sent(1)] } }, 'send'],
   ])('a minimum delay: %s', (_name, given, expected) => {
+    expect(admit(given)).toBe(expected);
+  });
+
+  const own = (hours: number) => sent(hours, { campaignId: 'this', isCounted: false });
+  const limited = { sendLimit: { messages: 2, minutes: 90 } };
+  test.each<[string, Case, string]>([
+    ['lets the last one pass', { settings: limited, user: { messages: [own(1)] } }, 'send'],
+    ['stops the one after it', { settings: limited, user: { messages: [own(1.4), own(1)] } }, 'CAMPAIGN_SEND_LIMIT'],
+    ['counts back from now', { settings: limited, user: { messages: [own(1.5), own(1)] } }, 'send'],
+    ['is about the campaign', { settings: limited, user: { messages: [sent(1), own(1)] } }, 'send'],
+    [
+      'does not count a run against itself',
+      { settings: limited, user: { messages: [own(1), own(0.5), sent(0, { runId: 'run', campaignId: 'this' })] } },
+      'send',
+    ],
+    [
+      'is not waited for in a queue',
+      {
+        settings: limited,
+        user: { messages: [own(1), own(0.5)] },
+        run: { queueUntil: new Date(now.getTime() + hour) },
+      },
+      'CAMPAIGN_SEND_LIMIT',
+    ],
+  ])('a limit of the campaign’s own: %s', (_name, given, expected) => {
+    expect(admit(given)).toBe(expected);
+  });
+
+  const queued = (hours: number) => ({ queueUntil: new Date(now.getTime() + hours * hour) });
+  const night = { quietHours: { from: '22:00', to: '08:00', mode: 'DROP' } } as const;
+  test.each<[string, Case, string]>([
+    [
+      'holds until the oldest message that is too many has left the cap',
+      {
+        controls: { caps: [{ messages: 2, hours: 24 }] },
+        user: { messages: [sent(20), sent(5), sent(1)] },
+        run: queued(48),
+      },
+      'FREQUENCY_CAP until 2026-03-11T07:00:00.000Z',
+    ],
+    [
+      'however the messages lie',
+      {
+        controls: { caps: [{ messages: 2, hours: 24 }] },
+        user: { messages: [sent(1), sent(20), sent(5)] },
+        run: queued(48),
+      },
+      'FREQUENCY_CAP until 2026-03-11T07:00:00.000Z',
+    ],
+    [
+      'asks all rules: the last that lets it pass decides',
+      { controls: capped, user: { messages: [sent(130), sent(20), sent(1)] }, run: queued(48) },
+      'FREQUENCY_CAP until 2026-03-12T02:00:00.000Z',
+    ],
+    [
+      'takes what ends with it',
+      { controls: capped, user: { messages: [sent(20), sent(5)] }, run: queued(4) },
+      'FREQUENCY_CAP until 2026-03-10T16:00:00.000Z',
+    ],
+    [
+      'and nothing that ends later',
+      { controls: capped, user: { messages: [sent(20), sent(5)] }, run: queued(3.9) },
+      'FREQUENCY_CAP',
+    ],
+    [
+      'holds until a delay is over',
+      { controls: delayed, settings: obeying, user: { messages: [sent(1)] }, run: queued(48) },
+      'MINIMUM_DELAY until 2026-03-10T12:30:00.000Z',
+    ],
+    [
+      'holds until a cap is over too',
+      {
+        controls: { ...delayed, caps: [{ messages: 1, hours: 6 }] },
+        settings: obeying,
+        user: { messages: [sent(1)] },
+        run: queued(48),
+      },
+      'MINIMUM_DELAY until 2026-03-10T17:00:00.000Z',
+    ],
+    [
+      'holds what quiet hours would drop',
+      { controls: night, user: { timeZone: 'America/Los_Angeles' }, run: queued(4) },
+      'QUIET_HOURS until 2026-03-10T15:00:00.000Z',
+    ],
+    [
+      'but no longer than it lasts',
+      { controls: night, user: { timeZone: 'America/Los_Angeles' }, run: queued(2) },
+      'QUIET_HOURS',
+    ],
+  ])('a queue: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
   });
 

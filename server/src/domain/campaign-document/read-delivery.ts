@@ -4,24 +4,18 @@ import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import { unavailable } from '../request-reader/reading-rules.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 import { maxDevicesPerMinute, maxTtlMinutes } from '../campaigns/limits.ts';
-import { maxCapHours } from '../eligibility/limits.ts';
+import type { Allowance } from '../eligibility/allowance.ts';
+import { maxCapHours, maxCapMessages, maxQueueHours } from '../eligibility/limits.ts';
 
 /**
  * `delivery_controls` (fact 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
- * obeys (docs/decisions/0018). There is no queue, and no limit of its own.
+ * obeys (docs/decisions/0018), its queue, and how often a user gets it (docs/decisions/0046).
  */
 export function readDeliveryControls(controls: RequestReader): ControlSettings {
-  controls.only(false, 'send_message_in_offline_mode', 'queuing_enabled');
-  controls.refuse(
-    'max_time_to_show_message_of_same_camapign',
-    'expiry_time_of_sync_data_in_hour',
-    'send_limit_value',
-    'send_limit_granularity_in_hours',
-    'queue_duration',
-  );
-  const limit = controls.part('limit_send_config');
-  limit.only(false, 'enabled');
-  limit.refuse('max_count', 'window_value', 'window_unit');
+  controls.only(false, 'send_message_in_offline_mode');
+  controls.refuse('max_time_to_show_message_of_same_camapign', 'expiry_time_of_sync_data_in_hour');
+  const sendLimit = readSendLimit(controls);
+  const queueHours = readQueue(controls);
   const ignoresCap = controls.flag('ignore_frequency_capping') ?? false;
   const hours = { minimum: 1, maximum: maxCapHours };
   return {
@@ -31,13 +25,63 @@ export function readDeliveryControls(controls: RequestReader): ControlSettings {
     countsForCap: controls.flag('count_for_frequency_capping') ?? !ignoresCap,
     ignoresMinimumDelay: controls.flag('ignore_global_minimum_delay') ?? false,
     ownDelayHours: controls.integer('minimum_delay_between_two_notification_in_hour', hours) ?? null,
+    ...(sendLimit && { sendLimit }),
+    ...(queueHours !== undefined && { queueHours }),
   };
 }
 
 export type ControlSettings = Pick<
   DeliverySettings,
-  'devicesPerMinute' | 'bypassesQuietHours' | 'ignoresCap' | 'countsForCap' | 'ignoresMinimumDelay' | 'ownDelayHours'
+  | 'devicesPerMinute'
+  | 'bypassesQuietHours'
+  | 'ignoresCap'
+  | 'countsForCap'
+  | 'ignoresMinimumDelay'
+  | 'ownDelayHours'
+  | 'sendLimit'
+  | 'queueHours'
 >;
+
+const counts = { minimum: 1, maximum: maxCapMessages };
+
+/** V1 has a number of messages and one of hours, V5 an object that may be switched off; they say the same. */
+function readSendLimit(controls: RequestReader): Allowance | undefined {
+  const messages = controls.integer('send_limit_value', counts);
+  const hours = controls.integer('send_limit_granularity_in_hours', { minimum: 1, maximum: maxCapHours });
+  if (messages !== undefined) controls.requires('send_limit_granularity_in_hours');
+  if (hours !== undefined) controls.requires('send_limit_value');
+  const config = readSendConfig(controls.part('limit_send_config'));
+  if (messages === undefined || hours === undefined) return config;
+  if (!config) return { messages, minutes: hours * 60 };
+  controls.invalid('limit_send_config', 'cannot stand beside send_limit_value');
+  return undefined;
+}
+
+const unitMinutes = { MINUTES: 1, HOURS: 60, DAYS: 1_440 } as const;
+
+function readSendConfig(config: RequestReader): Allowance | undefined {
+  const isEnabled = config.flag('enabled') ?? false;
+  const messages = config.integer('max_count', counts);
+  const unit = config.choice('window_unit', ['MINUTES', 'HOURS', 'DAYS']);
+  const maximum = (maxCapHours * 60) / unitMinutes[unit ?? 'MINUTES'];
+  const value = config.integer('window_value', { minimum: 1, maximum });
+  if (!isEnabled) {
+    for (const name of ['max_count', 'window_value', 'window_unit'])
+      if (!config.isAbsent(name)) config.invalid(name, 'needs enabled');
+    return undefined;
+  }
+  for (const name of ['max_count', 'window_value', 'window_unit']) config.requires(name);
+  if (messages === undefined || value === undefined || unit === undefined) return undefined;
+  return { messages, minutes: value * unitMinutes[unit] };
+}
+
+function readQueue(controls: RequestReader): number | undefined {
+  const isEnabled = controls.flag('queuing_enabled') ?? false;
+  const hours = controls.integer('queue_duration', { minimum: 1, maximum: maxQueueHours });
+  if (isEnabled) return hours ?? maxQueueHours;
+  if (hours !== undefined) controls.invalid('queue_duration', 'needs queuing_enabled');
+  return undefined;
+}
 
 /** `advanced` (fact 6.2): time to live, priorities, and the apps that are meant. */
 export function readAdvanced(advanced: RequestReader): DeliverySettings {

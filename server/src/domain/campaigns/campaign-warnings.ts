@@ -199,8 +199,9 @@ function quietWarnings({ platforms, settings, occurrences, controls }: WarnedCam
   const until = quietUntil(quietHours, { at, timeZone })!;
   const when = `${localDate(at, timeZone)} ${localTime(at, timeZone).slice(0, 5)} is in the quiet hours (${span}) of people in ${timeZone}`;
   const livesMinutes = Math.min(...platforms.map((platform) => settings.ttlMinutes[platform]));
-  const isTooLate = at.getTime() + livesMinutes * 60_000 < until.getTime();
-  if (quietHours.mode === 'DROP' || isTooLate) {
+  const queueMinutes = (settings.queueHours ?? 0) * 60;
+  const waitsMinutes = quietHours.mode === 'DROP' ? queueMinutes : livesMinutes + queueMinutes;
+  if (at.getTime() + waitsMinutes * 60_000 < until.getTime()) {
     const reason =
       quietHours.mode === 'DROP' ? 'they do not get it' : 'it lives no longer than they last, so they do not get it';
     return [{ code: 'QUIET_HOURS', tone: 'warning', part: 'schedule', message: `${when}: ${reason}.` }];
@@ -210,18 +211,20 @@ function quietWarnings({ platforms, settings, occurrences, controls }: WarnedCam
 }
 
 function controlNotes({ settings, controls }: WarnedCampaign): CampaignWarning[] {
+  const { queueHours } = settings;
+  const outcome = queueHours === undefined ? 'are left out' : `wait, ${queueHours} hours at most`;
   const notes: CampaignWarning[] = [];
   const note = (code: CampaignWarning['code'], message: string) =>
     notes.push({ code, tone: 'note', part: 'schedule', message });
   if (controls.caps.length > 0 && !settings.ignoresCap)
     note(
       'FREQUENCY_CAP',
-      `Frequency caps hold (${controls.caps.map(presentFrequencyCap).join(', ')}): people who have had as many are left out.`,
+      `Frequency caps hold (${controls.caps.map(presentFrequencyCap).join(', ')}): people who have had as many ${outcome}.`,
     );
   if (controls.minimumDelayMinutes !== null && !settings.ignoresMinimumDelay)
     note(
       'MINIMUM_DELAY',
-      `People who got another campaign in the last ${controls.minimumDelayMinutes} minutes are left out.`,
+      `People who got another campaign in the last ${controls.minimumDelayMinutes} minutes ${outcome}.`,
     );
   if (settings.ttlMinutes.ANDROID === 0)
     note('SHORT_LIVED', 'It lives for no time: devices that are not connected at that moment never get it.');

@@ -1,3 +1,4 @@
+import type { Allowance } from '../eligibility/allowance.ts';
 import type { TemplateMode } from '../template/template-mode.ts';
 import { defaultTtlMinutes } from './limits.ts';
 
@@ -32,6 +33,10 @@ export type DeliverySettings = {
   isSilent: boolean;
   /** Least hours between two messages of this campaign to one user. */
   ownDelayHours: number | null;
+  /** Most messages of this campaign to one user within a time; absent: any number. */
+  sendLimit?: Allowance;
+  /** For so long after its run began, whoever a cap, a delay or quiet hours hold back is queued; absent: not at all. */
+  queueHours?: number;
   /** Percent of its users that get nothing of it, to compare with; absent: nobody. */
   controlGroupPercent?: number;
   /** The users of the workspace's control group get nothing of it. */
@@ -83,9 +88,20 @@ export function runDevicesPerMinute(
 
 /**
  * The instant after which nothing of a run is sent any more: the longest time to live, but at least an hour, because a
- * message that may not be stored at the provider may still wait its turn here.
+ * message that may not be stored at the provider may still wait its turn here; and before that the time of its queue.
  */
 export function sendUntil(settings: DeliverySettings, at: Date): Date {
-  const { ANDROID, IOS, WEB } = settings.ttlMinutes;
-  return new Date(at.getTime() + Math.max(60, ANDROID, IOS, WEB) * 60_000);
+  return new Date(at.getTime() + livesMinutes(settings) * 60_000 + (settings.queueHours ?? 0) * 3_600_000);
+}
+
+/**
+ * When the queue of a run ends: what is sent from it then lives as long as any message. A run that lives longer for its
+ * throttle or for the zones has a queue that ends as much later.
+ */
+export function queueUntil(settings: DeliverySettings, runSendUntil: Date): Date | null {
+  return settings.queueHours === undefined ? null : new Date(runSendUntil.getTime() - livesMinutes(settings) * 60_000);
+}
+
+function livesMinutes({ ttlMinutes: { ANDROID, IOS, WEB } }: DeliverySettings): number {
+  return Math.max(60, ANDROID, IOS, WEB);
 }

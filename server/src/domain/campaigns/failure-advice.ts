@@ -49,6 +49,8 @@ const ours: Record<string, string> = {
   CREDENTIAL_UNUSABLE: wrongCredential,
   GLOBAL_CONTROL_GROUP: controlGroup,
   CAMPAIGN_CONTROL_GROUP: controlGroup,
+  CAMPAIGN_SEND_LIMIT:
+    'Nothing to do: these people had as many messages of the campaign as its own limit allows (limit_send_config).',
   FREQUENCY_CAP:
     'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
   MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',

@@ -26,6 +26,10 @@ export function tellWaitingCause({ platform, code }: { platform: Platform; code:
       return own('it is night for these people');
     case 'USER_TIME_ZONE':
       return own('the local time of these people has not come');
+    case 'FREQUENCY_CAP':
+      return own('these people have had as many messages as the frequency cap allows for now');
+    case 'MINIMUM_DELAY':
+      return own('these people had another message shortly before');
     case 'PROVIDER_WAIT':
       return own(`${provider} is left alone for a while`);
     case 'CREDENTIALS_UNREAD':

@@ -1,12 +1,14 @@
 import { decideLocalSend } from '../timing/local-send.ts';
 import { findTimeZone } from '../timing/time-zone.ts';
 import { controlGroups } from '../experiments/control-groups.ts';
+import type { Allowance } from './allowance.ts';
 import type { EligibilityRules } from './eligibility-rules.ts';
 import { quietUntil } from './quiet-hours.ts';
 
 /** Why a device is not sent to, or not yet; the words of `deliveries.code`. */
 export const eligibilityCodes = [
   ...controlGroups,
+  'CAMPAIGN_SEND_LIMIT',
   'FREQUENCY_CAP',
   'MINIMUM_DELAY',
   'QUIET_HOURS',
@@ -29,7 +31,14 @@ export type UserMessage = { runId: string; campaignId: string; sentAt: Date; isC
 
 export type EligibilityUser = { timeZone: string | null; messages: readonly UserMessage[] };
 
-export type EligibilityRun = { id: string; campaignId: string; startedAt: Date; sendUntil: Date };
+/** `queueUntil`: until then whoever is held back is queued; null: nobody is. */
+export type EligibilityRun = {
+  id: string;
+  campaignId: string;
+  startedAt: Date;
+  sendUntil: Date;
+  queueUntil: Date | null;
+};
 
 /**
  * Decides about the users of a run at one instant. The clock comes first, so that a message that is held is counted when
@@ -66,7 +75,7 @@ function askClock({ localSend, quietHours, zone }: EligibilityRules, { named, ru
   }
   const quietEnd = quietHours && quietUntil(quietHours, { at: now, timeZone: known ?? zone.fallback });
   if (!quietEnd) return { kind: 'send' };
-  if (quietHours.mode === 'DROP') return { kind: 'withhold', code: 'QUIET_HOURS' };
+  if (quietHours.mode === 'DROP') return queue({ code: 'QUIET_HOURS', until: quietEnd, run });
   return hold({ code: 'QUIET_HOURS', until: quietEnd, run });
 }
 
@@ -75,23 +84,52 @@ function hold({ code, until, run }: { code: ReasonCode; until: Date; run: Eligib
   return until < run.sendUntil ? { kind: 'hold', code, until } : { kind: 'withhold', code };
 }
 
+/** What would be dropped waits in the queue of a run that has one, if it can be sent before that ends. */
+function queue({
+  code,
+  until,
+  run: { queueUntil },
+}: {
+  code: ReasonCode;
+  until: Date;
+  run: EligibilityRun;
+}): Eligibility {
+  return queueUntil && until <= queueUntil ? { kind: 'hold', code, until } : { kind: 'withhold', code };
+}
+
 type MessageQuestion = { messages: readonly UserMessage[]; run: EligibilityRun; now: Date };
 
 /** A user whom the run has reached already (another device, or a window sent again after a crash) is eligible. */
-function askMessages(
-  { caps, otherDelayMinutes, ownDelayMinutes }: EligibilityRules,
-  { messages, run, now }: MessageQuestion,
-): Eligibility {
+function askMessages(rules: EligibilityRules, { messages, run, now }: MessageQuestion): Eligibility {
   if (messages.some(({ runId }) => runId === run.id)) return { kind: 'send' };
-  const count = (minutes: number, matches: (message: UserMessage) => boolean): number =>
-    messages.filter((message) => message.sentAt.getTime() > now.getTime() - minutes * 60_000 && matches(message))
-      .length;
+  const { caps, otherDelayMinutes, ownDelayMinutes, sendLimit } = rules;
   const isOwn = ({ campaignId }: UserMessage): boolean => campaignId === run.campaignId;
   const isOther = (message: UserMessage): boolean => message.isCounted && !isOwn(message);
-  const isTooSoon =
-    (otherDelayMinutes !== null && count(otherDelayMinutes, isOther) > 0) ||
-    (ownDelayMinutes !== null && count(ownDelayMinutes, isOwn) > 0);
-  if (isTooSoon) return { kind: 'withhold', code: 'MINIMUM_DELAY' };
-  const isCapped = caps.some((cap) => count(cap.hours * 60, ({ isCounted }) => isCounted) >= cap.messages);
-  return isCapped ? { kind: 'withhold', code: 'FREQUENCY_CAP' } : { kind: 'send' };
+  const passes = (limit: Allowance, matches: (message: UserMessage) => boolean): Date | undefined =>
+    passesAt(limit, { sentAt: messages.filter(matches).map(({ sentAt }) => sentAt), now });
+  if (sendLimit && passes(sendLimit, isOwn)) return { kind: 'withhold', code: 'CAMPAIGN_SEND_LIMIT' };
+  const afterDelays = latest([
+    otherDelayMinutes === null ? undefined : passes({ messages: 1, minutes: otherDelayMinutes }, isOther),
+    ownDelayMinutes === null ? undefined : passes({ messages: 1, minutes: ownDelayMinutes }, isOwn),
+  ]);
+  const afterCaps = latest(
+    caps.map((cap) => passes({ messages: cap.messages, minutes: cap.hours * 60 }, ({ isCounted }) => isCounted)),
+  );
+  const until = latest([afterDelays, afterCaps]);
+  if (!until) return { kind: 'send' };
+  return queue({ code: afterDelays ? 'MINIMUM_DELAY' : 'FREQUENCY_CAP', until, run });
+}
+
+/** When a message more is within the allowance again; undefined: it is now. */
+function passesAt({ messages, minutes }: Allowance, { sentAt, now }: { sentAt: Date[]; now: Date }): Date | undefined {
+  const span = minutes * 60_000;
+  const within = sentAt.map((at) => at.getTime()).filter((at) => at > now.getTime() - span);
+  if (within.length < messages) return undefined;
+  within.sort((one, other) => one - other);
+  return new Date(within[within.length - messages]! + span);
+}
+
+function latest(instants: readonly (Date | undefined)[]): Date | undefined {
+  const known = instants.filter((at) => at !== undefined);
+  return known.length === 0 ? undefined : new Date(Math.max(...known.map((at) => at.getTime())));
 }

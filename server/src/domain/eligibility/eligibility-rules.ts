@@ -1,5 +1,6 @@
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { LocalSend } from '../timing/local-send.ts';
+import type { Allowance } from './allowance.ts';
 import type { FrequencyCap, QuietHours, WorkspaceControls } from './workspace-controls.ts';
 
 /** What can prevent a run from sending to a user. */
@@ -10,6 +11,8 @@ export type EligibilityRules = {
   otherDelayMinutes: number | null;
   /** To the last message of this campaign. */
   ownDelayMinutes: number | null;
+  /** How often a user gets this campaign. */
+  sendLimit: Allowance | null;
   /** Sent to everyone at this local time. */
   localSend: LocalSend | null;
   /** How its messages are written down; null: not at all, because nobody would ask for them. */
@@ -42,6 +45,7 @@ export function eligibilityRulesOf({
   if (isTest) return undefined;
   const { minimumDelayMinutes } = controls;
   const ownDelayMinutes = settings.ownDelayHours === null ? null : settings.ownDelayHours * 60;
+  const sendLimit = settings.sendLimit ?? null;
   const isAskedFor = controls.caps.length > 0 || minimumDelayMinutes !== null;
   const isCounted = settings.countsForCap && isAskedFor;
   const rules: EligibilityRules = {
@@ -49,8 +53,9 @@ export function eligibilityRulesOf({
     quietHours: settings.bypassesQuietHours ? null : controls.quietHours,
     otherDelayMinutes: settings.ignoresMinimumDelay ? null : minimumDelayMinutes,
     ownDelayMinutes,
+    sendLimit,
     localSend,
-    record: isCounted || ownDelayMinutes !== null ? { isCounted } : null,
+    record: isCounted || ownDelayMinutes !== null || sendLimit ? { isCounted } : null,
     zone: { attribute: controls.zoneAttribute, fallback: controls.timeZone },
   };
   return needsZone(rules) || needsMessages(rules) ? rules : undefined;

@@ -6,3 +6,5 @@ export const maxCapMessages = 100;
 export const maxCapHours = 720;
 /** Between messages of different campaigns to one user: a week. */
 export const maxDelayMinutes = 10_080;
+/** Of what a campaign holds back for later (fact 6.2). */
+export const maxQueueHours = 48;

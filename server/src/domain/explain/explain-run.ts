@@ -27,6 +27,7 @@ export const steps = [
   'TIME_ZONE_UNKNOWN',
   'USER_TIME_ZONE',
   'QUIET_HOURS',
+  'CAMPAIGN_SEND_LIMIT',
   'MINIMUM_DELAY',
   'FREQUENCY_CAP',
   'WAITING',
@@ -197,6 +198,7 @@ const eligibilitySteps: readonly string[] = [
   ...controlGroups,
   'USER_TIME_ZONE',
   'QUIET_HOURS',
+  'CAMPAIGN_SEND_LIMIT',
   'MINIMUM_DELAY',
   'FREQUENCY_CAP',
 ];

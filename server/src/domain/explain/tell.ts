@@ -26,6 +26,7 @@ const sentences: Record<Step, string> = {
   TIME_ZONE_UNKNOWN: 'The time zone that is stored of the person is not one, so nobody can say when to send.',
   USER_TIME_ZONE: 'The time of the campaign decided, in the zone of the person.',
   QUIET_HOURS: 'It was within the quiet hours of the person.',
+  CAMPAIGN_SEND_LIMIT: 'The person had got as many messages of this campaign as its limit allows in that time.',
   MINIMUM_DELAY: 'It was too soon after another message.',
   FREQUENCY_CAP: 'The person had got as many messages as the frequency cap allows.',
   WAITING: 'The message waits for another attempt.',

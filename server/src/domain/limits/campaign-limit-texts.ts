@@ -310,6 +310,13 @@ export const campaignLimitTexts: {
       whenReached: 'PARAMETER_INVALID',
       source: 'ours',
     },
+    maxQueueHours: {
+      what: 'Longest `queue_duration` of a campaign',
+      unit: 'hours',
+      per: 'campaign',
+      whenReached: 'CAMPAIGN_REQUEST_INVALID',
+      source: 'fact 6.2',
+    },
     maxDelayMinutes: {
       what: 'Longest delay between messages of different campaigns to one user',
       unit: 'minutes',

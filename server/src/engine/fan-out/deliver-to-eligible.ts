@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import { deliverySettings, queueUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { makeDecideEligibility } from '../../domain/eligibility/decide-eligibility.ts';
 import type { Eligibility } from '../../domain/eligibility/decide-eligibility.ts';
 import { eligibilityRulesOf, needsMessages, needsZone } from '../../domain/eligibility/eligibility-rules.ts';
@@ -112,6 +112,7 @@ async function admitUsers(
       campaignId: run.campaignId,
       startedAt: run.startedAt ?? run.createdAt,
       sendUntil: run.sendUntil,
+      queueUntil: queueUntil(deliverySettings(run.settings), run.sendUntil),
     },
     now,
   });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
+import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
 import { countedVariant } from '../../domain/experiments/variants.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -216,7 +217,7 @@ function isSpent({ attempts }: DueDelivery): boolean {
 }
 
 function isHeld({ code }: DueDelivery): boolean {
-  return code === 'QUIET_HOURS' || code === 'USER_TIME_ZONE';
+  return eligibilityCodes.some((known) => known === code);
 }
 
 function toDevice({

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { maxNamedApps } from '../../domain/campaigns/limits.ts';
+import { maxCapHours, maxCapMessages, maxQueueHours } from '../../domain/eligibility/limits.ts';
 import { maxVariations } from '../../domain/experiments/limits.ts';
 import { pushContent as push } from './push-content-shapes.ts';
 import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
@@ -111,19 +112,19 @@ export const campaignPartShapes = {
       ignore_frequency_capping: flag('Default false'),
       ignore_global_minimum_delay: flag('Default false'),
       send_message_in_offline_mode: flag('false'),
-      queuing_enabled: flag('false'),
+      queuing_enabled: flag('Whoever a cap, a delay or quiet hours hold back is sent to later; default false'),
+      queue_duration: whole(1, maxQueueHours, 'Hours that they wait at most; default 48'),
       campaign_throttle_rpm: whole(1, 10_000_000, 'Devices a minute'),
       minimum_delay_between_two_notification_in_hour: whole(1, 720, 'Between messages of this campaign'),
       max_time_to_show_message_of_same_camapign: number('Refused'),
       expiry_time_of_sync_data_in_hour: number('Refused'),
-      send_limit_value: number('Refused'),
-      send_limit_granularity_in_hours: number('Refused'),
-      queue_duration: number('Refused'),
+      send_limit_value: whole(1, maxCapMessages, 'V1: messages of this campaign to a user'),
+      send_limit_granularity_in_hours: whole(1, maxCapHours, 'V1: within so many hours'),
       limit_send_config: part({
-        enabled: flag('false'),
-        max_count: number('Refused'),
-        window_value: number('Refused'),
-        window_unit: text('Refused'),
+        enabled: flag('Default false'),
+        max_count: whole(1, maxCapMessages, 'Messages of this campaign to a user'),
+        window_value: whole(1, maxCapHours * 60, 'Within so many units; 30 days at most'),
+        window_unit: text('MINUTES, HOURS or DAYS'),
       }),
     }),
   ),
