@@ -40,6 +40,35 @@ test('users, devices and events are taken in their order, by the rules of the si
   expect(await events()).toEqual(['Opened']);
 });
 
+test('events of many users, of a device that comes with them, and of one who was merged, are each their user’s', async () => {
+  await bundle.call(url, bulk(customer('kept'), customer('gone')));
+  await bundle.call('/v1/customer/merge', { merge_data: [{ merged_user: 'gone', retained_user: 'kept' }] });
+  const ofDevice = { ...event('ida', 'Looked'), device_id: 'phone' };
+  const answer = await bundle.call(
+    url,
+    bulk(
+      ofDevice,
+      customer('ida'),
+      device('ida', 'ida-1'),
+      event('gone', 'Left'),
+      event('new', 'Came'),
+      event('ida', 'Left'),
+    ),
+  );
+  expect(answer.status).toBe(200);
+  const rows = await bundle.database`
+    select events.name, users.customer_id as customer, devices.push_id as push from events
+    join users on users.bucket = events.bucket and users.id = events.user_id
+    left join devices on devices.id = events.device_row_id
+    where events.name in ('Looked', 'Left', 'Came') order by 1, 2`;
+  expect([...rows]).toEqual([
+    { name: 'Came', customer: 'new', push: null },
+    { name: 'Left', customer: 'ida', push: null },
+    { name: 'Left', customer: 'kept', push: null },
+    { name: 'Looked', customer: 'ida', push: 'ida-1' },
+  ]);
+});
+
 test('elements that are refused are not reported and stop nothing; the API log names each (fact 5)', async () => {
   const answer = await bundle.call(
     url,

@@ -3,10 +3,12 @@ import { makeId } from '../../domain/ids.ts';
 import { zoneAttributeFault } from '../../domain/users/user-attributes.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { findZoneAttribute } from '../../storage/installation/workspaces.ts';
-import { insertMissingUsers, lockUsersInOrder } from '../../storage/users/users-in-order.ts';
+import { holdUsersInOrder, insertMissingUsers, lockUsersInOrder } from '../../storage/users/users-in-order.ts';
+import type { EventsOfUser } from '../../storage/users/events.ts';
+import { lockOrMakeUser } from './find-user.ts';
 import { registerDevice } from './register-device.ts';
 import type { RegisterDeviceCommand } from './register-device.ts';
-import { trackEvents } from './track-events.ts';
+import { eventsOf, storeEvents } from './track-events.ts';
 import type { TrackEventsCommand } from './track-events.ts';
 import { requireZone, storeUser } from './upsert-user.ts';
 import type { UpsertUserCommand } from './upsert-user.ts';
@@ -27,8 +29,9 @@ export type TakeBulkCommand = { workspaceId: string; elements: BulkElement[]; at
 
 /**
  * Takes the objects of a bulk request in their order, in the caller's transaction, which 100 KB of body bound to some
- * 2,000 of them. A refused object changes nothing and does not stop the others. Users are created and locked first, in
- * one order, so that two bulk requests about the same users cannot deadlock.
+ * 2,000 of them; events come last, all in the same few statements, because nothing of a user follows from them. A refused
+ * object changes nothing and does not stop the others. Users are created and locked first, in one order, so that two bulk
+ * requests about the same users cannot deadlock.
  *
  * @returns the refused ones
  */
@@ -42,17 +45,39 @@ export async function takeBulk(
   );
   const users = [...made].map((customerId) => ({ customerId, id: makeId(at) }));
   if (users.length > 0) await insertMissingUsers(tx, { workspaceId, users, at });
-  await lockUsersInOrder(tx, { workspaceId, customerIds: elements.map(({ command }) => command.customerId) });
+  // Who changes no user only holds them: such requests do not wait for each other.
+  if (elements.some(({ kind }) => kind !== 'event'))
+    await lockUsersInOrder(tx, { workspaceId, customerIds: elements.map(({ command }) => command.customerId) });
   const faults: ElementFault[] = [];
+  const tracked: TrackedElement[] = [];
   for (const element of elements) {
     try {
-      await take(tx, { element, workspaceId, zoneAttribute, at });
+      if (element.kind === 'event') tracked.push({ ...element.command, events: eventsOf({ ...element.command, at }) });
+      else await take(tx, { element, workspaceId, zoneAttribute, at });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       faults.push({ index: element.index, error });
     }
   }
+  if (tracked.length > 0) await trackElements(tx, { workspaceId, tracked, at });
   return faults;
+}
+
+type TrackedElement = Pick<EventsOfUser, 'events' | 'deviceId'> & { customerId: string };
+type Tracking = { workspaceId: string; tracked: readonly TrackedElement[]; at: Date };
+
+async function trackElements(tx: Transaction, { workspaceId, tracked, at }: Tracking): Promise<void> {
+  const customerIds = tracked.map(({ customerId }) => customerId);
+  const held = await holdUsersInOrder(tx, { workspaceId, customerIds });
+  const known = new Map(held.map(({ customerId, bucket, userId }) => [customerId, { bucket, userId }]));
+  for (const customerId of customerIds) {
+    // Merged into another: hardly any is.
+    if (known.has(customerId)) continue;
+    const { bucket, userId } = await lockOrMakeUser(tx, { workspaceId, customerId, at });
+    known.set(customerId, { bucket, userId });
+  }
+  const users = tracked.map(({ customerId, deviceId, events }) => ({ ...known.get(customerId)!, deviceId, events }));
+  await storeEvents(tx, { workspaceId, at, users });
 }
 
 /** Whether an element, when it is taken, makes the user it names. */
@@ -74,7 +99,12 @@ function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zone
   }
 }
 
-type Taking = { element: BulkElement; workspaceId: string; zoneAttribute: string; at: Date };
+type Taking = {
+  element: Exclude<BulkElement, { kind: 'event' }>;
+  workspaceId: string;
+  zoneAttribute: string;
+  at: Date;
+};
 
 /** Each refuses before its first write. */
 async function take(tx: Transaction, { element, workspaceId, zoneAttribute, at }: Taking): Promise<void> {
@@ -87,8 +117,6 @@ async function take(tx: Transaction, { element, workspaceId, zoneAttribute, at }
       if (!(await registerDevice(tx, { ...element.command, workspaceId, at })))
         throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
       return;
-    case 'event':
-      return trackEvents(tx, { ...element.command, workspaceId, at });
     default: {
       const never: never = element;
       throw new Error(`unknown element ${JSON.stringify(never)}`);

@@ -2,7 +2,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { insertEvents, insertUnattributedEvents } from '../../storage/users/events.ts';
-import type { NewEvent } from '../../storage/users/events.ts';
+import type { EventsOfUser, NewEvent } from '../../storage/users/events.ts';
 import { holdUser } from '../../storage/users/users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import { lockOrMakeUser } from './find-user.ts';
@@ -21,37 +21,41 @@ export type TrackEventsCommand = {
 };
 
 /**
- * Stores what a user did, in the caller's transaction; an unknown customer is created (fact 5). Whether a campaign may
- * count it is decided later (engine/conversions): a message accepted just before may not be in the ledger yet. The
- * partition for the day of `at` must exist.
+ * Stores what a user did, in the caller's transaction; an unknown customer is created (fact 5). The partition for the day
+ * of `at` must exist.
  *
  * @throws ServiceError DATA_VALUE_INVALID for an event of the future
  */
 export async function trackEvents(tx: Transaction, command: TrackEventsCommand): Promise<void> {
-  const { workspaceId, at } = command;
-  const events = command.actions.map((action, index) => ({
-    ...action,
-    id: makeId(at),
-    occurredAt: timeOf(action, index),
-  }));
-  const given = {
-    ...(await findOrMakeUser(tx, command)),
-    workspaceId,
-    deviceId: command.deviceId,
-    day: eventDay(at),
-    receivedAt: at,
-    events,
-  };
-  await insertEvents(tx, given);
-  await insertUnattributedEvents(tx, given);
+  const { workspaceId, deviceId, at } = command;
+  const events = eventsOf(command);
+  const user = await findOrMakeUser(tx, command);
+  await storeEvents(tx, { workspaceId, at, users: [{ ...user, deviceId, events }] });
+}
 
-  function timeOf({ occurredAt = at }: TrackedAction, index: number): Date {
-    if (occurredAt <= at) return occurredAt;
+/** Each with an id and its time. @throws ServiceError DATA_VALUE_INVALID for an event of the future */
+export function eventsOf({ actions, at }: Pick<TrackEventsCommand, 'actions' | 'at'>): NewEvent[] {
+  return actions.map((action, index) => {
+    const { occurredAt = at } = action;
+    if (occurredAt <= at) return { ...action, id: makeId(at), occurredAt };
     throw new ServiceError('DATA_VALUE_INVALID', {
       field: `actions[${index}].user_time`,
       reason: 'must not be in the future',
     });
-  }
+  });
+}
+
+/**
+ * Stores events of users that the caller holds, in as many statements for a thousand as for one. Whether a campaign may
+ * count them is decided later (engine/conversions): a message accepted just before may not be in the ledger yet.
+ */
+export async function storeEvents(
+  tx: Transaction,
+  { workspaceId, at, users }: { workspaceId: string; at: Date; users: EventsOfUser[] },
+): Promise<void> {
+  const received = { workspaceId, day: eventDay(at), receivedAt: at, users };
+  await insertEvents(tx, received);
+  await insertUnattributedEvents(tx, received);
 }
 
 /** The day whose partition holds events received at an instant. @returns YYYY-MM-DD */

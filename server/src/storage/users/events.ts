@@ -2,6 +2,7 @@ import type { Database, Queryable, Session } from '../database.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import { makeDay } from '../retention/day-partitions.ts';
 import { utcDay } from '../runs/runs.ts';
+import { isGivenBucket } from './given-bucket.ts';
 
 export type EventPlatform = 'ANDROID' | 'IOS' | 'WEB' | 'TV' | 'UNKNOWN';
 
@@ -15,15 +16,15 @@ export type NewEvent = {
   utcOffsetSeconds: number | null;
 };
 
-/** Events of one user that came together. `day` (YYYY-MM-DD, UTC) is the one they were received on. */
+/** Events of one user that came together. */
 export type EventsOfUser = UserKey & {
-  workspaceId: string;
   /** The caller's own name of the device. */
   deviceId: string | null;
-  day: string;
-  receivedAt: Date;
   events: NewEvent[];
 };
+
+/** What a request brought, of any number of users. `day` (YYYY-MM-DD, UTC) is the one it was received on. */
+export type ReceivedEvents = { workspaceId: string; day: string; receivedAt: Date; users: readonly EventsOfUser[] };
 
 /**
  * Makes the partition of a day when `prepare-days` has not. Only other changes of the partitions wait for it. A node calls
@@ -34,30 +35,54 @@ export async function ensureEventsPartition(database: Database, day: string): Pr
 }
 
 /**
- * Inserts the events of one user, in one statement. Nothing conflicts; without the clause a cluster would copy the rows
- * in, which policies refuse. Index: devices (workspace_id, bucket, user_id, device_id).
+ * Inserts events, in one statement; one more looks for devices, when any is named. Nothing conflicts; without the clause a
+ * cluster would copy the rows in, which policies refuse.
  */
-export async function insertEvents(tx: Queryable, given: EventsOfUser): Promise<void> {
-  const { workspaceId, bucket, userId, events } = given;
+export async function insertEvents(tx: Queryable, received: ReceivedEvents): Promise<void> {
+  const deviceRowIdOf = await findDeviceRows(tx, received);
+  const rows = received.users.flatMap((user) => {
+    const deviceRowId = deviceRowIdOf(user);
+    return user.events.map((event) => ({ ...event, ...user, deviceRowId }));
+  });
   await tx`
     insert into events (
       day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform, app_version,
       utc_offset_seconds, device_row_id
     )
-    select ${given.day}::date, ${workspaceId}, ${bucket}, event.id, ${userId}, event.name, event.attributes::jsonb,
-      event.occurred_at, ${given.receivedAt}, event.platform, event.app_version, event.utc_offset_seconds, (
-        select devices.id from devices
-        where devices.workspace_id = ${workspaceId} and devices.bucket = ${bucket} and devices.user_id = ${userId}
-          and devices.device_id = ${given.deviceId}
-      )
+    select ${received.day}::date, ${received.workspaceId}, event.bucket, event.id, event.user_id, event.name,
+      event.attributes::jsonb, event.occurred_at, ${received.receivedAt}, event.platform, event.app_version,
+      event.utc_offset_seconds, event.device_row_id
     from unnest(
-      ${events.map((event) => event.id)}::text[], ${events.map((event) => event.name)}::text[],
-      ${events.map((event) => JSON.stringify(event.attributes))}::text[],
-      ${events.map((event) => event.occurredAt.toISOString())}::timestamptz[],
-      ${events.map((event) => event.platform)}::text[], ${events.map((event) => event.appVersion)}::text[],
-      ${events.map((event) => event.utcOffsetSeconds)}::int[]
-    ) as event (id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds)
+      ${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
+      ${rows.map((row) => row.userId)}::text[], ${rows.map((row) => row.name)}::text[],
+      ${rows.map((row) => JSON.stringify(row.attributes))}::text[],
+      ${rows.map((row) => row.occurredAt.toISOString())}::timestamptz[], ${rows.map((row) => row.platform)}::text[],
+      ${rows.map((row) => row.appVersion)}::text[], ${rows.map((row) => row.utcOffsetSeconds)}::int[],
+      ${rows.map((row) => row.deviceRowId)}::text[]
+    ) as event (
+      bucket, id, user_id, name, attributes, occurred_at, platform, app_version, utc_offset_seconds, device_row_id
+    )
     on conflict (day, workspace_id, bucket, id) do nothing`;
+}
+
+/** The rows of the devices that events name. Index: devices (workspace_id, bucket, user_id, device_id). */
+async function findDeviceRows(
+  tx: Queryable,
+  { workspaceId, users }: ReceivedEvents,
+): Promise<(user: EventsOfUser) => string | null> {
+  const named = users.filter(({ deviceId }) => deviceId !== null);
+  if (named.length === 0) return () => null;
+  const inBucket = isGivenBucket(tx, { column: tx`devices.bucket`, given: tx`named.bucket`, rows: named });
+  const rows = await tx<{ userId: string; deviceId: string; id: string }[]>`
+    select devices.user_id as "userId", devices.device_id as "deviceId", devices.id
+    from unnest(
+      ${named.map(({ bucket }) => bucket)}::smallint[], ${named.map(({ userId }) => userId)}::text[],
+      ${named.map(({ deviceId }) => deviceId)}::text[]
+    ) as named (bucket, user_id, device_id)
+    join devices on devices.workspace_id = ${workspaceId} and ${inBucket}
+      and devices.user_id = named.user_id collate "C" and devices.device_id = named.device_id collate "C"`;
+  const found = new Map(rows.map(({ userId, deviceId, id }) => [`${userId}/${deviceId}`, id]));
+  return ({ userId, deviceId }) => found.get(`${userId}/${deviceId}`) ?? null;
 }
 
 /**
@@ -67,12 +92,14 @@ export async function insertEvents(tx: Queryable, given: EventsOfUser): Promise<
  */
 export async function insertUnattributedEvents(
   tx: Queryable,
-  { workspaceId, bucket, day, receivedAt, events }: EventsOfUser,
+  { workspaceId, day, receivedAt, users }: ReceivedEvents,
 ): Promise<void> {
+  const rows = users.flatMap(({ bucket, events }) => events.map(({ id }) => ({ bucket, id })));
   await tx`
     insert into unattributed_events (workspace_id, bucket, event_id, day, received_at)
-    select ${workspaceId}, ${bucket}, event.id, ${day}::date, ${receivedAt}
-    from unnest(${events.map((event) => event.id)}::text[]) as event (id)
+    select ${workspaceId}, event.bucket, event.id, ${day}::date, ${receivedAt}
+    from unnest(${rows.map(({ bucket }) => bucket)}::smallint[], ${rows.map(({ id }) => id)}::text[])
+      as event (bucket, id)
     where exists (
       select 1 from campaigns where campaigns.workspace_id = ${workspaceId} and campaigns.conversion_goals <> '[]'
     )

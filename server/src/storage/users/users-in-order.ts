@@ -1,6 +1,9 @@
 import { bucketOf, groupByBucket } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
+import { isDistributed } from '../cluster/is-distributed.ts';
+import { isGivenBucket } from './given-bucket.ts';
 import { findNamedUsers } from './users.ts';
+import type { AskedCustomerIds, NamedUserKey } from './users.ts';
 
 /**
  * Locks those of the users that exist, in the order of their keys, whatever order they are given in: two transactions
@@ -27,6 +30,33 @@ async function lockUsersOfBucket(
     where workspace_id = ${workspaceId} and bucket = ${bucket} and customer_id = any(${customerIds})
     order by customer_id
     for update`;
+}
+
+/**
+ * Holds those of the users that exist, as holdUser does one, in the order of their keys: all at once, but on a cluster, which
+ * locks rows in one shard a statement, one bucket after the other. Index: users (workspace_id, bucket, customer_id).
+ */
+export async function holdUsersInOrder(tx: Queryable, asked: AskedCustomerIds): Promise<NamedUserKey[]> {
+  const located = [...new Set(asked.customerIds)].map((customerId) => ({ bucket: bucketOf(customerId), customerId }));
+  if (!(await isDistributed(tx, 'users'))) return holdUsersOf(tx, { ...asked, located });
+  const held: NamedUserKey[] = [];
+  for (const [, users] of groupByBucket(located)) held.push(...(await holdUsersOf(tx, { ...asked, located: users })));
+  return held;
+}
+
+type Located = { workspaceId: string; located: { bucket: number; customerId: string }[] };
+
+async function holdUsersOf(tx: Queryable, { workspaceId, located }: Located): Promise<NamedUserKey[]> {
+  const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`named.bucket`, rows: located });
+  return tx<NamedUserKey[]>`
+    select users.bucket, users.id as "userId", users.customer_id as "customerId"
+    from unnest(
+      ${located.map(({ bucket }) => bucket)}::smallint[], ${located.map(({ customerId }) => customerId)}::text[]
+    ) as named (bucket, customer_id)
+    join users on users.workspace_id = ${workspaceId} and ${inBucket}
+      and users.customer_id = named.customer_id collate "C"
+    order by users.bucket, users.customer_id
+    for key share of users`;
 }
 
 /**
