@@ -139,6 +139,28 @@ END),
   constraint apps_identifier_key UNIQUE NULLS NOT DISTINCT (workspace_id, platform, identifier, environment)
 );
 
+create table audience_limits (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  taken bigint not null,
+  sent bigint not null,
+  constraint audience_limits_check CHECK (((0 <= sent) AND (sent <= taken))),
+  constraint audience_limits_pkey PRIMARY KEY (id)
+);
+
+create table audience_seats (
+  bucket smallint not null,
+  user_id text collate "C" not null,
+  run_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  limit_id text collate "C" not null,
+  is_sent boolean not null default false,
+  constraint audience_seats_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint audience_seats_pkey PRIMARY KEY (bucket, user_id, run_id)
+);
+CREATE INDEX audience_seats_run ON audience_seats USING btree (run_id);
+CREATE INDEX audience_seats_unsent ON audience_seats USING btree (limit_id, run_id, bucket, user_id) WHERE (NOT is_sent);
+
 create table audit_log (
   id text collate "C" not null,
   workspace_id text collate "C",

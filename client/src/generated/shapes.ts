@@ -268,6 +268,23 @@ export type CampaignAudience = {
   send_campaign_to_opt_out_users?: boolean;
 };
 
+export type CampaignAudienceLimit = {
+  /** Default: true where there is a limit */
+  is_campaign_audience_limit_enabled?: boolean;
+
+  /** Users to whom it is sent, each once a run; the others are left out */
+  limit?: number;
+
+  /** TOTAL: in all runs together; INSTANCE: in each */
+  frequency?: string;
+
+  /** SENT */
+  metric?: string;
+
+  /** V1: SENT */
+  metrics?: string;
+};
+
 export type CampaignBasicDetails = {
   name?: string;
 
@@ -338,22 +355,7 @@ export type CampaignChangeV1 = {
 
   /** Refused */
   utm_params?: Record<string, unknown>;
-  campaign_audience_limit?: {
-    /** false */
-    is_campaign_audience_limit_enabled?: boolean;
-
-    /** Refused */
-    metric?: string;
-
-    /** Refused */
-    metrics?: string;
-
-    /** Refused */
-    frequency?: string;
-
-    /** Refused */
-    limit?: number;
-  };
+  campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
   connector?: unknown;
@@ -494,22 +496,7 @@ export type CampaignDraftChange = {
 
   /** Refused */
   utm_params?: Record<string, unknown>;
-  campaign_audience_limit?: {
-    /** false */
-    is_campaign_audience_limit_enabled?: boolean;
-
-    /** Refused */
-    metric?: string;
-
-    /** Refused */
-    metrics?: string;
-
-    /** Refused */
-    frequency?: string;
-
-    /** Refused */
-    limit?: number;
-  };
+  campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
   connector?: unknown;
@@ -550,22 +537,7 @@ export type CampaignDraftRequest = {
 
   /** Refused */
   utm_params?: Record<string, unknown>;
-  campaign_audience_limit?: {
-    /** false */
-    is_campaign_audience_limit_enabled?: boolean;
-
-    /** Refused */
-    metric?: string;
-
-    /** Refused */
-    metrics?: string;
-
-    /** Refused */
-    frequency?: string;
-
-    /** Refused */
-    limit?: number;
-  };
+  campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
   connector?: unknown;
@@ -1378,22 +1350,7 @@ export type CampaignRequestV1 = {
 
   /** Refused */
   utm_params?: Record<string, unknown>;
-  campaign_audience_limit?: {
-    /** false */
-    is_campaign_audience_limit_enabled?: boolean;
-
-    /** Refused */
-    metric?: string;
-
-    /** Refused */
-    metrics?: string;
-
-    /** Refused */
-    frequency?: string;
-
-    /** Refused */
-    limit?: number;
-  };
+  campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
   connector?: unknown;
@@ -1616,22 +1573,7 @@ export type CampaignTestRequestV1 = {
 
   /** Refused */
   utm_params?: Record<string, unknown>;
-  campaign_audience_limit?: {
-    /** false */
-    is_campaign_audience_limit_enabled?: boolean;
-
-    /** Refused */
-    metric?: string;
-
-    /** Refused */
-    metrics?: string;
-
-    /** Refused */
-    frequency?: string;
-
-    /** Refused */
-    limit?: number;
-  };
+  campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
   connector?: unknown;
@@ -1678,22 +1620,7 @@ export type CampaignTestRequestV5 = {
 
   /** Refused */
   utm_params?: Record<string, unknown>;
-  campaign_audience_limit?: {
-    /** false */
-    is_campaign_audience_limit_enabled?: boolean;
-
-    /** Refused */
-    metric?: string;
-
-    /** Refused */
-    metrics?: string;
-
-    /** Refused */
-    frequency?: string;
-
-    /** Refused */
-    limit?: number;
-  };
+  campaign_audience_limit?: CampaignAudienceLimit;
 
   /** Refused */
   connector?: unknown;
@@ -2294,6 +2221,7 @@ export type ExplanationStep =
   | 'ACCEPTED'
   | 'APP_NOT_MEANT'
   | 'AUDIENCE_FORGOTTEN'
+  | 'CAMPAIGN_AUDIENCE_LIMIT'
   | 'CAMPAIGN_CONTROL_GROUP'
   | 'CAMPAIGN_SEND_LIMIT'
   | 'CHANGED_SINCE'

@@ -100,5 +100,11 @@ export async function addHistory(bundle: DataBundle, customerId: string): Promis
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
     select workspace_id, bucket, id, 1, array[${runId}], array[${campaignId}], array[${start}::timestamptz], '{true}'
     from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
+  await database`
+    insert into audience_limits (id, workspace_id, taken, sent) values (${runId}, ${workspaceId}, 1, 1)`;
+  await database`
+    insert into audience_seats (bucket, user_id, run_id, workspace_id, limit_id, is_sent)
+    select bucket, id, ${runId}, workspace_id, ${runId}, true from users
+    where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
   return { campaignId, runId, segmentId, eventId: event!.id as string };
 }

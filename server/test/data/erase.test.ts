@@ -126,6 +126,7 @@ test('nothing of an erased user is left in any table, the figures stay, and a re
       conversions: 2,
       deliveries: 6,
       user_messages: 1,
+      audience_seats: 2,
       runs: 5,
       sandbox_messages: 2,
       audit_log: 1,
@@ -204,6 +205,7 @@ test('the user is named by id too; an unknown one, or another kind of name, is r
 });
 
 const erased = [
+  'audience_seats.user_id',
   'conversions.user_id',
   'deliveries.device_id',
   'deliveries.user_id',

@@ -7,6 +7,7 @@ import type { Variants } from '../experiments/variants.ts';
 import { makeDocumentReader } from './document-reader.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 import { unavailable } from '../request-reader/reading-rules.ts';
+import { readAudienceLimit } from './read-audience-limit.ts';
 import { readBasicDetails } from './read-basic-details.ts';
 import type { BasicDetails } from './read-basic-details.ts';
 import { readControlGroups } from './read-control-groups.ts';
@@ -82,7 +83,8 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const schedule = readSchedule(part.part('scheduling_details'), deliveryType);
   const controls = readDeliveryControls(part.part('delivery_controls'));
   const groups = readControlGroups(part.part('control_group_details'));
-  const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups };
+  const limit = readAudienceLimit(part.part('campaign_audience_limit'));
+  const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups, ...limit };
   const goals = readGoals(part.part('conversion_goal_details'));
   if (variants?.learning?.by === 'GOAL' && goals.length === 0)
     part
@@ -101,9 +103,6 @@ function refuseParts(part: RequestReader): void {
   part.refuse('connector', 'sender_name');
   for (const name of ['trigger_condition', 'utm_params'])
     if (part.get(name) !== undefined) part.invalid(name, unavailable);
-  const limit = part.part('campaign_audience_limit');
-  limit.only(false, 'is_campaign_audience_limit_enabled');
-  limit.refuse('metric', 'metrics', 'frequency', 'limit');
 }
 
 /** If a part is absent, its members are absent too; only the part is named. */

@@ -1,4 +1,5 @@
 import type { Allowance } from '../eligibility/allowance.ts';
+import type { AudienceLimit } from '../eligibility/audience-limit.ts';
 import type { TemplateMode } from '../template/template-mode.ts';
 import { defaultTtlMinutes } from './limits.ts';
 
@@ -33,6 +34,8 @@ export type DeliverySettings = {
   isSilent: boolean;
   /** Least hours between two messages of this campaign to one user. */
   ownDelayHours: number | null;
+  /** To how many users it is sent; absent: to all. */
+  audienceLimit?: AudienceLimit;
   /** Most messages of this campaign to one user within a time; absent: any number. */
   sendLimit?: Allowance;
   /** For so long after its run began, whoever a cap, a delay or quiet hours hold back is queued; absent: not at all. */

@@ -49,6 +49,8 @@ const ours: Record<string, string> = {
   CREDENTIAL_UNUSABLE: wrongCredential,
   GLOBAL_CONTROL_GROUP: controlGroup,
   CAMPAIGN_CONTROL_GROUP: controlGroup,
+  CAMPAIGN_AUDIENCE_LIMIT:
+    'Nothing to do: the campaign was sent to as many people as its limit allows (campaign_audience_limit).',
   CAMPAIGN_SEND_LIMIT:
     'Nothing to do: these people had as many messages of the campaign as its own limit allows (limit_send_config).',
   FREQUENCY_CAP:

@@ -29,6 +29,7 @@ export const distributedTables: readonly DistributedTable[] = [
     'run_counts',
     'run_cursors',
     'run_variations',
+    'audience_seats',
     'deliveries',
     'events',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),

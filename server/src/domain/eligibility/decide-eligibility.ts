@@ -8,6 +8,7 @@ import { quietUntil } from './quiet-hours.ts';
 /** Why a device is not sent to, or not yet; the words of `deliveries.code`. */
 export const eligibilityCodes = [
   ...controlGroups,
+  'CAMPAIGN_AUDIENCE_LIMIT',
   'CAMPAIGN_SEND_LIMIT',
   'FREQUENCY_CAP',
   'MINIMUM_DELAY',

@@ -8,3 +8,5 @@ export const maxCapHours = 720;
 export const maxDelayMinutes = 10_080;
 /** Of what a campaign holds back for later (fact 6.2). */
 export const maxQueueHours = 48;
+/** To whom a campaign with a limit is sent (fact 6.2). */
+export const maxLimitedUsers = 9_999_999_999;

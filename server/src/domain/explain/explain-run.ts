@@ -30,6 +30,7 @@ export const steps = [
   'CAMPAIGN_SEND_LIMIT',
   'MINIMUM_DELAY',
   'FREQUENCY_CAP',
+  'CAMPAIGN_AUDIENCE_LIMIT',
   'WAITING',
   'TEMPLATE_FAILED',
   'EXPIRED',
@@ -201,6 +202,7 @@ const eligibilitySteps: readonly string[] = [
   'CAMPAIGN_SEND_LIMIT',
   'MINIMUM_DELAY',
   'FREQUENCY_CAP',
+  'CAMPAIGN_AUDIENCE_LIMIT',
 ];
 
 function stepOfDelivery({ outcome, code }: ExplainedDelivery): Step {

@@ -310,6 +310,13 @@ export const campaignLimitTexts: {
       whenReached: 'PARAMETER_INVALID',
       source: 'ours',
     },
+    maxLimitedUsers: {
+      what: 'Greatest `campaign_audience_limit`',
+      unit: 'users',
+      per: 'campaign',
+      whenReached: 'CAMPAIGN_REQUEST_INVALID',
+      source: 'fact 6.2',
+    },
     maxQueueHours: {
       what: 'Longest `queue_duration` of a campaign',
       unit: 'hours',

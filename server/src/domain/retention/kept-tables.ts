@@ -34,14 +34,17 @@ export const keptTables: readonly KeptTables[] = [
       'run_counts',
       'run_cursors',
       'run_variations',
+      'audience_seats',
+      'audience_limits',
       'run_failures',
       'run_refusals',
       'conversions',
     ],
-    grows: 'A row for each send of a campaign, up to 256 chunks for a large one; a row for each conversion',
+    grows:
+      'A row for each send of a campaign, up to 256 chunks for a large one; a row for each conversion, and for each user of a campaign with an audience limit',
     kept: { setting: 'CARILLON_KEEP_RUNS_DAYS' },
     removed:
-      'A run as a whole, by its end. It stays while it is queued, being sent or paused, and while its day of the ledger is there.',
+      'A run as a whole, by its end. It stays while it is queued, being sent or paused, and while its day of the ledger is there. What is counted of a limit in total stays.',
   },
   {
     what: 'What devices reported of each run',

@@ -20,7 +20,8 @@ import { addLearned } from '../../storage/runs/run-variations.ts';
 import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
-import { eligibilityRulesOfRun, makeDeliverToEligible } from './deliver-to-eligible.ts';
+import { eligibilityRulesOfRun } from './admit-users.ts';
+import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeviceToDeliver } from './device-to-deliver.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
@@ -31,6 +32,7 @@ import type { DeviceResult } from './device-result.ts';
 import { trialsOf } from './learn-of-window.ts';
 import { marksOf } from '../event-streams/marks-of.ts';
 import { keepWaiting, tellRun } from './wait-for-credential.ts';
+import { markSent, runLimitOf } from './seat-users.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
@@ -264,10 +266,15 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
       tx,
       stored.flatMap((place) => trialsOf(runs.get(due[place]!.runNumber)!, [deliveries[place]!])),
     );
+    const isStored = new Set(stored);
+    for (const { run, places } of inOrderOfLimits(byRun))
+      await markSent(tx, {
+        run,
+        results: places.filter((place) => isStored.has(place)).map((place) => kept[place]!),
+      });
     const byWorkspace = Map.groupBy(stored, (place) => runs.get(due[place]!.runNumber)!.workspaceId);
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
       await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
-    const isStored = new Set(stored);
     const marks = byRun.flatMap(({ run, places }) =>
       marksOf(
         run,
@@ -287,6 +294,12 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const settled = { run, chunk, results: places.map((place) => results[place]!) };
     if (eligibilityRulesOfRun(settled.run)?.record) await inTransaction(database, (tx) => withdrawUnsent(tx, settled));
   }
+}
+
+/** In one order too, which is another: several runs may have one limit. */
+function inOrderOfLimits<Own extends { run: RunToSend }>(runs: readonly Own[]): Own[] {
+  const idOf = ({ run }: Own): string => runLimitOf(run)?.id ?? '';
+  return runs.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1));
 }
 
 type Settling = { run: RunToSend; before: DueDelivery };

@@ -38,6 +38,7 @@ import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
 import { marksOf } from '../event-streams/marks-of.ts';
 import { keepWaiting, tellRun } from './wait-for-credential.ts';
+import { markSent, waitForSeats } from './seat-users.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 
 export type WindowResult =
@@ -45,7 +46,7 @@ export type WindowResult =
   | { kind: 'sent'; cursor: Cursor; search: Search | undefined }
   /** The audience is exhausted and the chunk is ended. */
   | { kind: 'ended' }
-  /** The run is throttled: nothing more of it before an instant. */
+  /** The run is throttled, or waits for a seat of its limit: nothing more of it before an instant. */
   | { kind: 'throttled'; until: Date }
   /** Not ours any more, or the run is not sending: nothing was stored by this call. */
   | { kind: 'lost' };
@@ -84,6 +85,8 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const partitions = new Set<string>();
 
   return async ({ run: given, chunk, cursor, search }) => {
+    const seatedAt = await waitForSeats(database, { run: given, chunk, now: clock.now() });
+    if (seatedAt) return { kind: 'throttled', until: seatedAt };
     const wanted = search ? Math.max(1, Math.floor(search.suspectDevices / 2)) : deps.windowDevices;
     const quota = await leaseQuota(database, { run: given, at: clock.now(), wanted });
     if (quota === 0) return { kind: 'throttled', until: nextQuota(given, clock.now()) };
@@ -227,6 +230,7 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
     ),
   );
   await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
+  await markSent(tx, { run, results: fresh });
   await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
   await tellRun(tx, { run, results });
   if (closed.isStreamed) await markDeliveries(tx, { marks: marksOf(run, fresh), at: now });

@@ -3,7 +3,7 @@ import { planByValues } from '../../storage/database.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { withdrawUserMessages } from '../../storage/users/user-messages.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
-import { eligibilityRulesOfRun } from './deliver-to-eligible.ts';
+import { eligibilityRulesOfRun } from './admit-users.ts';
 import type { DeviceResult } from './device-result.ts';
 
 type Settled = { run: RunToSend; chunk: 'HELD' | 'ENDED'; results: DeviceResult[] };

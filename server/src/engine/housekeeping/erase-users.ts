@@ -6,6 +6,7 @@ import {
   anonymiseAuditLines,
   anonymiseConversions,
   anonymiseDeliveries,
+  eraseAudienceSeats,
   eraseDevices,
   eraseEvents,
   eraseIdentifiers,
@@ -74,6 +75,7 @@ async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, 
   const conversions = await anonymiseConversions(tx, salted);
   const deliveries = await anonymiseDeliveries(tx, salted);
   const userMessages = await eraseUserMessages(tx, user);
+  const seats = await eraseAudienceSeats(tx, user);
   const runs = await eraseTargets(tx, user);
   const auditLines = await anonymiseAuditLines(tx, user);
   const { users, mergedIds } = await eraseUsers(tx, user);
@@ -89,6 +91,7 @@ async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, 
     conversions,
     deliveries,
     user_messages: userMessages,
+    audience_seats: seats,
     runs,
     event_stream_batches: streamed,
     sandbox_messages: messages,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { maxNamedApps } from '../../domain/campaigns/limits.ts';
-import { maxCapHours, maxCapMessages, maxQueueHours } from '../../domain/eligibility/limits.ts';
+import { maxCapHours, maxCapMessages, maxLimitedUsers, maxQueueHours } from '../../domain/eligibility/limits.ts';
 import { maxVariations } from '../../domain/experiments/limits.ts';
 import { pushContent as push } from './push-content-shapes.ts';
 import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
@@ -178,13 +178,16 @@ export const campaignPartShapes = {
     is_global_control_group_enabled: flag("Leaves the workspace's control group out; default false"),
   }),
   utm_params: tree('Refused'),
-  campaign_audience_limit: part({
-    is_campaign_audience_limit_enabled: flag('false'),
-    metric: text('Refused'),
-    metrics: text('Refused'),
-    frequency: text('Refused'),
-    limit: number('Refused'),
-  }),
+  campaign_audience_limit: named(
+    'CampaignAudienceLimit',
+    part({
+      is_campaign_audience_limit_enabled: flag('Default: true where there is a limit'),
+      limit: whole(1, maxLimitedUsers, 'Users to whom it is sent, each once a run; the others are left out'),
+      frequency: text('TOTAL: in all runs together; INSTANCE: in each'),
+      metric: text('SENT'),
+      metrics: text('V1: SENT'),
+    }),
+  ),
   connector: Type.Optional(Type.Unsafe<unknown>({ description: 'Refused' })),
   sender_name: text('Refused'),
 };

@@ -21,6 +21,8 @@ export const emptiedTables = [
   'run_counts',
   'run_cursors',
   'run_variations',
+  'audience_seats',
+  'audience_limits',
   'run_failures',
   'run_refusals',
   'conversions',

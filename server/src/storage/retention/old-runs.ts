@@ -1,4 +1,5 @@
 import type { Transaction } from '../database.ts';
+import { countSeats } from '../runs/audience-limits.ts';
 
 /**
  * Deletes those of the runs that ended before `before`, each with all that is its own: chunks, counters, failures and
@@ -32,8 +33,23 @@ export async function deleteOldRuns(
   await tx`delete from run_refusals where run_id = any(${old})`;
   await tx`delete from run_cursors where run_id = any(${old})`;
   await tx`delete from run_variations where run_id = any(${old})`;
+  await deleteSeats(tx, old);
   await tx`delete from run_counts where run_id = any(${old})`;
   await tx`delete from chunks where run_id = any(${old})`;
   await tx`delete from runs where id = any(${old})`;
   return old.length;
+}
+
+/**
+ * The seats of runs, and the limits that were of these runs alone; one that is of the campaign has those back of which nobody knows
+ * what became. Indexes: audience_seats_run, audience_limits primary key.
+ */
+async function deleteSeats(tx: Transaction, runIds: readonly string[]): Promise<void> {
+  const unsent = await tx<{ limitId: string }[]>`
+    delete from audience_seats where run_id = any(${[...runIds]}) and not is_sent returning limit_id as "limitId"`;
+  const limits = Map.groupBy(unsent, ({ limitId }) => limitId);
+  for (const [id, own] of [...limits].sort(([one], [other]) => (one < other ? -1 : 1)))
+    await countSeats(tx, { id, taken: -own.length, sent: 0 });
+  await tx`delete from audience_seats where run_id = any(${[...runIds]})`;
+  await tx`delete from audience_limits where id = any(${[...runIds]})`;
 }

@@ -3,6 +3,7 @@ import { addressHash } from '../../domain/devices/device-identifier.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
 import { idBytes, idBytesOf } from '../ledger/ledger-bytes.ts';
+import { eraseSeats } from '../runs/audience-seats.ts';
 import { countOneLess } from './merged-users.ts';
 
 /** Whose rows: a user, and the rows merged into it. Each is looked for by itself, in the shard of its bucket. */
@@ -288,6 +289,11 @@ export async function eraseUserMessages(tx: Queryable, user: User): Promise<numb
       where workspace_id = ${row.workspaceId} and bucket = ${row.bucket} and user_id = ${row.userId}`;
     return rows.count;
   });
+}
+
+/** In runs with an audience limit. */
+export async function eraseAudienceSeats(tx: Queryable, user: User): Promise<number> {
+  return sumOverRows(user, (row) => eraseSeats(tx, row));
 }
 
 /** Runs to named users forget the person. No index holds their lists, so the workspace's runs are read. Index: runs_started. */

@@ -1,0 +1,101 @@
+import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { Eligibility } from '../../domain/eligibility/decide-eligibility.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
+import { inTransaction, planByValues } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { countSeats, findLimit, lockLimit } from '../../storage/runs/audience-limits.ts';
+import { findSeats, markSeatsSent, takeSeats } from '../../storage/runs/audience-seats.ts';
+import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import type { DeviceResult } from './device-result.ts';
+import { freeSeats } from './free-seats.ts';
+
+/** For so long a chunk waits for a seat: providers answer within seconds. */
+const chunkWaitsSeconds = 5;
+/** And a user of a window in which the seats ran out: an attempt that is made again may take hours, and each look is a write. */
+const userWaitsSeconds = 60;
+
+/** The limit of a run as it is counted; undefined of a run without one, and of a test. */
+export type RunLimit = { id: string; workspaceId: string; users: number };
+
+export function runLimitOf({
+  id,
+  workspaceId,
+  canonicalCampaignId,
+  settings,
+  isTest,
+}: RunToSend): RunLimit | undefined {
+  const limit = deliverySettings(settings).audienceLimit;
+  if (!limit || isTest) return undefined;
+  return { id: limit.of === 'RUN' ? id : canonicalCampaignId, workspaceId, users: limit.users };
+}
+
+type Seating = { run: RunToSend; limit: RunLimit; users: readonly UserKey[]; now: Date };
+/** Those without a seat, and what becomes of them. */
+export type Seated = { refused: readonly UserKey[]; eligibility: Exclude<Eligibility, { kind: 'send' | 'fail' }> };
+
+/**
+ * Takes a seat for each of the users, while there are any; who has one from another device, or from a window that is sent
+ * again, keeps it. The others are left out once every seat is of a user with an accepted message, and wait until then: a
+ * seat whose message nobody took is given to the next.
+ */
+export async function seatUsers(tx: Transaction, { run, limit, users, now }: Seating): Promise<Seated> {
+  const code = 'CAMPAIGN_AUDIENCE_LIMIT';
+  const leftOut = { kind: 'withhold', code } as const;
+  if (users.length === 0) return { refused: [], eligibility: leftOut };
+  const seated = new Set((await findSeats(tx, { runId: run.id, users })).map(({ userId }) => userId));
+  const wanting = users.filter(({ userId }) => !seated.has(userId));
+  if (wanting.length === 0) return { refused: [], eligibility: leftOut };
+  const isFull = (count: { sent: number }) => count.sent >= limit.users;
+  if (isFull(await findLimit(tx, limit.id))) return { refused: wanting, eligibility: leftOut };
+  let count = await lockLimit(tx, limit);
+  if (count.taken + wanting.length > limit.users && count.sent < count.taken) {
+    await freeSeats(tx, limit.id);
+    count = await findLimit(tx, limit.id);
+  }
+  const free = Math.max(0, limit.users - count.taken);
+  const taken = await takeSeats(tx, {
+    ...{ runId: run.id, workspaceId: run.workspaceId, limitId: limit.id },
+    users: wanting.slice(0, free),
+  });
+  await countSeats(tx, { id: limit.id, taken, sent: 0 });
+  const until = new Date(now.getTime() + userWaitsSeconds * 1_000);
+  const isFinal = isFull(count) || until >= run.sendUntil;
+  return { refused: wanting.slice(free), eligibility: isFinal ? leftOut : { kind: 'hold', code, until } };
+}
+
+/** Notes whose messages were accepted, in the transaction that stores it. */
+export async function markSent(tx: Transaction, { run, results }: { run: RunToSend; results: DeviceResult[] }) {
+  const limit = runLimitOf(run);
+  if (!limit) return;
+  const users = new Map<string, UserKey>();
+  for (const { delivery } of results) if (delivery.outcome === 'ACCEPTED') users.set(delivery.userId, delivery);
+  if (users.size === 0) return;
+  await lockLimit(tx, limit);
+  const sent = await markSeatsSent(tx, { runId: run.id, users: [...users.values()] });
+  await countSeats(tx, { id: limit.id, taken: 0, sent });
+}
+
+/**
+ * Until when a chunk waits for a seat to be given back; undefined: it goes on, because there are seats, because all
+ * messages were accepted and the rest is left out, or because users with a seat are still before it.
+ */
+export async function waitForSeats(
+  database: Database,
+  { run, chunk, now }: { run: RunToSend; chunk: Pick<ClaimedChunk, 'bucketFrom' | 'bucketTo'>; now: Date },
+): Promise<Date | undefined> {
+  const limit = runLimitOf(run);
+  if (!limit) return undefined;
+  const isUsedUp = ({ taken, sent }: { taken: number; sent: number }) => taken >= limit.users && sent < limit.users;
+  if (!isUsedUp(await findLimit(database, limit.id))) return undefined;
+  const until = new Date(now.getTime() + chunkWaitsSeconds * 1_000);
+  if (until >= run.sendUntil) return undefined;
+  return inTransaction(database, async (tx) => {
+    await planByValues(tx);
+    if (!isUsedUp(await lockLimit(tx, limit))) return undefined;
+    const { freed, ahead } = await freeSeats(tx, limit.id);
+    const isOwn = ({ runId, bucket }: { runId: string; bucket: number }) =>
+      runId === run.id && chunk.bucketFrom <= bucket && bucket <= chunk.bucketTo;
+    return freed > 0 || ahead.some(isOwn) || !isUsedUp(await findLimit(tx, limit.id)) ? undefined : until;
+  });
+}
