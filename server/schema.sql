@@ -416,11 +416,15 @@ create table conversions (
   reach text,
   variation smallint,
   locale text collate "C",
+  attribution text not null default 'TOTAL_CONVERSIONS'::text,
+  revenue numeric,
+  constraint conversions_attribution_check CHECK ((attribution = ANY (ARRAY['VIEW_THROUGH'::text, 'CLICK_THROUGH'::text, 'IN_SESSION'::text, 'TOTAL_CONVERSIONS'::text, 'CLICK_CONVERSIONS'::text]))),
   constraint conversions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
   constraint conversions_goal_check CHECK ((goal >= 0)),
   constraint conversions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint conversions_reach_check CHECK ((reach = ANY (ARRAY['NOT_REACHED'::text, 'GLOBAL_CONTROL_GROUP'::text, 'CAMPAIGN_CONTROL_GROUP'::text]))),
-  constraint conversions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, goal, event_id)
+  constraint conversions_unreached_check CHECK (((reach IS NULL) OR (attribution = 'TOTAL_CONVERSIONS'::text))),
+  constraint conversions_pkey PRIMARY KEY (workspace_id, bucket, campaign_id, goal, event_id, attribution)
 );
 CREATE INDEX conversions_campaign ON conversions USING btree (workspace_id, campaign_id, run_id, platform, goal, user_id);
 
@@ -950,6 +954,22 @@ create table run_failures (
   constraint run_failures_pkey PRIMARY KEY (run_id, platform, outcome, code)
 );
 
+create table run_interactions (
+  run_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  platform text not null,
+  kind text not null,
+  variation smallint not null default 0,
+  locale text collate "C" not null default ''::text,
+  total bigint not null,
+  messages bigint not null,
+  constraint run_interactions_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint run_interactions_kind_check CHECK ((kind = ANY (ARRAY['IMPRESSION'::text, 'CLICK'::text, 'CLOSE'::text]))),
+  constraint run_interactions_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
+  constraint run_interactions_pkey PRIMARY KEY (run_id, bucket, platform, kind, variation, locale)
+);
+
 create table run_refusals (
   run_id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -1015,6 +1035,8 @@ create table runs (
   locales text[] collate "C",
   learns_by text,
   contents_digest text collate "C",
+  audience_platforms jsonb,
+  constraint runs_audience_platforms_check CHECK ((jsonb_typeof(audience_platforms) = 'array'::text)),
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
   constraint runs_check1 CHECK (((status <> ALL (ARRAY['FAILED'::text, 'PAUSED'::text, 'STOPPED'::text, 'MISSED'::text])) OR (status_reason IS NOT NULL))),

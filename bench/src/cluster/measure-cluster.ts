@@ -3,7 +3,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { findCitus } from '../../../server/test/citus/find-citus.ts';
 import { lastIdAt } from '../../../server/src/domain/ids.ts';
-import { countAllUsersDevices } from '../../../server/src/storage/campaigns/audience.ts';
+import { countAudiencePlatforms } from '../../../server/src/storage/campaigns/audience-groups.ts';
 import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
 import { median } from '../median.ts';
 import { readClusterValues } from './cluster-values.ts';
@@ -119,10 +119,16 @@ function joinCosts(before: Calibration, after: Calibration): Record<string, numb
 /** What counting an audience takes, where its devices are in memory. */
 async function measureCounting({ superuser }: SmallRuns): Promise<number> {
   const [workspace] = await superuser<{ id: string }[]>`select workspace_id as id from devices limit 1`;
-  const asked = { workspaceId: workspace!.id, platforms, iosProvisional: null, bound: lastIdAt(new Date()) };
-  await countAllUsersDevices(superuser, asked);
+  const asked = {
+    workspaceId: workspace!.id,
+    platforms,
+    iosProvisional: null,
+    segment: undefined,
+    bound: lastIdAt(new Date()),
+  };
+  await countAudiencePlatforms(superuser, asked);
   const begin = performance.now();
-  await countAllUsersDevices(superuser, asked);
+  await countAudiencePlatforms(superuser, asked);
   return performance.now() - begin;
 }
 

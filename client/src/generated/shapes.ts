@@ -608,6 +608,7 @@ export type CampaignErrorV5 = {
 };
 
 export type CampaignGoals = {
+  /** How long after a message an event counts; default 36 */
   attribution_window_in_hours?: number;
   goals?: {
     goal_name?: string;
@@ -619,10 +620,10 @@ export type CampaignGoals = {
     /** The first goal */
     is_primary_goal?: boolean;
 
-    /** Refused */
+    /** The number attribute of the event that says what it brought */
     revenue_attribute?: string;
 
-    /** Refused */
+    /** Three letters (ISO 4217); nothing is converted */
     revenue_currency?: string;
   }[];
 };
@@ -3599,20 +3600,22 @@ export type StatsControlGroup = {
     /** Users of the runs who are in the group */
     eligible_users: number;
   };
-  conversion_goal_stats: Record<
+
+  /** For TOTAL_CONVERSIONS */
+  conversion_goal_stats?: Record<
     string,
     {
-      /** null: not known */
-      conversions: number | null;
+      /** total or unique, by metric_type */
+      conversions: number;
 
-      /** null: not known */
-      total: number | null;
+      /** Events that fulfilled the goal, by attribution_type */
+      total: number;
 
-      /** null: not known */
-      unique: number | null;
+      /** Users who did */
+      unique: number;
 
-      /** Percent of eligible_users who fulfilled the goal; null: not known */
-      cvr: number | null;
+      /** Percent of eligible_users who fulfilled the goal, each once a run */
+      cvr?: number;
     }
   >;
 };
@@ -3639,81 +3642,115 @@ export type StatsError = {
 
 export type StatsFigures = {
   performance_stats: {
-    /** null: not known */
-    attempted: number | null;
+    /** Devices that were tried: sent, failed, or waiting for another attempt */
+    attempted?: number;
 
-    /** null: not known */
-    sent: number | null;
+    /** Messages that a provider accepted */
+    sent?: number;
 
-    /** null: not known */
-    failed: number | null;
+    /** Messages that a provider refused for good, or that expired */
+    failed?: number;
 
-    /** null: not known */
-    impression: number | null;
+    /** Of these: the provider knows no such address any more */
+    bounced?: number;
 
-    /** null: not known */
-    click: number | null;
+    /** Messages that a device reported as shown, each once */
+    delivered?: number;
 
-    /** null: not known */
-    ctr: number | null;
+    /** Reports that a message was shown; by UNIQUE devices */
+    impression?: number;
 
-    /** null: not known */
-    sent_rate: number | null;
+    /** Reports that one was clicked; by UNIQUE devices */
+    click?: number;
 
-    /** null: not known */
-    failure_rate: number | null;
+    /** Reports that one was closed without a click; by UNIQUE devices */
+    closed_click?: number;
 
-    /** Users of the runs who are in no control group; of campaigns with such groups or with variations */
+    /** Percent: click by impression */
+    ctr?: number;
+
+    /** Percent: delivered by sent */
+    delivery_rate?: number;
+
+    /** Percent: sent by attempted */
+    sent_rate?: number;
+
+    /** Percent: attempted less sent by attempted */
+    failure_rate?: number;
+
+    /** Users of the runs who are in no control group, each once a run */
     eligible_users?: number;
 
     /** Percent of the sent messages that were clicked, each once; of a variation or a locale */
-    clicked_rate?: number | null;
+    clicked_rate?: number;
 
-    /** Lower bound of its 95 % interval */
-    clicked_rate_low?: number | null;
+    /** Lower bound of the 95 % interval of clicked_rate */
+    clicked_rate_low?: number;
 
-    /** Upper bound of its 95 % interval */
-    clicked_rate_high?: number | null;
+    /** Upper bound of the 95 % interval of clicked_rate */
+    clicked_rate_high?: number;
   };
   conversion_goal_stats: Record<
     string,
     {
-      /** null: not known */
-      conversions: number | null;
+      /** total or unique, by metric_type */
+      conversions: number;
 
-      /** null: not known */
-      total: number | null;
+      /** Events that fulfilled the goal, by attribution_type */
+      total: number;
 
-      /** null: not known */
-      unique: number | null;
+      /** Users who did */
+      unique: number;
 
-      /** Percent of eligible_users who fulfilled the goal; null: not known */
-      cvr?: number | null;
+      /** Percent of eligible_users who fulfilled the goal, each once a run */
+      cvr?: number;
 
       /** Lower bound of the 95 % interval of cvr */
-      cvr_low?: number | null;
+      cvr_low?: number;
 
       /** Upper bound of the 95 % interval of cvr */
-      cvr_high?: number | null;
+      cvr_high?: number;
 
-      /** Percent by which cvr is above that of the control group; null: not known */
-      uplift?: number | null;
+      /** Percent by which cvr is above that of the control group */
+      uplift?: number;
 
       /** Lower bound of the 95 % interval of uplift */
-      uplift_low?: number | null;
+      uplift_low?: number;
 
       /** Upper bound of the 95 % interval of uplift */
-      uplift_high?: number | null;
+      uplift_high?: number;
+
+      /** What the events brought, where the goal has a revenue_attribute */
+      revenue?: number;
+      revenue_currency?: string;
     }
   >;
   delivery_funnel: {
-    /** null: not known */
-    sent: number | null;
+    /** Users of the runs with a device of the platform that is sent to */
+    reachable_users_in_segment?: number;
 
-    /** null: not known */
-    impressions: number | null;
+    /** Users of the runs with a device of the platform that has the app */
+    segment_after_uninstall?: number;
+
+    /** Those of the reachable users who are in no control group: eligible_users */
+    users_after_dup?: number;
+
+    /** Devices of the runs, whatever became of their messages */
+    user_devices?: number;
+
+    /** Of these: all but those whose address turned out to be dead */
+    active_device_token?: number;
+
+    /** Of these: all but those that a frequency cap withheld */
+    after_fc?: number;
+
+    /** As above */
+    sent?: number;
+
+    /** As above */
+    impressions?: number;
   };
-  failure_breakdown: Record<string, number> | null;
+  failure_breakdown?: Record<string, number>;
 };
 
 export type StatsRequest = {
@@ -3727,7 +3764,7 @@ export type StatsRequest = {
   /** YYYY-MM-DD, included; at most 30 days after start_date */
   end_date: string;
 
-  /** VIEW_THROUGH, CLICK_THROUGH, IN_SESSION, TOTAL_CONVERSIONS or CLICK_CONVERSIONS; conversions are known for TOTAL_CONVERSIONS */
+  /** After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile) */
   attribution_type: string;
   metric_type: 'TOTAL' | 'UNIQUE';
 

@@ -344,11 +344,11 @@ describe('the fields of fact 6.2 that are not carried out are refused by name', 
     ],
     [
       'conversion_goal_details.attribution_window_in_hours',
-      { conversion_goal_details: { attribution_window_in_hours: 24 } },
+      { conversion_goal_details: { attribution_window_in_hours: 145 } },
     ],
     [
-      'conversion_goal_details.goals[0].revenue_attribute',
-      { conversion_goal_details: { goals: [{ goal_name: 'g', goal_event_name: 'e', revenue_attribute: 'r' }] } },
+      'conversion_goal_details.goals[0].revenue_currency',
+      { conversion_goal_details: { goals: [{ goal_name: 'g', goal_event_name: 'e', revenue_currency: 'EUR' }] } },
     ],
     [
       'conversion_goal_details.goals[1].is_primary_goal',

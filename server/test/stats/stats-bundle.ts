@@ -1,5 +1,9 @@
 import type { Platform } from '../../src/domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../src/domain/campaigns/conversion-goal.ts';
+import type { Variant } from '../../src/domain/experiments/variants.ts';
+import { reportDigest } from '../../src/domain/interactions/interaction.ts';
+import type { InteractionKind } from '../../src/domain/interactions/interaction.ts';
+import { recordInteractions } from '../../src/app/interactions/record-interactions.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
 import { makeAttributeConversions } from '../../src/engine/conversions/attribute-conversions.ts';
@@ -82,6 +86,27 @@ export async function makeStatsBundle() {
       }
       return runId;
     },
+    /** What was counted of a run when it began. */
+    async countAudience(runId: string, platforms: { platform: Platform; users: number; installed: number }[]) {
+      await database`update runs set audience_platforms = ${database.json(platforms)} where id = ${runId}`;
+    },
+    /** The device of the nth message of a run reports of it, now; `name` tells a report from a repeat of it. */
+    async report(
+      runId: string,
+      { nth, kind, name = kind, variant }: { nth: number; kind: InteractionKind; name?: string; variant?: Variant },
+    ) {
+      const deviceId = nth.toString(16).padStart(24, '0');
+      const [row] = await database<{ bucket: number; platform: Platform }[]>`
+        select bucket, platform from readable_deliveries where run_id = ${runId} and device_id = ${deviceId}`;
+      const subject = { workspaceId, runId, deviceId, ...row!, ...(variant ? { variant } : {}) };
+      await recordInteractions({ database, since: new Date(0) }, [
+        { subject, kind, action: null, digest: reportDigest(name), at: clock.now() },
+      ]);
+    },
+    /** It is so many hours after the start. */
+    setHour(hours: number): void {
+      clock.anchor(new Date(start.getTime() + hours * hour));
+    },
     /** Tracks an event that happens so many hours after the start; the clock is moved there when it is earlier. */
     async track(
       customerId: string,
@@ -109,6 +134,7 @@ export async function makeStatsBundle() {
         from conversions
         join users on users.workspace_id = conversions.workspace_id and users.bucket = conversions.bucket
           and users.id = conversions.user_id
+        where conversions.attribution = 'TOTAL_CONVERSIONS'
         order by conversions.campaign_id, conversions.goal, users.customer_id, conversions.event_id`,
     async ask(
       body: Record<string, unknown> = {},
@@ -139,10 +165,10 @@ export async function makeStatsBundle() {
 }
 
 type Variations = {
-  performance_stats: Record<string, number | null>;
-  conversion_goal_stats: Record<string, { conversions: number | null; total: number | null; unique: number | null }>;
-  delivery_funnel: Record<string, number | null>;
-  failure_breakdown: Record<string, number> | null;
+  performance_stats: Record<string, number>;
+  conversion_goal_stats: Record<string, Record<string, number | string>>;
+  delivery_funnel: Record<string, number>;
+  failure_breakdown?: Record<string, number>;
 };
 type StatsAnswer = {
   response_id: string;

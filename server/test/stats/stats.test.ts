@@ -13,21 +13,13 @@ async function begin(): Promise<void> {
   await bundle.addUser('bob');
 }
 
-/** Reports of devices as the counters of a campaign hold them. */
-async function addReports(campaignId: string, kind: 'IMPRESSION' | 'CLICK', numbers: [number, number]): Promise<void> {
-  await bundle.database`
-    insert into campaign_interactions (workspace_id, campaign_id, bucket, platform, kind, total, unique_devices)
-    values (${bundle.workspaceId}, ${campaignId}, 7, 'ANDROID', ${kind}, ${numbers[0]}, ${numbers[1] - 1}),
-      (${bundle.workspaceId}, ${campaignId}, 8, 'ANDROID', ${kind}, 0, 1)`;
-}
-
 describe('the figures (fact 7)', () => {
   beforeEach(begin);
   afterEach(() => bundle.end());
 
   test('what was attempted, sent, failed and why, with rates in percent', async () => {
     const campaignId = await bundle.addCampaign([], { platforms: ['ANDROID', 'IOS'] });
-    await bundle.addRun(campaignId, [
+    const runId = await bundle.addRun(campaignId, [
       { customerId: 'ann' },
       { customerId: 'bob' },
       { customerId: 'ann', outcome: 'GONE', code: 'UNREGISTERED' },
@@ -37,8 +29,12 @@ describe('the figures (fact 7)', () => {
       { customerId: 'ann', outcome: 'WAITING', code: 'UNAVAILABLE' },
       { customerId: 'ann', platform: 'IOS' },
     ]);
-    await addReports(campaignId, 'IMPRESSION', [4, 2]);
-    await addReports(campaignId, 'CLICK', [8, 1]);
+    await bundle.countAudience(runId, [{ platform: 'ANDROID', users: 2, installed: 3 }]);
+    // The first device shows its message three times and clicks it four times, the second shows it once and closes it.
+    for (const name of ['1', '2', '3']) await bundle.report(runId, { nth: 0, kind: 'impression', name });
+    for (const name of ['1', '2', '3', '4', '5', '6', '7', '8'])
+      await bundle.report(runId, { nth: 0, kind: 'click', name });
+    for (const kind of ['impression', 'close'] as const) await bundle.report(runId, { nth: 1, kind });
     const answer = await bundle.ask();
     expect(answer.status).toBe(200);
     expect(figuresOf(answer, campaignId)).toEqual({
@@ -46,28 +42,52 @@ describe('the figures (fact 7)', () => {
         attempted: 7,
         sent: 2,
         failed: 4,
+        bounced: 2,
+        delivered: 2,
         impression: 4,
         click: 8,
+        closed_click: 1,
         // The sample of fact 7: 4 clicks on 2 impressions are 200.
         ctr: 200,
+        delivery_rate: 100,
         sent_rate: 28.57,
         failure_rate: 71.43,
+        eligible_users: 2,
       },
       conversion_goal_stats: {},
-      delivery_funnel: { sent: 2, impressions: 4 },
+      delivery_funnel: {
+        reachable_users_in_segment: 2,
+        segment_after_uninstall: 3,
+        users_after_dup: 2,
+        user_devices: 7,
+        active_device_token: 5,
+        after_fc: 7,
+        sent: 2,
+        impressions: 4,
+      },
       failure_breakdown: { UNREGISTERED: 2, INTERNAL: 1, EXPIRED: 1 },
     });
-    expect(figuresOf(answer, campaignId, 'ios').performance_stats).toMatchObject({
+    const ofIos = {
       attempted: 1,
       sent: 1,
-      ctr: null,
-      sent_rate: 100,
-      failure_rate: 0,
+      failed: 0,
+      bounced: 0,
+      impression: 0,
+      click: 0,
+      closed_click: 0,
+      delivered: 0,
+    };
+    // Of no impressions there is no share; an audience that has no iPhones has no users of them.
+    expect(figuresOf(answer, campaignId, 'ios').performance_stats).toEqual({
+      ...ofIos,
+      ...{ delivery_rate: 0, sent_rate: 100, failure_rate: 0, eligible_users: 0 },
     });
     const unique = await bundle.ask({ metric_type: 'UNIQUE' });
     expect(figuresOf(unique, campaignId).performance_stats).toMatchObject({
       impression: 2,
       click: 1,
+      closed_click: 1,
+      delivered: 2,
       ctr: 50,
       sent: 2,
     });
@@ -83,6 +103,8 @@ describe('the figures (fact 7)', () => {
     ]);
     expect(figuresOf(await bundle.ask(), campaignId)).toMatchObject({
       performance_stats: { attempted: 1, sent: 1, failed: 0, sent_rate: 100, failure_rate: 0 },
+      // A frequency cap took two of four devices out.
+      delivery_funnel: { user_devices: 4, after_fc: 2, active_device_token: 4, sent: 1 },
       failure_breakdown: { FREQUENCY_CAP: 2, QUIET_HOURS: 1 },
     });
   });
@@ -108,28 +130,37 @@ describe('the figures (fact 7)', () => {
     expect(unique.conversion_goal_stats.Bought).toEqual({ conversions: 2, total: 3, unique: 2 });
   });
 
-  test('attributions that nobody recorded are null, not nought', async () => {
-    const campaignId = await bundle.addCampaign([bought]);
-    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
-    for (const attribution_type of ['VIEW_THROUGH', 'CLICK_THROUGH', 'IN_SESSION', 'CLICK_CONVERSIONS'])
-      expect(figuresOf(await bundle.ask({ attribution_type }), campaignId).conversion_goal_stats).toEqual({
-        Bought: { conversions: null, total: null, unique: null },
-      });
-  });
-
-  test('runs of other days are not in them; devices of several runs were counted once by nobody', async () => {
+  test('figures of some days are of their runs, reports too; what nobody counted is left out', async () => {
     const campaignId = await bundle.addCampaign([]);
-    await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
-    await bundle.addRun(campaignId, [{ customerId: 'ann' }, { customerId: 'bob' }], new Date(start.getTime() + day));
-    await addReports(campaignId, 'IMPRESSION', [3, 2]);
-    const both = figuresOf(await bundle.ask(), campaignId);
-    expect(both.performance_stats).toMatchObject({ sent: 3, impression: 3 });
-    const first = figuresOf(await bundle.ask({ end_date: '2026-03-01' }), campaignId);
-    // Reports are counted per campaign: those of one day of several are not known.
-    expect(first.performance_stats).toMatchObject({ sent: 1, impression: null, click: null, ctr: null });
-    const unique = figuresOf(await bundle.ask({ metric_type: 'UNIQUE' }), campaignId);
-    expect(unique.performance_stats).toMatchObject({ attempted: null, sent: null, failed: null, impression: 2 });
-    expect(unique.failure_breakdown).toBeNull();
+    const first = await bundle.addRun(campaignId, [{ customerId: 'ann' }]);
+    const later = new Date(start.getTime() + day);
+    const second = await bundle.addRun(campaignId, [{ customerId: 'ann' }, { customerId: 'bob' }], later);
+    for (const name of ['1', '2']) await bundle.report(first, { nth: 0, kind: 'impression', name });
+    await bundle.report(second, { nth: 0, kind: 'impression' });
+    await bundle.report(second, { nth: 1, kind: 'click' });
+    const of = async (more: Record<string, unknown>) => {
+      const { performance_stats: shown, ...rest } = figuresOf(await bundle.ask(more), campaignId);
+      const { sent, impression, click, delivered } = shown;
+      return { sent, impression, click, delivered, causes: rest.failure_breakdown };
+    };
+    expect(await of({})).toEqual({ sent: 3, impression: 3, click: 1, delivered: 2, causes: {} });
+    expect(await of({ end_date: '2026-03-01' })).toEqual({
+      sent: 1,
+      impression: 2,
+      click: 0,
+      delivered: 1,
+      causes: {},
+    });
+    expect(await of({ end_date: '2026-03-01', metric_type: 'UNIQUE' })).toEqual({
+      ...{ sent: 1, impression: 1, click: 0, delivered: 1, causes: {} },
+    });
+    // Ann's device is the same in both: of what it reported that is known, of what was sent it is not.
+    expect(await of({ metric_type: 'UNIQUE' })).toEqual({ impression: 1, click: 1, delivered: 1 });
+    const third = await bundle.addRun(campaignId, [{ customerId: 'ann' }], new Date(later.getTime() + day));
+    await bundle.report(third, { nth: 0, kind: 'impression' });
+    expect(await of({ end_date: '2026-03-02', metric_type: 'UNIQUE' })).toEqual({ click: 1 });
+    const [{ delivery_funnel: funnel }] = [figuresOf(await bundle.ask(), campaignId)];
+    expect(funnel).toEqual({ user_devices: 4, active_device_token: 4, after_fc: 4, sent: 4, impressions: 4 });
   });
 
   test('a day is one of the workspace’s zone', async () => {

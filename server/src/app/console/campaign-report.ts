@@ -9,12 +9,12 @@ import { groupCampaignWaiting, groupFailures, listRunDays } from '../../storage/
 import type { CampaignWaitingGroup, FailureGroup } from '../../storage/campaigns/campaign-ledger.ts';
 import {
   countConversions,
-  findInteractionNumbers,
   listReportedRuns,
   listVersions,
   sumOutcomes,
   sumRuns,
 } from '../../storage/campaigns/campaign-stats.ts';
+import { findInteractionNumbers } from '../../storage/campaigns/report-stats.ts';
 import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { countRunsWithoutLedger, groupKeptFailures } from '../../storage/retention/run-failures.ts';
@@ -87,7 +87,7 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
         countRunsWithoutLedger(database, key.id),
         listWaiting(database, key.id),
         sumOutcomes(database, asked),
-        countConversions(database, asked),
+        countConversions(database, { ...asked, attribution: 'TOTAL_CONVERSIONS' }),
       ]);
       const goals = Array.isArray(campaign.conversionGoals) ? (campaign.conversionGoals as { name: string }[]) : [];
       const accepted = outcomes.filter(({ outcome }) => outcome === 'ACCEPTED');

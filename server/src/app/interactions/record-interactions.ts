@@ -12,6 +12,7 @@ import { findErasedDevices } from '../../storage/users/erasures.ts';
 import {
   addCampaignInteractions,
   addDeviceReports,
+  addRunInteractions,
   findCountedReports,
   findReportedRuns,
   holdReports,
@@ -55,10 +56,11 @@ export async function recordInteractions(
     await inTransaction(database, async (tx) => {
       await holdReports(tx, known);
       const counted = await findCountedReports(tx, known);
-      const { fresh, firsts, gains } = selectNewReports({ reports: known, counted, most: maxReports });
+      const { fresh, firsts, gains, runGains } = selectNewReports({ reports: known, counted, most: maxReports });
       if (fresh.length === 0) return;
       await addDeviceReports(tx, { reports: fresh, at: received[0]!.at });
       await addCampaignInteractions(tx, gains);
+      await addRunInteractions(tx, runGains);
       const clicks = firsts.filter(
         ({ kind, runId, variation }) => kind === 'CLICK' && variation > 0 && runs.get(runId)!.learnsBy === 'CLICKS',
       );

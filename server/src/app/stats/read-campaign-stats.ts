@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { AttributionType } from '../../domain/campaigns/attribution.ts';
 import type { CampaignFigures } from '../../domain/campaigns/campaign-figures.ts';
 import { addDays, toInstant } from '../../domain/timing/local-time.ts';
 import { inSnapshot } from '../../storage/database.ts';
@@ -8,12 +9,12 @@ import {
   countFailures,
   countStartedRuns,
   countStatsCampaigns,
-  findInteractionNumbers,
   listStatsCampaigns,
   sumOutcomes,
 } from '../../storage/campaigns/campaign-stats.ts';
 import type { StatsCampaign, StatsSpan } from '../../storage/campaigns/campaign-stats.ts';
-import { countGroupConversions, sumGroupUsers } from '../../storage/campaigns/group-stats.ts';
+import { findInteractionNumbers, sumRunInteractions } from '../../storage/campaigns/report-stats.ts';
+import { countGroupConversions, sumAudiences, sumGroupUsers } from '../../storage/campaigns/group-stats.ts';
 import { countKeptFailures } from '../../storage/retention/run-failures.ts';
 import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { toPlatformFigures } from './to-platform-figures.ts';
@@ -28,6 +29,8 @@ export type CampaignStatsRequest = {
   /** YYYY-MM-DD in the workspace's zone, both included. */
   startDate: string;
   endDate: string;
+  /** By what events count as conversions. */
+  attribution: AttributionType;
   offset: number;
   limit: number;
 };
@@ -42,7 +45,7 @@ export async function readCampaignStats(
   { database }: StatsDependencies,
   request: CampaignStatsRequest,
 ): Promise<CampaignStats> {
-  const { workspaceId, offset, limit } = request;
+  const { workspaceId, attribution, offset, limit } = request;
   return inSnapshot(database, async (tx) => {
     const timeZone = (await findWorkspace(tx, workspaceId))!.timeZone;
     const span = {
@@ -52,17 +55,19 @@ export async function readCampaignStats(
     const query = { ...span, workspaceId, ids: request.campaignIds };
     const totalCampaigns = await countStatsCampaigns(tx, query);
     const campaigns = await listStatsCampaigns(tx, { ...query, offset, limit });
-    return { totalCampaigns, campaigns: await readFigures(tx, { ...span, workspaceId, campaigns }) };
+    return { totalCampaigns, campaigns: await readFigures(tx, { ...span, workspaceId, campaigns, attribution }) };
   });
 }
 
-type Reading = StatsSpan & { workspaceId: string; campaigns: StatsCampaign[] };
+type Reading = StatsSpan & { workspaceId: string; campaigns: StatsCampaign[]; attribution: AttributionType };
 
 async function readFigures(tx: Transaction, reading: Reading): Promise<CampaignFigures[]> {
   if (reading.campaigns.length === 0) return [];
   const numbers = await readNumbers(tx, reading);
   return reading.campaigns.map((campaign) => ({
     id: campaign.id,
+    name: campaign.name,
+    deliveryType: campaign.deliveryType,
     runs: numbers.runs.find((row) => row.campaignId === campaign.id)?.runsInSpan ?? 0,
     platforms: campaign.platforms.map((platform) => toPlatformFigures({ numbers, campaign, platform })),
   }));
@@ -77,8 +82,10 @@ async function readNumbers(tx: Transaction, { campaigns, ...reading }: Reading):
     failures: await countFailures(tx, asked),
     keptFailures: await countKeptFailures(tx, asked),
     conversions: await countConversions(tx, asked),
+    audiences: await sumAudiences(tx, asked),
     groupUsers: await sumGroupUsers(tx, asked),
     groupConversions: await countGroupConversions(tx, asked),
+    runInteractions: await sumRunInteractions(tx, asked),
     interactions: await findInteractionNumbers(tx, asked),
   };
 }

@@ -1,8 +1,9 @@
 import type {
+  AudienceFigures,
   Figures,
   GroupFigures,
   PlatformFigures,
-  VariantFigures,
+  ReportFigures,
 } from '../../domain/campaigns/campaign-figures.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { sumOf } from '../../domain/sum-of.ts';
@@ -10,14 +11,14 @@ import type {
   AskedVariant,
   ConversionNumbers,
   FailureNumbers,
-  InteractionNumbers,
   LedgerFailureNumbers,
   NumbersOfVariant,
   OutcomeNumbers,
   RunNumbers,
   StatsCampaign,
 } from '../../storage/campaigns/campaign-stats.ts';
-import type { GroupConversionNumbers, GroupUserNumbers } from '../../storage/campaigns/group-stats.ts';
+import type { AudienceNumbers, GroupConversionNumbers, GroupUserNumbers } from '../../storage/campaigns/group-stats.ts';
+import type { InteractionNumbers, RunInteractionNumbers } from '../../storage/campaigns/report-stats.ts';
 
 /** What was counted of campaigns, each row of one of them. */
 export type StatsNumbers = {
@@ -26,8 +27,11 @@ export type StatsNumbers = {
   failures: LedgerFailureNumbers[];
   keptFailures: FailureNumbers[];
   conversions: ConversionNumbers[];
+  audiences: AudienceNumbers[];
   groupUsers: GroupUserNumbers[];
   groupConversions: GroupConversionNumbers[];
+  /** Of the runs, and of all that the campaigns ever had. */
+  runInteractions: RunInteractionNumbers[];
   interactions: InteractionNumbers[];
 };
 
@@ -39,7 +43,7 @@ const all: AskedVariant = { variation: null, locale: null };
 /** The figures of one platform of a campaign, and of each of its contents. */
 export function toPlatformFigures(asked: OfPlatform): PlatformFigures {
   const { platform } = asked;
-  const variants = variantsOf(asked).map((of) => toVariantFigures({ ...asked, of }));
+  const variants = variantsOf(asked).map((of) => ({ ...of, ...toFigures({ ...asked, of }) }));
   return { platform, ...toFigures({ ...asked, of: all }), variants };
 }
 
@@ -57,38 +61,26 @@ function variantsOf(asked: OfPlatform): AskedVariant[] {
   );
 }
 
-function toVariantFigures(part: Part): VariantFigures {
-  const { of, numbers } = part;
-  const clicks = ownRows(part, numbers.interactions).filter(({ kind }) => kind === 'CLICK');
-  return {
-    ...of,
-    ...toFigures(part),
-    clickedMessages: areReportsOfSpan(part) ? sumOf(clicks, 'messages') : undefined,
-  };
-}
-
 function toFigures(part: Part): Figures {
-  const { numbers, campaign, of } = part;
-  const outcomes = ownRows(part, numbers.outcomes);
+  const outcomes = ownRows(part, part.numbers.outcomes);
   const sum = (...wanted: string[]): number =>
     sumOf(
       outcomes.filter((row) => wanted.includes(row.outcome)),
       'devices',
     );
-  const conversions = ofPlatform(part, numbers.conversions).filter(
-    ({ variation, locale }) => variation === of.variation && locale === of.locale,
-  );
   const failed = sum('GONE', 'REJECTED', 'EXPIRED', 'FAILED');
   return {
+    devices: sumOf(outcomes, 'devices'),
     attempted: sum('ACCEPTED', 'WAITING') + failed,
     sent: sum('ACCEPTED'),
     failed,
+    gone: sum('GONE'),
     failures: toFailures(part),
-    interactions: toInteractions(part),
-    conversions: campaign.goals.map(({ name }, goal) => {
-      const { total = 0, unique = 0 } = conversions.find((row) => row.goal === goal) ?? {};
-      return { goal: name, counted: { total, unique } };
-    }),
+    impressions: toReports(part, 'IMPRESSION'),
+    clicks: toReports(part, 'CLICK'),
+    closes: toReports(part, 'CLOSE'),
+    conversions: toConversions(part),
+    audience: toAudience(part),
     groups: toGroups(part),
   };
 }
@@ -116,20 +108,45 @@ function toFailures(part: Part): Record<string, number> | undefined {
   return devicesOf;
 }
 
-/** Reports are counted per campaign, not per day: they are those of the span when it holds every run. */
-function areReportsOfSpan({ numbers, campaign }: OfPlatform): boolean {
-  const row = numbers.runs.find(({ campaignId }) => campaignId === campaign.id);
-  return !row || row.runsInSpan === row.runs;
+/**
+ * Of the runs that are asked for. Which devices are the same in several runs is counted for the whole campaign alone: it is
+ * known where these runs have all the messages that the campaign was ever told of. Of a single content a device that got it
+ * in two runs is two.
+ */
+function toReports(part: Part, kind: string): ReportFigures {
+  const { numbers, campaign, of } = part;
+  const ofKind = <Row extends { kind: string }>(rows: readonly Row[]) => rows.filter((row) => row.kind === kind);
+  const rows = ofKind(ownRows(part, numbers.runInteractions));
+  const [total, messages] = [sumOf(rows, 'total'), sumOf(rows, 'messages')];
+  if (of !== all) return { total, messages, devices: messages };
+  const ever = ofKind(ofPlatform(part, numbers.interactions));
+  if (sumOf(ever, 'messages') === messages) return { total, messages, devices: sumOf(ever, 'uniqueDevices') };
+  const runs = numbers.runs.find(({ campaignId }) => campaignId === campaign.id)?.runsInSpan ?? 0;
+  return { total, messages, devices: runs <= 1 ? messages : undefined };
 }
 
-function toInteractions(part: Part): Figures['interactions'] {
-  if (!areReportsOfSpan(part)) return undefined;
-  const counted = (wanted: string) => {
-    const rows = ownRows(part, part.numbers.interactions).filter(({ kind }) => kind === wanted);
-    // A device that got two contents in two runs is one of each.
-    return { total: sumOf(rows, 'total'), unique: sumOf(rows, part.of === all ? 'uniqueDevices' : 'messages') };
-  };
-  return { impressions: counted('IMPRESSION'), clicks: counted('CLICK') };
+function toConversions(part: Part): Figures['conversions'] {
+  const { campaign, of } = part;
+  const rows = ofPlatform(part, part.numbers.conversions).filter(
+    ({ variation, locale }) => variation === of.variation && locale === of.locale,
+  );
+  return campaign.goals.map(({ name, revenue }, goal) => {
+    const { total = 0, unique = 0, users = 0, revenue: sum } = rows.find((row) => row.goal === goal) ?? {};
+    return {
+      ...{ goal: name, total, unique, users },
+      revenue: revenue && { sum: sum ?? 0, currency: revenue.currency },
+    };
+  });
+}
+
+/** Of everything together: whose language is which is not counted when a run begins. */
+function toAudience(part: Part): AudienceFigures | undefined {
+  if (part.of !== all) return undefined;
+  const { campaign, numbers, platform } = part;
+  const own = numbers.audiences.filter(({ campaignId }) => campaignId === campaign.id);
+  if (own.length === 0 || own.some(({ isUncounted }) => isUncounted)) return undefined;
+  const rows = own.filter((row) => row.platform === platform);
+  return { reachable: sumOf(rows, 'users'), installed: sumOf(rows, 'installed') };
 }
 
 /** Whose language is which was not counted when the run began. */
@@ -137,6 +154,8 @@ function toGroups(part: Part): GroupFigures[] | undefined {
   const { numbers, campaign, of } = part;
   const users = ofPlatform(part, numbers.groupUsers);
   if (users.length === 0 || of.locale !== null) return undefined;
+  // Of a campaign that learns nobody knew before who would get which.
+  if (of.variation !== null && !users.some(({ variation }) => variation > 0)) return undefined;
   const conversions = ofPlatform(part, numbers.groupConversions);
   const groups = [...new Set(users.map(({ group }) => group))];
   return groups.map((group) => {

@@ -7,16 +7,32 @@ export type FigureMetric = 'TOTAL' | 'UNIQUE';
 
 /** What is known of a campaign, or of a part of it. */
 export type Figures = {
+  /** Devices that the runs had, each once a run, whatever became of their messages. */
+  devices: number;
   attempted: number;
   sent: number;
   failed: number;
+  /** Of those that failed: their provider knows no such address any more. */
+  gone: number;
   /** Cause, in the provider's words, and how often; undefined where the causes of parts are kept no more. */
   failures: Record<string, number> | undefined;
-  /** Undefined when the reports cannot be told from those of runs that were not asked for. */
-  interactions: { impressions: Counted; clicks: Counted } | undefined;
-  conversions: { goal: string; counted: Counted }[];
+  impressions: ReportFigures;
+  clicks: ReportFigures;
+  closes: ReportFigures;
+  conversions: GoalFigures[];
+  /** Undefined of a part, and of runs that were not counted when they began. */
+  audience: AudienceFigures | undefined;
   /** Whom its control groups kept out, and whom not; undefined of a campaign without such groups. */
   groups: GroupFigures[] | undefined;
+};
+
+/** What devices reported of messages. */
+export type ReportFigures = {
+  total: number;
+  /** Each once. */
+  messages: number;
+  /** Undefined where it is not known which devices are the same. */
+  devices: number | undefined;
 };
 
 export type PlatformFigures = Figures & {
@@ -26,11 +42,14 @@ export type PlatformFigures = Figures & {
 };
 
 /** Of a variation (null: of all) in a locale (null: in all). */
-export type VariantFigures = Figures & {
-  variation: number | null;
-  locale: string | null;
-  /** Messages that were clicked at least once; undefined like `interactions`. */
-  clickedMessages: number | undefined;
+export type VariantFigures = Figures & { variation: number | null; locale: string | null };
+
+/** Users of the runs with a device of the platform, each once a run, as counted when the runs began. */
+export type AudienceFigures = {
+  /** With one that is sent to. */
+  reachable: number;
+  /** With one that has the app, be it opted out or blocked. */
+  installed: number;
 };
 
 /** Users of the runs, each once a run: of a control group, or (null) those whom the message was meant for. */
@@ -43,17 +62,40 @@ export type GroupFigures = {
 
 export type Counted = { total: number; unique: number };
 
+export type GoalFigures = Counted & {
+  goal: string;
+  /** Each user once a run. */
+  users: number;
+  /** What the events brought; undefined of a goal that names no attribute for it. */
+  revenue: { sum: number; currency: string | undefined } | undefined;
+};
+
 export type CampaignFigures = {
   id: string;
+  name: string;
+  deliveryType: string;
   /** Runs that the figures are of. */
   runs: number;
   platforms: PlatformFigures[];
 };
 
-/** Null: not known. */
-export type Performance = Record<
-  'attempted' | 'sent' | 'failed' | 'impressions' | 'clicks' | 'clickRate' | 'sentRate' | 'failureRate',
-  number | null
+/** Undefined: not known, or a share of nothing. */
+export type Performance = Partial<
+  Record<
+    | 'attempted'
+    | 'sent'
+    | 'failed'
+    | 'gone'
+    | 'impressions'
+    | 'clicks'
+    | 'closes'
+    | 'delivered'
+    | 'clickRate'
+    | 'deliveryRate'
+    | 'sentRate'
+    | 'failureRate',
+    number | undefined
+  >
 >;
 
 /**
@@ -61,20 +103,18 @@ export type Performance = Record<
  * unique devices; across several runs devices are not deduplicated, so the unique numbers are unknown.
  */
 export function performanceOf(figures: Figures, { runs, metric }: { runs: number; metric: FigureMetric }): Performance {
-  const isCounted = areDeliveriesKnown({ runs, metric });
-  const { attempted, sent, failed } = figures;
-  const { impressions, clicks } = figures.interactions ?? {};
-  const count = (counted: Counted | undefined): number | null =>
-    counted === undefined ? null : metric === 'TOTAL' ? counted.total : counted.unique;
+  const { attempted, sent, failed, gone } = figures;
+  const count = ({ total, devices }: ReportFigures) => (metric === 'TOTAL' ? total : devices);
+  const [impressions, clicks, closes] = [figures.impressions, figures.clicks, figures.closes].map(count);
+  const delivered = metric === 'TOTAL' ? figures.impressions.messages : figures.impressions.devices;
+  const reported = { impressions, clicks, closes, delivered, clickRate: percent(clicks, impressions) };
+  if (!areDeliveriesKnown({ runs, metric })) return reported;
   return {
-    attempted: isCounted ? attempted : null,
-    sent: isCounted ? sent : null,
-    failed: isCounted ? failed : null,
-    impressions: count(impressions),
-    clicks: count(clicks),
-    clickRate: percent(count(clicks), count(impressions)),
-    sentRate: isCounted ? percent(sent, attempted) : null,
-    failureRate: isCounted ? percent(attempted - sent, attempted) : null,
+    ...reported,
+    ...{ attempted, sent, failed, gone },
+    deliveryRate: percent(delivered, sent),
+    sentRate: percent(sent, attempted),
+    failureRate: percent(attempted - sent, attempted),
   };
 }
 
@@ -82,8 +122,21 @@ export function areDeliveriesKnown({ runs, metric }: { runs: number; metric: Fig
   return metric === 'TOTAL' || runs <= 1;
 }
 
-/** Percent, and the bounds between which the true value is with 95 % confidence; null: not known. */
-export type GoalUplift = { uplift: number | null; low: number | null; high: number | null };
+/** Users whom the message was meant for; undefined where they were not counted. */
+export function eligibleUsersOf({ groups, audience }: Figures): number | undefined {
+  return groups ? groups.find(({ group }) => group === null)?.users : audience?.reachable;
+}
+
+/** The shares of them who fulfilled a goal; undefined where they were not counted. */
+export function conversionRateOf(figures: Figures, goal: number): RateFigures | undefined {
+  const eligible = eligibleUsersOf(figures);
+  if (eligible === undefined) return undefined;
+  const treated = figures.groups?.find(({ group }) => group === null);
+  return rateFigures((treated?.conversions[goal] ?? figures.conversions[goal]!).users, eligible);
+}
+
+/** Percent, and the bounds between which the true value is with 95 % confidence; undefined: not known. */
+export type GoalUplift = { uplift?: number | undefined; low?: number | undefined; high?: number | undefined };
 
 /**
  * By how much those whom a campaign was meant for fulfilled a goal more often than its control group did; of two control
@@ -101,33 +154,27 @@ export function goalUplift(groups: readonly GroupFigures[], goal: number): GoalU
   return { uplift: inPercent(found?.value), low: inPercent(low), high: inPercent(high) };
 }
 
-/** The share of a group's users who fulfilled a goal, in percent; null of an empty group. */
-export function conversionRate({ users, conversions }: GroupFigures, goal: number): number | null {
+/** The share of a group's users who fulfilled a goal, in percent; undefined of an empty group. */
+export function conversionRate({ users, conversions }: GroupFigures, goal: number): number | undefined {
   return percent(conversions[goal]!.users, users);
 }
 
-/** Percent of the trials, with the bounds of its 95 % interval; null: not known. */
-export type RateFigures = { rate: number | null; low: number | null; high: number | null };
+/** Percent of the trials, with the bounds of its 95 % interval; undefined without trials. */
+export type RateFigures = { rate?: number | undefined; low?: number | undefined; high?: number | undefined };
 
 /** Reports may come of messages whose acceptance was never heard of: there are at least as many trials as successes. */
-export function rateFigures(successes: number | undefined, sent: number): RateFigures {
-  if (successes === undefined) return { rate: null, low: null, high: null };
+export function rateFigures(successes: number, sent: number): RateFigures {
   const trials = Math.max(sent, successes);
   const { low, high } = rateInterval({ successes, trials }) ?? {};
   return { rate: percent(successes, trials), low: inPercent(low), high: inPercent(high) };
 }
 
-/** The same of those who fulfilled a goal. */
-export function conversionInterval({ users, conversions }: GroupFigures, goal: number): RateFigures {
-  return rateFigures(conversions[goal]!.users, users);
-}
-
-function inPercent(share: number | undefined): number | null {
-  return share === undefined ? null : Math.round(share * 10_000) / 100;
+function inPercent(share: number | undefined): number | undefined {
+  return share === undefined ? undefined : Math.round(share * 10_000) / 100;
 }
 
 /** Percent, to two decimals; of nothing there is no share. */
-function percent(part: number | null, whole: number | null): number | null {
-  if (part === null || whole === null || whole === 0) return null;
+function percent(part: number | undefined, whole: number | undefined): number | undefined {
+  if (part === undefined || whole === undefined || whole === 0) return undefined;
   return Math.round((part / whole) * 10_000) / 100;
 }

@@ -1,11 +1,31 @@
 import { textFault } from '../users/user-attributes.ts';
+import { conversionWindowHours } from './limits.ts';
 
 /** An event that counts as success of a campaign (interface 2.10). */
 export type ConversionGoal = {
   name: string;
   eventName: string;
   attribute?: { name: string; type: 'string' | 'numeric'; operator: string; value?: string | number | string[] };
+  /** How long after a message an event counts; absent: as long as events of pushes do. The same in all goals of a campaign. */
+  windowHours?: number;
+  /** The attribute of the event that says what it brought, and in which currency. */
+  revenue?: { attribute: string; currency?: string };
 };
+
+/** How long after a message events count for these goals. */
+export function windowHoursOf(goals: readonly Pick<ConversionGoal, 'windowHours'>[]): number {
+  return goals[0]?.windowHours ?? conversionWindowHours;
+}
+
+/** What an event brought, by a goal; null where it says nothing of it, or no finite number. */
+export function revenueOf(
+  { revenue }: Pick<ConversionGoal, 'revenue'>,
+  attributes: Record<string, unknown>,
+): number | null {
+  if (!revenue || !Object.hasOwn(attributes, revenue.attribute)) return null;
+  const value = attributes[revenue.attribute];
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
 
 type ValueForm = 'text' | 'part of a text' | 'number' | 'texts' | 'two numbers' | 'none';
 

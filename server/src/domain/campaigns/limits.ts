@@ -37,8 +37,12 @@ export const maxCampaignNameCharacters = 256;
 export const maxCampaignTags = 100;
 /** Goals of a campaign (fact 3.1). */
 export const maxConversionGoals = 5;
-/** Events after a message that count as its conversions (fact 6.2). */
+/** Events after a message that count as its conversions, unless the campaign says otherwise (fact 6.2). */
 export const conversionWindowHours = 36;
+/** With the life of a message before it less than a ledger is kept at least. Ours. */
+export const maxConversionWindowHours = 144;
+/** A click begins a session, which ends when its user has done nothing for so long. Ours. */
+export const sessionIdleMinutes = 30;
 /**
  * An event waits this long before it is looked at: a window stores its deliveries with the instant just before its
  * transaction, and only committed rows can be found. Twice the maximum time the database allows a transaction to be

@@ -30,6 +30,7 @@ export const distributedTables: readonly DistributedTable[] = [
     'run_cursors',
     'run_variations',
     'audience_seats',
+    'run_interactions',
     'deliveries',
     'events',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),

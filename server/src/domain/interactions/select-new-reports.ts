@@ -27,6 +27,10 @@ export type FigureGain = Pick<ReportedMessage, 'workspaceId' | 'bucket' | 'campa
     messages: number;
   };
 
+/** The same of one of its runs. */
+export type RunGain = Pick<ReportedMessage, 'workspaceId' | 'runId' | 'bucket' | 'platform' | 'kind'> &
+  ReportedVariant & { reports: number; messages: number };
+
 /**
  * Which of these reports count, in their order: each digest once a run, device and kind, and at most `most` of them. A
  * device counts once in the figures of its campaign, platform and kind, however many runs it reports of.
@@ -42,7 +46,7 @@ export function selectNewReports<Report extends ReportedMessage & ReportedVarian
   reports: readonly Report[];
   counted: readonly CountedReports[];
   most: number;
-}): { fresh: Report[]; firsts: Report[]; gains: FigureGain[] } {
+}): { fresh: Report[]; firsts: Report[]; gains: FigureGain[]; runGains: RunGain[] } {
   const digestsOf = new Map<string, Set<string>>();
   const devices = new Set<string>();
   for (const row of counted) {
@@ -50,6 +54,7 @@ export function selectNewReports<Report extends ReportedMessage & ReportedVarian
     devices.add(deviceKey(row));
   }
   const gains = new Map<string, FigureGain>();
+  const runGains = new Map<string, RunGain>();
   const firsts = new Set<Report>();
   const fresh = reports.filter((report) => {
     const digests = digestsOf.get(runKey(report)) ?? new Set();
@@ -58,7 +63,7 @@ export function selectNewReports<Report extends ReportedMessage & ReportedVarian
     if (digests.has(digest) || digests.size >= most) return false;
     if (digests.size === 0) firsts.add(report);
     digests.add(digest);
-    const { workspaceId, bucket, campaignId, platform, kind, variation, locale } = report;
+    const { workspaceId, runId, bucket, campaignId, platform, kind, variation, locale } = report;
     const figure = { workspaceId, bucket, campaignId, platform, kind, variation, locale };
     const key = Object.values(figure).join(' ');
     const gain = gains.get(key) ?? { ...figure, reports: 0, devices: 0, messages: 0 };
@@ -67,9 +72,15 @@ export function selectNewReports<Report extends ReportedMessage & ReportedVarian
     if (firsts.has(report)) gain.messages += 1;
     if (!devices.has(deviceKey(report))) gain.devices += 1;
     devices.add(deviceKey(report));
+    const ofRun = { workspaceId, runId, bucket, platform, kind, variation, locale };
+    const runGainKey = Object.values(ofRun).join(' ');
+    const runGain = runGains.get(runGainKey) ?? { ...ofRun, reports: 0, messages: 0 };
+    runGains.set(runGainKey, runGain);
+    runGain.reports += 1;
+    if (firsts.has(report)) runGain.messages += 1;
     return true;
   });
-  return { fresh, firsts: [...firsts], gains: [...gains.values()] };
+  return { fresh, firsts: [...firsts], gains: [...gains.values()], runGains: [...runGains.values()] };
 }
 
 const runKey = ({ workspaceId, bucket, campaignId, deviceId, kind, runId }: ReportedMessage): string =>

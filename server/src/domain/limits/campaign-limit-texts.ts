@@ -181,8 +181,22 @@ export const campaignLimitTexts: {
       what: 'Events count as conversions after a message for',
       unit: 'hours',
       per: 'message',
-      whenReached: 'Later events are not counted.',
+      whenReached: 'Later events are not counted; attribution_window_in_hours changes it.',
       source: 'fact 6.2',
+    },
+    maxConversionWindowHours: {
+      what: 'The same that a campaign asks for, at most',
+      unit: 'hours',
+      per: 'campaign',
+      whenReached: 'CAMPAIGN_REQUEST_INVALID',
+      source: 'ours',
+    },
+    sessionIdleMinutes: {
+      what: 'The session of a click ends when its user has done nothing for',
+      unit: 'minutes',
+      per: 'message',
+      whenReached: 'Later events are not counted as IN_SESSION.',
+      source: 'ours',
     },
     conversionSettleSeconds: {
       what: 'An event is counted as a conversion after',

@@ -27,7 +27,7 @@ export const keptTables: readonly KeptTables[] = [
       'A day at a time, as a partition, by the day they were received on, when none of them is still to be counted.',
   },
   {
-    what: 'Runs, with their chunks, counters, failures and conversions',
+    what: 'Runs, with their chunks, counters, failures, sums of reports and conversions',
     tables: [
       'runs',
       'chunks',
@@ -36,6 +36,7 @@ export const keptTables: readonly KeptTables[] = [
       'run_variations',
       'audience_seats',
       'audience_limits',
+      'run_interactions',
       'run_failures',
       'run_refusals',
       'conversions',

@@ -1,13 +1,17 @@
+import { attributeEvent } from '../../domain/campaigns/attribute-event.ts';
+import { revenueOf, windowHoursOf } from '../../domain/campaigns/conversion-goal.ts';
 import { matchGoal } from '../../domain/campaigns/match-goal.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { findConvertedUsers, findReachedEvents, insertConversions } from '../../storage/ledger/conversions.ts';
-import type { Conversion, ConvertedUser, ReachedEvent } from '../../storage/ledger/conversions.ts';
+import { findConvertedUsers, insertConversions } from '../../storage/ledger/conversions.ts';
+import type { Conversion, ConvertedUser } from '../../storage/ledger/conversions.ts';
+import { findMessagesOfEvents, measureIdleSeconds } from '../../storage/ledger/reached-events.ts';
+import type { MessageOfEvent } from '../../storage/ledger/reached-events.ts';
 import { addLearned } from '../../storage/runs/run-variations.ts';
 import type { LearnedRow } from '../../storage/runs/run-variations.ts';
 import { takeUnattributedEvents } from '../../storage/users/events.ts';
 import type { Job } from '../job.ts';
-import { conversionWindowHours } from '../../domain/campaigns/limits.ts';
+import { sessionIdleMinutes } from '../../domain/campaigns/limits.ts';
 
 const batchEvents = 500;
 
@@ -31,8 +35,8 @@ export function makeAttributeConversions({ database, settleSeconds }: AttributeC
       return inTransaction(database, async (tx) => {
         const taken = await takeUnattributedEvents(tx, { until, limit: batchEvents });
         if (taken.length === 0) return 0;
-        const reached = await findReachedEvents(tx, { taken, windowHours: conversionWindowHours });
-        const conversions = reached.flatMap(toConversions);
+        const messages = await findMessagesOfEvents(tx, taken);
+        const conversions = await addSessions(tx, attribute(messages));
         const learned = await learnOf(tx, conversions);
         await insertConversions(tx, conversions);
         await addLearned(tx, learned);
@@ -42,9 +46,33 @@ export function makeAttributeConversions({ database, settleSeconds }: AttributeC
   };
 }
 
-/** One for each goal of the campaign that the event fulfils. */
-function toConversions({ name, attributes, goals, ...reached }: ReachedEvent): Conversion[] {
-  return goals.flatMap((goal, index) => (matchGoal(goal, { name, attributes }) ? [{ ...reached, goal: index }] : []));
+type Attributed = Conversion & Pick<MessageOfEvent, 'clickedAt'>;
+
+/** One for each goal of a campaign that an event fulfils, and each way in which it counts. */
+function attribute(messages: readonly MessageOfEvent[]): Attributed[] {
+  const ofEvents = Map.groupBy(messages, ({ eventId, campaignId }) => `${eventId}/${campaignId}`);
+  return [...ofEvents.values()].flatMap((own) => {
+    const { name, attributes, goals, occurredAt } = own[0]!;
+    const fulfilled = goals.flatMap((goal, index) =>
+      matchGoal(goal, { name, attributes }) ? [{ goal: index, revenue: revenueOf(goal, attributes) }] : [],
+    );
+    if (fulfilled.length === 0) return [];
+    const attributed = attributeEvent(own, { occurredAt, windowHours: windowHoursOf(goals) });
+    return attributed.flatMap(({ attribution, message }) =>
+      fulfilled.map((goal) => ({ ...message, ...goal, attribution })),
+    );
+  });
+}
+
+/** Adds those that are in the session of their click. */
+async function addSessions(tx: Transaction, attributed: readonly Attributed[]): Promise<Conversion[]> {
+  const clicked = attributed.filter(({ attribution }) => attribution === 'CLICK_THROUGH');
+  const idleSeconds = await measureIdleSeconds(
+    tx,
+    clicked.map(({ clickedAt, ...conversion }) => ({ ...conversion, clickedAt: clickedAt! })),
+  );
+  const inSession = clicked.filter((_, index) => idleSeconds[index]! <= sessionIdleMinutes * 60);
+  return [...attributed, ...inSession.map((conversion) => ({ ...conversion, attribution: 'IN_SESSION' as const }))];
 }
 
 /**
@@ -53,7 +81,8 @@ function toConversions({ name, attributes, goals, ...reached }: ReachedEvent): C
  */
 async function learnOf(tx: Transaction, conversions: readonly Conversion[]): Promise<LearnedRow[]> {
   const meant = conversions.filter(
-    ({ learnsBy, goal, reach, variation }) => learnsBy === 'GOAL' && goal === 0 && reach === null && variation !== null,
+    ({ attribution, learnsBy, goal, reach, variation }) =>
+      attribution === 'TOTAL_CONVERSIONS' && learnsBy === 'GOAL' && goal === 0 && reach === null && variation !== null,
   );
   if (meant.length === 0) return [];
   const known = new Set((await findConvertedUsers(tx, meant)).map(keyOf));

@@ -4,9 +4,8 @@ import { lastIdAt } from '../../domain/ids.ts';
 import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
 import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { countAllUsersDevices, countSegmentDevices } from '../../storage/campaigns/audience.ts';
-import { countGroupUsers } from '../../storage/campaigns/audience-groups.ts';
-import type { GroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import { countAudiencePlatforms, countGroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import type { AudiencePlatform, GroupUsers } from '../../storage/campaigns/audience-groups.ts';
 import { countUsers } from '../../storage/installation/overview.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { freezeFilterAudience } from '../../storage/segments/segment-filters.ts';
@@ -20,7 +19,8 @@ import { controlSharesOf, globalControlPercentNow } from './run-control-group-of
 export type FrozenAudience = {
   /** The greatest device id: devices that register later are not part of it. */
   bound: string;
-  devices: number;
+  /** By platform, as far as anybody has one. */
+  platforms: AudiencePlatform[];
   /** People, with a device or not. */
   users: number;
   segment: { id: string; version: number } | undefined;
@@ -67,9 +67,9 @@ export async function freezeAudience(
     };
   };
   if (run.segmentId === null) {
-    const devices = await countAllUsersDevices(tx, reached);
+    const counted = await countAudiencePlatforms(tx, { ...reached, segment: undefined });
     const users = await countUsers(tx, workspaceId);
-    return { audience: { bound, devices, users, segment: undefined, ...(await countGroups(undefined)) } };
+    return { audience: { bound, platforms: counted, users, segment: undefined, ...(await countGroups(undefined)) } };
   }
   const found = await findAudienceSegment(tx, { workspaceId, id: run.segmentId });
   if (!found) return { reason: 'the segment no longer exists' };
@@ -80,10 +80,9 @@ export async function freezeAudience(
       ? await freezeFilter(tx, { run, segment: found, now })
       : { segment: { id: found.id, version: found.version }, users: found.userCount ?? 0 };
   if ('reason' in frozen) return frozen;
-  const { id: segmentId, version } = frozen.segment;
-  const devices = await countSegmentDevices(tx, { ...reached, segmentId, version });
   const { users, segment } = frozen;
-  return { audience: { bound, devices, users, segment, ...(await countGroups(segment)) } };
+  const counted = await countAudiencePlatforms(tx, { ...reached, segment });
+  return { audience: { bound, platforms: counted, users, segment, ...(await countGroups(segment)) } };
 }
 
 type FilterRun = { run: RunToSend; segment: Segment; now: Date };

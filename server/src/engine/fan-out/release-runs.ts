@@ -1,6 +1,7 @@
 import { learningOf } from '../../domain/experiments/variants.ts';
 import { bucketCount } from '../../domain/users/bucket.ts';
 import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
+import { sumOf } from '../../domain/sum-of.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
@@ -71,7 +72,8 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
   if (!(await lockQueuedRun(tx, run.id))) throw new RunTakenBackError(run.id);
   if ('reason' in frozen)
     return failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
-  const { bound: audienceBound, devices, users: audienceUsers, segment } = frozen.audience;
+  const { bound: audienceBound, platforms: audiencePlatforms, users: audienceUsers, segment } = frozen.audience;
+  const devices = sumOf(audiencePlatforms, 'devices');
   const { globalControlPercent, groupUsers } = frozen.audience;
   await insertChunks(tx, {
     runId: run.id,
@@ -85,6 +87,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     id: run.id,
     audienceBound,
     audienceDevices: devices,
+    audiencePlatforms,
     audienceUsers,
     segment,
     globalControlPercent,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { maxNamedApps } from '../../domain/campaigns/limits.ts';
+import { maxConversionWindowHours, maxNamedApps } from '../../domain/campaigns/limits.ts';
 import { maxCapHours, maxCapMessages, maxLimitedUsers, maxQueueHours } from '../../domain/eligibility/limits.ts';
 import { maxVariations } from '../../domain/experiments/limits.ts';
 import { pushContent as push } from './push-content-shapes.ts';
@@ -157,7 +157,11 @@ export const campaignPartShapes = {
   conversion_goal_details: named(
     'CampaignGoals',
     part({
-      attribution_window_in_hours: whole(36, 36),
+      attribution_window_in_hours: whole(
+        1,
+        maxConversionWindowHours,
+        'How long after a message an event counts; default 36',
+      ),
       goals: Type.Optional(
         Type.Array(
           Type.Object({
@@ -165,8 +169,8 @@ export const campaignPartShapes = {
             goal_event_name: text(),
             goal_event_attribute: tree('name, type, operator, value'),
             is_primary_goal: flag('The first goal'),
-            revenue_attribute: text('Refused'),
-            revenue_currency: text('Refused'),
+            revenue_attribute: text('The number attribute of the event that says what it brought'),
+            revenue_currency: text('Three letters (ISO 4217); nothing is converted'),
           }),
         ),
       ),

@@ -1,3 +1,4 @@
+import { attributionTypes } from '../../domain/campaigns/attribution.ts';
 import type { CampaignStatsRequest } from '../../app/stats/read-campaign-stats.ts';
 import type { FigureMetric } from '../../domain/campaigns/campaign-figures.ts';
 import { ServiceError } from '../../domain/errors.ts';
@@ -5,18 +6,8 @@ import { isId } from '../../domain/ids.ts';
 import { parseIsoTime } from '../../domain/segments/iso-time.ts';
 import { maxStatsCampaigns, maxStatsDays } from '../../domain/stats/limits.ts';
 
-export const attributionTypes = [
-  'VIEW_THROUGH',
-  'CLICK_THROUGH',
-  'IN_SESSION',
-  'TOTAL_CONVERSIONS',
-  'CLICK_CONVERSIONS',
-] as const;
-export type AttributionType = (typeof attributionTypes)[number];
-
 export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
   requestId: string;
-  attribution: AttributionType;
   metric: FigureMetric;
 };
 

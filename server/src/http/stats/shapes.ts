@@ -15,7 +15,7 @@ export const statsBody = named(
     end_date: Type.String({ description: 'YYYY-MM-DD, included; at most 30 days after start_date' }),
     attribution_type: Type.String({
       description:
-        'VIEW_THROUGH, CLICK_THROUGH, IN_SESSION, TOTAL_CONVERSIONS or CLICK_CONVERSIONS; conversions are known for TOTAL_CONVERSIONS',
+        'After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile)',
     }),
     metric_type: Type.Union([Type.Literal('TOTAL'), Type.Literal('UNIQUE')]),
     offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Campaigns to pass over; default 0' })),
@@ -23,12 +23,20 @@ export const statsBody = named(
   }),
 );
 
-const Figure = Type.Union([Type.Number(), Type.Null()], { description: 'null: not known' });
-
-const counted = { conversions: Figure, total: Figure, unique: Figure };
-const cvr = Type.Union([Type.Number(), Type.Null()], {
-  description: 'Percent of eligible_users who fulfilled the goal; null: not known',
+/** A number; absent where it is not known. */
+const count = (description: string) => Type.Optional(Type.Integer({ description }));
+const rate = (description: string) => Type.Optional(Type.Number({ description }));
+const interval = (of: string) => ({
+  [`${of}_low`]: rate(`Lower bound of the 95 % interval of ${of}`),
+  [`${of}_high`]: rate(`Upper bound of the 95 % interval of ${of}`),
 });
+
+const counted = {
+  conversions: Type.Integer({ description: 'total or unique, by metric_type' }),
+  total: Type.Integer({ description: 'Events that fulfilled the goal, by attribution_type' }),
+  unique: Type.Integer({ description: 'Users who did' }),
+};
+const cvr = rate('Percent of eligible_users who fulfilled the goal, each once a run');
 
 const controlGroup = named(
   'StatsControlGroup',
@@ -36,66 +44,58 @@ const controlGroup = named(
     performance_stats: Type.Object({
       eligible_users: Type.Integer({ description: 'Users of the runs who are in the group' }),
     }),
-    conversion_goal_stats: Type.Record(Type.String(), Type.Object({ ...counted, cvr })),
+    conversion_goal_stats: Type.Optional(
+      Type.Record(Type.String(), Type.Object({ ...counted, cvr }), { description: 'For TOTAL_CONVERSIONS' }),
+    ),
   }),
 );
+
+const performanceStats = Type.Object({
+  attempted: count('Devices that were tried: sent, failed, or waiting for another attempt'),
+  sent: count('Messages that a provider accepted'),
+  failed: count('Messages that a provider refused for good, or that expired'),
+  bounced: count('Of these: the provider knows no such address any more'),
+  delivered: count('Messages that a device reported as shown, each once'),
+  impression: count('Reports that a message was shown; by UNIQUE devices'),
+  click: count('Reports that one was clicked; by UNIQUE devices'),
+  closed_click: count('Reports that one was closed without a click; by UNIQUE devices'),
+  ctr: rate('Percent: click by impression'),
+  delivery_rate: rate('Percent: delivered by sent'),
+  sent_rate: rate('Percent: sent by attempted'),
+  failure_rate: rate('Percent: attempted less sent by attempted'),
+  eligible_users: count('Users of the runs who are in no control group, each once a run'),
+  clicked_rate: rate('Percent of the sent messages that were clicked, each once; of a variation or a locale'),
+  ...interval('clicked_rate'),
+});
+
+const goalStats = Type.Object({
+  ...counted,
+  cvr,
+  ...interval('cvr'),
+  uplift: rate('Percent by which cvr is above that of the control group'),
+  ...interval('uplift'),
+  revenue: rate('What the events brought, where the goal has a revenue_attribute'),
+  revenue_currency: Type.Optional(Type.String()),
+});
+
+const deliveryFunnel = Type.Object({
+  reachable_users_in_segment: count('Users of the runs with a device of the platform that is sent to'),
+  segment_after_uninstall: count('Users of the runs with a device of the platform that has the app'),
+  users_after_dup: count('Those of the reachable users who are in no control group: eligible_users'),
+  user_devices: count('Devices of the runs, whatever became of their messages'),
+  active_device_token: count('Of these: all but those whose address turned out to be dead'),
+  after_fc: count('Of these: all but those that a frequency cap withheld'),
+  sent: count('As above'),
+  impressions: count('As above'),
+});
 
 const allVariations = named(
   'StatsFigures',
   Type.Object({
-    performance_stats: Type.Object({
-      attempted: Figure,
-      sent: Figure,
-      failed: Figure,
-      impression: Figure,
-      click: Figure,
-      ctr: Figure,
-      sent_rate: Figure,
-      failure_rate: Figure,
-      eligible_users: Type.Optional(
-        Type.Integer({
-          description:
-            'Users of the runs who are in no control group; of campaigns with such groups or with variations',
-        }),
-      ),
-      clicked_rate: Type.Optional(
-        Type.Union([Type.Number(), Type.Null()], {
-          description: 'Percent of the sent messages that were clicked, each once; of a variation or a locale',
-        }),
-      ),
-      clicked_rate_low: Type.Optional(
-        Type.Union([Type.Number(), Type.Null()], { description: 'Lower bound of its 95 % interval' }),
-      ),
-      clicked_rate_high: Type.Optional(
-        Type.Union([Type.Number(), Type.Null()], { description: 'Upper bound of its 95 % interval' }),
-      ),
-    }),
-    conversion_goal_stats: Type.Record(
-      Type.String(),
-      Type.Object({
-        ...counted,
-        cvr: Type.Optional(cvr),
-        cvr_low: Type.Optional(
-          Type.Union([Type.Number(), Type.Null()], { description: 'Lower bound of the 95 % interval of cvr' }),
-        ),
-        cvr_high: Type.Optional(
-          Type.Union([Type.Number(), Type.Null()], { description: 'Upper bound of the 95 % interval of cvr' }),
-        ),
-        uplift: Type.Optional(
-          Type.Union([Type.Number(), Type.Null()], {
-            description: 'Percent by which cvr is above that of the control group; null: not known',
-          }),
-        ),
-        uplift_low: Type.Optional(
-          Type.Union([Type.Number(), Type.Null()], { description: 'Lower bound of the 95 % interval of uplift' }),
-        ),
-        uplift_high: Type.Optional(
-          Type.Union([Type.Number(), Type.Null()], { description: 'Upper bound of the 95 % interval of uplift' }),
-        ),
-      }),
-    ),
-    delivery_funnel: Type.Object({ sent: Figure, impressions: Figure }),
-    failure_breakdown: Type.Union([Type.Record(Type.String(), Type.Integer()), Type.Null()]),
+    performance_stats: performanceStats,
+    conversion_goal_stats: Type.Record(Type.String(), goalStats),
+    delivery_funnel: deliveryFunnel,
+    failure_breakdown: Type.Optional(Type.Record(Type.String(), Type.Integer())),
   }),
 );
 

@@ -5,7 +5,7 @@ import type { Draw } from '../../domain/experiments/draw-point.ts';
 import { variationBounds } from '../../domain/experiments/variants.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
-import { isReached } from './audience.ts';
+import { isMeant, isReached } from './audience.ts';
 import type { AudiencePage } from './audience.ts';
 
 /** Users of a run with a device on a platform, of one control group or (null) of one variation. */
@@ -17,8 +17,11 @@ export type GroupUsers = {
   users: number;
 };
 
-type Audience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
+type RunAudience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
   segment: { id: string; version: number } | undefined;
+};
+
+type Audience = RunAudience & {
   shares: ControlShares;
   /** Percent by variation; undefined where there is one, or where they are not drawn before the run. */
   percents: readonly number[] | undefined;
@@ -30,17 +33,7 @@ type Audience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional
  * segment_members primary key.
  */
 export async function countGroupUsers(tx: Queryable, audience: Audience): Promise<GroupUsers[]> {
-  const { workspaceId, segment, shares, percents } = audience;
-  const members =
-    segment === undefined
-      ? tx`devices where devices.workspace_id = ${workspaceId}`
-      : tx`
-          segment_members as member
-          join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
-            and devices.user_id = member.user_id
-          where member.workspace_id = ${workspaceId} and member.bucket = any(${allBuckets})
-            and member.segment_id = ${segment.id} and member.added_in <= ${segment.version}
-            and (member.removed_in is null or member.removed_in > ${segment.version})`;
+  const { workspaceId, shares, percents } = audience;
   const user = tx`person.user_id`;
   const isIn = (draw: Draw, of: string, percent: number | null): Fragment =>
     tx`${drawPointOf(tx, { draw, of, user })} < ${pointsOfPercent(percent ?? 0)}::bigint`;
@@ -57,11 +50,50 @@ export async function countGroupUsers(tx: Queryable, audience: Audience): Promis
           when ${isIn('campaign-control', shares.canonicalCampaignId, shares.campaignPercent)}
             then 'CAMPAIGN_CONTROL_GROUP' end as control_group
       from (
-        select distinct devices.bucket, devices.user_id, devices.platform from ${members} and ${isReached(tx, audience)}
+        select distinct devices.bucket, devices.user_id, devices.platform from ${devicesOf(tx, audience)} and ${isReached(tx, audience)}
       ) as person
     ) as placed
     group by 1, 2, 3
     order by 1, 2 nulls first, 3`;
+}
+
+/** Of the audience of a run, before anything is sent. */
+export type AudiencePlatform = {
+  platform: Platform;
+  /** That are sent to. */
+  devices: number;
+  /** Users with a device that is sent to, and with one that has the app. */
+  users: number;
+  installed: number;
+};
+
+/**
+ * How many devices and users a run is for. Reads the audience's devices once, at the run's start. Indexes as of
+ * countGroupUsers.
+ */
+export async function countAudiencePlatforms(tx: Queryable, audience: RunAudience): Promise<AudiencePlatform[]> {
+  return tx<AudiencePlatform[]>`
+    select platform, sum(reached)::bigint as devices, count(*) filter (where reached > 0) as users, count(*) as installed
+    from (
+      select devices.bucket, devices.user_id, devices.platform,
+        count(*) filter (where devices.state = 'ACTIVE') as reached
+      from ${devicesOf(tx, audience)} and ${isMeant(tx, audience)} and devices.state <> 'GONE'
+      group by devices.bucket, devices.user_id, devices.platform
+    ) as person
+    group by platform
+    order by platform`;
+}
+
+/** All devices of the workspace, or of a segment's members at a version. */
+function devicesOf(tx: Queryable, { workspaceId, segment }: RunAudience): Fragment {
+  if (segment === undefined) return tx`devices where devices.workspace_id = ${workspaceId}`;
+  return tx`
+    segment_members as member
+    join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
+      and devices.user_id = member.user_id
+    where member.workspace_id = ${workspaceId} and member.bucket = any(${allBuckets})
+      and member.segment_id = ${segment.id} and member.added_in <= ${segment.version}
+      and (member.removed_in is null or member.removed_in > ${segment.version})`;
 }
 
 /** `drawPoint` of the domain, where many users are asked about: four bytes of SHA-256 as one number. */

@@ -72,14 +72,18 @@ function isOfApps(tx: Queryable, appIds: AudiencePage['appIds']): Fragment {
   return tx`coalesce(devices.app_id, ${defaultAppId}) = any(${[...appIds]})`;
 }
 
-/** Whom a run reaches of the devices that a page meets. */
-export function isReached(tx: Queryable, { platforms, iosProvisional, appIds, bound }: Reached): Fragment {
+/** Whom a run is for, of the devices that a page meets, whether they can be sent to or not. */
+export function isMeant(tx: Queryable, { platforms, iosProvisional, appIds, bound }: Reached): Fragment {
   return tx`
     devices.id <= ${bound}
       and devices.platform = any(${platforms as Platform[]})
       and (devices.platform <> 'IOS' or devices.provisional = coalesce(${iosProvisional}, devices.provisional))
-      and ${isOfApps(tx, appIds)}
-      and devices.state = 'ACTIVE'`;
+      and ${isOfApps(tx, appIds)}`;
+}
+
+/** Whom it reaches of them. */
+export function isReached(tx: Queryable, reached: Reached): Fragment {
+  return tx`${isMeant(tx, reached)} and devices.state = 'ACTIVE'`;
 }
 
 /**
@@ -129,19 +133,6 @@ export async function findTargetUsersPage(
     limit ${page.limit}`;
 }
 
-/** Counts the devices an "All Users" run will reach. Reads every device of the workspace once, at the run's start. */
-export async function countAllUsersDevices(
-  tx: Queryable,
-  audience: Reached & Pick<AudiencePage, 'workspaceId'>,
-): Promise<number> {
-  const [row] = await tx<{ devices: number }[]>`
-    select count(*) as devices
-    from devices
-    where workspace_id = ${audience.workspaceId}
-      and ${isReached(tx, audience)}`;
-  return row!.devices;
-}
-
 /** Members of a segment at a version: added by then, and not removed by then. */
 type SegmentAudience = { segmentId: string; version: number };
 
@@ -176,24 +167,6 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
       and ${isReached(tx, page)}
     order by member.bucket, member.user_id, devices.id
     limit ${page.limit}`;
-}
-
-/** Counts the devices a run to a segment will reach. Reads its members and their devices once, at the run's start. */
-export async function countSegmentDevices(
-  tx: Queryable,
-  audience: Reached & Pick<AudiencePage, 'workspaceId'> & SegmentAudience,
-): Promise<number> {
-  const [row] = await tx<{ devices: number }[]>`
-    select count(*) as devices
-    from segment_members as member
-    join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
-      and devices.user_id = member.user_id
-    where member.workspace_id = ${audience.workspaceId} and member.bucket = any(${allBuckets})
-      and member.segment_id = ${audience.segmentId}
-      and member.added_in <= ${audience.version}
-      and (member.removed_in is null or member.removed_in > ${audience.version})
-      and ${isReached(tx, audience)}`;
-  return row!.devices;
 }
 
 /** Whom a campaign would be for if it began now. */

@@ -1,3 +1,4 @@
+import type { AttributionType } from '../../domain/campaigns/attribution.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
@@ -15,6 +16,8 @@ export type StatsQuery = StatsSpan & {
 
 export type StatsCampaign = {
   id: string;
+  name: string;
+  deliveryType: string;
   platforms: Platform[];
   goals: ConversionGoal[];
   /** Null where everybody gets the same. */
@@ -47,14 +50,15 @@ export async function listStatsCampaigns(
   { offset, limit, ...query }: StatsQuery & { offset: number; limit: number },
 ): Promise<StatsCampaign[]> {
   return tx<StatsCampaign[]>`
-    select campaigns.id, campaigns.platforms, campaigns.conversion_goals as goals, campaigns.variants -> 'locales' as locales,
+    select campaigns.id, campaigns.name, campaigns.delivery_type as "deliveryType", campaigns.platforms,
+      campaigns.conversion_goals as goals, campaigns.variants -> 'locales' as locales,
       jsonb_array_length(campaigns.variants -> 'percents') as variations
     from campaigns where ${matching(tx, query)}
     order by campaigns.created_at desc, campaigns.id desc
     offset ${offset} limit ${limit}`;
 }
 
-type Asked = StatsSpan & { campaignIds: string[] };
+export type AskedRuns = StatsSpan & { campaignIds: string[] };
 
 export const inSpan = (tx: Queryable, { startsAt, endsBefore }: StatsSpan) => tx`
   (runs.started_at >= ${startsAt} and runs.started_at < ${endsBefore})`;
@@ -62,7 +66,7 @@ export const inSpan = (tx: Queryable, { startsAt, endsBefore }: StatsSpan) => tx
 export type RunNumbers = { campaignId: string; runsInSpan: number; runs: number };
 
 /** How many runs of each campaign have begun, in the span and at all. Index: runs_campaign. */
-export async function countStartedRuns(tx: Queryable, asked: Asked): Promise<RunNumbers[]> {
+export async function countStartedRuns(tx: Queryable, asked: AskedRuns): Promise<RunNumbers[]> {
   return tx<RunNumbers[]>`
     select runs.campaign_id as "campaignId", count(*) filter (where ${inSpan(tx, asked)}) as "runsInSpan",
       count(*) as runs
@@ -82,12 +86,12 @@ export type OutcomeNumbers = NumbersOfVariant & {
  * The runs by themselves, to be joined with what lies in shards: a cluster sends these rows there, and would send the
  * whole table if it were joined directly. Index: runs_campaign.
  */
-const runsInSpan = (tx: Queryable, asked: Asked) => tx`
+export const runsInSpan = (tx: Queryable, asked: AskedRuns) => tx`
   select runs.id, runs.number, runs.day, runs.campaign_id, runs.locales from runs
   where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}`;
 
 /** Deliveries by outcome, from the counters of the runs. Indexes: runs_campaign, run_counts primary key. */
-export async function sumOutcomes(tx: Queryable, asked: Asked): Promise<OutcomeNumbers[]> {
+export async function sumOutcomes(tx: Queryable, asked: AskedRuns): Promise<OutcomeNumbers[]> {
   return tx<OutcomeNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})
     select asked.campaign_id as "campaignId", run_counts.platform, run_counts.outcome, run_counts.variation,
@@ -106,7 +110,7 @@ export type LedgerFailureNumbers = FailureNumbers & NumbersOfVariant;
  * Why deliveries failed, in the provider's words, or were withheld. Indexes: runs_campaign, deliveries_failed of each
  * run's day.
  */
-export async function countFailures(tx: Queryable, asked: Asked): Promise<LedgerFailureNumbers[]> {
+export async function countFailures(tx: Queryable, asked: AskedRuns): Promise<LedgerFailureNumbers[]> {
   const days = await listDaysInSpan(tx, asked);
   if (days.length === 0) return [];
   const cause = tx`coalesce(deliveries.code, ${outcomeWord(tx, tx`deliveries.outcome`)})`;
@@ -124,7 +128,7 @@ export async function countFailures(tx: Queryable, asked: Asked): Promise<Ledger
 }
 
 /** The days of the ledger that have the runs' rows. Index: runs_campaign. */
-async function listDaysInSpan(tx: Queryable, asked: Asked): Promise<string[]> {
+async function listDaysInSpan(tx: Queryable, asked: AskedRuns): Promise<string[]> {
   const rows = await tx<{ day: string }[]>`
     select distinct day::text as day from (${runsInSpan(tx, asked)}) as asked`;
   return rows.map(({ day }) => day);
@@ -136,54 +140,36 @@ export type ConversionNumbers = {
   goal: number;
   total: number;
   unique: number;
+  /** Each user once a run. */
+  users: number;
+  /** What the events brought, as far as they say; null: none does. */
+  revenue: number | null;
 } & AskedVariant;
 
 /** Null: of all of them together. */
 export type AskedVariant = { variation: number | null; locale: string | null };
 
 /**
- * Conversions that the runs brought, whenever they happened, and how many users these were: together, by variation, by
+ * Conversions that the runs brought, by one attribution, whenever they happened, and how many users these were: together, by variation, by
  * locale and by both. Index: conversions_campaign.
  */
 export async function countConversions(
   tx: Queryable,
-  asked: Asked & { workspaceId: string },
+  asked: AskedRuns & { workspaceId: string; attribution: AttributionType },
 ): Promise<ConversionNumbers[]> {
   return tx<ConversionNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})
     select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, count(*) as total,
       count(distinct conversions.user_id) as unique,
+      count(distinct conversions.run_id || conversions.user_id) as users, sum(conversions.revenue)::float8 as revenue,
       case when grouping(conversions.variation) = 0 then coalesce(conversions.variation, 0) end as variation,
       case when grouping(conversions.locale) = 0 then coalesce(conversions.locale, '') end as locale
     from asked
     join conversions on conversions.run_id = asked.id
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
-      and conversions.reach is null
+      and conversions.reach is null and conversions.attribution = ${asked.attribution}
     group by conversions.campaign_id, conversions.platform, conversions.goal,
       cube (conversions.variation, conversions.locale)`;
-}
-
-export type InteractionNumbers = {
-  campaignId: string;
-  platform: Platform;
-  kind: 'IMPRESSION' | 'CLICK' | 'CLOSE';
-  total: number;
-  uniqueDevices: number;
-  /** Each once, whatever its device reported of others. */
-  messages: number;
-} & NumbersOfVariant;
-
-/** What devices reported of the campaigns, over all their runs. Index: campaign_interactions primary key. */
-export async function findInteractionNumbers(
-  tx: Queryable,
-  { workspaceId, campaignIds }: { workspaceId: string; campaignIds: string[] },
-): Promise<InteractionNumbers[]> {
-  return tx<InteractionNumbers[]>`
-    select campaign_id as "campaignId", platform, kind, variation, locale, sum(total)::bigint as total,
-      sum(unique_devices)::bigint as "uniqueDevices", sum(messages)::bigint as messages
-    from campaign_interactions
-    where workspace_id = ${workspaceId} and campaign_id = any(${campaignIds})
-    group by campaign_id, platform, kind, variation, locale`;
 }
 
 /** Sums over the runs of a campaign's document. */

@@ -1,11 +1,35 @@
+import type { AttributionType } from '../../domain/campaigns/attribution.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { controlGroups } from '../../domain/experiments/control-groups.ts';
 import type { ControlGroup } from '../../domain/experiments/control-groups.ts';
 import type { Queryable } from '../database.ts';
 import { inSpan } from './campaign-stats.ts';
-import type { StatsSpan } from './campaign-stats.ts';
+import type { AskedRuns } from './campaign-stats.ts';
 
-type Asked = StatsSpan & { campaignIds: string[] };
+/** Users of the runs of a campaign with a device of a platform, each once a run. */
+export type AudienceNumbers = {
+  campaignId: string;
+  /** Null of runs whose audience has none. */
+  platform: Platform | null;
+  /** With a device that is sent to, and with one that has the app. */
+  users: number;
+  installed: number;
+  /** A run among them was not counted when it began. */
+  isUncounted: boolean;
+};
+
+/** Index: runs_campaign. */
+export async function sumAudiences(tx: Queryable, asked: AskedRuns): Promise<AudienceNumbers[]> {
+  return tx<AudienceNumbers[]>`
+    select runs.campaign_id as "campaignId", counted.platform, coalesce(sum(counted.users), 0)::bigint as users,
+      coalesce(sum(counted.installed), 0)::bigint as installed,
+      bool_or(runs.audience_platforms is null) as "isUncounted"
+    from runs
+    left join lateral jsonb_to_recordset(runs.audience_platforms)
+      as counted (platform text, users bigint, installed bigint) on true
+    where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}
+    group by runs.campaign_id, counted.platform`;
+}
 
 /** Users of the runs of a campaign, each once a run and platform, of one control group or (null) of a variation. */
 export type GroupUserNumbers = {
@@ -18,7 +42,7 @@ export type GroupUserNumbers = {
 };
 
 /** Campaigns without control groups and variations are not among them. Index: runs_campaign. */
-export async function sumGroupUsers(tx: Queryable, asked: Asked): Promise<GroupUserNumbers[]> {
+export async function sumGroupUsers(tx: Queryable, asked: AskedRuns): Promise<GroupUserNumbers[]> {
   return tx<GroupUserNumbers[]>`
     select runs.campaign_id as "campaignId", counted.platform, counted."group", coalesce(counted.variation, 0) as variation,
       sum(counted.users)::bigint as users
@@ -48,7 +72,7 @@ export type GroupConversionNumbers = {
  */
 export async function countGroupConversions(
   tx: Queryable,
-  asked: Asked & { workspaceId: string },
+  asked: AskedRuns & { workspaceId: string; attribution: AttributionType },
 ): Promise<GroupConversionNumbers[]> {
   const group = tx`case when conversions.reach = any(${[...controlGroups]}) then conversions.reach end`;
   return tx<GroupConversionNumbers[]>`
@@ -63,5 +87,6 @@ export async function countGroupConversions(
     from asked
     join conversions on conversions.run_id = asked.id
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
+      and conversions.attribution = ${asked.attribution}
     group by 1, 2, 3, 4, rollup (conversions.variation)`;
 }

@@ -23,6 +23,7 @@ export const emptiedTables = [
   'run_variations',
   'audience_seats',
   'audience_limits',
+  'run_interactions',
   'run_failures',
   'run_refusals',
   'conversions',

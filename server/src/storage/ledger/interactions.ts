@@ -1,7 +1,12 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { LearningMeasure } from '../../domain/experiments/variants.ts';
 import type { StoredInteractionKind } from '../../domain/interactions/interaction.ts';
-import type { CountedReports, FigureGain, ReportedVariant } from '../../domain/interactions/select-new-reports.ts';
+import type {
+  CountedReports,
+  FigureGain,
+  ReportedVariant,
+  RunGain,
+} from '../../domain/interactions/select-new-reports.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
 /** A report of a device about a message, ready to be counted. */
@@ -147,6 +152,26 @@ export async function addCampaignInteractions(tx: Transaction, gains: readonly F
     set total = campaign_interactions.total + excluded.total,
       unique_devices = campaign_interactions.unique_devices + excluded.unique_devices,
       messages = campaign_interactions.messages + excluded.messages`;
+}
+
+/** The same of their runs. Rows in the order of the key. Index: primary key. */
+export async function addRunInteractions(tx: Transaction, gains: readonly RunGain[]): Promise<void> {
+  await tx`
+    insert into run_interactions (
+      run_id, workspace_id, bucket, platform, kind, variation, locale, total, messages
+    )
+    select run_id collate "C", workspace_id collate "C", bucket, platform, kind, variation, locale collate "C", reports,
+      messages
+    from unnest(
+      ${gains.map((gain) => gain.runId)}::text[], ${gains.map((gain) => gain.workspaceId)}::text[],
+      ${gains.map((gain) => gain.bucket)}::smallint[], ${gains.map((gain) => gain.platform)}::text[],
+      ${gains.map((gain) => gain.kind)}::text[], ${gains.map((gain) => gain.reports)}::bigint[],
+      ${gains.map((gain) => gain.messages)}::bigint[], ${gains.map((gain) => gain.variation)}::smallint[],
+      ${gains.map((gain) => gain.locale)}::text[]
+    ) as gain (run_id, workspace_id, bucket, platform, kind, reports, messages, variation, locale)
+    order by 1, 3, 4, 5, 6, 7
+    on conflict (run_id, bucket, platform, kind, variation, locale) do update
+    set total = run_interactions.total + excluded.total, messages = run_interactions.messages + excluded.messages`;
 }
 
 export type CampaignInteractions = {

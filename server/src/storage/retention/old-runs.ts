@@ -4,7 +4,7 @@ import { countSeats } from '../runs/audience-limits.ts';
 /**
  * Deletes those of the runs that ended before `before`, each with all that is its own: chunks, counters, failures and
  * conversions. A run stays while its day of the ledger is there, a chunk of it is held, or its frozen audience is not
- * deleted yet. Runs that somebody holds are left for the next time. Indexes: primary keys of runs, chunks, run_counts and
+ * deleted yet. Runs that somebody holds are left for the next time. Indexes: primary keys of runs, chunks, run_counts, run_interactions and
  * run_failures; conversions_campaign.
  *
  * @returns how many runs
@@ -34,6 +34,7 @@ export async function deleteOldRuns(
   await tx`delete from run_cursors where run_id = any(${old})`;
   await tx`delete from run_variations where run_id = any(${old})`;
   await deleteSeats(tx, old);
+  await tx`delete from run_interactions where run_id = any(${old})`;
   await tx`delete from run_counts where run_id = any(${old})`;
   await tx`delete from chunks where run_id = any(${old})`;
   await tx`delete from runs where id = any(${old})`;

@@ -1,4 +1,4 @@
-import type { GroupUsers } from '../campaigns/audience-groups.ts';
+import type { AudiencePlatform, GroupUsers } from '../campaigns/audience-groups.ts';
 import type { RunLearning } from '../../domain/experiments/variants.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
@@ -55,6 +55,7 @@ export async function startRun(
     id: string;
     audienceBound: string;
     audienceDevices: number;
+    audiencePlatforms: AudiencePlatform[];
     /** People, with a device or not. */
     audienceUsers: number;
     segment: { id: string; version: number } | undefined;
@@ -77,6 +78,7 @@ export async function startRun(
     )
     update runs
     set status = 'SENDING', devices_per_minute = throttle.devices_per_minute, audience_bound = ${run.audienceBound}, audience_devices = ${run.audienceDevices},
+        audience_platforms = ${tx.json(run.audiencePlatforms)},
       global_control_percent = ${run.globalControlPercent}, group_users = ${run.groupUsers === null ? null : tx.json(run.groupUsers)},
       locales = ${run.locales}, learns_by = ${run.learning?.by ?? null}, contents_digest = ${run.learning?.contentsDigest ?? null}, audience_users = ${run.audienceUsers}, audience_segment_id = ${run.segment?.id ?? null}, audience_version = ${run.segment?.version ?? null},
       send_until = send_until + (${run.at}::timestamptz - created_at)

@@ -108,16 +108,16 @@ export async function moveConversions(tx: Queryable, { workspaceId, from, to }: 
     with moved as (
       delete from conversions
       where workspace_id = ${workspaceId} and bucket = ${from.bucket} and user_id = ${from.userId}
-      returning campaign_id, goal, event_id, run_id, platform, reach, variation, locale, occurred_at
+      returning campaign_id, goal, event_id, attribution, run_id, platform, reach, variation, locale, occurred_at, revenue
     )
     insert into conversions (
-      workspace_id, bucket, campaign_id, goal, event_id, user_id, run_id, platform, reach, variation, locale,
-      occurred_at
+      workspace_id, bucket, campaign_id, goal, event_id, attribution, user_id, run_id, platform, reach, variation,
+      locale, occurred_at, revenue
     )
-    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, ${to.userId}, run_id, platform, reach, variation,
-      locale, occurred_at
+    select ${workspaceId}, ${to.bucket}, campaign_id, goal, event_id, attribution, ${to.userId}, run_id, platform, reach,
+      variation, locale, occurred_at, revenue
     from moved
-    on conflict (workspace_id, bucket, campaign_id, goal, event_id) do nothing`;
+    on conflict (workspace_id, bucket, campaign_id, goal, event_id, attribution) do nothing`;
 }
 
 /**
