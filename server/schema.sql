@@ -149,17 +149,14 @@ create table audience_limits (
 );
 
 create table audience_seats (
+  limit_id text collate "C" not null,
+  run_id text collate "C" not null,
   bucket smallint not null,
   user_id text collate "C" not null,
-  run_id text collate "C" not null,
   workspace_id text collate "C" not null,
-  limit_id text collate "C" not null,
-  is_sent boolean not null default false,
   constraint audience_seats_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
-  constraint audience_seats_pkey PRIMARY KEY (bucket, user_id, run_id)
+  constraint audience_seats_pkey PRIMARY KEY (limit_id, run_id, bucket, user_id)
 );
-CREATE INDEX audience_seats_run ON audience_seats USING btree (run_id);
-CREATE INDEX audience_seats_unsent ON audience_seats USING btree (limit_id, run_id, bucket, user_id) WHERE (NOT is_sent);
 
 create table audit_log (
   id text collate "C" not null,

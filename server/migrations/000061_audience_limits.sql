@@ -11,17 +11,15 @@ create table audience_limits (
 );
 select guard_workspace_table('audience_limits', 'audience_limits');
 
--- A user in a run with a limit: written before anything is sent, so that whoever sends a window again knows whom it was for.
+-- A user to whom a run with a limit is being sent: written before anything is sent, so that whoever sends a window again knows whom it
+-- was for, and deleted when a message was accepted, which the ledger knows from then on.
 create table audience_seats (
+  limit_id text collate "C" not null,
+  run_id text collate "C" not null,
   bucket smallint not null,
   user_id text collate "C" not null,
-  run_id text collate "C" not null,
   workspace_id text collate "C" not null,
-  limit_id text collate "C" not null,
-  is_sent boolean not null default false,
-  constraint audience_seats_pkey primary key (bucket, user_id, run_id),
+  constraint audience_seats_pkey primary key (limit_id, run_id, bucket, user_id),
   constraint audience_seats_bucket_check check (bucket between 0 and 255)
 );
-create index audience_seats_unsent on audience_seats (limit_id, run_id, bucket, user_id) where not is_sent;
-create index audience_seats_run on audience_seats (run_id);
 select guard_workspace_table('audience_seats', 'audience_seats');

@@ -101,10 +101,10 @@ export async function addHistory(bundle: DataBundle, customerId: string): Promis
     select workspace_id, bucket, id, 1, array[${runId}], array[${campaignId}], array[${start}::timestamptz], '{true}'
     from users where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
   await database`
-    insert into audience_limits (id, workspace_id, taken, sent) values (${runId}, ${workspaceId}, 1, 1)`;
+    insert into audience_limits (id, workspace_id, taken, sent) values (${runId}, ${workspaceId}, 1, 0)`;
   await database`
-    insert into audience_seats (bucket, user_id, run_id, workspace_id, limit_id, is_sent)
-    select bucket, id, ${runId}, workspace_id, ${runId}, true from users
+    insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
+    select ${runId}, ${runId}, bucket, id, workspace_id from users
     where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
   return { campaignId, runId, segmentId, eventId: event!.id as string };
 }

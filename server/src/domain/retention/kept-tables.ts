@@ -42,7 +42,7 @@ export const keptTables: readonly KeptTables[] = [
       'conversions',
     ],
     grows:
-      'A row for each send of a campaign, up to 256 chunks for a large one; a row for each conversion, and for each user of a campaign with an audience limit',
+      'A row for each send of a campaign, up to 256 chunks for a large one; a row for each conversion; a row for each user to whom a campaign with an audience limit is being sent',
     kept: { setting: 'CARILLON_KEEP_RUNS_DAYS' },
     removed:
       'A run as a whole, by its end. It stays while it is queued, being sent or paused, and while its day of the ledger is there. What is counted of a limit in total stays.',

@@ -4,7 +4,7 @@ import type { UserKey } from '../../domain/users/bucket.ts';
 import { inTransaction, planByValues } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { countSeats, findLimit, lockLimit } from '../../storage/runs/audience-limits.ts';
-import { findSeats, markSeatsSent, takeSeats } from '../../storage/runs/audience-seats.ts';
+import { deleteSeats, findSeatOutcomes, findSeats, takeSeats } from '../../storage/runs/audience-seats.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { DeviceResult } from './device-result.ts';
@@ -43,8 +43,7 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
   const code = 'CAMPAIGN_AUDIENCE_LIMIT';
   const leftOut = { kind: 'withhold', code } as const;
   if (users.length === 0) return { refused: [], eligibility: leftOut };
-  const seated = new Set((await findSeats(tx, { runId: run.id, users })).map(({ userId }) => userId));
-  const wanting = users.filter(({ userId }) => !seated.has(userId));
+  const wanting = await withoutSeat(tx, { run, limit, users });
   if (wanting.length === 0) return { refused: [], eligibility: leftOut };
   const isFull = (count: { sent: number }) => count.sent >= limit.users;
   if (isFull(await findLimit(tx, limit.id))) return { refused: wanting, eligibility: leftOut };
@@ -64,6 +63,17 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
   return { refused: wanting.slice(free), eligibility: isFinal ? leftOut : { kind: 'hold', code, until } };
 }
 
+/** In this order: a seat that is ended meanwhile is one whose message the ledger has. */
+async function withoutSeat(tx: Transaction, { run, limit, users }: Omit<Seating, 'now'>): Promise<UserKey[]> {
+  const seated = new Set(
+    (await findSeats(tx, { limitId: limit.id, runId: run.id, users })).map(({ userId }) => userId),
+  );
+  const others = users.filter(({ userId }) => !seated.has(userId));
+  if (others.length === 0) return [];
+  const outcomes = await findSeatOutcomes(tx, { day: run.day, runNumber: run.number, users: others });
+  return others.filter(({ userId }) => !outcomes.get(userId)?.isAccepted);
+}
+
 /** Notes whose messages were accepted, in the transaction that stores it. */
 export async function markSent(tx: Transaction, { run, results }: { run: RunToSend; results: DeviceResult[] }) {
   const limit = runLimitOf(run);
@@ -71,8 +81,8 @@ export async function markSent(tx: Transaction, { run, results }: { run: RunToSe
   const users = new Map<string, UserKey>();
   for (const { delivery } of results) if (delivery.outcome === 'ACCEPTED') users.set(delivery.userId, delivery);
   if (users.size === 0) return;
-  await lockLimit(tx, limit);
-  const sent = await markSeatsSent(tx, { runId: run.id, users: [...users.values()] });
+  await planByValues(tx);
+  const sent = await deleteSeats(tx, { limitId: limit.id, runId: run.id, users: [...users.values()] });
   await countSeats(tx, { id: limit.id, taken: 0, sent });
 }
 

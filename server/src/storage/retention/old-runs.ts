@@ -41,16 +41,12 @@ export async function deleteOldRuns(
   return old.length;
 }
 
-/**
- * The seats of runs, and the limits that were of these runs alone; one that is of the campaign has those back of which nobody knows
- * what became. Indexes: audience_seats_run, audience_limits primary key.
- */
+/** What is left of the seats of runs, and the limits that were of these runs alone. Index: audience_limits primary key. */
 async function deleteSeats(tx: Transaction, runIds: readonly string[]): Promise<void> {
-  const unsent = await tx<{ limitId: string }[]>`
-    delete from audience_seats where run_id = any(${[...runIds]}) and not is_sent returning limit_id as "limitId"`;
-  const limits = Map.groupBy(unsent, ({ limitId }) => limitId);
+  const left = await tx<{ limitId: string }[]>`
+    delete from audience_seats where run_id = any(${[...runIds]}) returning limit_id as "limitId"`;
+  const limits = Map.groupBy(left, ({ limitId }) => limitId);
   for (const [id, own] of [...limits].sort(([one], [other]) => (one < other ? -1 : 1)))
     await countSeats(tx, { id, taken: -own.length, sent: 0 });
-  await tx`delete from audience_seats where run_id = any(${[...runIds]})`;
   await tx`delete from audience_limits where id = any(${[...runIds]})`;
 }

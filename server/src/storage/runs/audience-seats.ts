@@ -4,7 +4,7 @@ import { givenInLedger } from '../ledger/ledger-bytes.ts';
 import { isGivenBucket } from '../users/given-bucket.ts';
 import { countSeats } from './audience-limits.ts';
 
-type SeatsOfRun = { runId: string; users: readonly UserKey[] };
+type SeatsOfRun = { limitId: string; runId: string; users: readonly UserKey[] };
 
 const givenUsers = (tx: Queryable, users: readonly UserKey[]): Fragment => tx`
   unnest(
@@ -12,66 +12,55 @@ const givenUsers = (tx: Queryable, users: readonly UserKey[]): Fragment => tx`
   ) as given (bucket, user_id)`;
 
 /** Those of the users who have a seat in the run. Index: primary key, one look a user. */
-export async function findSeats(tx: Queryable, { runId, users }: SeatsOfRun): Promise<UserKey[]> {
+export async function findSeats(tx: Queryable, { limitId, runId, users }: SeatsOfRun): Promise<UserKey[]> {
   const inBucket = isGivenBucket(tx, { column: tx`seat.bucket`, given: tx`given.bucket`, rows: users });
   return tx<UserKey[]>`
     select seat.bucket, seat.user_id as "userId"
     from ${givenUsers(tx, users)}
-    join audience_seats as seat on ${inBucket} and seat.user_id = given.user_id collate "C" and seat.run_id = ${runId}`;
+    join audience_seats as seat on seat.limit_id = ${limitId} and seat.run_id = ${runId} and ${inBucket}
+      and seat.user_id = given.user_id collate "C"`;
 }
 
 /** Takes a seat for each of the users. After lockLimit. Index: primary key. @returns how many had none */
 export async function takeSeats(
   tx: Queryable,
-  { runId, workspaceId, limitId, users }: SeatsOfRun & { workspaceId: string; limitId: string },
+  { limitId, runId, workspaceId, users }: SeatsOfRun & { workspaceId: string },
 ): Promise<number> {
   if (users.length === 0) return 0;
   const rows = await tx`
-    insert into audience_seats (bucket, user_id, run_id, workspace_id, limit_id)
-    select given.bucket, given.user_id, ${runId}::text, ${workspaceId}::text, ${limitId}::text from ${givenUsers(tx, users)}
+    insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
+    select ${limitId}::text, ${runId}::text, given.bucket, given.user_id, ${workspaceId}::text from ${givenUsers(tx, users)}
     order by given.bucket, given.user_id collate "C"
-    on conflict (bucket, user_id, run_id) do nothing
+    on conflict (limit_id, run_id, bucket, user_id) do nothing
     returning bucket`;
   return rows.length;
 }
 
-/** Notes that a message of the users was accepted. After lockLimit. Index: primary key. @returns of how many it was the first */
-export async function markSeatsSent(tx: Queryable, { runId, users }: SeatsOfRun): Promise<number> {
-  if (users.length === 0) return 0;
-  const inBucket = isGivenBucket(tx, { column: tx`audience_seats.bucket`, given: tx`given.bucket`, rows: users });
-  const rows = await tx`
-    update audience_seats set is_sent = true
-    from ${givenUsers(tx, users)}
-    where ${inBucket} and audience_seats.user_id = given.user_id collate "C" and audience_seats.run_id = ${runId}
-      and not audience_seats.is_sent`;
-  return rows.count;
-}
-
-/** Takes the seats of users away again. After lockLimit. Index: primary key. @returns how many they were */
-export async function deleteSeats(tx: Queryable, { runId, users }: SeatsOfRun): Promise<number> {
+/** Ends the seats of users: a message was accepted, or none will be. After planByValues. Index: primary key. @returns how many had one */
+export async function deleteSeats(tx: Queryable, { limitId, runId, users }: SeatsOfRun): Promise<number> {
   if (users.length === 0) return 0;
   const inBucket = isGivenBucket(tx, { column: tx`audience_seats.bucket`, given: tx`given.bucket`, rows: users });
   const rows = await tx`
     delete from audience_seats using ${givenUsers(tx, users)}
-    where ${inBucket} and audience_seats.user_id = given.user_id collate "C" and audience_seats.run_id = ${runId}
-      and not audience_seats.is_sent`;
+    where audience_seats.limit_id = ${limitId} and audience_seats.run_id = ${runId} and ${inBucket}
+      and audience_seats.user_id = given.user_id collate "C"`;
   return rows.count;
 }
 
-/** A seat of which nobody knows yet what became of its message. */
-export type UnsentSeat = UserKey & { runId: string };
+/** A user of whom nobody knows yet what becomes of the message. */
+export type Seat = UserKey & { runId: string };
 
-/** The next of a limit, in the order of the index audience_seats_unsent. */
-export async function listUnsentSeats(
+/** The next seats of a limit, in the order of the primary key. */
+export async function listSeats(
   tx: Queryable,
-  { limitId, after, limit }: { limitId: string; after: UnsentSeat | undefined; limit: number },
-): Promise<UnsentSeat[]> {
+  { limitId, after, limit }: { limitId: string; after: Seat | undefined; limit: number },
+): Promise<Seat[]> {
   const isAfter = after
     ? tx`(run_id, bucket, user_id) > (${after.runId}, ${after.bucket}::smallint, ${after.userId})`
     : tx`true`;
-  return tx<UnsentSeat[]>`
+  return tx<Seat[]>`
     select run_id as "runId", bucket, user_id as "userId" from audience_seats
-    where limit_id = ${limitId} and not is_sent and ${isAfter}
+    where limit_id = ${limitId} and ${isAfter}
     order by run_id, bucket, user_id
     limit ${limit}`;
 }
@@ -117,12 +106,13 @@ export async function listSeatChunks(tx: Queryable, runId: string): Promise<Seat
     from chunks where run_id = ${runId}`;
 }
 
-/** The seats of a user who is erased: what was under way to them counts as sent. Index: primary key. */
+/**
+ * The seats of a user who is erased: what was under way to them counts as sent. Reads the table's part of the bucket, which
+ * holds what is being sent.
+ */
 export async function eraseSeats(tx: Queryable, { bucket, userId }: UserKey): Promise<number> {
-  const rows = await tx<{ limitId: string; isSent: boolean }[]>`
-    delete from audience_seats where bucket = ${bucket} and user_id = ${userId}
-    returning limit_id as "limitId", is_sent as "isSent"`;
-  const unsent = rows.flatMap(({ limitId, isSent }) => (isSent ? [] : [limitId])).sort();
-  for (const id of unsent) await countSeats(tx, { id, taken: 0, sent: 1 });
+  const rows = await tx<{ limitId: string }[]>`
+    delete from audience_seats where bucket = ${bucket} and user_id = ${userId} returning limit_id as "limitId"`;
+  for (const id of rows.map(({ limitId }) => limitId).sort()) await countSeats(tx, { id, taken: 0, sent: 1 });
   return rows.length;
 }
