@@ -1249,6 +1249,52 @@ create table transaction_receipts (
   constraint transaction_receipts_pkey PRIMARY KEY (pool_id, number)
 );
 
+create table trigger_conditions (
+  campaign_id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  version_id text collate "C" not null,
+  event_names text[] not null,
+  condition jsonb not null,
+  live_since timestamp with time zone not null,
+  constraint trigger_conditions_condition_check CHECK ((jsonb_typeof(condition) = 'object'::text)),
+  constraint trigger_conditions_event_names_check CHECK ((cardinality(event_names) > 0)),
+  constraint trigger_conditions_version_id_fkey FOREIGN KEY (version_id) REFERENCES campaigns(id),
+  constraint trigger_conditions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint trigger_conditions_pkey PRIMARY KEY (campaign_id)
+);
+
+CREATE UNIQUE INDEX trigger_conditions_version ON trigger_conditions USING btree (version_id);
+CREATE INDEX trigger_conditions_workspace ON trigger_conditions USING btree (workspace_id);
+
+create table triggers (
+  workspace_id text collate "C" not null,
+  bucket smallint not null,
+  user_id text collate "C" not null,
+  campaign_id text collate "C" not null,
+  event_name text collate "C" not null,
+  occurred_at timestamp with time zone not null,
+  received_at timestamp with time zone not null,
+  attributes jsonb not null,
+  due_at timestamp with time zone,
+  state text not null,
+  reason text,
+  run_id text collate "C",
+  ended_at timestamp with time zone,
+  constraint triggers_attributes_check CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint triggers_bucket_check CHECK (((bucket >= 0) AND (bucket <= 255))),
+  constraint triggers_dropped_check CHECK (((state = 'DROPPED'::text) = (reason IS NOT NULL))),
+  constraint triggers_due_check CHECK (((due_at IS NOT NULL) OR (state = 'DROPPED'::text))),
+  constraint triggers_ended_check CHECK (((state = ANY (ARRAY['SENT'::text, 'DROPPED'::text])) = (ended_at IS NOT NULL))),
+  constraint triggers_reason_check CHECK ((reason = ANY (ARRAY['LATE'::text, 'CONDITION'::text, 'AUDIENCE'::text, 'CAMPAIGN_OVER'::text, 'NO_TIME'::text, 'TOO_FAR'::text]))),
+  constraint triggers_sent_check CHECK (((state = 'SENT'::text) = (run_id IS NOT NULL))),
+  constraint triggers_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'HELD'::text, 'SENT'::text, 'DROPPED'::text]))),
+  constraint triggers_pkey PRIMARY KEY (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at)
+);
+CREATE INDEX triggers_due ON triggers USING btree (due_at) WHERE (state = 'WAITING'::text);
+CREATE INDEX triggers_ended ON triggers USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX triggers_held ON triggers USING btree (campaign_id) WHERE (state = 'HELD'::text);
+CREATE INDEX triggers_run ON triggers USING btree (run_id, bucket, user_id) WHERE (run_id IS NOT NULL);
+
 create table unattributed_events (
   workspace_id text collate "C" not null,
   bucket smallint not null,

@@ -19,10 +19,11 @@ import type {
 /** A campaign in the making, as V5 takes it: parts that are not decided yet may be missing or unfinished. */
 export type CampaignBody = {
   channel?: 'PUSH';
-  campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'BUSINESS_EVENT_TRIGGERED';
+  campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
   created_by?: string;
   basic_details?: Record<string, unknown>;
   campaign_content?: Record<string, unknown>;
+  trigger_condition?: Record<string, unknown>;
   segmentation_details?: Record<string, unknown>;
   scheduling_details?: Record<string, unknown>;
   delivery_controls?: Record<string, unknown>;

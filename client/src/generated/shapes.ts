@@ -330,13 +330,11 @@ export type CampaignChangeV1 = {
   /** PUSH */
   channel?: string;
 
-  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
   campaign_delivery_type?: string;
   basic_details?: CampaignBasicDetails;
   campaign_content?: CampaignContent;
-
-  /** Refused */
-  trigger_condition?: Record<string, unknown>;
+  trigger_condition?: CampaignTrigger;
   segmentation_details?: CampaignAudience;
   scheduling_details?: CampaignSchedule;
   delivery_controls?: CampaignDeliveryControls;
@@ -471,13 +469,11 @@ export type CampaignDraftChange = {
   /** PUSH */
   channel?: string;
 
-  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
   campaign_delivery_type?: string;
   basic_details?: CampaignBasicDetails;
   campaign_content?: CampaignContent;
-
-  /** Refused */
-  trigger_condition?: Record<string, unknown>;
+  trigger_condition?: CampaignTrigger;
   segmentation_details?: CampaignAudience;
   scheduling_details?: CampaignSchedule;
   delivery_controls?: CampaignDeliveryControls;
@@ -512,13 +508,11 @@ export type CampaignDraftRequest = {
   /** PUSH */
   channel: string;
 
-  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
   campaign_delivery_type: string;
   basic_details?: CampaignBasicDetails;
   campaign_content?: CampaignContent;
-
-  /** Refused */
-  trigger_condition?: Record<string, unknown>;
+  trigger_condition?: CampaignTrigger;
   segmentation_details?: CampaignAudience;
   scheduling_details?: CampaignSchedule;
   delivery_controls?: CampaignDeliveryControls;
@@ -1326,13 +1320,11 @@ export type CampaignRequestV1 = {
   /** PUSH */
   channel: string;
 
-  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
   campaign_delivery_type: string;
   basic_details: CampaignBasicDetails;
   campaign_content: CampaignContent;
-
-  /** Refused */
-  trigger_condition?: Record<string, unknown>;
+  trigger_condition?: CampaignTrigger;
   segmentation_details: CampaignAudience;
   scheduling_details: CampaignSchedule;
   delivery_controls: CampaignDeliveryControls;
@@ -1549,13 +1541,11 @@ export type CampaignTestRequestV1 = {
   /** PUSH */
   channel?: string;
 
-  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
   campaign_delivery_type?: string;
   basic_details?: CampaignBasicDetails;
   campaign_content?: CampaignContent;
-
-  /** Refused */
-  trigger_condition?: Record<string, unknown>;
+  trigger_condition?: CampaignTrigger;
   segmentation_details?: CampaignAudience;
   scheduling_details?: CampaignSchedule;
   delivery_controls?: CampaignDeliveryControls;
@@ -1596,13 +1586,11 @@ export type CampaignTestRequestV5 = {
   /** PUSH */
   channel?: string;
 
-  /** ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED */
+  /** ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED */
   campaign_delivery_type?: string;
   basic_details?: CampaignBasicDetails;
   campaign_content?: CampaignContent;
-
-  /** Refused */
-  trigger_condition?: Record<string, unknown>;
+  trigger_condition?: CampaignTrigger;
   segmentation_details?: CampaignAudience;
   scheduling_details?: CampaignSchedule;
   delivery_controls?: CampaignDeliveryControls;
@@ -1632,6 +1620,33 @@ export type CampaignTestRequestV5 = {
 
   /** Refused */
   personalization_details?: Record<string, unknown>;
+};
+
+/** Of an EVENT_TRIGGERED campaign */
+export type CampaignTrigger = {
+  /** Filters of type actions: the events that start it */
+  included_filters?: Record<string, unknown>;
+
+  /** Filters of type actions: what must be true from the event to the due time */
+  secondary_included_filters?: Record<string, unknown>;
+
+  /** ASAP or DELAY */
+  trigger_delay_type?: string;
+
+  /** With DELAY; at most 30 days */
+  trigger_delay_value?: number;
+
+  /** MINUTES, HOURS or DAYS */
+  trigger_delay_granularity?: string;
+
+  /** AFTER (default), or BEFORE with trigger_attr */
+  trigger_relation?: string;
+
+  /** An attribute that says a time, of the event or else of its user; default: the time of the event */
+  trigger_attr?: string;
+
+  /** Refused */
+  intelligent_delay_optimization?: Record<string, unknown>;
 };
 
 export type CampaignV1 = {
@@ -1932,6 +1947,23 @@ export type DeliveryExplanation = {
         /** default or a language tag; null where the campaign has one, or nothing was sent */
         locale: string | null;
       }[];
+    }[];
+
+    /** Of an EVENT_TRIGGERED campaign: what the user's events started, newest first */
+    triggers?: {
+      event_name: string;
+      occurred_at: string;
+
+      /** ISO 8601; null where the event says no time */
+      due_at: string | null;
+
+      /** What became of it */
+      state: 'DROPPED' | 'HELD' | 'SENT' | 'WAITING';
+      reason: ('AUDIENCE' | 'CAMPAIGN_OVER' | 'CONDITION' | 'LATE' | 'NO_TIME' | 'TOO_FAR') | null;
+
+      /** The run it is in */
+      run_id: string | null;
+      explanation: string;
     }[];
   };
 };

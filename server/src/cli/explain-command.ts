@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { explainDelivery } from '../app/explain/explain-delivery.ts';
 import type { Explanation } from '../app/explain/explain-delivery.ts';
-import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../domain/explain/tell.ts';
+import { nobodyOfThatId, tellDevice, tellNoRun, tellRun } from '../domain/explain/tell.ts';
+import { tellTrigger } from '../domain/triggers/told-trigger.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { jsonLineOption, workspaceOption } from './command-options.ts';
@@ -28,14 +29,17 @@ async function printExplanation({ database }: CommandContext, options: ExplainOp
   const asked = { workspaceId, campaignId: options.campaign, customerId: options.user, runId: options.run };
   const explained = await explainDelivery({ database }, asked);
   if (options.json) return printJsonLine(toJson(explained));
-  const { campaign, runs } = explained;
+  const { campaign, runs, triggers } = explained;
   const print = (line: string): boolean => process.stdout.write(`${toPlainLine(line)}\n`);
   print(
     `${campaign.name} (${campaign.id}), ${campaign.status}${campaign.statusReason ? `: ${campaign.statusReason}` : ''}`,
   );
   if (!runs) return void print(nobodyOfThatId);
   if (runs.length === 0)
-    print(campaign.nextAt ? `${noRunYet} It is due at ${campaign.nextAt.toISOString()}.` : noRunYet);
+    print(
+      isDue(explained) ? `${tellNoRun(triggers)} It is due at ${campaign.nextAt!.toISOString()}.` : tellNoRun(triggers),
+    );
+  for (const trigger of triggers ?? []) print(`${trigger.state}: ${tellTrigger(trigger)}`);
   for (const run of runs) {
     print(`Run ${run.runId}, ${run.runStatus}, ${run.createdAt.toISOString()}: ${run.step}. ${tellRun(run)}`);
     for (const device of run.devices)
@@ -43,9 +47,14 @@ async function printExplanation({ database }: CommandContext, options: ExplainOp
   }
 }
 
+/** What a campaign that events start waits for is its expiry. */
+function isDue({ campaign, triggers }: Explanation): boolean {
+  return campaign.nextAt !== null && !triggers;
+}
+
 /** What was found, with the sentence of each step; `explanation` says why there is no run. */
-function toJson({ campaign, customerId, runs }: Explanation): object {
-  const without = runs === undefined ? nobodyOfThatId : runs.length === 0 ? noRunYet : null;
+function toJson({ campaign, customerId, runs, triggers }: Explanation): object {
+  const without = runs === undefined ? nobodyOfThatId : runs.length === 0 ? tellNoRun(triggers) : null;
   return {
     campaign,
     customerId,
@@ -55,5 +64,6 @@ function toJson({ campaign, customerId, runs }: Explanation): object {
       explanation: tellRun(run),
       devices: run.devices.map((device) => ({ ...device, explanation: tellDevice(device) })),
     })),
+    ...(triggers && { triggers: triggers.map((trigger) => ({ ...trigger, explanation: tellTrigger(trigger) })) }),
   };
 }

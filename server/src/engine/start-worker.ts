@@ -44,6 +44,7 @@ import { postOnce } from './outgoing-http/post-once.ts';
 import { startQueue } from './queue.ts';
 import type { Rest } from './rest.ts';
 import { makeFireDueCampaigns } from './scheduler/fire-due-campaigns.ts';
+import { makeReleaseDueTriggers } from './triggers/release-due-triggers.ts';
 import { makeFillSegments } from './segment-fill/fill-segments.ts';
 
 export type WorkerDependencies = {
@@ -171,8 +172,8 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const wakeFanOut = (): void => {
     for (const part of [...fanOut, end]) part.wake();
   };
-  const { databaseUrl, lateSendMinutes } = deps;
-  const schedules = startJob(makeFireDueCampaigns({ database, lateSendMinutes, onFired: wakeFanOut }), looping);
+  const { databaseUrl } = deps;
+  const schedules = startSchedules(deps, { onFired: wakeFanOut, onReleased: release.wake });
   const wakeDue = (): void => {
     schedules.wake();
     wakeFanOut();
@@ -198,6 +199,23 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
       await Promise.all([schedules, ...fanOut, segments, ...dueKeeping, ...housekeeping].map((part) => part.stop()));
       await liveJob.settled();
       await end.stop();
+    },
+  };
+}
+
+/** What makes runs by the clock. */
+function startSchedules(deps: WorkerDependencies, told: { onFired: () => void; onReleased: () => void }) {
+  const { database, lateSendMinutes, clock, log, book, rest } = deps;
+  const jobs = [
+    makeFireDueCampaigns({ database, lateSendMinutes, onFired: told.onFired }),
+    makeReleaseDueTriggers({ database, lateSendMinutes, onReleased: told.onReleased }),
+  ].map((job) => startJob(job, { clock, log, book, rest }));
+  return {
+    wake() {
+      for (const job of jobs) job.wake();
+    },
+    async stop() {
+      await Promise.all(jobs.map((job) => job.stop()));
     },
   };
 }

@@ -58,7 +58,7 @@ export const retentionSettings = {
     minimum: 7,
     maximum,
     default: pushRequestsDays,
-    sentence: 'How long it is kept which campaign and run a push request became.',
+    sentence: 'How long it is kept which campaign and run a push request became, or an event that starts campaigns.',
   },
   keepMessagesDays: {
     ...days,

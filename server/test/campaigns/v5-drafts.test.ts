@@ -206,7 +206,7 @@ describe('the fields of fact 6.2 that are not carried out are refused by name', 
   test.each<[string, object]>([
     ['channel', { channel: 'SMS' }],
     ['channel', { channel: 'EMAIL' }],
-    ['campaign_delivery_type', { campaign_delivery_type: 'EVENT_TRIGGERED' }],
+    ['campaign_delivery_type', { campaign_delivery_type: 'DEVICE_TRIGGERED' }],
     ['campaign_delivery_type', { campaign_delivery_type: 'API_TRIGGERED' }],
     ['connector', { connector: 'x' }],
     ['sender_name', { sender_name: 'x' }],

@@ -69,7 +69,7 @@ export async function addRun(bundle: DataBundle, customerId: string, outcome: De
   return { campaignId, runId };
 }
 
-/** Everything a person can leave behind: a device, two runs, an event that is a conversion, a membership. */
+/** Everything a person can leave behind: a device, two runs, an event that is a conversion and starts a campaign, a membership. */
 export async function addHistory(bundle: DataBundle, customerId: string): Promise<History> {
   const { database, workspaceId } = bundle;
   await bundle.addUser(customerId, { u_em: `${customerId}@example.com`, only: customerId, both: customerId });
@@ -106,5 +106,10 @@ export async function addHistory(bundle: DataBundle, customerId: string): Promis
     insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
     select ${runId}, ${runId}, bucket, id, workspace_id from users
     where workspace_id = ${workspaceId} and customer_id = ${customerId}`;
+  await database`
+    insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes, due_at,
+      state)
+    select workspace_id, bucket, user_id, ${campaignId}, name, occurred_at, received_at, attributes, occurred_at, 'WAITING'
+    from events where id = ${event!.id as string}`;
   return { campaignId, runId, segmentId, eventId: event!.id as string };
 }

@@ -84,6 +84,7 @@ test('nothing of an erased user is left in any table, the figures stay, and a re
     'segment_members',
     'push_addresses',
     'device_interactions',
+    'triggers',
   ])
     expect(tables).toContain(table);
   for (const table of ['conversions', 'merged_users', 'runs', 'sandbox_messages']) expect(tables).toContain(table);
@@ -121,6 +122,7 @@ test('nothing of an erased user is left in any table, the figures stay, and a re
       event_stream_batches: 0,
       push_addresses: 2,
       events: 2,
+      triggers: 2,
       segment_members: 2,
       device_interactions: 6,
       conversions: 2,
@@ -226,6 +228,7 @@ const erased = [
   'runs.target_users',
   'sandbox_messages.device_token',
   'segment_members.user_id',
+  'triggers.user_id',
   'user_messages.user_id',
   'users.customer_id',
 ];

@@ -219,7 +219,7 @@ async function explainEverybody({
   const { database, workspaceId } = bundle;
   return inSnapshot(database, async (tx) => {
     const campaign = (await findCampaignToExplain(tx, { workspaceId, id: campaignId }))!;
-    const [run] = await listRunsToExplain(tx, { campaignId, runId, limit: 1 });
+    const [run] = await listRunsToExplain(tx, { campaignId, runIds: [runId], limit: 1 });
     const users = everybody.map(({ bucket, userId }) => ({ bucket, userId }));
     return explainRunToUsers(tx, { workspaceId, campaign, run: run!, users });
   });

@@ -35,7 +35,7 @@ test('a table that knows its run lives with the runs or has a time of its own, a
     .filter(([, columns]) => columns.includes('run_id') || columns.includes('run_number'))
     .map(([name]) => name);
   const group = keptTables.find(({ tables }) => tables[0] === 'runs')!.tables;
-  const ofTheirOwn = ['deliveries', 'device_interactions', 'event_stream_marks', 'push_requests'];
+  const ofTheirOwn = ['deliveries', 'device_interactions', 'event_stream_marks', 'push_requests', 'triggers'];
   expect(ofRuns.filter((name) => !group.includes(name)).sort()).toEqual(ofTheirOwn);
   const statements = await readFile(join(server, 'src', 'storage', 'retention', 'old-runs.ts'), 'utf8');
   for (const name of group) expect(statements).toMatch(new RegExp(`delete from ${name}\\b`));

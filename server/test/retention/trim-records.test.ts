@@ -47,6 +47,24 @@ test('a run goes 400 days after its end, as a whole and with nothing of another 
   expect(bundle.lines.at(-1)).toEqual({ fields: { removed: { runs: 1 } }, message: 'old records removed' });
 });
 
+test('a trigger goes 90 days after its end, and stays while it waits', async () => {
+  const { clock, jobs, database, workspaceId } = bundle;
+  await bundle.addUser('c1');
+  await database`
+    insert into triggers (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at, received_at, attributes, due_at,
+      state, reason, ended_at)
+    select ${workspaceId}, 1, 'u', 'c', name, ${start}, ${start}, '{}', ${start},
+      case when name = 'waiting' then 'WAITING' else 'DROPPED' end, case when name <> 'waiting' then 'LATE' end,
+      case when name <> 'waiting' then ${start}::timestamptz + interval '1 day' * days end
+    from unnest('{waiting,older,newer}'::text[], '{0,0,1}'::int[]) as given (name, days)`;
+  clock.advance(90 * dayMilliseconds + 1_000);
+  await bundle.runOut(jobs.trim);
+  expect([...(await database`select event_name as name from triggers order by 1`)]).toEqual([
+    { name: 'newer' },
+    { name: 'waiting' },
+  ]);
+});
+
 test('a run stays, however old, while it is open, its audience or a chunk is still there, or its day of the ledger', async () => {
   const { clock, jobs, database } = bundle;
   await bundle.addUser('c1');

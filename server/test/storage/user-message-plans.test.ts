@@ -115,7 +115,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ['a merge', (tx) => moveUserMessages(tx, { workspaceId, from: users[0]!, to: users[1]! }), ['user_messages_pkey']],
   [
     'runs to explain',
-    (tx) => listRunsToExplain(tx, { campaignId: 'c3', runId: undefined, limit: 20 }),
+    (tx) => listRunsToExplain(tx, { campaignId: 'c3', runIds: undefined, limit: 20 }),
     ['runs_campaign'],
   ],
   ['devices to explain', (tx) => listDevicesToExplain(tx, asked), ['devices_workspace_id_bucket_user_id_device_id']],

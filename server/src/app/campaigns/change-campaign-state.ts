@@ -8,6 +8,7 @@ import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
   countOpenRuns,
+  findParentCampaign,
   pauseCampaignRuns,
   rescheduleWaitingRuns,
   resumeCampaignRuns,
@@ -16,6 +17,8 @@ import {
 import { forgetCampaignRefusals } from '../../storage/runs/run-refusals.ts';
 import { findCampaignRecord, moveCampaign } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignMove, CampaignRecord } from '../../storage/campaigns/campaigns.ts';
+import { listenSince } from '../../storage/triggers/trigger-conditions.ts';
+import { freeHeldTriggers } from '../../storage/triggers/triggers.ts';
 import { expireWaitingDeliveries } from '../../storage/runs/stopped-runs.ts';
 
 export type CampaignChange = {
@@ -91,12 +94,14 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
       nextAt = occurrenceToResumeWith(campaign, at);
       await forgetCampaignRefusals(tx, { campaignId, at });
       await resumeCampaignRuns(tx, campaignId);
+      await listenAgain(tx, { change, campaign, at });
       if (nextAt && campaign.deliveryType === 'PERIODIC')
         await rescheduleWaitingRuns(tx, { campaignId, dueAt: nextAt });
       await enqueueFanOut(tx);
       break;
     case 'stop':
       nextAt = null;
+      await freeTriggers(tx, { change, campaign });
       await expireWaitingDeliveries(tx, campaignId);
       await stopCampaignRuns(tx, { campaignId, reason: 'the campaign was stopped', at });
       break;
@@ -112,6 +117,23 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
   if (change.action === 'resume') return;
   const { underWay, waiting } = await countOpenRuns(tx, campaignId);
   if (underWay > 0 || (change.action === 'stop' && waiting > 0)) throw new ChangedMeanwhileError(campaignId);
+}
+
+/** Events of the pause start nothing; what became due in it is sent, unless it is too late. */
+async function listenAgain(
+  tx: Transaction,
+  { change, campaign, at }: Omit<Application, 'move'> & { at: Date },
+): Promise<void> {
+  if (campaign.deliveryType !== 'EVENT_TRIGGERED') return;
+  await listenSince(tx, { versionId: campaign.id, at });
+  await freeTriggers(tx, { change, campaign });
+}
+
+/** What a pause held is decided about when it is looked at next. */
+async function freeTriggers(tx: Transaction, { change, campaign }: Omit<Application, 'move'>): Promise<void> {
+  if (campaign.deliveryType !== 'EVENT_TRIGGERED') return;
+  const parent = await findParentCampaign(tx, { workspaceId: change.workspaceId, id: campaign.id });
+  await freeHeldTriggers(tx, parent!.campaignId);
 }
 
 function occurrenceToResumeWith({ deliveryType, timing, nextAt }: CampaignRecord, at: Date): Date | null {

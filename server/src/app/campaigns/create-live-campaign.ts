@@ -5,6 +5,7 @@ import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { countCreation } from './count-creation.ts';
 import { liveColumns, statusOf, startSending, storeAudience } from './go-live.ts';
+import { listenForEvents } from './listen-for-events.ts';
 import { requirePrepared } from './prepare-campaign.ts';
 import { takeRequestId } from './take-request-id.ts';
 
@@ -28,6 +29,7 @@ export async function createLiveCampaign(deps: AuthoringDependencies, command: L
     const segmentId = await storeAudience(tx, prepared, owner);
     const columns = liveColumns(prepared, { ...statusOf(prepared.timing, at), segmentId });
     await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, createdBy, at });
+    await listenForEvents(tx, prepared, { workspaceId, campaignId: id, versionId: id, at });
     await startSending(tx, prepared, owner);
     return { id };
   });

@@ -17,6 +17,7 @@ import { answerOnce } from '../idempotency/answer-once.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
 import { countCreation } from './count-creation.ts';
 import { liveColumns, statusOf, startSending, storeAudience } from './go-live.ts';
+import { listenForEvents } from './listen-for-events.ts';
 import { invalidCampaign, prepareCampaign, requirePrepared } from './prepare-campaign.ts';
 
 export type DraftCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string };
@@ -114,6 +115,7 @@ export async function publishDraft(
   const segmentId = await storeAudience(tx, prepared, owner);
   const columns = liveColumns(prepared, { ...statusOf(prepared.timing, at), segmentId });
   await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at });
+  await listenForEvents(tx, prepared, { workspaceId, campaignId: id, versionId: id, at });
   await startSending(tx, prepared, owner);
 }
 

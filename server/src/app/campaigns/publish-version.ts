@@ -2,6 +2,7 @@ import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign, retireVersion } from '../../storage/campaigns/authored-campaigns.ts';
 import { liveColumns, storeAudience } from './go-live.ts';
+import { listenForEvents } from './listen-for-events.ts';
 import { notEditable, statusAfterEdit } from './live-edit.ts';
 import type { LiveEdit } from './live-edit.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
@@ -29,5 +30,6 @@ export async function publishVersion(
   const columns = liveColumns(prepared, { ...status, segmentId });
   const version = { of: campaign.campaignId, number };
   await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, version, createdBy, at });
+  await listenForEvents(tx, prepared, { workspaceId, campaignId: campaign.campaignId, versionId: id, at });
   return id;
 }

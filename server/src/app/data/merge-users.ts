@@ -17,6 +17,7 @@ import {
   moveEvents,
   moveMemberships,
 } from '../../storage/users/merged-users.ts';
+import { moveTriggers } from '../../storage/triggers/triggers-of-users.ts';
 import { moveUserMessages } from '../../storage/users/user-messages.ts';
 import { lockUsersInOrder } from '../../storage/users/users-in-order.ts';
 import { deleteUser, setUserAttributes } from '../../storage/users/users.ts';
@@ -73,6 +74,7 @@ async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): 
   await moveEvents(tx, { ...merge, devices });
   await moveConversions(tx, merge);
   await moveDeliveries(tx, { ...merge, devices });
+  await moveTriggers(tx, merge);
   await moveUserMessages(tx, merge);
   await moveMemberships(tx, merge);
   await deleteIdentifiersOfUser(tx, { workspaceId, ...from });

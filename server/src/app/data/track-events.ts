@@ -5,6 +5,7 @@ import { insertEvents, insertUnattributedEvents } from '../../storage/users/even
 import type { EventsOfUser, NewEvent } from '../../storage/users/events.ts';
 import { holdUser } from '../../storage/users/users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
+import { startTriggers } from '../triggers/start-triggers.ts';
 import { lockOrMakeUser } from './find-user.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
@@ -56,6 +57,7 @@ export async function storeEvents(
   const received = { workspaceId, day: eventDay(at), receivedAt: at, users };
   await insertEvents(tx, received);
   await insertUnattributedEvents(tx, received);
+  await startTriggers(tx, received);
 }
 
 /** The day whose partition holds events received at an instant. @returns YYYY-MM-DD */

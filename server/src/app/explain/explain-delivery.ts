@@ -15,6 +15,9 @@ import {
 } from '../../storage/ledger/run-explanations.ts';
 import type { CampaignToExplain, RunToExplain } from '../../storage/ledger/run-explanations.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
+import type { ToldTrigger } from '../../domain/triggers/told-trigger.ts';
+import { listTriggeredUsers } from '../../storage/triggers/triggered-audience.ts';
+import { listTriggersToExplain } from '../../storage/triggers/triggers-of-users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type ExplainDependencies = { database: Database };
@@ -32,9 +35,12 @@ export type Explanation = {
   customerId: string;
   /** Undefined: no user has that customer id. */
   runs: (RunExplanation & { createdAt: Date })[] | undefined;
+  /** What the user's events started, the newest first; undefined of a campaign that events of users do not start. */
+  triggers: ToldTrigger[] | undefined;
 };
 
 const maxRuns = 20;
+const maxTriggers = 20;
 
 /**
  * Why a person got a campaign's messages or did not: what decided in each of its newest runs, of one snapshot.
@@ -52,15 +58,26 @@ export async function explainDelivery(
     const { id, name, status, statusReason, nextAt } = campaign;
     const shown = { campaign: { id, name, status, statusReason, nextAt }, customerId };
     const [user] = await findUsersByCustomerIds(tx, { workspaceId, customerIds: [customerId], limit: 1 });
-    if (!user) return { ...shown, runs: undefined };
-    const runs = await listRunsToExplain(tx, { campaignId: id, runId, limit: maxRuns });
+    if (!user) return { ...shown, runs: undefined, triggers: undefined };
+    const triggers = await findTriggers(tx, { workspaceId, campaign, user });
+    const asked = runId === undefined ? triggers?.flatMap((trigger) => trigger.runId ?? []) : [runId];
+    const runs = await listRunsToExplain(tx, { campaignId: id, runIds: asked, limit: maxRuns });
     const explained: Explanation['runs'] = [];
     for (const run of runs) {
       const [explanation] = await explainRunToUsers(tx, { workspaceId, campaign, run, users: [user] });
       explained.push({ ...explanation!, createdAt: run.createdAt });
     }
-    return { ...shown, runs: explained };
+    return { ...shown, runs: explained, triggers };
   });
+}
+
+type Triggered = { workspaceId: string; campaign: CampaignToExplain; user: UserKey };
+
+async function findTriggers(tx: Transaction, asked: Triggered): Promise<ToldTrigger[] | undefined> {
+  const { workspaceId, campaign, user } = asked;
+  if (campaign.deliveryType !== 'EVENT_TRIGGERED') return undefined;
+  const { canonicalCampaignId: campaignId } = campaign;
+  return listTriggersToExplain(tx, { workspaceId, ...user, campaignId, limit: maxTriggers });
 }
 
 export type RunQuestion = { workspaceId: string; campaign: CampaignToExplain; run: RunToExplain; users: UserKey[] };
@@ -70,7 +87,7 @@ export async function explainRunToUsers(
   tx: Transaction,
   { workspaceId, campaign, run, users }: RunQuestion,
 ): Promise<RunExplanation[]> {
-  const asked = { workspaceId, run, users };
+  const asked = { workspaceId, campaign, run, users };
   const membershipOf = await findMemberships(tx, asked);
   const devices = groupByUser(await listDevicesToExplain(tx, asked));
   const deliveries = groupByUser(await listDeliveriesToExplain(tx, asked));
@@ -93,11 +110,13 @@ export async function explainRunToUsers(
   );
 }
 
-async function findMemberships(
-  tx: Transaction,
-  asked: { workspaceId: string; run: RunToExplain; users: UserKey[] },
-): Promise<(user: UserKey) => Membership> {
-  const { run } = asked;
+async function findMemberships(tx: Transaction, asked: RunQuestion): Promise<(user: UserKey) => Membership> {
+  const { campaign, run, workspaceId, users } = asked;
+  if (campaign.deliveryType === 'EVENT_TRIGGERED' && run.targetUsers === null) {
+    const triggered = await listTriggeredUsers(tx, { workspaceId, runId: run.id, users });
+    const keys = new Set(triggered.map(keyOf));
+    return (user) => (keys.has(keyOf(user)) ? 'member' : 'stranger');
+  }
   const members = run.targetUsers
     ? run.targetUsers.map(([bucket, userId]) => ({ bucket, userId }))
     : run.segmentId === null

@@ -4,6 +4,9 @@ import type { ConversionGoal } from '../campaigns/conversion-goal.ts';
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { RequestFault } from '../errors.ts';
 import type { Variants } from '../experiments/variants.ts';
+import { readTriggerCondition } from '../triggers/read-trigger-condition.ts';
+import type { ReadTrigger } from '../triggers/read-trigger-condition.ts';
+import type { TriggerCondition } from '../triggers/trigger-condition.ts';
 import { makeDocumentReader } from './document-reader.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 import { unavailable } from '../request-reader/reading-rules.ts';
@@ -38,7 +41,7 @@ export const partNames = [
 ] as const;
 
 /** What this version creates; the documented others are refused by name. */
-export const authoredDeliveryTypes = ['ONE_TIME', 'PERIODIC', 'BUSINESS_EVENT_TRIGGERED'] as const;
+export const authoredDeliveryTypes = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'] as const;
 export type AuthoredDeliveryType = (typeof authoredDeliveryTypes)[number];
 
 /** A campaign whose every member is true, though nobody looked at the clock or into the database yet. */
@@ -51,6 +54,8 @@ export type CampaignDefinition = BasicDetails & {
   audience: CampaignAudience;
   schedule: Schedule;
   goals: ConversionGoal[];
+  /** Of a campaign that events of users start. */
+  trigger: TriggerCondition | undefined;
   settings: DeliverySettings;
 };
 
@@ -75,6 +80,7 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const deliveryType = part.choice('campaign_delivery_type', authoredDeliveryTypes);
   refuseParts(part);
   const isTriggered = deliveryType === 'BUSINESS_EVENT_TRIGGERED';
+  const trigger = readTrigger(part, deliveryType);
   for (const name of ['basic_details', 'campaign_content', 'segmentation_details', 'scheduling_details'])
     part.requires(name);
   const basics = readBasicDetails(part.part('basic_details'), { isTriggered });
@@ -86,6 +92,16 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const limit = readAudienceLimit(part.part('campaign_audience_limit'));
   const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups, ...limit };
   const goals = readGoals(part.part('conversion_goal_details'));
+  if (limit.audienceLimit?.of === 'RUN' && deliveryType === 'EVENT_TRIGGERED')
+    part.part('campaign_audience_limit').invalid('frequency', 'must be TOTAL for a campaign of type EVENT_TRIGGERED');
+  if (variants?.learning && deliveryType === 'EVENT_TRIGGERED')
+    part
+      .part('campaign_content')
+      .part('variation_details')
+      .invalid(
+        'distribution_type',
+        'must be MANUAL for a campaign of type EVENT_TRIGGERED: its runs are too small to learn from',
+      );
   if (variants?.learning?.by === 'GOAL' && goals.length === 0)
     part
       .part('campaign_content')
@@ -93,16 +109,31 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
       .invalid('sherpa_metric', 'needs conversion_goal_details.goals');
   const definition =
     faults.length === 0 && deliveryType && schedule
-      ? { ...basics, deliveryType, content, variants, audience, schedule, goals, settings }
+      ? { ...basics, deliveryType, content, variants, audience, schedule, goals, settings, trigger: trigger?.condition }
       : undefined;
-  return { basics, deliveryType, definition, faults: withoutRepeats(faults), unknownFields };
+  return {
+    basics,
+    deliveryType,
+    definition,
+    faults: withoutRepeats(faults),
+    unknownFields: [...unknownFields, ...(trigger?.unknownFields ?? [])],
+  };
+}
+
+function readTrigger(part: RequestReader, deliveryType: CampaignDeliveryType | undefined): ReadTrigger | undefined {
+  if (deliveryType !== 'EVENT_TRIGGERED') {
+    if (part.get('trigger_condition') !== undefined)
+      part.invalid('trigger_condition', 'is for campaigns of type EVENT_TRIGGERED');
+    return undefined;
+  }
+  part.requires('trigger_condition');
+  return readTriggerCondition(part.part('trigger_condition'));
 }
 
 /** Parts that have no effect here; those that switch something off are accepted. */
 function refuseParts(part: RequestReader): void {
   part.refuse('connector', 'sender_name');
-  for (const name of ['trigger_condition', 'utm_params'])
-    if (part.get(name) !== undefined) part.invalid(name, unavailable);
+  if (part.get('utm_params') !== undefined) part.invalid('utm_params', unavailable);
 }
 
 /** If a part is absent, its members are absent too; only the part is named. */

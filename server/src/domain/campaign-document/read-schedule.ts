@@ -46,6 +46,7 @@ export function readSchedule(
       const period = readPeriod(details.part('periodic_details'));
       return start && period && { kind: 'repeated', start, expiry, period, timeZone, ...zoned };
     }
+    case 'EVENT_TRIGGERED':
     case 'BUSINESS_EVENT_TRIGGERED':
       if (zoned) details.invalid('delivery_type', 'must be ASAP or AT_FIXED_TIME for a campaign of an event');
       return { kind: 'triggered', start, expiry, timeZone };

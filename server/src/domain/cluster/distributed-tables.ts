@@ -33,6 +33,7 @@ export const distributedTables: readonly DistributedTable[] = [
     'run_interactions',
     'deliveries',
     'events',
+    'triggers',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),
   // Looked up by the address alone, before anybody knows whose it is.
   { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' },

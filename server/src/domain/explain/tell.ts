@@ -1,3 +1,5 @@
+import { tellTrigger } from '../triggers/told-trigger.ts';
+import type { ToldTrigger } from '../triggers/told-trigger.ts';
 import type { DeviceExplanation, RunExplanation, Step } from './explain-run.ts';
 
 const sentences: Record<Step, string> = {
@@ -52,7 +54,14 @@ export function tellDevice({ step, code, at, until, variation, locale }: DeviceE
 
 /** Why there is no run to explain. */
 export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
-export const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
+const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
+
+/** Why a user has no run: what the newest of its events became, where events of users start the campaign. */
+export function tellNoRun(triggers: readonly ToldTrigger[] | undefined): string {
+  if (!triggers) return noRunYet;
+  const [newest] = triggers;
+  return newest ? tellTrigger(newest) : 'No event of the person has started the campaign.';
+}
 
 /** For a run: the sentence of the device that got furthest, or why there is none. */
 export function tellRun({ step, reason, devices }: RunExplanation): string {

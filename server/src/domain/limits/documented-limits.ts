@@ -22,6 +22,7 @@ import * as stats from '../stats/limits.ts';
 import * as template from '../template/limits.ts';
 import * as timing from '../timing/limits.ts';
 import * as tokens from '../tokens/limits.ts';
+import * as triggers from '../triggers/limits.ts';
 import * as users from '../users/limits.ts';
 import { accessLimitTexts } from './access-limit-texts.ts';
 import { campaignLimitTexts } from './campaign-limit-texts.ts';
@@ -31,6 +32,7 @@ import { liveActivityLimitTexts } from './live-activity-limit-texts.ts';
 import { optionLimitTexts } from './option-limit-texts.ts';
 import { retentionLimitTexts } from './retention-limit-texts.ts';
 import { segmentLimitTexts } from './segment-limit-texts.ts';
+import { triggerLimitTexts } from './trigger-limit-texts.ts';
 import { userLimitTexts } from './user-limit-texts.ts';
 import type { LimitText } from './limit-text.ts';
 import type { LimitWindow } from './sliding-window.ts';
@@ -51,6 +53,7 @@ export type DocumentedLimit = LimitText & {
 const texts = {
   ...campaignLimitTexts,
   ...experimentLimitTexts,
+  ...triggerLimitTexts,
   ...optionLimitTexts,
   ...liveActivityLimitTexts,
   ...deliveryLimitTexts,
@@ -70,6 +73,7 @@ export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeo
   timing,
   eligibility,
   experiments,
+  triggers,
   delivery,
   template,
   interactions,

@@ -48,6 +48,13 @@ export const keptTables: readonly KeptTables[] = [
       'A run as a whole, by its end. It stays while it is queued, being sent or paused, and while its day of the ledger is there. What is counted of a limit in total stays.',
   },
   {
+    what: 'Triggers: what events of users started, or are to start',
+    tables: ['triggers'],
+    grows: 'A row for each event and campaign that it starts',
+    kept: { setting: 'CARILLON_KEEP_PUSH_REQUESTS_DAYS' },
+    removed: 'By its end. One that waits stays.',
+  },
+  {
     what: 'What devices reported of each run',
     tables: ['device_interactions'],
     grows: 'A row for each device, run and kind of report',
@@ -187,8 +194,8 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'An archived one is out of view after 180 days.',
   },
   {
-    what: 'Campaigns, their names and the sums of their reports',
-    tables: ['campaigns', 'campaign_names', 'campaign_interactions'],
+    what: 'Campaigns, their names, what events they listen for and the sums of their reports',
+    tables: ['campaigns', 'campaign_names', 'trigger_conditions', 'campaign_interactions'],
     grows: 'A row for each new name: a push to named users joins the campaign of its name',
     kept: {
       until:

@@ -1,18 +1,17 @@
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { makeControlGroupOf } from '../../domain/experiments/control-groups.ts';
 import { lastIdAt } from '../../domain/ids.ts';
-import { SegmentExpansionError } from '../../domain/segments/expand-segment-filter.ts';
-import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { countAudiencePlatforms, countGroupUsers } from '../../storage/campaigns/audience-groups.ts';
 import type { AudiencePlatform, GroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import { countTriggeredUsers } from '../../storage/triggers/triggered-audience.ts';
 import { countUsers } from '../../storage/installation/overview.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { freezeFilterAudience } from '../../storage/segments/segment-filters.ts';
-import { analyzeSegmentMembers, findReferencedSegments } from '../../storage/segments/segment-members.ts';
-import type { ReferencedSegment } from '../../storage/segments/segment-members.ts';
+import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import { findAudienceSegment } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
+import { findUsableFilters, whyUnusable } from './usable-segment.ts';
 import { controlSharesOf, globalControlPercentNow } from './run-control-group-of.ts';
 
 /** The audience of a run, fixed for the whole run. */
@@ -35,7 +34,7 @@ const analyzeFromUsers = 10_000;
 
 /**
  * Freezes the audience of a run at its start, in the caller's transaction: all devices registered so far, or those of a
- * segment's members. A file segment is frozen by its version; a filter segment is resolved now and stored under the
+ * segment's members, or of the users whose triggers it answers. A file segment is frozen by its version; a filter segment is resolved now and stored under the
  * run's id.
  *
  * @returns the audience, or why there is none
@@ -49,7 +48,7 @@ export async function freezeAudience(
   const settings = deliverySettings(run.settings);
   const { appIds } = settings;
   const reached = { workspaceId, platforms, iosProvisional: iosProvisional(settings), appIds, bound };
-  const countGroups = async (segment: FrozenAudience['segment']) => {
+  const countGroups = async (segment: FrozenAudience['segment'] | { runId: string }) => {
     const globalControlPercent = globalControlPercentNow(run);
     const shares = controlSharesOf(run, globalControlPercent);
     // Who gets which variation of a campaign that learns is not known yet.
@@ -66,6 +65,12 @@ export async function freezeAudience(
         : null,
     };
   };
+  if (run.deliveryType === 'EVENT_TRIGGERED') {
+    const of = { runId: run.id };
+    const counted = await countAudiencePlatforms(tx, { ...reached, segment: of });
+    const users = await countTriggeredUsers(tx, { workspaceId, ...of });
+    return { audience: { bound, platforms: counted, users, segment: undefined, ...(await countGroups(of)) } };
+  }
   if (run.segmentId === null) {
     const counted = await countAudiencePlatforms(tx, { ...reached, segment: undefined });
     const users = await countUsers(tx, workspaceId);
@@ -92,30 +97,9 @@ async function freezeFilter(
   { run, segment, now }: FilterRun,
 ): Promise<{ segment: { id: string; version: number }; users: number } | { reason: string }> {
   const { workspaceId } = run;
-  const referenced = await findReferencedSegments(tx, { workspaceId, ids: segment.usesSegments });
-  for (const other of referenced) {
-    const reason = whyUnusable(other);
-    if (reason !== undefined) return { reason: `${reason} (segment ${other.name}, which this one refers to)` };
-  }
-  const filters = expandFilters(segment, referenced);
+  const filters = await findUsableFilters(tx, { workspaceId, segment });
   if ('reason' in filters) return filters;
   const users = await freezeFilterAudience(tx, { workspaceId, ...filters, at: now, segmentId: run.id });
   if (users >= analyzeFromUsers) await analyzeSegmentMembers(tx);
   return { segment: { id: run.id, version: 0 }, users };
-}
-
-/** Segments that are referred to may have grown since the filter was made. */
-function expandFilters(segment: Segment, referenced: ReferencedSegment[]) {
-  try {
-    return expandStoredFilters(segment, referenced);
-  } catch (error) {
-    if (error instanceof SegmentExpansionError) return { reason: error.message };
-    throw error;
-  }
-}
-
-function whyUnusable(segment: Pick<Segment, 'state'> & { stateReason?: string | null }): string | undefined {
-  if (segment.state === 'ARCHIVED') return 'the segment is archived';
-  if (segment.state === 'FAILED') return `the segment could not be filled: ${segment.stateReason ?? 'see the segment'}`;
-  return undefined;
 }

@@ -17,6 +17,9 @@ const devicesPerChunk = 2_000;
 // Each node starts one run at a time: with as many others at it, this one finds no run to start and looks again.
 const maxStartsAtOnce = 100;
 
+/** Chunks are claimed in this order: who did something is not kept waiting by a campaign to millions. */
+const aheadOfCampaigns = new Date(0);
+
 export type ReleaseRunsDependencies = { database: Database; wakeWorkers: () => void };
 
 /**
@@ -80,6 +83,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     workspaceId: run.workspaceId,
     lane: run.lane,
     at: now,
+    ...(run.deliveryType === 'EVENT_TRIGGERED' && { notBefore: aheadOfCampaigns }),
     ranges: devices === 0 ? [] : cutBuckets(devices),
   });
   const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);

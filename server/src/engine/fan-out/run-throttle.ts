@@ -33,5 +33,7 @@ export function quotaFor(run: RunToSend, { at, devices }: { at: Date; devices: n
 }
 
 function throttleOf(run: RunToSend, at: Date) {
-  return { key: `run:${run.id}`, perMinute: run.devicesPerMinute!, reserve: 0, holdSeconds: 5, isRamped: false, at };
+  // A campaign that events start has a run every few seconds: they share one throttle.
+  const key = run.deliveryType === 'EVENT_TRIGGERED' ? `campaign:${run.canonicalCampaignId}` : `run:${run.id}`;
+  return { key, perMinute: run.devicesPerMinute!, reserve: 0, holdSeconds: 5, isRamped: false, at };
 }

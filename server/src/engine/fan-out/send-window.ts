@@ -7,6 +7,7 @@ import { lastIdAt } from '../../domain/ids.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/campaigns/audience.ts';
+import { findTriggeredPage } from '../../storage/triggers/triggered-audience.ts';
 import type { PagedDevice } from '../../storage/campaigns/audience.ts';
 import { closeWindow, endChunk, openWindow } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
@@ -173,6 +174,7 @@ function readGroup(database: Database, { run, buckets, cursor, limit }: GroupReq
     limit,
   };
   if (run.targetUsers) return findTargetUsersPage(database, { ...page, targetUsers: run.targetUsers });
+  if (run.deliveryType === 'EVENT_TRIGGERED') return findTriggeredPage(database, { ...page, runId: run.id });
   if (run.audienceSegmentId === null) return findAllUsersPage(database, page);
   const { audienceSegmentId: segmentId, audienceVersion: version } = run;
   return findSegmentPage(database, { ...page, segmentId, version: version! });

@@ -13,6 +13,7 @@ import {
   eraseInteractions,
   eraseMemberships,
   eraseTargets,
+  eraseTriggers,
   eraseUserMessages,
   eraseUsers,
   listDevicesOf,
@@ -71,6 +72,7 @@ async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, 
   const { devices, addresses, messages } = await eraseDevices(tx, user);
   const identifiers = await eraseIdentifiers(tx, user);
   const events = await eraseEvents(tx, user);
+  const triggers = await eraseTriggers(tx, user);
   const memberships = await eraseMemberships(tx, user);
   const conversions = await anonymiseConversions(tx, salted);
   const deliveries = await anonymiseDeliveries(tx, salted);
@@ -86,6 +88,7 @@ async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, 
     devices,
     push_addresses: addresses,
     events,
+    triggers,
     segment_members: memberships,
     device_interactions: interactions,
     conversions,

@@ -19,6 +19,7 @@ import {
 } from '../../storage/retention/old-records.ts';
 import type { DatedTable } from '../../storage/retention/old-records.ts';
 import { deleteOldRuns } from '../../storage/retention/old-runs.ts';
+import { deleteOldTriggers } from '../../storage/triggers/triggers.ts';
 import type { Job } from '../job.ts';
 
 export type TrimOldRecordsDependencies = {
@@ -52,6 +53,7 @@ export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldR
   const trims: Trim[] = [
     trimOldest('device_interactions', retention.interactions, deleteOldInteractions),
     trimOldest('push_requests', retention.pushRequests, deleteOldPushRequests),
+    trimOldest('triggers', retention.pushRequests, deleteOldTriggers),
     trimDated({ table: 'runs', keptDays: retention.runs, batch: 100, remove: deleteOldRuns }),
     ...messageTables.map((of) =>
       trimDated({

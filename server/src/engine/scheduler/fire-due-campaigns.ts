@@ -79,7 +79,7 @@ type Firing = { ended: EndedRun[]; queue: QueuedRun[]; target: TargetedRun[]; ad
 
 async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinutes }: Scope): Promise<Firing> {
   // These are fired by events; what they wait for is their expiry.
-  if (campaign.deliveryType === 'BUSINESS_EVENT_TRIGGERED')
+  if (campaign.deliveryType === 'BUSINESS_EVENT_TRIGGERED' || campaign.deliveryType === 'EVENT_TRIGGERED')
     return {
       ended: [],
       queue: [],

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { maxConversionWindowHours, maxNamedApps } from '../../domain/campaigns/limits.ts';
 import { maxCapHours, maxCapMessages, maxLimitedUsers, maxQueueHours } from '../../domain/eligibility/limits.ts';
+import { maxTriggerDelayDays } from '../../domain/triggers/limits.ts';
 import { maxVariations } from '../../domain/experiments/limits.ts';
 import { pushContent as push } from './push-content-shapes.ts';
 import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
@@ -77,10 +78,29 @@ const periodicDetails = named(
 /** The parts of a push campaign's record (fact 6.2): they document the fields and tell unknown ones. */
 export const campaignPartShapes = {
   channel: Type.String({ description: 'PUSH' }),
-  campaign_delivery_type: Type.String({ description: 'ONE_TIME, PERIODIC or BUSINESS_EVENT_TRIGGERED' }),
+  campaign_delivery_type: Type.String({
+    description: 'ONE_TIME, PERIODIC, EVENT_TRIGGERED or BUSINESS_EVENT_TRIGGERED',
+  }),
   basic_details: basicDetails,
   campaign_content: campaignContent,
-  trigger_condition: tree('Refused'),
+  trigger_condition: named(
+    'CampaignTrigger',
+    part(
+      {
+        included_filters: tree('Filters of type actions: the events that start it'),
+        secondary_included_filters: tree('Filters of type actions: what must be true from the event to the due time'),
+        trigger_delay_type: text('ASAP or DELAY'),
+        trigger_delay_value: whole(1, maxTriggerDelayDays * 1_440, 'With DELAY; at most 30 days'),
+        trigger_delay_granularity: text('MINUTES, HOURS or DAYS'),
+        trigger_relation: text('AFTER (default), or BEFORE with trigger_attr'),
+        trigger_attr: text(
+          'An attribute that says a time, of the event or else of its user; default: the time of the event',
+        ),
+        intelligent_delay_optimization: tree('Refused'),
+      },
+      'Of an EVENT_TRIGGERED campaign',
+    ),
+  ),
   segmentation_details: named(
     'CampaignAudience',
     part({

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { explainDelivery } from '../../app/explain/explain-delivery.ts';
 import type { ExplainDependencies, Explanation } from '../../app/explain/explain-delivery.ts';
-import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
+import { tellNoRun, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
 import { consoleApi } from './console-access.ts';
 import { DeliveryExplanation } from './explain-shapes.ts';
 
@@ -30,13 +30,13 @@ export function consoleExplainRoutes(server: FastifyInstance, deps: ExplainDepen
 }
 
 /** The same as the API says, in the console's spelling. */
-function present({ campaign, customerId, runs }: Explanation) {
+function present({ campaign, customerId, runs, triggers }: Explanation) {
   const [newest] = runs ?? [];
   return {
     campaign,
     customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? tellRun(newest) : runs ? noRunYet : nobodyOfThatId,
+    explanation: newest ? tellRun(newest) : runs ? tellNoRun(triggers) : nobodyOfThatId,
     runs: (runs ?? []).map(({ devices, reason: _reason, ...run }) => ({
       ...run,
       explanation: tellRun({ ...run, devices, reason: _reason }),

@@ -1,9 +1,11 @@
 import type { Explanation } from '../../app/explain/explain-delivery.ts';
+import { tellTrigger } from '../../domain/triggers/told-trigger.ts';
+import type { ToldTrigger } from '../../domain/triggers/told-trigger.ts';
 import type { DeviceExplanation } from '../../domain/explain/explain-run.ts';
-import { noRunYet, nobodyOfThatId, tellDevice, tellRun } from '../../domain/explain/tell.ts';
+import { nobodyOfThatId, tellNoRun, tellDevice, tellRun } from '../../domain/explain/tell.ts';
 
 /** The step of the newest run speaks for the campaign. */
-export function presentExplanation({ campaign, customerId, runs }: Explanation) {
+export function presentExplanation({ campaign, customerId, runs, triggers }: Explanation) {
   const [newest] = runs ?? [];
   return {
     campaign_id: campaign.id,
@@ -12,7 +14,7 @@ export function presentExplanation({ campaign, customerId, runs }: Explanation) 
     next_send: campaign.nextAt?.toISOString() ?? null,
     customer_id: customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? tellRun(newest) : runs ? noRunYet : nobodyOfThatId,
+    explanation: newest ? tellRun(newest) : runs ? tellNoRun(triggers) : nobodyOfThatId,
     runs: (runs ?? []).map((run) => ({
       id: run.runId,
       status: run.runStatus,
@@ -21,6 +23,19 @@ export function presentExplanation({ campaign, customerId, runs }: Explanation) 
       explanation: tellRun(run),
       devices: run.devices.map(presentDevice),
     })),
+    ...(triggers && { triggers: triggers.map(presentTrigger) }),
+  };
+}
+
+function presentTrigger(trigger: ToldTrigger) {
+  return {
+    event_name: trigger.eventName,
+    occurred_at: trigger.occurredAt.toISOString(),
+    due_at: trigger.dueAt?.toISOString() ?? null,
+    state: trigger.state,
+    reason: trigger.reason,
+    run_id: trigger.runId,
+    explanation: tellTrigger(trigger),
   };
 }
 

@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { dropReasons } from '../../domain/triggers/drop-reason.ts';
+import { triggerStates } from '../../domain/triggers/told-trigger.ts';
 import { steps } from '../../domain/explain/explain-run.ts';
 import { codeShape } from '../openapi/code-shape.ts';
 import { named } from '../openapi/named.ts';
@@ -33,6 +35,16 @@ const run = Type.Object({
   devices: Type.Array(device),
 });
 
+const trigger = Type.Object({
+  event_name: Type.String(),
+  occurred_at: Type.String(),
+  due_at: nullable('ISO 8601; null where the event says no time'),
+  state: codeShape(triggerStates, 'What became of it'),
+  reason: Type.Union([codeShape(dropReasons, 'Why it was DROPPED'), Type.Null()]),
+  run_id: nullable('The run it is in'),
+  explanation: Type.String(),
+});
+
 export const explainAnswer = named(
   'DeliveryExplanation',
   Type.Object({
@@ -47,6 +59,11 @@ export const explainAnswer = named(
       step: Type.String({ description: 'Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none' }),
       explanation: Type.String(),
       runs: Type.Array(run),
+      triggers: Type.Optional(
+        Type.Array(trigger, {
+          description: "Of an EVENT_TRIGGERED campaign: what the user's events started, newest first",
+        }),
+      ),
     }),
   }),
 );

@@ -18,7 +18,8 @@ export type GroupUsers = {
 };
 
 type RunAudience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
-  segment: { id: string; version: number } | undefined;
+  /** Undefined: all users; `runId`: whose triggers it answers. */
+  segment: { id: string; version: number } | { runId: string } | undefined;
 };
 
 type Audience = RunAudience & {
@@ -84,9 +85,16 @@ export async function countAudiencePlatforms(tx: Queryable, audience: RunAudienc
     order by platform`;
 }
 
-/** All devices of the workspace, or of a segment's members at a version. */
+/** All devices of the workspace, of a segment's members at a version, or of the users whose triggers a run answers. */
 function devicesOf(tx: Queryable, { workspaceId, segment }: RunAudience): Fragment {
   if (segment === undefined) return tx`devices where devices.workspace_id = ${workspaceId}`;
+  if ('runId' in segment)
+    return tx`
+      triggers as member
+      join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket
+        and devices.user_id = member.user_id
+      where member.workspace_id = ${workspaceId} and member.bucket = any(${allBuckets})
+        and member.run_id = ${segment.runId}`;
   return tx`
     segment_members as member
     join devices on devices.workspace_id = member.workspace_id and devices.bucket = member.bucket

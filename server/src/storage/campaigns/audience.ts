@@ -48,7 +48,7 @@ export type AudiencePage = {
 const fewBuckets = 16;
 
 /** The buckets of a page, by the column of a table: one after another, without a gap. */
-function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]): Fragment {
+export function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]): Fragment {
   if (buckets.length <= fewBuckets) return isInBuckets(tx, { column, buckets });
   return tx`${column} between ${buckets[0]!}::smallint and ${buckets.at(-1)!}::smallint`;
 }
@@ -57,7 +57,11 @@ function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]):
 type PageOrder = { bucket: Fragment; columns: Fragment; position: Fragment };
 
 /** Behind the page before. */
-function isAfter(tx: Queryable, { buckets, after }: AudiencePage, { bucket, columns, position }: PageOrder): Fragment {
+export function isAfter(
+  tx: Queryable,
+  { buckets, after }: AudiencePage,
+  { bucket, columns, position }: PageOrder,
+): Fragment {
   if (!buckets.includes(after.bucket)) return tx`true`;
   return buckets.length === 1
     ? tx`(${columns}) > (${position})`

@@ -5,6 +5,7 @@ import type {
   ExplainedDevice,
   RunStatus,
 } from '../../domain/explain/explain-run.ts';
+import type { CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
 import { namedVariant } from '../../domain/experiments/variants.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
@@ -23,6 +24,9 @@ const given = (tx: Queryable, users: UserKey[]) => tx`
 
 export type CampaignToExplain = {
   id: string;
+  /** The same in all versions of the campaign. */
+  canonicalCampaignId: string;
+  deliveryType: CampaignDeliveryType;
   name: string;
   status: string;
   statusReason: string | null;
@@ -37,7 +41,7 @@ export async function findCampaignToExplain(
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<CampaignToExplain | undefined> {
   const [row] = await tx<CampaignToExplain[]>`
-    select id, name, status, status_reason as "statusReason", platforms, settings, next_at as "nextAt"
+    select id, campaign_id as "canonicalCampaignId", delivery_type as "deliveryType", name, status, status_reason as "statusReason", platforms, settings, next_at as "nextAt"
     from campaigns where id = ${id} and workspace_id = ${workspaceId}`;
   return row;
 }
@@ -63,10 +67,10 @@ export type RunToExplain = {
   locales: string[] | null;
 };
 
-/** The newest runs of a campaign, or the one asked for. Indexes: runs_campaign, segments primary key. */
+/** The newest runs of a campaign, or of those asked for. Indexes: runs_campaign, segments primary key. */
 export async function listRunsToExplain(
   tx: Queryable,
-  { campaignId, runId, limit }: { campaignId: string; runId: string | undefined; limit: number },
+  { campaignId, runIds, limit }: { campaignId: string; runIds: readonly string[] | undefined; limit: number },
 ): Promise<RunToExplain[]> {
   const runs = await tx<RunToExplain[]>`
     select runs.id, runs.number, runs.status, runs.status_reason as "statusReason", runs.created_at as "createdAt",
@@ -79,7 +83,7 @@ export async function listRunsToExplain(
       to_regclass('deliveries_' || to_char(runs.day, 'YYYYMMDD')) is null as "isLedgerDropped"
     from runs
     left join segments on segments.id = runs.audience_segment_id
-    where runs.campaign_id = ${campaignId} ${runId === undefined ? tx`` : tx`and runs.id = ${runId}`}
+    where runs.campaign_id = ${campaignId} ${runIds === undefined ? tx`` : tx`and runs.id = any(${[...runIds]})`}
     order by runs.created_at desc, runs.id desc
     limit ${limit}`;
   const ids = runs.filter(({ isLedgerDropped }) => isLedgerDropped).map(({ id }) => id);

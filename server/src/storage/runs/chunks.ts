@@ -33,12 +33,19 @@ export type ChunkHold = Pick<ClaimedChunk, 'runId' | 'number' | 'owner' | 'attem
  */
 export async function insertChunks(
   tx: Queryable,
-  run: { runId: string; workspaceId: string; lane: number; at: Date; ranges: { from: number; to: number }[] },
+  run: {
+    runId: string;
+    workspaceId: string;
+    lane: number;
+    at: Date;
+    notBefore?: Date;
+    ranges: { from: number; to: number }[];
+  },
 ): Promise<void> {
   await tx`
     insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
     select ${run.runId}, (range.number - 1)::int, ${run.workspaceId}, ${run.lane}, range.bucket_from, range.bucket_to,
-      'READY', ${run.at}, ${run.at}
+      'READY', ${run.notBefore ?? run.at}, ${run.at}
     from unnest(${run.ranges.map(({ from }) => from)}::smallint[], ${run.ranges.map(({ to }) => to)}::smallint[])
       with ordinality as range (bucket_from, bucket_to, number)`;
 }

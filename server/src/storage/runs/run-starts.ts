@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from '../database.ts';
 
 /**
  * Queued runs, oldest of the first lane first. A run to a segment that is filling, or that refers to one, waits (decision
- * D26); so does one that joined a scheduled campaign, for its moment. Locks nothing. Index: runs_open.
+ * D26), unless its users were chosen already by their triggers; so does one that joined a scheduled campaign, for its moment. Locks nothing. Index: runs_open.
  */
 export async function listQueuedRuns(tx: Queryable, { limit }: { limit: number }): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
@@ -12,7 +12,7 @@ export async function listQueuedRuns(tx: Queryable, { limit }: { limit: number }
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     where runs.status = 'QUEUED' and runs.due_at is null
-      and (campaigns.segment_id is null or not exists (
+      and (campaigns.segment_id is null or campaigns.delivery_type = 'EVENT_TRIGGERED' or not exists (
         with recursive reached (id) as (
           select campaigns.segment_id
           union

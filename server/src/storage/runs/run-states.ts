@@ -1,3 +1,4 @@
+import type { CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
 import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
@@ -19,6 +20,8 @@ export type RunToSend = {
   campaignId: string;
   /** The same in all versions of the campaign. */
   canonicalCampaignId: string;
+  /** One of EVENT_TRIGGERED campaigns answers triggers of users. */
+  deliveryType: CampaignDeliveryType;
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
   content: CampaignContent;
@@ -59,7 +62,7 @@ export type RunToSend = {
 
 const columns = (tx: Queryable) => tx`
   runs.id, runs.number, runs.workspace_id as "workspaceId", workspaces.number as "workspaceNumber",
-  runs.campaign_id as "campaignId", campaigns.campaign_id as "canonicalCampaignId", campaigns.audience,
+  runs.campaign_id as "campaignId", campaigns.campaign_id as "canonicalCampaignId", campaigns.delivery_type as "deliveryType", campaigns.audience,
   campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.variants, campaigns.settings,
   runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",

@@ -1,4 +1,5 @@
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
+import type { CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { UserSelector } from '../../domain/users/user-selector.ts';
 import type { Queryable } from '../database.ts';
@@ -151,7 +152,7 @@ export async function countRunsOfPlatforms(
 export type DueCampaign = {
   id: string;
   workspaceId: string;
-  deliveryType: 'ONE_TIME' | 'PERIODIC' | 'BUSINESS_EVENT_TRIGGERED';
+  deliveryType: CampaignDeliveryType;
   timing: StoredTiming;
   /** Audience `USER` only. */
   targetSelector: UserSelector | null;

@@ -4,6 +4,7 @@ import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
 import { idBytes, idBytesOf } from '../ledger/ledger-bytes.ts';
 import { eraseSeats } from '../runs/audience-seats.ts';
+import { eraseTriggersOf } from '../triggers/triggers-of-users.ts';
 import { countOneLess } from './merged-users.ts';
 
 /** Whose rows: a user, and the rows merged into it. Each is looked for by itself, in the shard of its bucket. */
@@ -195,6 +196,11 @@ export async function eraseEvents(tx: Queryable, user: User): Promise<number> {
       select count(*) as events from erased`;
     return erased!.events;
   });
+}
+
+/** What the events of the person started, or were to start. */
+export async function eraseTriggers(tx: Queryable, user: User): Promise<number> {
+  return sumOverRows(user, (row) => eraseTriggersOf(tx, row));
 }
 
 /** Memberships, and frozen audiences of runs. Segments have one less. */
