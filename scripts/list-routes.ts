@@ -15,6 +15,7 @@ import { pushRoutes } from '../server/src/http/push/routes.ts';
 import { sandboxBrowserRoutes } from '../server/src/http/sandbox/browser-page.ts';
 import { sandboxRoutes } from '../server/src/http/sandbox/routes.ts';
 import { segmentRoutes } from '../server/src/http/segments/routes.ts';
+import { reportRoutes } from '../server/src/http/stats/report-routes.ts';
 import { statsRoutes } from '../server/src/http/stats/routes.ts';
 import { tokenRoutes } from '../server/src/http/tokens/routes.ts';
 import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
@@ -65,6 +66,7 @@ export async function describePublicRoutes({ headerPrefix = 'SVC' } = {}): Promi
       explainRoutes(edge),
       eventStreamRoutes(edge),
       statsRoutes(edge),
+      reportRoutes(edge),
       liveActivityRoutes(edge),
       interactionRoutes(edge),
       sandboxRoutes(edge),

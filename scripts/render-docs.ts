@@ -13,7 +13,7 @@ import { defaultErrorStatuses } from '../server/src/http/present-default-error.t
 import { pushErrorStatuses } from '../server/src/http/push/present.ts';
 import { segmentErrors } from '../server/src/http/segments/present.ts';
 import { filterSegmentErrors } from '../server/src/http/segments/present-filter-segment.ts';
-import { statsErrors } from '../server/src/http/stats/present.ts';
+import { reportFileErrors, statsErrors } from '../server/src/http/stats/present.ts';
 import { tokenErrors } from '../server/src/http/tokens/present.ts';
 import { documentedLimits } from '../server/src/domain/limits/documented-limits.ts';
 import type { DocumentedLimit } from '../server/src/domain/limits/documented-limits.ts';
@@ -96,6 +96,8 @@ function wireForms(name: ErrorName): string {
   if (v5) forms.push(`campaigns V5 ${v5.status} \`${v5.code}\``);
   const stats = statsErrors[name];
   if (stats) forms.push(`statistics ${stats.status} \`${stats.title}\``);
+  const file = reportFileErrors[name];
+  if (file) forms.push(`report files ${file.status}${file.status === 400 ? ' `BAD REQUEST`' : ''}`);
   const other = defaultErrorStatuses[name];
   if (other !== undefined) forms.push(`other ${other}`);
   if (forms.length === 0) throw new Error(`${name} is answered nowhere`);

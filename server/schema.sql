@@ -914,6 +914,47 @@ create table refresh_tokens (
 CREATE INDEX refresh_tokens_expiry ON refresh_tokens USING btree (expires_at);
 CREATE INDEX refresh_tokens_key ON refresh_tokens USING btree (key_id);
 
+create table report_file_pieces (
+  report_id text collate "C" not null,
+  number integer not null,
+  workspace_id text collate "C" not null,
+  bytes bytea not null,
+  constraint report_file_pieces_report_id_fkey FOREIGN KEY (report_id) REFERENCES report_files(id) ON DELETE CASCADE,
+  constraint report_file_pieces_pkey PRIMARY KEY (report_id, number)
+);
+CREATE INDEX report_file_pieces_workspace ON report_file_pieces USING btree (workspace_id);
+
+create table report_files (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  name text collate "C" not null,
+  request jsonb not null,
+  key_id text collate "C" not null,
+  key_generation integer not null,
+  signature_hash bytea not null,
+  state text not null default 'WAITING'::text,
+  attempts smallint not null default 0,
+  next_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  campaigns integer,
+  bytes bigint,
+  reason text,
+  created_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  expires_at timestamp with time zone not null,
+  constraint report_files_ended_check CHECK (((state = 'WAITING'::text) = (ended_at IS NULL))),
+  constraint report_files_next_check CHECK (((state = 'WAITING'::text) = (next_at IS NOT NULL))),
+  constraint report_files_ready_check CHECK (((state = 'READY'::text) = ((campaigns IS NOT NULL) AND (bytes IS NOT NULL)))),
+  constraint report_files_signature_hash_check CHECK ((octet_length(signature_hash) = 32)),
+  constraint report_files_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'READY'::text, 'FAILED'::text]))),
+  constraint report_files_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint report_files_pkey PRIMARY KEY (id),
+  constraint report_files_name_key UNIQUE (name)
+);
+CREATE INDEX report_files_due ON report_files USING btree (next_at) WHERE (state = 'WAITING'::text);
+CREATE INDEX report_files_expiry ON report_files USING btree (expires_at);
+CREATE INDEX report_files_workspace ON report_files USING btree (workspace_id, expires_at);
+
 create table run_counts (
   run_id text collate "C" not null,
   workspace_id text collate "C" not null,

@@ -82,6 +82,9 @@ import type {
   PushAnswer,
   PushRequestV2,
   PushRequestV21,
+  ReportFileRequest,
+  ReportFileRequested,
+  ReportFiles,
   SandboxBrowserDevice,
   SandboxClock,
   SandboxClockMove,
@@ -608,6 +611,22 @@ export const operations = {
     query: [],
     headers: ['*-APPKEY'],
   },
+  requestReportFile: {
+    method: 'POST',
+    path: '/v1/campaign-reports',
+    family: 'Statistics',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  listReportFiles: {
+    method: 'GET',
+    path: '/v1/campaign-reports',
+    family: 'Statistics',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
   sendLiveActivityEvent: {
     method: 'POST',
     path: '/v1/live-activities',
@@ -1071,6 +1090,18 @@ export type Operations = {
     parameters: Record<never, never>;
     body: StatsRequest;
     reply: CampaignStats;
+  };
+  /** Have a file made with the statistics of all campaigns of up to 90 days */
+  requestReportFile: {
+    parameters: Record<never, never>;
+    body: ReportFileRequest;
+    reply: ReportFileRequested;
+  };
+  /** List the report files that are not gone */
+  listReportFiles: {
+    parameters: Record<never, never>;
+    body: undefined;
+    reply: ReportFiles;
   };
   /** Start, update or end a Live Activity */
   sendLiveActivityEvent: {

@@ -3372,6 +3372,84 @@ export type RefreshedToken = {
   expires_in: number;
 };
 
+export type ReportFile = {
+  /** JSON lines, one a campaign, compressed with gzip */
+  file_name: string;
+
+  /** Where it is read */
+  path: string;
+
+  /** Whether it can be read */
+  state: 'FAILED' | 'READY' | 'WAITING';
+
+  /** Why it is not made */
+  reason?: string;
+
+  /** Its lines */
+  campaigns?: number;
+  size_bytes?: number;
+  start_date: string;
+  end_date: string;
+  attribution_type: string;
+  metric_type: string;
+
+  /** ISO 8601 */
+  created_at: string;
+
+  /** ISO 8601: gone then */
+  expires_at: string;
+};
+
+/** JSON lines, one a campaign, compressed with gzip */
+export type ReportFileBytes = string;
+
+export type ReportFileError = {
+  error: {
+    attribute: string;
+    message: string;
+    type: string;
+
+    /** Eight letters that find this call in the API log */
+    request_id: string;
+  };
+};
+
+export type ReportFileRequest = {
+  /** Echoed as response_id */
+  request_id: string;
+  campaign_ids?: string[];
+
+  /** YYYY-MM-DD in the zone of the workspace */
+  start_date: string;
+
+  /** YYYY-MM-DD, included; at most 90 days after start_date */
+  end_date: string;
+
+  /** After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile) */
+  attribution_type: string;
+  metric_type: 'TOTAL' | 'UNIQUE';
+};
+
+export type ReportFileRequested = {
+  response_id: string;
+
+  /** JSON lines, one a campaign, compressed with gzip */
+  file_name: string;
+
+  /** Where it is read */
+  path: string;
+
+  /** For the header Signature. By the key of the request: SHA-256 of the workspace id, the file name and the key, with a pipe between them, in hexadecimal; with a token: by a secret of its own */
+  signature: string;
+
+  /** ISO 8601: gone then */
+  expires_at: string;
+};
+
+export type ReportFiles = {
+  report_files: ReportFile[];
+};
+
 export type RevokeRequest = {
   /** An access token, or a refresh token with all access tokens from it. */
   token: string;
@@ -3657,6 +3735,7 @@ export type StatsError = {
   title:
     | 'Authentication required'
     | 'Bad Request'
+    | 'Conflict'
     | 'Forbidden Request'
     | 'Invalid Field Value'
     | 'Method Not Allowed'

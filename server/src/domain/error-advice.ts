@@ -121,6 +121,11 @@ export const errorAdvice: Record<ErrorName, string> = {
   STATS_CREDENTIALS_INVALID: credentials,
   STATS_KEY_NOT_ALLOWED: scope,
   STATS_FIELD_INVALID: 'Correct the field that is named; the reason stands behind it.',
+  REPORT_FILES_LIMITED: 'Read the files that are there; each is gone seven days after it was asked for.',
+  REPORT_FILE_UNREADABLE:
+    'List the report files; one that waits is made within seconds, one that is gone has to be asked for again.',
+  REPORT_SIGNATURE_INVALID:
+    'Sign with the key that asked for the file: SHA-256 of the workspace id, the file name and the key, with a pipe between them, in hexadecimal. A key that was archived or made anew opens nothing.',
   STATS_RATE_LIMITED: slower,
   ACCOUNT_SIGN_IN_FAILED:
     'Check address and password; an owner makes a link for a new password under Accounts and roles.',

@@ -110,6 +110,9 @@ export const errorRegistry = {
   STATS_KEY_NOT_ALLOWED: 'The API key does not cover campaigns.',
   STATS_FIELD_INVALID: '<field>: <reason>',
   STATS_RATE_LIMITED: 'The rate limit of this endpoint is exceeded.',
+  REPORT_FILES_LIMITED: 'A workspace has at most 50 report files that are not gone.',
+  REPORT_FILE_UNREADABLE: '<field>: <reason>',
+  REPORT_SIGNATURE_INVALID: 'The signature does not open this file.',
   // The console's accounts
   ACCOUNT_SIGN_IN_FAILED: 'The e-mail address or the password is not right.',
   ACCOUNT_ATTEMPTS_LIMITED: 'Too many attempts to sign in. Please retry later.',

@@ -31,6 +31,8 @@ import { makeDropOldReceipts } from './housekeeping/drop-old-receipts.ts';
 import { makeDropOldRecords } from './housekeeping/drop-old-records.ts';
 import { makeEraseDueUsers } from './housekeeping/erase-users.ts';
 import { makeDropSegmentLeftovers } from './housekeeping/drop-segment-leftovers.ts';
+import { makeWriteReportFiles } from './report-files/write-report-files.ts';
+import type { ReadReport } from './report-files/write-report-files.ts';
 import { makeExpireSegments } from './housekeeping/expire-segments.ts';
 import { makePrepareDays } from './housekeeping/prepare-days.ts';
 import { makeTrimOldRecords } from './housekeeping/trim-old-records.ts';
@@ -79,6 +81,7 @@ export type WorkerDependencies = {
   abbreviation: string;
   /** How long an event waits before it is counted as a conversion. */
   conversionSettleSeconds: number;
+  readReport: ReadReport;
   outcomes: KeptOutcomes;
   rest?: Rest | undefined;
 };
@@ -261,7 +264,8 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
     },
   });
   const fills = Array.from({ length: parallelFills }, () => startJob(fillJob, looping));
-  const jobs = [...fills, callbacks, noted, events, emails];
+  const reports = startJob(makeWriteReportFiles({ database, clock, log, readReport: deps.readReport }), looping);
+  const jobs = [...fills, callbacks, noted, events, emails, reports];
   return {
     wake() {
       for (const job of jobs) job.wake();

@@ -18,6 +18,7 @@ import type { Composition } from './composition.ts';
 import { phoneDefaultsOf, retentionOf } from './config.ts';
 import type { Config } from './config.ts';
 import { countConnections } from './count-connections.ts';
+import { makeReadReport } from './read-report.ts';
 import type { Readiness } from './readiness.ts';
 
 export type NodeParts = { phones: SandboxPhones | undefined; readiness: Readiness; book: JobBook; nodeId: string };
@@ -60,6 +61,7 @@ export async function startEngine(
       config.smtpUrl === undefined ? undefined : makeSmtpClient({ url: config.smtpUrl, from: config.emailFrom }),
     segmentUsersPerDay: config.segmentUsersPerDay,
     abbreviation: config.headerPrefix,
+    readReport: makeReadReport(installation.acrossWorkspaces),
     conversionSettleSeconds: config.mode === 'sandbox' ? sandboxConversionSettleSeconds : conversionSettleSeconds,
   });
   started.push(worker);

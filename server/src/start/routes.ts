@@ -27,6 +27,7 @@ import { apiFaultHook } from '../http/sandbox/api-fault-hook.ts';
 import { sandboxBrowserRoutes } from '../http/sandbox/browser-page.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
 import { segmentRoutes } from '../http/segments/routes.ts';
+import { reportRoutes } from '../http/stats/report-routes.ts';
 import { statsRoutes } from '../http/stats/routes.ts';
 import { tokenRoutes } from '../http/tokens/routes.ts';
 import { makeVendorHeaders } from '../http/vendor-headers.ts';
@@ -85,6 +86,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     appRoutes(deps),
     explainRoutes(deps),
     statsRoutes(deps),
+    reportRoutes(deps),
     liveActivityRoutes(deps),
     eventStreamRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),

@@ -216,7 +216,7 @@ describe('a campaign in three locales, four variations and two control groups', 
       const controlRate = buying.filter(({ group }) => group === 'CAMPAIGN_CONTROL_GROUP').length / control.length;
       expect(goal.Bought).toMatchObject({
         cvr: percent(bought / sent),
-        uplift: controlRate === 0 ? null : percent(bought / sent / controlRate - 1),
+        uplift: controlRate === 0 ? undefined : percent(bought / sent / controlRate - 1),
       });
     }
     // Of a variation a message counts once, of all together a device.

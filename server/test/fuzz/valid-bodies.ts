@@ -224,6 +224,7 @@ export const validBodies: Record<string, (options: BodyOptions) => unknown> = {
   'POST /v5/business-events/triggers': eventName,
   'POST /v5/business-events/search': ({ caller }) => ({ event_names: [caller.businessEvent], limit: 5 }),
   'POST /v1/campaign-stats': statsBody,
+  'POST /v1/campaign-reports': statsBody,
   'POST /v1/live-activities': ({ number }) => ({
     ...{ activityId: `activity-${number % 50}`, event: 'update', contentState: { step: number } },
   }),

@@ -73,7 +73,26 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* businessEventCalls();
   yield* v5Calls(walk);
   yield* v1Calls(walk);
+  yield* reportCalls(walk);
   yield* sandboxCalls(walk);
+}
+
+function* reportCalls({ workspaceId, said }: Walk): Generator<ExampleCall> {
+  yield {
+    operationId: 'requestReportFile',
+    parameters: { '*-APPKEY': workspaceId },
+    body: {
+      ...{ request_id: 'report-1', start_date: '2026-01-01', end_date: '2026-01-31' },
+      ...{ attribution_type: 'CLICK_THROUGH', metric_type: 'TOTAL' },
+    },
+  };
+  yield {
+    operationId: 'listReportFiles',
+    parameters: { '*-APPKEY': workspaceId },
+    until: ({ report_files: [file] }) => file.state === 'READY',
+  };
+  const { file_name, signature: Signature } = said('requestReportFile');
+  yield { operationId: 'readReportFile', parameters: { app_id: workspaceId, file_name, Signature } };
 }
 
 function* tokenCalls({ workspaceId, keys, said }: Walk): Generator<ExampleCall> {

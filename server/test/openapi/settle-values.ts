@@ -86,8 +86,13 @@ export function makeSettle(walk: {
     if (typeof value === 'string') return settleText(value);
     if (Array.isArray(value)) return value.map(settle);
     if (value === null || typeof value !== 'object') return value;
+    // Of a report file; those of pushes are by the key that is shown.
+    const ofFile = 'file_name' in value ? /^signature$/i : undefined;
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [settleText(name), settleMember(name, member)]),
+      Object.entries(value).map(([name, member]) => [
+        settleText(name),
+        ofFile?.test(name) ? '0'.repeat(64) : settleMember(name, member),
+      ]),
     );
   };
   return settle;

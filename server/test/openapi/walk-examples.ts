@@ -133,7 +133,9 @@ async function send(
     redirect: 'manual',
     ...(body === undefined ? {} : { body: sent }),
   });
-  return { status: answer.status, text: await answer.text() };
+  const isCompressed = answer.headers.get('content-type') === 'application/gzip';
+  const text = await answer.text();
+  return { status: answer.status, text: isCompressed ? '(bytes)' : text };
 }
 
 function credentialsOf({ security }: Operation, { workspaceId, keys }: Walk): Record<string, string> {

@@ -7,7 +7,10 @@ import { recordInteractions } from '../../src/app/interactions/record-interactio
 import { makeId } from '../../src/domain/ids.ts';
 import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
 import { makeAttributeConversions } from '../../src/engine/conversions/attribute-conversions.ts';
+import { makeWriteReportFiles } from '../../src/engine/report-files/write-report-files.ts';
+import { makeReadReport } from '../../src/start/read-report.ts';
 import { buildServer } from '../../src/http/build-server.ts';
+import { reportRoutes } from '../../src/http/stats/report-routes.ts';
 import { statsRoutes } from '../../src/http/stats/routes.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
@@ -30,8 +33,10 @@ export type Sent = { customerId: string; platform?: Platform; outcome?: Delivery
 export async function makeStatsBundle() {
   const bundle = await makeDataBundle();
   const { database, clock, workspaceId, encryption } = bundle;
-  const server = await buildServer({ log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: false }, [
+  const log = makeLog({ level: 'silent', pretty: false });
+  const server = await buildServer({ log, clock, trustProxy: false }, [
     statsRoutes({ database, clock, vendorHeaders: makeVendorHeaders('SVC') }),
+    reportRoutes({ database, clock, encryption, vendorHeaders: makeVendorHeaders('SVC') }),
   ]);
   const { secret } = await createKey({ encryption }, database, {
     workspaceId,
@@ -43,7 +48,9 @@ export async function makeStatsBundle() {
 
   return {
     ...bundle,
+    server,
     secret,
+    reportJob: makeWriteReportFiles({ database, clock, log, readReport: makeReadReport(database) }),
     async addCampaign(
       goals: ConversionGoal[],
       options: { workspace?: string; platforms?: Platform[]; createdAt?: Date } = {},

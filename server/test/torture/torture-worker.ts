@@ -72,6 +72,7 @@ const worker = await startWorker({
   outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
   abbreviation: config.headerPrefix,
   segmentUsersPerDay: config.segmentUsersPerDay,
+  async *readReport() {},
   conversionSettleSeconds,
 });
 started.push(worker);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { AttributionType } from '../../domain/campaigns/attribution.ts';
 import type { CampaignFigures } from '../../domain/campaigns/campaign-figures.ts';
+import { maxStatsCampaigns } from '../../domain/stats/limits.ts';
 import { addDays, toInstant } from '../../domain/timing/local-time.ts';
 import { inSnapshot } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -9,6 +10,7 @@ import {
   countFailures,
   countStartedRuns,
   countStatsCampaigns,
+  listReportedCampaigns,
   listStatsCampaigns,
   sumOutcomes,
 } from '../../storage/campaigns/campaign-stats.ts';
@@ -47,16 +49,46 @@ export async function readCampaignStats(
 ): Promise<CampaignStats> {
   const { workspaceId, attribution, offset, limit } = request;
   return inSnapshot(database, async (tx) => {
-    const timeZone = (await findWorkspace(tx, workspaceId))!.timeZone;
-    const span = {
-      startsAt: toInstant({ date: request.startDate, time: '00:00', timeZone }),
-      endsBefore: toInstant({ date: addDays(request.endDate, 1), time: '00:00', timeZone }),
-    };
+    const span = await spanOf(tx, request);
     const query = { ...span, workspaceId, ids: request.campaignIds };
     const totalCampaigns = await countStatsCampaigns(tx, query);
     const campaigns = await listStatsCampaigns(tx, { ...query, offset, limit });
     return { totalCampaigns, campaigns: await readFigures(tx, { ...span, workspaceId, campaigns, attribution }) };
   });
+}
+
+/**
+ * The same of every campaign, one after another, however many: a page at a time is read and held. What is said of one campaign
+ * is of one snapshot; between two pages nothing is held open, for it may take minutes.
+ */
+export async function* readReportFigures(
+  { database }: Pick<StatsDependencies, 'database'>,
+  request: Omit<CampaignStatsRequest, 'offset' | 'limit'>,
+): AsyncGenerator<CampaignFigures, void, undefined> {
+  const { workspaceId, attribution } = request;
+  let before: string | undefined;
+  for (;;) {
+    const figures = await inSnapshot(database, async (tx) => {
+      const span = await spanOf(tx, request);
+      const query = { ...span, workspaceId, ids: request.campaignIds, before, limit: maxStatsCampaigns };
+      const campaigns = await listReportedCampaigns(tx, query);
+      return readFigures(tx, { ...span, workspaceId, campaigns, attribution });
+    });
+    yield* figures;
+    if (figures.length < maxStatsCampaigns) return;
+    before = figures.at(-1)!.id;
+  }
+}
+
+async function spanOf(
+  tx: Transaction,
+  { workspaceId, startDate, endDate }: Pick<CampaignStatsRequest, 'workspaceId' | 'startDate' | 'endDate'>,
+): Promise<StatsSpan> {
+  const { timeZone } = (await findWorkspace(tx, workspaceId))!;
+  return {
+    startsAt: toInstant({ date: startDate, time: '00:00', timeZone }),
+    endsBefore: toInstant({ date: addDays(endDate, 1), time: '00:00', timeZone }),
+  };
 }
 
 type Reading = StatsSpan & { workspaceId: string; campaigns: StatsCampaign[]; attribution: AttributionType };

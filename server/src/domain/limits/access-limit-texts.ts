@@ -192,6 +192,27 @@ export const accessLimitTexts: {
       whenReached: 'STATS_FIELD_INVALID',
       source: 'fact 7',
     },
+    maxReportDays: {
+      what: 'Days of one report file',
+      unit: 'days',
+      per: 'request',
+      whenReached: 'STATS_FIELD_INVALID',
+      source: 'fact 7',
+    },
+    reportFileDays: {
+      what: 'How long a report file can be read',
+      unit: 'days',
+      per: 'request',
+      whenReached: 'It is removed.',
+      source: 'fact 7',
+    },
+    maxReportFiles: {
+      what: 'Report files that are not gone',
+      unit: 'files',
+      per: 'workspace',
+      whenReached: 'REPORT_FILES_LIMITED',
+      source: 'ours',
+    },
     maxStatsBodyBytes: {
       what: 'Body of a call of the statistics',
       unit: 'bytes',

@@ -143,6 +143,13 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'An activity as a whole.',
   },
   {
+    what: 'Report files',
+    tables: ['report_files', 'report_file_pieces'],
+    grows: 'A row for each file that is asked for, at most 50 of a workspace, and one for each 256 KiB of it',
+    kept: { until: 'seven days after they were asked for (`stats.reportFileDays`)' },
+    removed: 'A file as a whole.',
+  },
+  {
     what: 'Receipts of transactions',
     tables: ['transaction_receipts'],
     grows: 'A row for each transaction that stores something',

@@ -1,5 +1,6 @@
 import type { Database } from '../../storage/database.ts';
 import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
+import { deleteExpiredReportFiles } from '../../storage/campaigns/report-files.ts';
 import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
@@ -17,7 +18,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 
 /**
  * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, unused send budgets, the oldest
+ * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after seven days, unused send budgets, the oldest
  * inbox messages. What the settings keep for days is `trim-old-records`'.
  */
 export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
@@ -36,6 +37,7 @@ export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDe
         dropIdleBudgets(database, now),
         deleteOldProviderTokens(database, hoursAgo(24)),
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
+        deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
         deleteOldLiveActivities(database, { before: hoursAgo(liveActivityKeptHours), limit: 10_000 }),
       ]);
       // A full batch is followed by another immediately; small remainders wait for the next interval.

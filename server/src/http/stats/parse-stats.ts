@@ -11,6 +11,8 @@ export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
   metric: FigureMetric;
 };
 
+export type ReportAsked = Omit<StatsAsked, 'offset' | 'limit'>;
+
 type Body = Record<string, unknown>;
 
 const maxRequestId = 256;
@@ -20,23 +22,25 @@ const maxOffset = 1_000_000_000;
 
 /** @throws ServiceError STATS_FIELD_INVALID for the first field that is wrong */
 export function parseStats(body: Body): StatsAsked {
+  return {
+    ...parseReport(body, maxStatsDays),
+    offset: readInteger(body, 'offset', { minimum: 0, maximum: maxOffset }) ?? 0,
+    limit: readInteger(body, 'limit', { minimum: 1, maximum: maxStatsCampaigns }) ?? maxStatsCampaigns,
+  };
+}
+
+/** What figures are asked for of so many days. @throws ServiceError STATS_FIELD_INVALID for the first field that is wrong */
+export function parseReport(body: Body, maxDays: number): ReportAsked {
   const requestId = readRequestId(body);
   const campaignIds = readCampaignIds(body.campaign_ids);
   const startDate = readDate(body, 'start_date');
   const endDate = readDate(body, 'end_date');
   const days = (Date.parse(endDate) - Date.parse(startDate)) / dayMilliseconds;
   if (days < 0) throw invalid('end_date', 'must not be before start_date');
-  if (days > maxStatsDays) throw invalid('end_date', `must be at most ${maxStatsDays} days after start_date`);
-  return {
-    requestId,
-    campaignIds,
-    startDate,
-    endDate,
-    attribution: readChoice(body, 'attribution_type', attributionTypes),
-    metric: readChoice(body, 'metric_type', ['TOTAL', 'UNIQUE']),
-    offset: readInteger(body, 'offset', { minimum: 0, maximum: maxOffset }) ?? 0,
-    limit: readInteger(body, 'limit', { minimum: 1, maximum: maxStatsCampaigns }) ?? maxStatsCampaigns,
-  };
+  if (days > maxDays) throw invalid('end_date', `must be at most ${maxDays} days after start_date`);
+  const attribution = readChoice(body, 'attribution_type', attributionTypes);
+  const metric = readChoice(body, 'metric_type', ['TOTAL', 'UNIQUE']);
+  return { requestId, campaignIds, startDate, endDate, attribution, metric };
 }
 
 export function invalid(field: string, reason: string): ServiceError {

@@ -21,11 +21,20 @@ export const statsErrors: Partial<Record<ErrorName, Wire>> = {
   BODY_TOO_LARGE: { status: 413, title: 'Payload Too Large' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported Media Type' },
   MEDIA_TYPE_MISSING: { status: 415, title: 'Unsupported Media Type' },
+  REPORT_FILES_LIMITED: { status: 409, title: 'Conflict' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'Invalid Field Value' },
+  IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },
   STATS_RATE_LIMITED: { status: 429, title: 'Too Many Requests' },
   OVERLOADED: { status: 503, title: 'Service Unavailable' },
   STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
   STORAGE_REFUSES_WRITES: { status: 503, title: 'Service Unavailable' },
   INTERNAL: { status: 500, title: 'Server Error' },
+};
+
+/** Of reading a report file (fact 7): the one says what is wrong, the other nothing. */
+export const reportFileErrors: Partial<Record<ErrorName, { status: number }>> = {
+  REPORT_FILE_UNREADABLE: { status: 400 },
+  REPORT_SIGNATURE_INVALID: { status: 401 },
 };
 
 export function presentStatsError(
@@ -36,7 +45,7 @@ export function presentStatsError(
   const wire = statsErrors[error.code] ?? statsErrors.INTERNAL!;
   const { retryAfterSeconds } = error.context;
   if (wire.status === 401) reply.header('www-authenticate', 'Basic realm="carillon", charset="UTF-8"');
-  if (wire.status === 405) reply.header('allow', 'POST');
+  if (wire.status === 405) reply.header('allow', String(error.context.members?.['allow'] ?? 'POST'));
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   return reply.code(wire.status).send({ title: wire.title, description: error.message, code: makeRequestId() });
 }

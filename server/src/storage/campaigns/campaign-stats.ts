@@ -44,18 +44,33 @@ export async function countStatsCampaigns(tx: Queryable, query: StatsQuery): Pro
   return row!.total;
 }
 
+const statsColumns = (tx: Queryable) => tx`
+  campaigns.id, campaigns.name, campaigns.delivery_type as "deliveryType", campaigns.platforms,
+  campaigns.conversion_goals as goals, campaigns.variants -> 'locales' as locales,
+  jsonb_array_length(campaigns.variants -> 'percents') as variations`;
+
 /** Newest first, ties by id. Indexes as above. */
 export async function listStatsCampaigns(
   tx: Queryable,
   { offset, limit, ...query }: StatsQuery & { offset: number; limit: number },
 ): Promise<StatsCampaign[]> {
   return tx<StatsCampaign[]>`
-    select campaigns.id, campaigns.name, campaigns.delivery_type as "deliveryType", campaigns.platforms,
-      campaigns.conversion_goals as goals, campaigns.variants -> 'locales' as locales,
-      jsonb_array_length(campaigns.variants -> 'percents') as variations
+    select ${statsColumns(tx)}
     from campaigns where ${matching(tx, query)}
     order by campaigns.created_at desc, campaigns.id desc
     offset ${offset} limit ${limit}`;
+}
+
+/** The next of them by their ids, newest first: those that are made meanwhile are not met twice. Indexes as above. */
+export async function listReportedCampaigns(
+  tx: Queryable,
+  { before, limit, ...query }: StatsQuery & { before: string | undefined; limit: number },
+): Promise<StatsCampaign[]> {
+  return tx<StatsCampaign[]>`
+    select ${statsColumns(tx)} from campaigns
+    where ${matching(tx, query)} ${before === undefined ? tx`` : tx`and campaigns.id < ${before}`}
+    order by campaigns.id desc
+    limit ${limit}`;
 }
 
 export type AskedRuns = StatsSpan & { campaignIds: string[] };

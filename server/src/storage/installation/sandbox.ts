@@ -47,6 +47,8 @@ export const emptiedTables = [
   'event_stream_batches',
   'event_stream_marks',
   'event_streams',
+  'report_file_pieces',
+  'report_files',
   'merged_users',
   'push_addresses',
   'runs',

@@ -1,0 +1,179 @@
+import type { AttributionType } from '../../domain/campaigns/attribution.ts';
+import type { FigureMetric } from '../../domain/campaigns/campaign-figures.ts';
+import type { Lease } from '../../domain/lease.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
+
+/** Whose figures a file has, of which days (YYYY-MM-DD in the workspace's zone, both included), counted how. */
+export type ReportRequest = {
+  campaignIds: string[] | undefined;
+  startDate: string;
+  endDate: string;
+  attribution: AttributionType;
+  metric: FigureMetric;
+};
+
+export type NewReportFile = {
+  id: string;
+  workspaceId: string;
+  name: string;
+  request: ReportRequest;
+  key: { id: string; generation: number };
+  signatureHash: Buffer;
+  at: Date;
+  expiresAt: Date;
+};
+
+/** Of two at once the second waits for the first. Index: report_files_workspace. @returns whether there was a place for it */
+export async function insertReportFile(tx: Transaction, file: NewReportFile & { maxFiles: number }): Promise<boolean> {
+  await tx`select 1 from workspaces where id = ${file.workspaceId} for no key update`;
+  const rows = await tx`
+    insert into report_files (
+      id, workspace_id, name, request, key_id, key_generation, signature_hash, next_at, created_at, expires_at
+    )
+    select ${file.id}, ${file.workspaceId}, ${file.name}, ${tx.json(file.request)}, ${file.key.id},
+      ${file.key.generation}::integer, ${file.signatureHash}, ${file.at}::timestamptz, ${file.at}::timestamptz,
+      ${file.expiresAt}::timestamptz
+    where (
+      select count(*) from report_files where workspace_id = ${file.workspaceId} and expires_at > ${file.at}
+    ) < ${file.maxFiles}
+    returning 1`;
+  return rows.length === 1;
+}
+
+export type ReportFile = {
+  id: string;
+  name: string;
+  request: ReportRequest;
+  state: 'WAITING' | 'READY' | 'FAILED';
+  campaigns: number | null;
+  bytes: number | null;
+  reason: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+};
+
+/** Newest first, without those that are gone. Index: report_files_workspace. */
+export async function listReportFiles(
+  tx: Queryable,
+  { workspaceId, at }: { workspaceId: string; at: Date },
+): Promise<ReportFile[]> {
+  return tx<ReportFile[]>`
+    select id, name, request, state, campaigns, bytes, reason, created_at as "createdAt", expires_at as "expiresAt"
+    from report_files where workspace_id = ${workspaceId} and expires_at > ${at}
+    order by id desc`;
+}
+
+export type ReadableReport = Pick<ReportFile, 'id' | 'state' | 'bytes' | 'reason' | 'expiresAt'> & {
+  signatureHash: Buffer;
+  /** The key behind it is what it was when the file was asked for. */
+  isKeyCurrent: boolean;
+};
+
+/** Indexes: report_files_name_key, api_keys primary key. */
+export async function findReadableReport(
+  tx: Queryable,
+  { workspaceId, name }: { workspaceId: string; name: string },
+): Promise<ReadableReport | undefined> {
+  const [row] = await tx<ReadableReport[]>`
+    select report_files.id, report_files.state, report_files.bytes, report_files.reason,
+      report_files.expires_at as "expiresAt", report_files.signature_hash as "signatureHash",
+      exists (
+        select 1 from api_keys
+        where api_keys.id = report_files.key_id and api_keys.generation = report_files.key_generation
+          and api_keys.archived_at is null
+      ) as "isKeyCurrent"
+    from report_files where report_files.name = ${name} and report_files.workspace_id = ${workspaceId}`;
+  return row;
+}
+
+/** Index: primary key. */
+export async function findReportPiece(
+  tx: Queryable,
+  { reportId, number }: { reportId: string; number: number },
+): Promise<Buffer | undefined> {
+  const [row] = await tx<{ bytes: Buffer }[]>`
+    select bytes from report_file_pieces where report_id = ${reportId} and number = ${number}`;
+  return row?.bytes;
+}
+
+export type DueReport = { id: string; workspaceId: string; attempts: number; request: ReportRequest };
+
+/**
+ * Takes the file that has waited the longest, with the attempt counted before anything is made, and deletes what an attempt
+ * before left. One that another node makes is skipped. Index: report_files_due.
+ */
+export async function claimReportFile(database: Database, claim: { at: Date } & Lease): Promise<DueReport | undefined> {
+  const [row] = await database<DueReport[]>`
+    with due as (
+      select id from report_files
+      where state = 'WAITING' and next_at <= ${claim.at} and (lease_until is null or lease_until <= ${claim.leasedAt})
+      order by next_at, id limit 1
+      for update skip locked
+    ), dropped as (
+      delete from report_file_pieces using due where report_file_pieces.report_id = due.id
+    )
+    update report_files as files set lease_until = ${claim.leaseUntil}, attempts = files.attempts + 1
+    from due where files.id = due.id
+    returning files.id, files.workspace_id as "workspaceId", files.attempts, files.request`;
+  return row;
+}
+
+type Attempt = { id: string; attempts: number };
+
+/**
+ * Stores a piece and prolongs the lease. Index: primary keys.
+ *
+ * @returns whether the attempt still has the file
+ */
+export async function addReportPiece(
+  tx: Queryable,
+  { id, attempts, ...piece }: Attempt & { number: number; bytes: Buffer; leaseUntil: Date },
+): Promise<boolean> {
+  const rows = await tx`
+    with held as (
+      update report_files set lease_until = ${piece.leaseUntil}
+      where id = ${id} and attempts = ${attempts} and state = 'WAITING'
+      returning id, workspace_id
+    )
+    insert into report_file_pieces (report_id, number, workspace_id, bytes)
+    select id, ${piece.number}::integer, workspace_id, ${piece.bytes} from held
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** The file is made. Guarded by the attempt. Index: primary key. */
+export async function endReportFile(
+  tx: Queryable,
+  { id, attempts, ...file }: Attempt & { campaigns: number; bytes: number; at: Date },
+): Promise<void> {
+  await tx`
+    update report_files
+    set state = 'READY', next_at = null, lease_until = null, campaigns = ${file.campaigns}, bytes = ${file.bytes},
+      ended_at = ${file.at}
+    where id = ${id} and attempts = ${attempts} and state = 'WAITING'`;
+}
+
+/** It could not be made, and is tried again or given up, with what was made of it. Guarded as endReportFile. Index: primary key. */
+export async function keepReportFile(
+  tx: Queryable,
+  { id, attempts, ...failed }: Attempt & { reason: string; nextAt: Date | undefined; at: Date },
+): Promise<void> {
+  const isLast = failed.nextAt === undefined;
+  await tx`
+    update report_files
+    set state = ${isLast ? 'FAILED' : 'WAITING'}, lease_until = null, reason = ${failed.reason},
+      next_at = ${failed.nextAt ?? null}, ended_at = ${isLast ? failed.at : null}
+    where id = ${id} and attempts = ${attempts} and state = 'WAITING'`;
+}
+
+/** Files that are gone, with their pieces. Index: report_files_expiry. */
+export async function deleteExpiredReportFiles(
+  tx: Queryable,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const rows = await tx`
+    delete from report_files where id in (
+      select id from report_files where expires_at <= ${before} order by expires_at limit ${limit} for update skip locked
+    )`;
+  return rows.count;
+}
