@@ -1354,7 +1354,7 @@ export type CampaignRequestV1 = {
 };
 
 export type CampaignSchedule = {
-  /** ASAP, AT_FIXED_TIME or SEND_IN_USER_TIMEZONE */
+  /** ASAP, AT_FIXED_TIME, SEND_IN_USER_TIMEZONE or SEND_IN_BTS: at the best time of each user */
   delivery_type?: string;
 
   /** YYYY-MM-DDThh:mm:ss */
@@ -1366,9 +1366,16 @@ export type CampaignSchedule = {
   /** V5; default: the zone of the workspace. V1 is in UTC */
   timezone?: string;
   periodic_details?: CampaignPeriod;
+  bts_details?: {
+    /** From the start; default 24 */
+    window_in_hours?: number;
 
-  /** Refused */
-  bts_details?: Record<string, unknown>;
+    /** SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND */
+    if_best_time_is_unknown?: string;
+
+    /** SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND */
+    if_best_time_is_outside?: string;
+  };
   user_timezone_details?: {
     /** Default false: not sent to them */
     send_if_user_timezone_has_passed?: boolean;
@@ -2254,6 +2261,7 @@ export type ExplanationStep =
   | 'ACCEPTED'
   | 'APP_NOT_MEANT'
   | 'AUDIENCE_FORGOTTEN'
+  | 'BEST_TIME'
   | 'CAMPAIGN_AUDIENCE_LIMIT'
   | 'CAMPAIGN_CONTROL_GROUP'
   | 'CAMPAIGN_SEND_LIMIT'

@@ -11,6 +11,8 @@ import {
   presentFrequencyCap,
 } from '../../src/domain/eligibility/workspace-controls.ts';
 import type { WorkspaceControls } from '../../src/domain/eligibility/workspace-controls.ts';
+import { bestTimeOf } from '../../src/domain/timing/best-time.ts';
+import type { BestTime } from '../../src/domain/timing/best-time.ts';
 import type { LocalSend } from '../../src/domain/timing/local-send.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');
@@ -25,7 +27,7 @@ const none: WorkspaceControls = {
   timeZone: 'UTC',
 };
 const run = {
-  ...{ id: 'run', campaignId: 'this', startedAt: now },
+  ...{ id: 'run', campaignId: 'this', startedAt: now, start: now },
   sendUntil: new Date(now.getTime() + 36 * hour),
   queueUntil: null as Date | null,
 };
@@ -41,6 +43,7 @@ type Case = {
   controls?: Partial<WorkspaceControls>;
   settings?: Partial<DeliverySettings>;
   localSend?: LocalSend;
+  bestTime?: BestTime;
   user?: Partial<EligibilityUser>;
   run?: Partial<typeof run>;
 };
@@ -50,12 +53,14 @@ function admit(given: Case) {
     settings: { ...defaultDeliverySettings, ...given.settings },
     controls: { ...none, ...given.controls },
     localSend: given.localSend ?? null,
+    bestTime: given.bestTime ?? null,
     isTest: false,
   });
   if (!rules) return 'no gate';
   const eligibility = makeDecideEligibility(rules, { run: { ...run, ...given.run }, now })({
     timeZone: null,
     messages: [],
+    opens: [],
     ...given.user,
   });
   if (eligibility.kind === 'send') return 'send';
@@ -76,6 +81,7 @@ describe('a gate', () => {
       settings: defaultDeliverySettings,
       controls: { ...none, quietHours },
       localSend: null,
+      bestTime: null,
       isTest: true,
     };
     expect(eligibilityRulesOf(isTest)).toBeUndefined();
@@ -337,6 +343,42 @@ describe('a gate', () => {
     ],
   ])('a local time: %s', (_name, given, expected) => {
     expect(admit(given)).toBe(expected);
+  });
+});
+
+describe('a best time', () => {
+  const policy: BestTime = { windowHours: 6, ifUnknown: 'SEND_AT_START', ifOutside: 'SEND_AT_END' };
+  const opens = (byHour: Record<number, number>) => Array.from({ length: 24 }, (_, hour) => byHour[hour] ?? 0);
+  const hourOf = (byHour: Record<number, number>, more: Partial<BestTime> = {}) => {
+    const at = bestTimeOf({ ...policy, ...more }, { opens: opens(byHour), start: now });
+    return at && (at.getTime() - now.getTime()) / hour;
+  };
+  test.each<[string, Record<number, number>, Partial<BestTime>, number | undefined]>([
+    ['is the hour with the most opens', { 1: 2, 4: 3 }, {}, 4],
+    ['counts the hours beside it half', { 1: 3, 3: 2, 4: 2, 5: 2 }, {}, 4],
+    ['goes round the day', { 23: 2, 0: 2, 1: 2, 5: 4 }, {}, 0],
+    ['is the earliest of equal ones', { 2: 3, 5: 3 }, {}, 2],
+    ['is not known of two opens', { 4: 2 }, {}, 0],
+    ['is at the end if the campaign says so', { 4: 2 }, { ifUnknown: 'SEND_AT_END' }, 6],
+    ['or never', {}, { ifUnknown: 'DO_NOT_SEND' }, undefined],
+    ['outside the hours is at the end', { 12: 5 }, {}, 6],
+    ['at the start', { 12: 5 }, { ifOutside: 'SEND_AT_START' }, 0],
+    ['or never', { 6: 5 }, { ifOutside: 'DO_NOT_SEND' }, undefined],
+    ['in the last of the hours is within', { 5: 5 }, { ifOutside: 'DO_NOT_SEND' }, 5],
+  ])('%s', (_name, byHour, more, expected) => {
+    expect(hourOf(byHour, more)).toBe(expected);
+  });
+
+  test('comes before quiet hours, and is asked again when it has come', () => {
+    const quietHours = { from: '11:00', to: '20:00', mode: 'DROP' } as const;
+    const user = { opens: opens({ 3: 5 }) };
+    expect(admit({ bestTime: policy, controls: { quietHours }, user })).toBe(
+      'BEST_TIME until 2026-03-10T15:00:00.000Z',
+    );
+    expect(admit({ bestTime: policy, controls: { quietHours }, user, run: { start: ago(3) } })).toBe('QUIET_HOURS');
+    expect(admit({ bestTime: policy, user, run: { start: ago(3) } })).toBe('send');
+    const never = { ...policy, ifUnknown: 'DO_NOT_SEND' } as const;
+    expect(admit({ bestTime: never, user: { opens: opens({}) } })).toBe('BEST_TIME');
   });
 });
 

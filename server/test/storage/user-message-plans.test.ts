@@ -13,6 +13,8 @@ import {
   reserveUserMessages,
   withdrawUserMessages,
 } from '../../src/storage/users/user-messages.ts';
+import { deleteSeats, findSeatOutcomes, findSeats, listSeats } from '../../src/storage/runs/audience-seats.ts';
+import { findOpenHours } from '../../src/storage/users/open-hours.ts';
 import { collectPlans, collectPlansOfSent } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -61,6 +63,14 @@ beforeAll(async () => {
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
     select 'W', number % 256, lpad(to_hex(number), 24, '0'), 1, '{r1}', '{c1}', array[timestamptz '2026-03-01'], '{true}'
     from generate_series(1, ${userCount}) as number`;
+  await database`
+    insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
+    select 'l', 'r1', number % 256, lpad(to_hex(number), 24, '0'), 'W' from generate_series(1, ${userCount}) as number`;
+  await database`
+    insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
+      count, first_at)
+    select 'W', number % 256, 'c1', 'd' || number, 'CLICK', 'r' || run, 'ANDROID', '{}', 0, '2026-03-01'
+    from generate_series(1, ${userCount}) as number, generate_series(1, 2) as run`;
 });
 afterAll(() => bundle.drop());
 
@@ -81,6 +91,32 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
     (tx) =>
       findUsersForEligibility(tx, { workspaceId, users: window, zoneAttribute: 'time_zone', withMessages: 'yes' }),
     ['users_pkey', 'user_messages_pkey'],
+  ],
+  [
+    'a window at its best time',
+    (tx) =>
+      findOpenHours(tx, { workspaceId, users: window, since: new Date('2026-01-01'), start: new Date('2026-03-02') }),
+    ['devices_workspace_id_bucket_user_id_device_id', 'device_interactions_device'],
+  ],
+  [
+    'a window that takes seats',
+    (tx) => findSeats(tx, { limitId: 'l', runId: 'r1', users: window }),
+    ['audience_seats_pkey'],
+  ],
+  [
+    'a window that ends seats',
+    (tx) => deleteSeats(tx, { limitId: 'l', runId: 'r1', users: window }),
+    ['audience_seats_pkey'],
+  ],
+  [
+    'what became of seats',
+    (tx) => findSeatOutcomes(tx, { day: '2026-03-01', runNumber: 1, users: window }),
+    ['deliveries_20260301'],
+  ],
+  [
+    'the seats of a limit',
+    (tx) => listSeats(tx, { limitId: 'l', after: undefined, limit: 5_000 }),
+    ['audience_seats_pkey'],
   ],
   [
     'a window written down',
@@ -129,7 +165,8 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   const plans: string[] = [];
   await statement(collectPlansOfSent(bundle.application.forWorkspace('W'), plans));
   const all = plans.join('\n');
-  for (const table of ['users', 'user_messages', 'devices', 'deliveries', 'segment_members'])
+  const read = ['users', 'user_messages', 'devices', 'deliveries', 'segment_members'];
+  for (const table of [...read, 'audience_seats', 'device_interactions'])
     expect(all).not.toMatch(new RegExp(`Seq Scan on ${table}`));
   // Of rows that are given to a cluster to insert the plan ends where they are told to their shards.
   const isGiven = isOnCluster && name === 'a window written down';

@@ -92,16 +92,18 @@ function contentSentence(body: CampaignBody, platform: Platform): string {
   ].join('');
 }
 
+const ownTimes: Record<string, string> = {
+  SEND_IN_USER_TIMEZONE: ', in the earliest time zone; everyone gets it at that time in their own zone',
+  SEND_IN_BTS: ', and to everyone at the hour after it at which they open messages',
+};
+
 function scheduleSentences({ body, check }: CampaignForm): string[] {
   const occurrences = check?.schedule?.occurrences ?? [];
   const [first] = occurrences;
   const at = first
     ? `${first.local.date} at ${first.local.time} ${first.timeZone} (${first.at.slice(0, 16).replace('T', ' ')} UTC)`
     : 'a time that is still missing';
-  const own =
-    textAt(body, `${scheduling}.delivery_type`).toUpperCase() === 'SEND_IN_USER_TIMEZONE'
-      ? ', in the earliest time zone; everyone gets it at that time in their own zone'
-      : '';
+  const own = ownTimes[textAt(body, `${scheduling}.delivery_type`).toUpperCase()] ?? '';
   switch (timingKind(body)) {
     case 'now':
       return ['It is sent at once.'];

@@ -19,7 +19,7 @@ export function timingKind(body: CampaignBody): TimingKind {
     case 'BUSINESS_EVENT_TRIGGERED':
       return 'event';
     default:
-      return ['AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE'].includes(
+      return ['AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE', 'SEND_IN_BTS'].includes(
         textAt(body, `${scheduling}.delivery_type`).toUpperCase(),
       )
         ? 'once'

@@ -1,6 +1,8 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign-search.ts';
 import { findTimeZone, noTimeZone } from '../timing/time-zone.ts';
+import type { BestTime } from '../timing/best-time.ts';
 import type { PassedPolicy } from '../timing/timing.ts';
+import { readBestTime } from './read-best-time.ts';
 import { readPeriod } from './read-period.ts';
 import type { Period } from './read-period.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
@@ -9,7 +11,7 @@ import type { RequestReader } from '../request-reader/request-reader.ts';
 export type SentTime = { date: string; time: string } | { at: Date };
 
 /** `scheduling_details` before anybody looked at the clock. `timeZone` undefined: the workspace's. */
-export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy } & (
+export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy; bestTime?: BestTime } & (
   | { kind: 'asap' }
   | { kind: 'once'; start: SentTime }
   | { kind: 'repeated'; start: SentTime; expiry: SentTime | undefined; period: Period }
@@ -21,11 +23,9 @@ export function readSchedule(
   details: RequestReader,
   deliveryType: CampaignDeliveryType | undefined,
 ): Schedule | undefined {
-  details.refuse('bts_details');
   details.requires('delivery_type');
-  // SEND_IN_BTS is documented and not carried out.
-  const type = details.choice('delivery_type', ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE']);
-  const zoned = readUserZone(details, type);
+  const type = details.choice('delivery_type', ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE', 'SEND_IN_BTS']);
+  const own = { ...readUserZone(details, type), ...readBestTime(details, type) };
   const named = details.text('timezone', 100);
   const timeZone = named === undefined ? undefined : findTimeZone(named);
   if (named !== undefined && timeZone === undefined) details.invalid('timezone', noTimeZone);
@@ -39,16 +39,17 @@ export function readSchedule(
     case 'ONE_TIME':
       if (expiry) details.invalid('expiry_time', 'is for campaigns that are sent more than once');
       if (type === 'ASAP') return { kind: 'asap', timeZone };
-      return start && { kind: 'once', start, timeZone, ...zoned };
+      return start && { kind: 'once', start, timeZone, ...own };
     case 'PERIODIC': {
       if (type === 'ASAP') details.invalid('delivery_type', 'must name a time for a campaign of type PERIODIC');
       if (details.requires('periodic_details') && !expiry && !hasCount(details)) details.missing('expiry_time');
       const period = readPeriod(details.part('periodic_details'));
-      return start && period && { kind: 'repeated', start, expiry, period, timeZone, ...zoned };
+      return start && period && { kind: 'repeated', start, expiry, period, timeZone, ...own };
     }
     case 'EVENT_TRIGGERED':
     case 'BUSINESS_EVENT_TRIGGERED':
-      if (zoned) details.invalid('delivery_type', 'must be ASAP or AT_FIXED_TIME for a campaign of an event');
+      if (own.inUserZone || own.bestTime)
+        details.invalid('delivery_type', 'must be ASAP or AT_FIXED_TIME for a campaign of an event');
       return { kind: 'triggered', start, expiry, timeZone };
     default:
       return undefined;

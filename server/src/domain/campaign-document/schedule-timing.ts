@@ -4,6 +4,7 @@ import { addDays, localDate, localTime, toInstant } from '../timing/local-time.t
 import { firstZone } from '../timing/local-send.ts';
 import { nextOccurrences } from '../timing/next-occurrences.ts';
 import { resolveTimeZoneAlias } from '../timing/time-zone.ts';
+import type { BestTime } from '../timing/best-time.ts';
 import type { PassedPolicy, Timing } from '../timing/timing.ts';
 import type { RequestFault } from '../errors.ts';
 import type { Period } from './read-period.ts';
@@ -28,7 +29,7 @@ export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Ti
       const local = toLocal(schedule.start, timeZone);
       const at = toInstant({ ...local, timeZone });
       if (at <= context.now) return fault('start_time', 'is in the past');
-      return { kind: 'later', at, ...local, timeZone, ...userZoneOf(schedule) };
+      return { kind: 'later', at, ...local, timeZone, ...ofEachUser(schedule) };
     }
     case 'repeated':
       return repeatedTiming(schedule, { ...context, timeZone });
@@ -55,7 +56,7 @@ function repeatedTiming(
 ): Timing | { fault: RequestFault } {
   const { start, expiry, period } = schedule;
   const { date: firstDate, time } = toLocal(start, timeZone);
-  const zoned = userZoneOf(schedule);
+  const zoned = schedule.inUserZone !== undefined;
   if (rule === 'to come' && toInstant({ date: firstDate, time, timeZone }) <= now)
     return fault('start_time', 'is in the past');
   // Its first send would leave out whole zones, and nobody would see why.
@@ -63,7 +64,7 @@ function repeatedTiming(
     return fault('start_time', 'has passed in some time zones: begin a day later');
   const byCount = period.occurrences === undefined ? lastYear : lastByCount(period, firstDate);
   const byTime = expiry === undefined ? lastYear : lastByTime(expiry, { time, timeZone });
-  const base = { firstDate, endDate: byCount < byTime ? byCount : byTime, time, timeZone, ...zoned };
+  const base = { firstDate, endDate: byCount < byTime ? byCount : byTime, time, timeZone, ...ofEachUser(schedule) };
   const calendar = calendarRuleOf(period, firstDate);
   const timing: Timing = calendar
     ? { kind: 'calendar', rule: calendar, ...base }
@@ -74,8 +75,8 @@ function repeatedTiming(
 }
 
 /** Stored only where requested; timings at a single instant are unchanged. */
-function userZoneOf({ inUserZone }: Schedule): { inUserZone: PassedPolicy } | undefined {
-  return inUserZone && { inUserZone };
+function ofEachUser({ inUserZone, bestTime }: Schedule): { inUserZone?: PassedPolicy; bestTime?: BestTime } {
+  return { ...(inUserZone && { inUserZone }), ...(bestTime && { bestTime }) };
 }
 
 const lastYear = '9999-12-31';

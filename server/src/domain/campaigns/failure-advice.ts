@@ -53,6 +53,8 @@ const ours: Record<string, string> = {
     'Nothing to do: the campaign was sent to as many people as its limit allows (campaign_audience_limit).',
   CAMPAIGN_SEND_LIMIT:
     'Nothing to do: these people had as many messages of the campaign as its own limit allows (limit_send_config).',
+  BEST_TIME:
+    'The best time of these people is not known, or not within the hours of the campaign; bts_details can send to them at its start or end.',
   FREQUENCY_CAP:
     'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
   MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',

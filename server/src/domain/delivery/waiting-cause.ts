@@ -26,6 +26,8 @@ export function tellWaitingCause({ platform, code }: { platform: Platform; code:
       return own('it is night for these people');
     case 'USER_TIME_ZONE':
       return own('the local time of these people has not come');
+    case 'BEST_TIME':
+      return own('the hour at which these people open messages has not come');
     case 'CAMPAIGN_AUDIENCE_LIMIT':
       return own('the campaign’s limit may be used up by messages that are on their way');
     case 'FREQUENCY_CAP':

@@ -1,3 +1,5 @@
+import { bestTimeOf } from '../timing/best-time.ts';
+import type { BestTime, OpensByHour } from '../timing/best-time.ts';
 import { decideLocalSend } from '../timing/local-send.ts';
 import { findTimeZone } from '../timing/time-zone.ts';
 import { controlGroups } from '../experiments/control-groups.ts';
@@ -14,6 +16,7 @@ export const eligibilityCodes = [
   'MINIMUM_DELAY',
   'QUIET_HOURS',
   'USER_TIME_ZONE',
+  'BEST_TIME',
   'TIME_ZONE_UNKNOWN',
 ] as const;
 export type EligibilityCode = (typeof eligibilityCodes)[number];
@@ -30,13 +33,15 @@ export type Eligibility =
 /** A message that was sent to a user, or is about to be. */
 export type UserMessage = { runId: string; campaignId: string; sentAt: Date; isCounted: boolean };
 
-export type EligibilityUser = { timeZone: string | null; messages: readonly UserMessage[] };
+export type EligibilityUser = { timeZone: string | null; messages: readonly UserMessage[]; opens: OpensByHour };
 
 /** `queueUntil`: until then whoever is held back is queued; null: nobody is. */
 export type EligibilityRun = {
   id: string;
   campaignId: string;
   startedAt: Date;
+  /** When it was meant to begin. */
+  start: Date;
   sendUntil: Date;
   queueUntil: Date | null;
 };
@@ -50,7 +55,9 @@ export function makeDecideEligibility(
   { run, now }: { run: EligibilityRun; now: Date },
 ): (user: EligibilityUser) => Eligibility {
   const byZone = new Map<string | null, Eligibility>();
-  return ({ timeZone, messages }) => {
+  return ({ timeZone, messages, opens }) => {
+    const early = rules.bestTime && askBestTime(rules.bestTime, { opens, run, now });
+    if (early) return early;
     let clock = byZone.get(timeZone);
     if (!clock) {
       clock = askClock(rules, { named: timeZone, run, now });
@@ -58,6 +65,16 @@ export function makeDecideEligibility(
     }
     return clock.kind === 'send' ? askMessages(rules, { messages, run, now }) : clock;
   };
+}
+
+/** Asked again when the hour has come, with the same opens. */
+function askBestTime(
+  bestTime: BestTime,
+  { opens, run, now }: { opens: OpensByHour; run: EligibilityRun; now: Date },
+): Eligibility | undefined {
+  const at = bestTimeOf(bestTime, { opens, start: run.start });
+  if (!at) return { kind: 'withhold', code: 'BEST_TIME' };
+  return at > now ? hold({ code: 'BEST_TIME', until: at, run }) : undefined;
 }
 
 type ClockQuestion = { named: string | null; run: EligibilityRun; now: Date };

@@ -1,4 +1,5 @@
 import type { DeliverySettings } from '../campaigns/delivery-settings.ts';
+import type { BestTime } from '../timing/best-time.ts';
 import type { LocalSend } from '../timing/local-send.ts';
 import type { Allowance } from './allowance.ts';
 import type { FrequencyCap, QuietHours, WorkspaceControls } from './workspace-controls.ts';
@@ -15,6 +16,8 @@ export type EligibilityRules = {
   sendLimit: Allowance | null;
   /** Sent to everyone at this local time. */
   localSend: LocalSend | null;
+  /** Sent to each user at an hour of its own. */
+  bestTime: BestTime | null;
   /** How its messages are written down; null: not at all, because nobody would ask for them. */
   record: { isCounted: boolean } | null;
   zone: { attribute: string; fallback: string };
@@ -25,10 +28,13 @@ export const needsZone = (rules: EligibilityRules): boolean => rules.quietHours 
 export const needsMessages = (rules: EligibilityRules): boolean =>
   rules.record !== null || rules.caps.length > 0 || rules.otherDelayMinutes !== null;
 
+export const needsOpens = (rules: EligibilityRules): boolean => rules.bestTime !== null;
+
 type RunSettings = {
   settings: DeliverySettings;
   controls: WorkspaceControls;
   localSend: LocalSend | null;
+  bestTime: BestTime | null;
   isTest: boolean;
 };
 
@@ -40,6 +46,7 @@ export function eligibilityRulesOf({
   settings,
   controls,
   localSend,
+  bestTime,
   isTest,
 }: RunSettings): EligibilityRules | undefined {
   if (isTest) return undefined;
@@ -55,8 +62,9 @@ export function eligibilityRulesOf({
     ownDelayMinutes,
     sendLimit,
     localSend,
+    bestTime,
     record: isCounted || ownDelayMinutes !== null || sendLimit ? { isCounted } : null,
     zone: { attribute: controls.zoneAttribute, fallback: controls.timeZone },
   };
-  return needsZone(rules) || needsMessages(rules) ? rules : undefined;
+  return needsZone(rules) || needsMessages(rules) || needsOpens(rules) ? rules : undefined;
 }

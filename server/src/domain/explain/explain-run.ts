@@ -25,6 +25,7 @@ export const steps = [
   'CHANGED_SINCE',
   ...controlGroups,
   'TIME_ZONE_UNKNOWN',
+  'BEST_TIME',
   'USER_TIME_ZONE',
   'QUIET_HOURS',
   'CAMPAIGN_SEND_LIMIT',
@@ -197,6 +198,7 @@ function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]
 
 const eligibilitySteps: readonly string[] = [
   ...controlGroups,
+  'BEST_TIME',
   'USER_TIME_ZONE',
   'QUIET_HOURS',
   'CAMPAIGN_SEND_LIMIT',

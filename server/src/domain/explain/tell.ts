@@ -26,6 +26,7 @@ const sentences: Record<Step, string> = {
   CAMPAIGN_CONTROL_GROUP:
     'The person is in the control group of the campaign, which gets nothing of it to be compared with.',
   TIME_ZONE_UNKNOWN: 'The time zone that is stored of the person is not one, so nobody can say when to send.',
+  BEST_TIME: 'The hour at which the person opens messages decided.',
   USER_TIME_ZONE: 'The time of the campaign decided, in the zone of the person.',
   QUIET_HOURS: 'It was within the quiet hours of the person.',
   CAMPAIGN_SEND_LIMIT: 'The person had got as many messages of this campaign as its limit allows in that time.',

@@ -294,6 +294,27 @@ export const campaignLimitTexts: {
       source: 'decision D37',
       setting: 'CARILLON_LATE_SEND_MINUTES',
     },
+    minOpensOfBestTime: {
+      what: 'Opened messages of a user from which a best time is known',
+      unit: 'messages',
+      per: 'user',
+      whenReached: 'With fewer, `if_best_time_is_unknown` says when the user is sent to.',
+      source: 'ours',
+    },
+    bestTimeDays: {
+      what: 'Time before a send whose opens tell the best time',
+      unit: 'days',
+      per: 'user',
+      whenReached: 'Older ones are not looked at.',
+      source: 'ours',
+    },
+    maxBestTimeHours: {
+      what: 'Longest `window_in_hours` of a campaign at the best time',
+      unit: 'hours',
+      per: 'campaign',
+      whenReached: 'CAMPAIGN_REQUEST_INVALID',
+      source: 'ours',
+    },
     maxRepeatAfterDays: {
       what: 'Longest `repeatAfter` of a periodic push',
       unit: 'days',

@@ -2,8 +2,15 @@ import type { Clock } from '../../clock.ts';
 import { deliverySettings, queueUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { makeDecideEligibility } from '../../domain/eligibility/decide-eligibility.ts';
 import type { Eligibility } from '../../domain/eligibility/decide-eligibility.ts';
-import { eligibilityRulesOf, needsMessages, needsZone } from '../../domain/eligibility/eligibility-rules.ts';
+import {
+  eligibilityRulesOf,
+  needsMessages,
+  needsOpens,
+  needsZone,
+} from '../../domain/eligibility/eligibility-rules.ts';
 import type { EligibilityRules } from '../../domain/eligibility/eligibility-rules.ts';
+import { bestTimeOfTiming } from '../../domain/timing/best-time.ts';
+import { bestTimeDays } from '../../domain/timing/limits.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
@@ -13,6 +20,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import { findUsersForEligibility, reserveUserMessages } from '../../storage/users/user-messages.ts';
 import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts';
+import { noOpens } from '../../storage/users/open-hours.ts';
 import type { DeviceToDeliver } from './device-to-deliver.ts';
 import { runLimitOf, seatUsers } from './seat-users.ts';
 
@@ -64,17 +72,19 @@ export async function admitUsers(
   return decisions;
 }
 
-function eligibilityRunOf({ id, campaignId, startedAt, createdAt, sendUntil, settings }: RunToSend) {
+function eligibilityRunOf(run: RunToSend) {
+  const { id, campaignId, startedAt, createdAt, sendUntil, settings } = run;
   return {
-    ...{ id, campaignId, startedAt: startedAt ?? createdAt, sendUntil },
+    ...{ id, campaignId, startedAt: startedAt ?? createdAt, start: startOf(run), sendUntil },
     queueUntil: queueUntil(deliverySettings(settings), sendUntil),
   };
 }
 
 export function eligibilityRulesOfRun(run: RunToSend): EligibilityRules | undefined {
   const { controls, isTest } = run;
-  const localSend = localSendOf(fromStoredTiming(run.timing), run.occurrence);
-  return eligibilityRulesOf({ settings: deliverySettings(run.settings), controls, localSend, isTest });
+  const timing = fromStoredTiming(run.timing);
+  const [localSend, bestTime] = [localSendOf(timing, run.occurrence), bestTimeOfTiming(timing)];
+  return eligibilityRulesOf({ settings: deliverySettings(run.settings), controls, localSend, bestTime, isTest });
 }
 
 type EligibilityQuery = { run: RunToSend; rules: EligibilityRules | undefined; users: UserKey[] };
@@ -83,13 +93,24 @@ async function findForEligibility(
   tx: Transaction,
   { run, rules, users }: EligibilityQuery,
 ): Promise<StoredEligibilityUser[]> {
-  if (!rules) return users.map((user) => ({ ...user, timeZone: null, messages: [], revision: 0 }));
+  if (!rules) return users.map((user) => ({ ...user, timeZone: null, messages: [], opens: noOpens, revision: 0 }));
   return findUsersForEligibility(tx, {
     workspaceId: run.workspaceId,
     users,
     zoneAttribute: needsZone(rules) ? rules.zone.attribute : null,
     withMessages: needsMessages(rules) ? 'yes' : 'no',
+    opensOf: needsOpens(rules) ? opensOfRun(run) : undefined,
   });
+}
+
+/** Opens before its start, whenever it is asked: what is opened meanwhile moves nobody. */
+function opensOfRun(run: RunToSend): { since: Date; start: Date } {
+  const start = startOf(run);
+  return { since: new Date(start.getTime() - bestTimeDays * 86_400_000), start };
+}
+
+function startOf({ occurrence, startedAt, createdAt }: RunToSend): Date {
+  return occurrence ?? startedAt ?? createdAt;
 }
 
 type Writing = { run: RunToSend; record: EligibilityRules['record']; users: StoredEligibilityUser[]; now: Date };

@@ -1,6 +1,7 @@
 import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { decideDueOccurrences } from '../../domain/timing/decide-due-occurrences.ts';
+import { bestTimeOfTiming } from '../../domain/timing/best-time.ts';
 import { isInUserZone, zoneSpanHours } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -111,7 +112,8 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   if (toSend) {
     // A message lives from its firing, not from its acceptance.
     const usualEnd = sendUntil(deliverySettings(campaign.settings), now);
-    const run = { ...toRun(toSend.occurrence), sendUntil: new Date(usualEnd.getTime() + spanHours * 3_600_000) };
+    const livesHours = spanHours + (bestTimeOfTiming(timing)?.windowHours ?? 0);
+    const run = { ...toRun(toSend.occurrence), sendUntil: new Date(usualEnd.getTime() + livesHours * 3_600_000) };
     if (campaign.targetSelector === null) firing.queue.push(run);
     else {
       const found = await resolveTargets(tx, { workspaceId: campaign.workspaceId, selector: campaign.targetSelector });

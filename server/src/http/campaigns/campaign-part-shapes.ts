@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { maxConversionWindowHours, maxNamedApps } from '../../domain/campaigns/limits.ts';
 import { maxCapHours, maxCapMessages, maxLimitedUsers, maxQueueHours } from '../../domain/eligibility/limits.ts';
 import { maxTriggerDelayDays } from '../../domain/triggers/limits.ts';
+import { maxBestTimeHours } from '../../domain/timing/limits.ts';
 import { maxVariations } from '../../domain/experiments/limits.ts';
 import { pushContent as push } from './push-content-shapes.ts';
 import { flag, number, part, text, texts, tree, whole } from './shape-members.ts';
@@ -113,12 +114,16 @@ export const campaignPartShapes = {
   scheduling_details: named(
     'CampaignSchedule',
     part({
-      delivery_type: text('ASAP, AT_FIXED_TIME or SEND_IN_USER_TIMEZONE'),
+      delivery_type: text('ASAP, AT_FIXED_TIME, SEND_IN_USER_TIMEZONE or SEND_IN_BTS: at the best time of each user'),
       start_time: text('YYYY-MM-DDThh:mm:ss'),
       expiry_time: text('YYYY-MM-DDThh:mm:ss'),
       timezone: text('V5; default: the zone of the workspace. V1 is in UTC'),
       periodic_details: periodicDetails,
-      bts_details: tree('Refused'),
+      bts_details: part({
+        window_in_hours: whole(1, maxBestTimeHours, 'From the start; default 24'),
+        if_best_time_is_unknown: text('SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND'),
+        if_best_time_is_outside: text('SEND_AT_START (default), SEND_AT_END or DO_NOT_SEND'),
+      }),
       user_timezone_details: part({
         send_if_user_timezone_has_passed: flag('Default false: not sent to them'),
       }),

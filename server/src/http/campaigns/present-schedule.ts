@@ -2,6 +2,7 @@ import type { CalendarRule } from '../../domain/timing/calendar-rule.ts';
 import { toInstant } from '../../domain/timing/local-time.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { BestTime } from '../../domain/timing/best-time.ts';
 import type { PassedPolicy, Timing } from '../../domain/timing/timing.ts';
 
 type Presented = { scheduling_details?: object };
@@ -49,28 +50,30 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
       return { scheduling_details: { delivery_type: 'ASAP' } };
     case 'later': {
       const schedule_time = `${timing.date}T${withSeconds(timing.time)}`;
-      const { user_timezone_details } = presentType(timing);
+      const { delivery_type, ...details } = presentType(timing);
       return {
         scheduling_details: {
-          delivery_type: user_timezone_details ? 'SEND_IN_USER_TIMEZONE' : 'SCHEDULED',
-          ...(user_timezone_details && { user_timezone_details }),
+          delivery_type: delivery_type === 'AT_FIXED_TIME' ? 'SCHEDULED' : delivery_type,
+          ...details,
           schedule_time,
           time_zone: timing.timeZone,
         },
       };
     }
     case 'periodic':
-    case 'calendar':
+    case 'calendar': {
+      const { delivery_type: _type, ...details } = presentType(timing);
       return {
         scheduling_details: {
           delivery_type: 'PERIODIC',
-          ...(timing.inUserZone && { user_timezone_details: presentType(timing).user_timezone_details }),
+          ...details,
           schedule_time: `${timing.firstDate}T${withSeconds(timing.time)}`,
           expiry_time: `${timing.endDate}T${withSeconds(timing.time)}`,
           time_zone: timing.timeZone,
           frequency: presentPeriod(timing),
         },
       };
+    }
     case 'triggered': {
       // Bounds of when events count are instants; in UTC they need no zone's rules to be read.
       const bounds = presentV1Schedule(stored).scheduling_details;
@@ -81,14 +84,27 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
   }
 }
 
-/** At one instant, or at one local time of each user (fact 6.2). */
-function presentType({ inUserZone }: { inUserZone?: PassedPolicy }) {
-  return inUserZone === undefined
-    ? { delivery_type: 'AT_FIXED_TIME' }
-    : {
-        delivery_type: 'SEND_IN_USER_TIMEZONE',
-        user_timezone_details: { send_if_user_timezone_has_passed: inUserZone === 'SEND' },
-      };
+type PresentedType =
+  | { delivery_type: 'AT_FIXED_TIME' }
+  | { delivery_type: 'SEND_IN_USER_TIMEZONE'; user_timezone_details: object }
+  | { delivery_type: 'SEND_IN_BTS'; bts_details: object };
+
+/** At one instant, at one local time of each user, or at the best time of each (fact 6.2). */
+function presentType({ inUserZone, bestTime }: { inUserZone?: PassedPolicy; bestTime?: BestTime }): PresentedType {
+  if (inUserZone !== undefined)
+    return {
+      delivery_type: 'SEND_IN_USER_TIMEZONE',
+      user_timezone_details: { send_if_user_timezone_has_passed: inUserZone === 'SEND' },
+    };
+  if (bestTime === undefined) return { delivery_type: 'AT_FIXED_TIME' };
+  return {
+    delivery_type: 'SEND_IN_BTS',
+    bts_details: {
+      window_in_hours: bestTime.windowHours,
+      if_best_time_is_unknown: bestTime.ifUnknown,
+      if_best_time_is_outside: bestTime.ifOutside,
+    },
+  };
 }
 
 type Repeated = Extract<Timing, { kind: 'periodic' | 'calendar' }>;

@@ -6,30 +6,37 @@ import { countSeats } from './audience-limits.ts';
 
 type SeatsOfRun = { limitId: string; runId: string; users: readonly UserKey[] };
 
-const givenUsers = (tx: Queryable, users: readonly UserKey[]): Fragment => tx`
+/**
+ * The seats as a set to join with: a limit and a run that were written out would pass for a few rows to be read as a whole, of a
+ * table that has no statistics yet. So each is a look-up of the whole key.
+ */
+const givenSeats = (tx: Queryable, { limitId, runId, users }: SeatsOfRun): Fragment => tx`
   unnest(
+    ${users.map(() => limitId)}::text[], ${users.map(() => runId)}::text[],
     ${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[]
-  ) as given (bucket, user_id)`;
+  ) as given (limit_id, run_id, bucket, user_id)`;
+
+const isGivenSeat = (tx: Queryable, { users }: SeatsOfRun): Fragment => tx`
+  seat.limit_id = given.limit_id collate "C" and seat.run_id = given.run_id collate "C"
+    and ${isGivenBucket(tx, { column: tx`seat.bucket`, given: tx`given.bucket`, rows: users })}
+    and seat.user_id = given.user_id collate "C"`;
 
 /** Those of the users who have a seat in the run. Index: primary key, one look a user. */
-export async function findSeats(tx: Queryable, { limitId, runId, users }: SeatsOfRun): Promise<UserKey[]> {
-  const inBucket = isGivenBucket(tx, { column: tx`seat.bucket`, given: tx`given.bucket`, rows: users });
+export async function findSeats(tx: Queryable, asked: SeatsOfRun): Promise<UserKey[]> {
   return tx<UserKey[]>`
     select seat.bucket, seat.user_id as "userId"
-    from ${givenUsers(tx, users)}
-    join audience_seats as seat on seat.limit_id = ${limitId} and seat.run_id = ${runId} and ${inBucket}
-      and seat.user_id = given.user_id collate "C"`;
+    from ${givenSeats(tx, asked)} join audience_seats as seat on ${isGivenSeat(tx, asked)}`;
 }
 
 /** Takes a seat for each of the users. After lockLimit. Index: primary key. @returns how many had none */
 export async function takeSeats(
   tx: Queryable,
-  { limitId, runId, workspaceId, users }: SeatsOfRun & { workspaceId: string },
+  { workspaceId, ...asked }: SeatsOfRun & { workspaceId: string },
 ): Promise<number> {
-  if (users.length === 0) return 0;
+  if (asked.users.length === 0) return 0;
   const rows = await tx`
     insert into audience_seats (limit_id, run_id, bucket, user_id, workspace_id)
-    select ${limitId}::text, ${runId}::text, given.bucket, given.user_id, ${workspaceId}::text from ${givenUsers(tx, users)}
+    select given.limit_id, given.run_id, given.bucket, given.user_id, ${workspaceId}::text from ${givenSeats(tx, asked)}
     order by given.bucket, given.user_id collate "C"
     on conflict (limit_id, run_id, bucket, user_id) do nothing
     returning bucket`;
@@ -37,13 +44,10 @@ export async function takeSeats(
 }
 
 /** Ends the seats of users: a message was accepted, or none will be. After planByValues. Index: primary key. @returns how many had one */
-export async function deleteSeats(tx: Queryable, { limitId, runId, users }: SeatsOfRun): Promise<number> {
-  if (users.length === 0) return 0;
-  const inBucket = isGivenBucket(tx, { column: tx`audience_seats.bucket`, given: tx`given.bucket`, rows: users });
+export async function deleteSeats(tx: Queryable, asked: SeatsOfRun): Promise<number> {
+  if (asked.users.length === 0) return 0;
   const rows = await tx`
-    delete from audience_seats using ${givenUsers(tx, users)}
-    where audience_seats.limit_id = ${limitId} and audience_seats.run_id = ${runId} and ${inBucket}
-      and audience_seats.user_id = given.user_id collate "C"`;
+    delete from audience_seats as seat using ${givenSeats(tx, asked)} where ${isGivenSeat(tx, asked)}`;
   return rows.count;
 }
 

@@ -3,6 +3,7 @@ import type { Fragment, Queryable } from '../database.ts';
 import type { Merge } from './merged-users.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import { givenInLedger } from '../ledger/ledger-bytes.ts';
+import { findOpenHours, noOpens } from './open-hours.ts';
 import { isGivenBucket } from './given-bucket.ts';
 
 /** What the gate of a run must know of a user. `revision` 0: nothing is written down yet. */
@@ -11,17 +12,26 @@ export type StoredEligibilityUser = UserKey & EligibilityUser & { revision: numb
 /** Reads the zones and the newest messages of the users of a window; each only when it is asked for. After planByValues. */
 export async function findUsersForEligibility(
   tx: Queryable,
-  asked: { workspaceId: string; users: UserKey[]; zoneAttribute: string | null; withMessages: 'yes' | 'no' },
+  asked: {
+    workspaceId: string;
+    users: UserKey[];
+    zoneAttribute: string | null;
+    withMessages: 'yes' | 'no';
+    /** Whose opens are asked for; absent: nobody's. */
+    opensOf?: { since: Date; start: Date } | undefined;
+  },
 ): Promise<StoredEligibilityUser[]> {
   const { workspaceId, users, zoneAttribute } = asked;
   const zones = zoneAttribute === null ? undefined : await findTimeZones(tx, { workspaceId, users, zoneAttribute });
   const messages = asked.withMessages === 'yes' ? await findMessages(tx, { workspaceId, users }) : undefined;
+  const opens = asked.opensOf && (await findOpenHours(tx, { workspaceId, users, ...asked.opensOf }));
   return users.map(({ bucket, userId }) => ({
     bucket,
     userId,
     timeZone: zones?.get(userId) ?? null,
     revision: messages?.get(userId)?.revision ?? 0,
     messages: messages?.get(userId)?.messages ?? [],
+    opens: opens?.get(userId) ?? noOpens,
   }));
 }
 
