@@ -349,24 +349,25 @@ describe('a gate', () => {
 describe('a best time', () => {
   const policy: BestTime = { windowHours: 6, ifUnknown: 'SEND_AT_START', ifOutside: 'SEND_AT_END' };
   const opens = (byHour: Record<number, number>) => Array.from({ length: 24 }, (_, hour) => byHour[hour] ?? 0);
-  const hourOf = (byHour: Record<number, number>, more: Partial<BestTime> = {}) => {
+  type Given = [byHour: Record<number, number>, more: Partial<BestTime>];
+  const hourOf = ([byHour, more]: Given) => {
     const at = bestTimeOf({ ...policy, ...more }, { opens: opens(byHour), start: now });
     return at && (at.getTime() - now.getTime()) / hour;
   };
-  test.each<[string, Record<number, number>, Partial<BestTime>, number | undefined]>([
-    ['is the hour with the most opens', { 1: 2, 4: 3 }, {}, 4],
-    ['counts the hours beside it half', { 1: 3, 3: 2, 4: 2, 5: 2 }, {}, 4],
-    ['goes round the day', { 23: 2, 0: 2, 1: 2, 5: 4 }, {}, 0],
-    ['is the earliest of equal ones', { 2: 3, 5: 3 }, {}, 2],
-    ['is not known of two opens', { 4: 2 }, {}, 0],
-    ['is at the end if the campaign says so', { 4: 2 }, { ifUnknown: 'SEND_AT_END' }, 6],
-    ['or never', {}, { ifUnknown: 'DO_NOT_SEND' }, undefined],
-    ['outside the hours is at the end', { 12: 5 }, {}, 6],
-    ['at the start', { 12: 5 }, { ifOutside: 'SEND_AT_START' }, 0],
-    ['or never', { 6: 5 }, { ifOutside: 'DO_NOT_SEND' }, undefined],
-    ['in the last of the hours is within', { 5: 5 }, { ifOutside: 'DO_NOT_SEND' }, 5],
-  ])('%s', (_name, byHour, more, expected) => {
-    expect(hourOf(byHour, more)).toBe(expected);
+  test.each<[string, Given, number | undefined]>([
+    ['is the hour with the most opens', [{ 1: 2, 4: 3 }, {}], 4],
+    ['counts the hours beside it half', [{ 1: 3, 3: 2, 4: 2, 5: 2 }, {}], 4],
+    ['goes round the day', [{ 23: 2, 0: 2, 1: 2, 5: 4 }, {}], 0],
+    ['is the earliest of equal ones', [{ 2: 3, 5: 3 }, {}], 2],
+    ['is not known of two opens', [{ 4: 2 }, {}], 0],
+    ['is at the end if the campaign says so', [{ 4: 2 }, { ifUnknown: 'SEND_AT_END' }], 6],
+    ['or never', [{}, { ifUnknown: 'DO_NOT_SEND' }], undefined],
+    ['outside the hours is at the end', [{ 12: 5 }, {}], 6],
+    ['at the start', [{ 12: 5 }, { ifOutside: 'SEND_AT_START' }], 0],
+    ['or never', [{ 6: 5 }, { ifOutside: 'DO_NOT_SEND' }], undefined],
+    ['in the last of the hours is within', [{ 5: 5 }, { ifOutside: 'DO_NOT_SEND' }], 5],
+  ])('%s', (_name, given, expected) => {
+    expect(hourOf(given)).toBe(expected);
   });
 
   test('comes before quiet hours, and is asked again when it has come', () => {

@@ -1,3 +1,4 @@
+import type { CampaignDeliveryType } from '../campaigns/campaign-search.ts';
 import type { AudienceLimit } from '../eligibility/audience-limit.ts';
 import { maxLimitedUsers } from '../eligibility/limits.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
@@ -6,7 +7,10 @@ import type { RequestReader } from '../request-reader/request-reader.ts';
  * `campaign_audience_limit` (fact 6.2): to how many users the campaign is sent. V5 has a switch and `metric`; V1 has
  * neither a switch nor that spelling, so a limit without a switch is one.
  */
-export function readAudienceLimit(limit: RequestReader): { audienceLimit?: AudienceLimit } {
+export function readAudienceLimit(
+  limit: RequestReader,
+  deliveryType: CampaignDeliveryType | undefined,
+): { audienceLimit?: AudienceLimit } {
   const members = ['limit', 'frequency', 'metric', 'metrics'];
   const isSent = members.some((name) => !limit.isAbsent(name));
   const isEnabled = limit.flag('is_campaign_audience_limit_enabled') ?? isSent;
@@ -21,6 +25,9 @@ export function readAudienceLimit(limit: RequestReader): { audienceLimit?: Audie
   }
   limit.requires('limit');
   limit.requires('frequency');
+  // Its runs are what was due in two seconds.
+  if (deliveryType === 'EVENT_TRIGGERED' && frequency === 'INSTANCE')
+    limit.invalid('frequency', 'must be TOTAL for a campaign of type EVENT_TRIGGERED');
   if (users === undefined || frequency === undefined) return {};
   return { audienceLimit: { users, of: frequency === 'TOTAL' ? 'CAMPAIGN' : 'RUN' } };
 }

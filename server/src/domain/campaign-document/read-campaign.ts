@@ -89,7 +89,7 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const schedule = readSchedule(part.part('scheduling_details'), deliveryType);
   const controls = readDeliveryControls(part.part('delivery_controls'));
   const groups = readControlGroups(part.part('control_group_details'));
-  const limit = readAudienceLimit(part.part('campaign_audience_limit'));
+  const limit = readAudienceLimit(part.part('campaign_audience_limit'), deliveryType);
   const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups, ...limit };
   const goals = readGoals(part.part('conversion_goal_details'));
   if (limit.audienceLimit?.of === 'RUN' && deliveryType === 'EVENT_TRIGGERED')

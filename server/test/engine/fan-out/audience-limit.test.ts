@@ -308,8 +308,8 @@ describe('a campaign with an audience limit', () => {
   });
 });
 
-const faults = async (limit: object) =>
-  faultsOf(await bundle.call('POST', '/v5/campaigns', campaign({ campaign_audience_limit: limit })));
+const faults = async (limit: object, more: object = {}) =>
+  faultsOf(await bundle.call('POST', '/v5/campaigns', campaign({ campaign_audience_limit: limit, ...more })));
 const of = 'campaign_audience_limit.';
 test.each<[string, object, string]>([
   ['none', { limit: 0, frequency: 'TOTAL' }, `${of}limit must be a whole number from 1 to 9999999999.`],
@@ -335,6 +335,11 @@ test.each<[string, object, string]>([
   ],
 ])('a limit of %s is refused by name', async (_name, limit, sentence) => {
   expect(await faults(limit)).toEqual([sentence]);
+});
+
+test('a campaign of users’ events has no instances to limit', async () => {
+  const answer = await faults({ limit: 5, frequency: 'INSTANCE' }, { campaign_delivery_type: 'EVENT_TRIGGERED' });
+  expect(answer).toContain(`${of}frequency must be TOTAL for a campaign of type EVENT_TRIGGERED.`);
 });
 
 test('V1’s spelling, without a switch, is a limit too', async () => {
