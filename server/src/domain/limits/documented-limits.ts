@@ -32,6 +32,7 @@ import { liveActivityLimitTexts } from './live-activity-limit-texts.ts';
 import { optionLimitTexts } from './option-limit-texts.ts';
 import { retentionLimitTexts } from './retention-limit-texts.ts';
 import { segmentLimitTexts } from './segment-limit-texts.ts';
+import { timingLimitTexts } from './timing-limit-texts.ts';
 import { triggerLimitTexts } from './trigger-limit-texts.ts';
 import { userLimitTexts } from './user-limit-texts.ts';
 import type { LimitText } from './limit-text.ts';
@@ -52,6 +53,7 @@ export type DocumentedLimit = LimitText & {
 
 const texts = {
   ...campaignLimitTexts,
+  ...timingLimitTexts,
   ...experimentLimitTexts,
   ...triggerLimitTexts,
   ...optionLimitTexts,

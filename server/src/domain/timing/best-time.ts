@@ -1,5 +1,4 @@
 import { minOpensOfBestTime } from './limits.ts';
-import type { Timing } from './timing.ts';
 
 /** What becomes of a user whose best time is not known, or not within the time of the campaign. */
 export const bestTimePolicies = ['SEND_AT_START', 'SEND_AT_END', 'DO_NOT_SEND'] as const;
@@ -30,9 +29,4 @@ export function bestTimeOf(
   const weights = opens.map((count, hour) => 2 * count + at(hour - 1) + at(hour + 1));
   const best = weights.indexOf(Math.max(...weights));
   return best < windowHours ? after(best) : by(ifOutside);
-}
-
-/** That of a campaign; null when it is sent at one time. */
-export function bestTimeOfTiming(timing: Timing): BestTime | null {
-  return 'bestTime' in timing ? (timing.bestTime ?? null) : null;
 }

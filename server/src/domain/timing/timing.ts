@@ -27,3 +27,8 @@ export type Timing =
   | { kind: 'triggered'; startsAt: string | null; endsAt: string | null; timeZone: string };
 
 type DailySpan = { firstDate: string; endDate: string; time: string; timeZone: string } & InUserZone & AtBestTime;
+
+/** The best time of a campaign; null when it is sent at one time. */
+export function bestTimeOfTiming(timing: Timing): BestTime | null {
+  return 'bestTime' in timing ? (timing.bestTime ?? null) : null;
+}

@@ -9,7 +9,7 @@ import {
   needsZone,
 } from '../../domain/eligibility/eligibility-rules.ts';
 import type { EligibilityRules } from '../../domain/eligibility/eligibility-rules.ts';
-import { bestTimeOfTiming } from '../../domain/timing/best-time.ts';
+import { bestTimeOfTiming } from '../../domain/timing/timing.ts';
 import { bestTimeDays } from '../../domain/timing/limits.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';

@@ -1,7 +1,7 @@
 import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { decideDueOccurrences } from '../../domain/timing/decide-due-occurrences.ts';
-import { bestTimeOfTiming } from '../../domain/timing/best-time.ts';
+import { bestTimeOfTiming } from '../../domain/timing/timing.ts';
 import { isInUserZone, zoneSpanHours } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import { inTransaction } from '../../storage/database.ts';
