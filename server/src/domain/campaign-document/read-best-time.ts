@@ -5,7 +5,7 @@ import { maxBestTimeHours } from '../timing/limits.ts';
 
 /**
  * `bts_details` of SEND_IN_BTS: for how long each user's best time is looked for, and what becomes of the others. Fact 6.2
- * names the object but not its members (docs/decisions/0048).
+ * names the object but not its members (docs/decisions/0049).
  */
 export function readBestTime(schedule: RequestReader, type: string | undefined): { bestTime: BestTime } | undefined {
   if (type !== 'SEND_IN_BTS') {
