@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 
 /** One line of the table that `npm run bench` prints and `docs/performance.md` shows. */
 export type Comparison = {
-  /** As the budgets number them: P1 to P10. */
+  /** As the budgets number them: P1 to P11. */
   budget: `P${number}`;
   work: string;
   ours: string;

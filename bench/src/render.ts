@@ -66,7 +66,8 @@ function renderer(text: string): () => unknown {
   if ('fault' in parsed) throw new Error(parsed.fault);
   return () => {
     // A source and a budget of its own for each, as each person has them.
-    const sources = { UserAttribute: userSource({ customerId: 'ada', attributes }), BusinessEventAttribute: event };
+    const user = userSource({ customerId: 'ada', attributes });
+    const sources = { UserAttribute: user, EventAttribute: event, BusinessEventAttribute: event };
     return renderTemplate(parsed.template, { sources, budget: new Budget() });
   };
 }

@@ -15,6 +15,7 @@ const measurements: Record<string, string> = {
   console: './console.ts',
   'console-load': './console-load.ts',
   'end-to-end': './end-to-end.ts',
+  events: './events.ts',
   fanout: './fanout.ts',
   import: './import.ts',
   latency: './latency.ts',
