@@ -9,6 +9,7 @@ export function sourcesOf(user: Record<string, unknown>, event: Record<string, u
     Object.hasOwn(values, name) ? values[name] : undefined;
   return {
     UserAttribute: new AttributeSource('UserAttribute', { cause: 'USER_ATTRIBUTE', find: find(user) }),
+    EventAttribute: new AttributeSource('EventAttribute', { cause: 'EVENT_ATTRIBUTE', find: find(event) }),
     BusinessEventAttribute: new AttributeSource('BusinessEventAttribute', {
       cause: 'BUSINESS_EVENT_ATTRIBUTE',
       find: find(event),

@@ -74,7 +74,7 @@ describe('what fails', () => {
 describe('what is refused before anything is sent', () => {
   test.each([
     ['{{ First_Name }}', "First_Name is unknown; attributes of the user are written UserAttribute['First_Name']"],
-    ["{{ EventAttribute['a'] }}", 'EventAttribute is not available in this version'],
+    ["{{ CampaignAttribute['a'] }}", 'CampaignAttribute is not available in this version'],
     ["{{ CampaignAttribute['a'] }}", 'CampaignAttribute is not available in this version'],
     ['{{ loop.index }}', "loop is unknown; attributes of the user are written UserAttribute['loop']"],
     ['{% set UserAttribute = 1 %}', 'UserAttribute cannot be given a value'],

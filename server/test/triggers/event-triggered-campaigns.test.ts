@@ -309,6 +309,22 @@ describe('what holds for every campaign', () => {
     expect(run.audience_users).toBe(4);
   });
 
+  test('texts say what the event of each user said, and without the value the user gets nothing', async () => {
+    const basic_details = { ...android.basic_details, title: "{{ EventAttribute['shop'] }} waits" };
+    const more = { campaign_content: { content: { push: { android: { ...android, basic_details } } } } };
+    const id = await live({}, more);
+    await bundle.track('user-0', 'Left', { attributes: { shop: 'Roma' } });
+    await bundle.track('user-3', 'Left', { attributes: { shop: 'Pisa' } });
+    await bundle.track('user-6', 'Left');
+    expect(await bundle.deliverDue()).toEqual(['user-0', 'user-3']);
+    expect(bundle.messages.map((message: any) => message.content.title).sort()).toEqual(['Pisa waits', 'Roma waits']);
+    expect((await explain(id, 'user-6')).runs[0].devices[0].code).toBe('TEMPLATE_EVENT_ATTRIBUTE');
+    const other = await bundle.draft({ ...ofAndroid, ...more });
+    expect(faultsOf(await bundle.act(other, 'PUBLISH'))).toEqual([
+      expect.stringContaining('reads EventAttribute, which has values in campaigns of type EVENT_TRIGGERED'),
+    ]);
+  });
+
   test('its own limit of messages to a user is kept over its runs', async () => {
     const limit_send_config = { enabled: true, max_count: 1, window_value: 1, window_unit: 'HOURS' };
     const id = await live({}, { delivery_controls: { limit_send_config } });

@@ -49,6 +49,7 @@ export async function prepareCampaign(
   const found = await findCampaignSegment(tx, { workspaceId, audience: definition.audience });
   const event = await findEvent(tx, { workspaceId, name: definition.businessEvent });
   const unreadable = 'fault' in event ? [] : eventValueFaults(definition, event);
+  unreadable.push(...userEventFaults(definition));
   const unknownApp = await findUnknownApp(tx, { workspaceId, appIds: definition.settings.appIds });
   const apps = unknownApp === undefined ? [] : [{ field: 'advanced.app_ids', reason: noSuchApp(unknownApp) }];
   const groups = definition.settings.leavesOutGlobalControlGroup ? await controlGroupFaults(tx, workspaceId) : [];
@@ -119,6 +120,17 @@ function eventValueFaults(
   return unknown === undefined
     ? []
     : fault(`reads BusinessEventAttribute['${unknown}'], which the event does not have`);
+}
+
+/** Only who did something has an event. What attributes it has nobody can know before. */
+function userEventFaults({ content, variants, trigger }: CampaignDefinition): RequestFault[] {
+  if (trigger) return [];
+  const contents = variants ? variants.contents.flat() : [content];
+  const reads = contents.some(
+    (own) => (makePersonaliser(own, defaultDeliverySettings.templates)?.userEventReads ?? []).length > 0,
+  );
+  const reason = 'reads EventAttribute, which has values in campaigns of type EVENT_TRIGGERED';
+  return reads ? [{ field: 'campaign_content', reason }] : [];
 }
 
 type Found = { segment: PreparedCampaign['segment'] } | { fault: RequestFault };

@@ -38,7 +38,8 @@ export class Budget {
  * Why a text could not be made for a person (fact 3.8). `RESULT`: it was made, and is not what its place needs, such as
  * a web address.
  */
-export type RenderCause = 'USER_ATTRIBUTE' | 'BUSINESS_EVENT_ATTRIBUTE' | 'UNDEFINED' | 'LIMIT' | 'RESULT' | 'UNKNOWN';
+export type RenderCause =
+  'USER_ATTRIBUTE' | 'EVENT_ATTRIBUTE' | 'BUSINESS_EVENT_ATTRIBUTE' | 'UNDEFINED' | 'LIMIT' | 'RESULT' | 'UNKNOWN';
 
 /** Ends one rendering. Thrown and caught only in this folder; renderTemplate returns a value. */
 export class RenderError extends Error {

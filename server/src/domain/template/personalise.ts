@@ -30,6 +30,7 @@ export type Personal<P extends Platform = Platform> =
 export type RenderRequest<P extends Platform> = {
   platform: P;
   user: User;
+  /** What started the campaign, of the business or of the user: a campaign is started by one kind. */
   event: Record<string, unknown>;
   /** Of the locales of the platform; undefined: the content for everybody else. */
   language?: string | undefined;
@@ -38,8 +39,9 @@ export type RenderRequest<P extends Platform> = {
 export type Personaliser = {
   /** Names of attributes that the templates read of a person; `all` when not known before. */
   reads: readonly string[] | 'all';
-  /** Names of attributes of a business event. */
+  /** Names of attributes of a business event, and of the user's own event. */
   eventReads: readonly string[] | 'all';
+  userEventReads: readonly string[] | 'all';
   render<P extends Platform>(request: RenderRequest<P>): Personal<P>;
 };
 
@@ -54,8 +56,13 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
   return {
     reads: storedNames(readNames(templates, 'UserAttribute')),
     eventReads: readNames(templates, 'BusinessEventAttribute'),
+    userEventReads: readNames(templates, 'EventAttribute'),
     render({ platform, user, event, language }) {
-      const sources: Sources = { UserAttribute: userSource(user), BusinessEventAttribute: eventSource(event) };
+      const sources: Sources = {
+        UserAttribute: userSource(user),
+        EventAttribute: eventSource('EventAttribute', event),
+        BusinessEventAttribute: eventSource('BusinessEventAttribute', event),
+      };
       const { fallback } = content[platform]!;
       const own = contentIn(platform, language);
       const rendered = renderContent({ platform, content: own as never, templates, sources });
@@ -97,9 +104,11 @@ function readNames(templates: Templates, source: SourceName): readonly string[] 
   return names.includes('all') ? 'all' : [...new Set(names.flat())];
 }
 
-function eventSource(event: Record<string, unknown>): AttributeSource {
-  return new AttributeSource('BusinessEventAttribute', {
-    cause: 'BUSINESS_EVENT_ATTRIBUTE',
+const eventCauses = { EventAttribute: 'EVENT_ATTRIBUTE', BusinessEventAttribute: 'BUSINESS_EVENT_ATTRIBUTE' } as const;
+
+function eventSource(source: keyof typeof eventCauses, event: Record<string, unknown>): AttributeSource {
+  return new AttributeSource(source, {
+    cause: eventCauses[source],
     find: (name) => (Object.hasOwn(event, name) ? event[name] : undefined),
   });
 }

@@ -14,17 +14,11 @@ export type Template = {
 /** Where values come from, and what is read of each: names, or all when a name is known only at rendering. */
 export type References = Partial<Record<SourceName, readonly string[] | 'all'>>;
 
-export const sourceNames = ['UserAttribute', 'BusinessEventAttribute'] as const;
+export const sourceNames = ['UserAttribute', 'EventAttribute', 'BusinessEventAttribute'] as const;
 export type SourceName = (typeof sourceNames)[number];
 
 /** Sources of the documented interface (fact 3.8) that this service has no values for. */
-export const absentSources: readonly string[] = [
-  'EventAttribute',
-  'CampaignAttribute',
-  'ProductSet',
-  'ContentApi',
-  'ContentBlock',
-];
+export const absentSources: readonly string[] = ['CampaignAttribute', 'ProductSet', 'ContentApi', 'ContentBlock'];
 
 export type Statement =
   | { kind: 'text'; text: string }

@@ -11,6 +11,7 @@ import type { Personal, Personaliser } from '../../domain/template/personalise.t
 import type { Database } from '../../storage/database.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import { findDeviceLocales } from '../../storage/devices/device-locales.ts';
+import { listTriggeredUsers } from '../../storage/triggers/triggered-audience.ts';
 import { findUsers } from '../../storage/users/users.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 
@@ -64,7 +65,7 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
       names: namesRead(personaliser, localize),
     });
     const languages = localize ? await findDeviceLocales(database, { workspaceId, devices }) : undefined;
-    const event = run.businessEvent?.attributes ?? {};
+    const eventOf = await findEvents(database, { run, personaliser, devices });
     const recipients: ((typeof devices)[number] & Recipient)[] = [];
     for (const device of devices) {
       if (recipients.length % messagesAtOnce === messagesAtOnce - 1) await setImmediate();
@@ -75,6 +76,7 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
       }
       // Erased since the page was read: nothing is known of this person any more.
       const user = users.get(device.userId) ?? unknownUser;
+      const event = eventOf(device);
       try {
         const spoken = { ofDevice: languages?.get(device.id) ?? null, ofUser: user.attributes.locale };
         const localized = localize?.({ platform, ...spoken });
@@ -89,6 +91,22 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
     }
     return recipients;
   };
+}
+
+type Reading = { run: RunToSend; personaliser: Personaliser | undefined; devices: readonly AudienceDevice[] };
+
+/** What started the run: one event for all, or each user's own. Nothing is read that no template reads. */
+async function findEvents(
+  database: Database,
+  { run, personaliser, devices }: Reading,
+): Promise<(device: AudienceDevice) => Record<string, unknown>> {
+  const ofAll = run.businessEvent?.attributes ?? {};
+  if (run.deliveryType !== 'EVENT_TRIGGERED' || !personaliser?.userEventReads.length) return () => ofAll;
+  const users = [...new Map(devices.map(({ bucket, userId }) => [userId, { bucket, userId }])).values()];
+  const { workspaceId, id: runId } = run;
+  const own = await listTriggeredUsers(database, { workspaceId, runId, users });
+  const byUser = new Map(own.map(({ userId, attributes }) => [userId, attributes]));
+  return ({ userId }) => byUser.get(userId) ?? ofAll;
 }
 
 function namesRead(personaliser: Personaliser | undefined, localize: Localize | undefined): readonly string[] | 'all' {
