@@ -34,7 +34,11 @@ export async function makeExperimentBundle() {
       await database`update devices set platform = 'ANDROID'`;
     },
     /** Each of the users does something once, now. */
-    async track(customerIds: readonly string[], name: string): Promise<void> {
+    async track(
+      customerIds: readonly string[],
+      name: string,
+      attributesOf: (customerId: string) => Record<string, unknown> = () => ({}),
+    ): Promise<void> {
       const at = clock.now();
       await ensureToday();
       for (const customerId of customerIds)
@@ -42,7 +46,14 @@ export async function makeExperimentBundle() {
           trackEvents(tx, {
             ...{ workspaceId, customerId, deviceId: null, at },
             actions: [
-              { name, attributes: {}, occurredAt: at, platform: null, appVersion: null, utcOffsetSeconds: null },
+              {
+                name,
+                attributes: attributesOf(customerId),
+                occurredAt: at,
+                platform: null,
+                appVersion: null,
+                utcOffsetSeconds: null,
+              },
             ],
           }),
         );

@@ -1,0 +1,342 @@
+import { writeFile } from 'node:fs/promises';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordInteractions } from '../../src/app/interactions/record-interactions.ts';
+import type { ReceivedReport } from '../../src/app/interactions/record-interactions.ts';
+import { readCampaignStats } from '../../src/app/stats/read-campaign-stats.ts';
+import { openReportFile, requestReportFile } from '../../src/app/stats/report-files.ts';
+import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
+import type { AttributionType } from '../../src/domain/campaigns/attribution.ts';
+import { attributionTypes } from '../../src/domain/campaigns/attribution.ts';
+import { reportDigest } from '../../src/domain/interactions/interaction.ts';
+import { makeWriteReportFiles } from '../../src/engine/report-files/write-report-files.ts';
+import { presentStats } from '../../src/http/stats/present.ts';
+import { makeReadReport } from '../../src/start/read-report.ts';
+import { makeEventStreamBundle } from '../event-streams/event-stream-bundle.ts';
+import type { EventStreamBundle } from '../event-streams/event-stream-bundle.ts';
+import { contentIn, shares } from './variation-bundle.ts';
+
+const isFull = process.env.FULL === '1';
+const phones = isFull ? 100_000 : 1_000;
+const percents = [40, 30, 20, 10];
+const locales = ['default', 'de', 'pt'];
+const hour = 3_600_000;
+
+/** Every block of figures that there is: of each locale, and of all, each variation, and all. */
+const blocks = [null, ...locales].flatMap((locale) => [0, 1, 2, 3, 4].map((variation) => ({ locale, variation })));
+type Block = (typeof blocks)[number];
+const nameOf = ({ locale, variation }: Block) =>
+  `${locale ?? 'all_locales'} ${variation === 0 ? 'all_variations' : `variation_${variation}`}`;
+
+let bundle: EventStreamBundle;
+let campaignId: string;
+beforeAll(async () => {
+  bundle = await makeEventStreamBundle();
+  await bundle.addPhones(phones);
+  await bundle.database`
+    update users set attributes = case (substring(customer_id from 6))::int % 3 when 0 then '{"locale": "pt_BR"}'::jsonb
+      when 1 then '{"locale": "de"}' else '{"locale": "fr"}' end`;
+  await bundle.database`update devices set state = 'OPTED_OUT' where (substring(push_id from 11))::int % 50 = 1`;
+  await changeWorkspace(bundle, {
+    id: bundle.workspaceId,
+    ...parseControls({ controlGroup: '10' } as never),
+  } as never);
+  await bundle.addStream();
+  campaignId = await bundle.live({
+    campaign_content: { locales, variation_details: shares(...percents), content: contentIn(locales, percents.length) },
+    control_group_details: {
+      ...{ is_campaign_control_group_enabled: true, campaign_control_group_percentage: 5 },
+      is_global_control_group_enabled: true,
+    },
+    conversion_goal_details: {
+      attribution_window_in_hours: 24,
+      goals: [{ goal_name: 'Bought', goal_event_name: 'Bought', revenue_attribute: 'price', revenue_currency: 'EUR' }],
+    },
+  });
+  bundle.answer((_device, nth) =>
+    nth % 17 === 0
+      ? { kind: 'gone', code: 'UNREGISTERED' }
+      : nth % 19 === 0
+        ? { kind: 'rejected', code: 'TOO_BIG', detail: '' }
+        : { kind: 'accepted' },
+  );
+  await bundle.deliver();
+  await report({ kind: 'impression', every: 2 });
+  bundle.clock.advance(hour);
+  await report({ kind: 'click', every: 5 });
+  await report({ kind: 'close', every: 7 });
+  bundle.clock.advance(hour / 4);
+  // One in fifty buys, whoever got a message and who did not; and some of them again, too late for all but the click.
+  await buy(50);
+  bundle.clock.advance(22.9 * hour);
+  await buy(100);
+  await bundle.attribute();
+  await bundle.postAll();
+}, 900_000);
+afterAll(() => bundle.end());
+
+type Sent = { bucket: number; runId: string; deviceId: string; variation: number; locale: number };
+
+/** Every so many of the phones that got the message report of it, those with an even place twice. */
+async function report({ kind, every }: { kind: 'impression' | 'click' | 'close'; every: number }): Promise<void> {
+  const sent = await bundle.database<Sent[]>`
+    select deliveries.bucket, run_id as "runId", deliveries.device_id as "deviceId", variation,
+      array_position(${locales}::text[], deliveries.locale) as locale
+    from readable_deliveries as deliveries join devices on devices.id = deliveries.device_id
+    where campaign_id = ${campaignId} and outcome = 'ACCEPTED' and (substring(devices.push_id from 11))::int % ${every} = 0
+    order by deliveries.device_id`;
+  const at = bundle.clock.now();
+  const reports = sent.flatMap(({ variation, locale, ...message }, place): ReceivedReport[] => {
+    const subject = { ...message, workspaceId: bundle.workspaceId, platform: 'ANDROID' as const };
+    const names = place % 2 === 0 ? ['1', '2'] : ['1'];
+    return names.map((name) => ({
+      ...{ subject: { ...subject, variant: { variation, locale } }, kind, action: null, at },
+      digest: reportDigest(`${kind} ${name}`),
+    }));
+  });
+  for (let from = 0; from < reports.length; from += 1_000)
+    await recordInteractions({ database: bundle.database, since: new Date(0) }, reports.slice(from, from + 1_000));
+}
+
+async function buy(every: number): Promise<void> {
+  const customers = Array.from({ length: Math.floor(phones / every) }, (_, place) => `user-${(place + 1) * every}`);
+  await bundle.track(customers, 'Bought', (customerId) => ({ price: Number(customerId.slice(5)) / 10 }));
+}
+
+type Counted = Record<string, number>;
+
+const ofBlock = ({ locale, variation }: Block) => bundle.database`
+  (${locale}::text is null or deliveries.locale = ${locale}) and (${variation}::int = 0 or deliveries.variation = ${variation})`;
+
+const counted = new Map<string, Counted>();
+
+/** What was sent and reported, from the ledger and the devices' reports, a row each. */
+async function countMessages(block: Block): Promise<Counted> {
+  const known = counted.get(nameOf(block));
+  if (known) return known;
+  const [row] = await bundle.database<Counted[]>`
+    select count(*) filter (where outcome in ('ACCEPTED', 'GONE', 'REJECTED')) as attempted,
+      count(*) filter (where outcome = 'ACCEPTED') as sent,
+      count(*) filter (where outcome in ('GONE', 'REJECTED')) as failed,
+      count(*) filter (where outcome = 'GONE') as bounced, count(viewed.count) as delivered,
+      coalesce(sum(viewed.count), 0)::int as impression, coalesce(sum(clicked.count), 0)::int as click,
+      coalesce(sum(closed.count), 0)::int as closed_click, count(*) as user_devices,
+      count(*) filter (where outcome <> 'GONE') as active_device_token, count(clicked.count) as clicked
+    from readable_deliveries as deliveries
+    left join device_interactions as viewed on viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
+    left join device_interactions as clicked on clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
+    left join device_interactions as closed on closed.device_id = deliveries.device_id and closed.kind = 'CLOSE'
+    where deliveries.campaign_id = ${campaignId} and ${ofBlock(block)}`;
+  counted.set(nameOf(block), row!);
+  return row!;
+}
+
+/** Events that follow a message, counted from the events themselves. */
+async function countGoals(block: Block, attribution: AttributionType): Promise<Counted> {
+  const { database } = bundle;
+  const within = database`between events.occurred_at - interval '24 hours' and events.occurred_at`;
+  const rules: Record<AttributionType, any> = {
+    TOTAL_CONVERSIONS: database`deliveries.sent_at ${within}`,
+    CLICK_CONVERSIONS: database`deliveries.sent_at ${within} and clicked.first_at <= events.occurred_at`,
+    VIEW_THROUGH: database`viewed.first_at ${within}`,
+    CLICK_THROUGH: database`clicked.first_at ${within}`,
+    // Who bought within half an hour of the click; nobody does anything in between.
+    IN_SESSION: database`events.occurred_at - clicked.first_at between interval '0' and interval '30 minutes'`,
+  };
+  const [row] = await database<Counted[]>`
+    select count(*) as total, count(distinct events.user_id) as "unique",
+      coalesce(sum((events.attributes ->> 'price')::numeric), 0)::float8 as revenue
+    from events
+    join readable_deliveries as deliveries on deliveries.user_id = events.user_id
+    left join device_interactions as viewed on viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
+    left join device_interactions as clicked on clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
+    where deliveries.campaign_id = ${campaignId} and deliveries.outcome = 'ACCEPTED' and events.name = 'Bought'
+      and ${ofBlock(block)} and ${rules[attribution]}`;
+  return row!;
+}
+
+type User = { customer: string; isReached: boolean; group: string | null; variation: number; hasBought: boolean };
+
+/** Everybody, with the draws of decision 0041 made in SQL. */
+async function drawUsers(): Promise<User[]> {
+  const { database } = bundle;
+  const point = (name: string) => database`
+    ('x' || encode(substring(sha256(convert_to(${`${name} `}::text || users.id, 'UTF8')) from 1 for 4), 'hex'))::bit(32)::bigint`;
+  return database<User[]>`
+    select customer_id as customer, devices.state <> 'OPTED_OUT' as "isReached", case
+      when ${point(`global-control ${bundle.workspaceId}`)} < 10 * 4294967296 / 100 then 'global_control_group'
+      when ${point(`campaign-control ${campaignId}`)} < 5 * 4294967296 / 100 then 'campaign_control_group' end as "group",
+      case when point < 40 * 4294967296 / 100 then 1 when point < 70 * 4294967296 / 100 then 2
+        when point < 90 * 4294967296 / 100 then 3 else 4 end as variation,
+      exists (
+        select 1 from events join deliveries on deliveries.user_id = decode(events.user_id, 'hex')
+        where events.user_id = users.id and deliveries.sent_at >= events.occurred_at - interval '24 hours'
+      ) as "hasBought"
+    from users join devices on devices.user_id = users.id
+    cross join lateral (select ${point(`variation ${campaignId}`)} as point) as drawn`;
+}
+
+const asked = {
+  ...{ requestId: 'r1', campaignIds: undefined, startDate: '2026-02-01', endDate: '2026-04-01' },
+  ...{ metric: 'TOTAL' as const, offset: 0, limit: 10 },
+};
+
+async function statsOf(attribution: AttributionType): Promise<any> {
+  const request = { ...asked, attribution, campaignIds: [campaignId] };
+  const stats = await readCampaignStats(bundle, { ...request, workspaceId: bundle.workspaceId });
+  return JSON.parse(JSON.stringify(presentStats(stats, request).data[campaignId]![0]));
+}
+
+const percent = (part: number, whole: number) => (whole === 0 ? undefined : Math.round((part / whole) * 10_000) / 100);
+
+test(
+  `the statistics of ${phones} users are what is counted by hand, in every block and attribution`,
+  { timeout: 900_000 },
+  async () => {
+    const users = await drawUsers();
+    const meant = users.filter(({ isReached, group }) => isReached && group === null);
+    const eligibleOf = ({ variation, locale }: Block) =>
+      locale === null ? meant.filter((user) => variation === 0 || user.variation === variation) : undefined;
+    for (const attribution of attributionTypes) {
+      const shown = (await statsOf(attribution)).platforms.android.locales;
+      for (const block of blocks) {
+        const [locale, variation] = nameOf(block).split(' ');
+        const {
+          performance_stats: performance,
+          delivery_funnel: funnel,
+          ...rest
+        } = shown[locale!].variations[variation!];
+        const { clicked, user_devices, active_device_token, ...messages } = await countMessages(block);
+        const eligible = eligibleOf(block)?.length;
+        expect(performance, nameOf(block)).toEqual({
+          ...messages,
+          ctr: percent(messages['click']!, messages['impression']!),
+          delivery_rate: percent(messages['delivered']!, messages['sent']!),
+          sent_rate: percent(messages['sent']!, messages['attempted']!),
+          failure_rate: percent(messages['failed']!, messages['attempted']!),
+          eligible_users: eligible,
+          ...(nameOf(block) === 'all_locales all_variations'
+            ? {}
+            : {
+                clicked_rate: percent(clicked!, messages['sent']!),
+                clicked_rate_low: expect.any(Number),
+                clicked_rate_high: expect.any(Number),
+              }),
+        });
+        const isAll = block.locale === null && block.variation === 0;
+        expect(funnel, nameOf(block)).toEqual({
+          reachable_users_in_segment: isAll ? users.filter(({ isReached }) => isReached).length : undefined,
+          segment_after_uninstall: isAll ? users.length : undefined,
+          ...{ users_after_dup: eligible, user_devices, active_device_token, after_fc: user_devices },
+          ...{ sent: messages['sent'], impressions: messages['impression'] },
+        });
+        const goals = await countGoals(block, attribution);
+        const goal = rest.conversion_goal_stats.Bought;
+        const { total, unique, revenue } = goals;
+        expect(goal, `${attribution} ${nameOf(block)}`).toMatchObject({ conversions: total, total, unique, revenue });
+        // Of those whom it was meant for: of TOTAL_CONVERSIONS whoever bought, whether the message arrived or not.
+        const bought =
+          attribution === 'TOTAL_CONVERSIONS' ? eligibleOf(block)?.filter(({ hasBought }) => hasBought).length : unique;
+        expect(goal.cvr, nameOf(block)).toBe(eligible === undefined ? undefined : percent(bought!, eligible));
+      }
+      for (const group of ['campaign_control_group', 'global_control_group']) {
+        const own = users.filter((user) => user.isReached && user.group === group);
+        const { performance_stats: performance, conversion_goal_stats: goals } = shown.all_locales.variations[group];
+        expect(performance).toEqual({ eligible_users: own.length });
+        const bought = own.filter(({ hasBought }) => hasBought).length;
+        if (attribution === 'TOTAL_CONVERSIONS') expect(goals.Bought.unique).toBe(bought);
+        else expect(goals).toBeUndefined();
+      }
+    }
+  },
+);
+
+test(
+  'the report file says the same, and the event stream has each of these messages, clicks and users once',
+  { timeout: 900_000 },
+  async () => {
+    const { database, clock, workspaceId } = bundle;
+    const [key] = await database`
+    insert into api_keys (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at)
+    values ('0123456789abcdef01234567', ${workspaceId}, 'campaigns', 'c', '{}', sha256('c'), '', ${clock.now()})
+    returning id, generation`;
+    const { offset: _offset, limit: _limit, requestId: _id, ...request } = asked;
+    const { name, signature } = await requestReportFile(bundle.deps, {
+      ...{ workspaceId, request: { ...request, attribution: 'VIEW_THROUGH' }, key: key as never, secret: 'c' },
+      once: { key: undefined, rawBody: '' },
+    });
+    const job = makeWriteReportFiles({ database, clock, log: bundle.log, readReport: makeReadReport(database) });
+    expect(await job.runOnce(clock.now())).toBe(1);
+    const pieces: Buffer[] = [];
+    for await (const piece of (await openReportFile(bundle.deps, { workspaceId, name, signature })).pieces)
+      pieces.push(piece);
+    const { platforms } = JSON.parse(gunzipSync(Buffer.concat(pieces)).toString('utf8'));
+    expect({ platforms }).toEqual(await statsOf('VIEW_THROUGH'));
+
+    const told = new Map<string, number>();
+    const events = bundle.events();
+    for (const { event_code, event_attributes: about } of events) {
+      const what = `${event_code} ${about.control_group ?? `${about.locale} ${about.variation}`}`;
+      told.set(what, (told.get(what) ?? 0) + 1);
+    }
+    const expected = new Map<string, number>();
+    for (const block of blocks.filter(({ locale, variation }) => locale !== null && variation > 0)) {
+      const { sent, click, closed_click } = await countMessages(block);
+      const counts = {
+        NOTIFICATION_RECEIVED_SVC: sent,
+        NOTIFICATION_CLICKED_SVC: click,
+        NOTIFICATION_CLEARED_SVC: closed_click,
+      };
+      for (const [code, count] of Object.entries(counts))
+        if (count! > 0) expected.set(`${code} ${nameOf(block)}`, count!);
+    }
+    const withheld = await database<{ code: string; users: number }[]>`
+    select code, count(distinct user_id) as users from readable_deliveries
+    where campaign_id = ${campaignId} and outcome = 'WITHHELD' group by code`;
+    for (const { code, users } of withheld) expected.set(`SVC_CAMPAIGN_CONTROL_GROUP ${code}`, users);
+    expect([...told].toSorted()).toEqual([...expected].toSorted());
+    expect(new Set(events.map(({ event_uuid }) => event_uuid)).size).toBe(events.length);
+    await record({ events: events.length, bytes: Buffer.concat(pieces).length });
+  },
+);
+
+test.skipIf(!isFull)('of 100,000 users each share is within 1 % of what was asked', { timeout: 900_000 }, async () => {
+  const users = (await drawUsers()).filter(({ isReached }) => isReached);
+  const share = (isIn: (user: User) => boolean) => users.filter(isIn).length / users.length;
+  expect(Math.abs(share(({ group }) => group === 'global_control_group') - 0.1)).toBeLessThan(0.01);
+  // Of those whom the workspace's group leaves.
+  expect(Math.abs(share(({ group }) => group === 'campaign_control_group') - 0.045)).toBeLessThan(0.01);
+  percents.forEach((asPercent, index) =>
+    expect(Math.abs(share(({ variation }) => variation === index + 1) - asPercent / 100)).toBeLessThan(0.01),
+  );
+});
+
+/** `RECORD=1` with `FULL=1` writes docs/reports/figures.txt. */
+async function record({ events, bytes }: { events: number; bytes: number }): Promise<void> {
+  if (process.env.RECORD !== '1') return;
+  const { performance_stats: shown, delivery_funnel: funnel } = (await statsOf('TOTAL_CONVERSIONS')).platforms.android
+    .locales.all_locales.variations.all_variations;
+  const rows = await Promise.all(
+    blocks.map(async (block) => {
+      const { attempted, sent, delivered, impression, click } = await countMessages(block);
+      const numbers = [attempted, sent, delivered, impression, click];
+      for (const attribution of attributionTypes) numbers.push((await countGoals(block, attribution))['total']!);
+      return `${nameOf(block).padEnd(28)}${numbers.map((number) => String(number).padStart(9)).join('')}`;
+    }),
+  );
+  const head = ['attempted', 'sent', 'delivered', 'shown', 'clicked', 'view', 'click', 'session', 'total', 'clickconv'];
+  const text = [
+    `FULL=1 RECORD=1 npm run test:only -- server/test/experiments/figures-agree.test.ts`,
+    '',
+    `${phones} users, three locales, four variations (${percents.join(', ')} %), control groups of 10 % and 5 %.`,
+    'Counted by SQL in the ledger, the reports and the events; statistics, report file and event stream said the same.',
+    '',
+    `${''.padEnd(28)}${head.map((name) => name.padStart(9)).join('')}`,
+    ...rows,
+    '',
+    `reachable users ${funnel.reachable_users_in_segment}, with the app ${funnel.segment_after_uninstall}, eligible ${shown.eligible_users}`,
+    `events posted, each once: ${events}; bytes of the report file: ${bytes}`,
+    '',
+  ].join('\n');
+  await writeFile(new URL('../../../docs/reports/figures.txt', import.meta.url), text);
+}
