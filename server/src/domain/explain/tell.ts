@@ -32,7 +32,7 @@ const sentences: Record<Step, string> = {
   CAMPAIGN_SEND_LIMIT: 'The person had got as many messages of this campaign as its limit allows in that time.',
   MINIMUM_DELAY: 'It was too soon after another message.',
   FREQUENCY_CAP: 'The person had got as many messages as the frequency cap allows.',
-  CAMPAIGN_AUDIENCE_LIMIT: 'As many people as the limit of the campaign allows came first.',
+  CAMPAIGN_AUDIENCE_LIMIT: 'The message comes after those to as many people as the limit of the campaign allows.',
   WAITING: 'The message waits for another attempt.',
   TEMPLATE_FAILED: 'The message could not be made of the attributes of the person.',
   EXPIRED: 'The message died before it could be sent.',

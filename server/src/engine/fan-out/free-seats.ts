@@ -12,8 +12,8 @@ import type { Seat, SeatChunk, SeatOutcome, SeatRun } from '../../storage/runs/a
 /** Seats that are looked at with one statement. */
 const pageSeats = 5_000;
 
-/** How many were given back, and where those are whom a chunk has to come to. */
-export type SeatsLeft = { freed: number; ahead: { runId: string; bucket: number }[] };
+/** How many were given back, how many have a message that is tried again, and where those are whom a chunk has to come to. */
+export type SeatsLeft = { freed: number; waiting: number; ahead: { runId: string; bucket: number }[] };
 
 /**
  * Looks what became of the seats of a limit, and gives back those of users whom no device's provider took and who are not being
@@ -22,14 +22,15 @@ export type SeatsLeft = { freed: number; ahead: { runId: string; bucket: number 
  * a limit is never exceeded.
  */
 export async function freeSeats(tx: Transaction, limitId: string): Promise<SeatsLeft> {
-  const left: SeatsLeft = { freed: 0, ahead: [] };
+  const left: SeatsLeft = { freed: 0, waiting: 0, ahead: [] };
   let after: Seat | undefined;
   do {
     const page: Seat[] = await listSeats(tx, { limitId, after, limit: pageSeats });
     const byRun = Map.groupBy(page, ({ runId }) => runId);
     for (const run of await findSeatRuns(tx, [...byRun.keys()])) {
-      const { freed, ahead } = await freeOfRun(tx, { limitId, run, seats: byRun.get(run.id)! });
+      const { freed, waiting, ahead } = await freeOfRun(tx, { limitId, run, seats: byRun.get(run.id)! });
       left.freed += freed;
+      left.waiting += waiting;
       left.ahead.push(...ahead);
     }
     after = page.length < pageSeats ? undefined : page.at(-1);
@@ -49,7 +50,7 @@ async function freeOfRun(tx: Transaction, { limitId, run, seats }: OfRun): Promi
   const freed = await end('free');
   const sent = await end('sent');
   await countSeats(tx, { id: limitId, taken: -freed, sent });
-  return { freed, ahead: places.get('ahead') ?? [] };
+  return { freed, waiting: places.get('waiting')?.length ?? 0, ahead: places.get('ahead') ?? [] };
 }
 
 function holds({ from, to }: SeatChunk, { bucket }: Seat): boolean {

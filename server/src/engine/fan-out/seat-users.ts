@@ -10,10 +10,10 @@ import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { DeviceResult } from './device-result.ts';
 import { freeSeats } from './free-seats.ts';
 
-/** For so long a chunk waits for a seat: providers answer within seconds. */
-const chunkWaitsSeconds = 5;
-/** And a user of a window in which the seats ran out: an attempt that is made again may take hours, and each look is a write. */
-const userWaitsSeconds = 60;
+/** For so long a chunk, or a user of a window in which the seats ran out, waits for one: providers answer within seconds. */
+const waitsSeconds = 5;
+/** And a user while messages are tried again, which may take hours: each look is a write. */
+const retriesWaitSeconds = 60;
 
 /** The limit of a run as it is counted; undefined of a run without one, and of a test. */
 export type RunLimit = { id: string; workspaceId: string; users: number };
@@ -48,8 +48,9 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
   const isFull = (count: { sent: number }) => count.sent >= limit.users;
   if (isFull(await findLimit(tx, limit.id))) return { refused: wanting, eligibility: leftOut };
   let count = await lockLimit(tx, limit);
+  let waiting = 0;
   if (count.taken + wanting.length > limit.users && count.sent < count.taken) {
-    await freeSeats(tx, limit.id);
+    ({ waiting } = await freeSeats(tx, limit.id));
     count = await findLimit(tx, limit.id);
   }
   const free = Math.max(0, limit.users - count.taken);
@@ -58,7 +59,7 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
     users: wanting.slice(0, free),
   });
   await countSeats(tx, { id: limit.id, taken, sent: 0 });
-  const until = new Date(now.getTime() + userWaitsSeconds * 1_000);
+  const until = new Date(now.getTime() + (waiting > 0 ? retriesWaitSeconds : waitsSeconds) * 1_000);
   const isFinal = isFull(count) || until >= run.sendUntil;
   return { refused: wanting.slice(free), eligibility: isFinal ? leftOut : { kind: 'hold', code, until } };
 }
@@ -98,7 +99,7 @@ export async function waitForSeats(
   if (!limit) return undefined;
   const isUsedUp = ({ taken, sent }: { taken: number; sent: number }) => taken >= limit.users && sent < limit.users;
   if (!isUsedUp(await findLimit(database, limit.id))) return undefined;
-  const until = new Date(now.getTime() + chunkWaitsSeconds * 1_000);
+  const until = new Date(now.getTime() + waitsSeconds * 1_000);
   if (until >= run.sendUntil) return undefined;
   return inTransaction(database, async (tx) => {
     await planByValues(tx);
