@@ -1,29 +1,14 @@
 import '@mantine/core/styles.css';
 import { CarillonError } from '@carillon/client';
-import { MantineProvider, createTheme } from '@mantine/core';
-import type { CSSVariablesResolver } from '@mantine/core';
+import { MantineProvider } from '@mantine/core';
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './router.tsx';
+import './theme/page.css';
+import { cssVariablesResolver, theme } from './theme/theme.ts';
 
-// Contrast chosen so that WCAG 2.2 AA holds in both schemes.
-const theme = createTheme({ autoContrast: true, primaryShade: 8, primaryColor: 'indigo', defaultRadius: 'md' });
-// The kit's own grey of descriptions is too pale for AA, and its red of what is wrong too.
-const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
-  variables: {},
-  light: {
-    '--mantine-color-dimmed': colors.gray[7],
-    '--mantine-color-placeholder': colors.gray[7],
-    '--mantine-color-error': colors.red[9],
-  },
-  dark: {
-    '--mantine-color-dimmed': colors.gray[5],
-    '--mantine-color-placeholder': colors.gray[5],
-    '--mantine-color-error': colors.red[4],
-  },
-});
 const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
   queryCache: new QueryCache({

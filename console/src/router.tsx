@@ -143,7 +143,7 @@ const accounts = createRoute({
 });
 const audit = createRoute({
   getParentRoute: () => workspace,
-  path: 'audit',
+  path: below(screens.audit),
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 

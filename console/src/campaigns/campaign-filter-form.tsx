@@ -1,4 +1,6 @@
-import { Button, Card, Checkbox, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { Checkbox, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { FilterBar } from '../parts/filter-bar.tsx';
+import type { ChosenFilter } from '../parts/filter-bar.tsx';
 import type { CampaignFilters } from './campaign-filters.ts';
 
 type CampaignFilterFormProps = { filters: CampaignFilters; onChosen: (filters: CampaignFilters) => void };
@@ -6,55 +8,72 @@ type CampaignFilterFormProps = { filters: CampaignFilters; onChosen: (filters: C
 const channels = ['PUSH', 'EMAIL', 'SMS'];
 const types = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'];
 
+const words: Record<Exclude<keyof CampaignFilters, 'view' | 'page'>, string> = {
+  name: 'Name contains',
+  tag: 'Any of these tags',
+  channel: 'Channel',
+  type: 'Type',
+  creator: 'Created by',
+  from: 'Created from',
+  to: 'Created until',
+  version: 'Version',
+  id: 'Ids',
+  children: 'Executions',
+};
+
 /** The filters of the V5 search. What is chosen goes into the address; the view stays as it is. */
 export function CampaignFilterForm({ filters, onChosen }: CampaignFilterFormProps) {
-  const options = (words: string[], any: string) => [{ value: '', label: any }, ...words];
+  const options = (names: string[], any: string) => [{ value: '', label: any }, ...names];
   return (
-    <Card withBorder>
-      <form
-        role="search"
-        aria-label="Campaigns"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onChosen({ ...viewOf(filters), ...readFields(new FormData(event.currentTarget)) });
-        }}
-      >
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-          <TextInput name="name" label="Name contains" defaultValue={filters.name ?? ''} />
-          <TextInput
-            name="tag"
-            label="Any of these tags"
-            placeholder="spring, sale"
-            defaultValue={filters.tag?.join(', ') ?? ''}
-          />
-          <NativeSelect
-            name="channel"
-            label="Channel"
-            data={options(channels, 'Push and email')}
-            defaultValue={filters.channel?.[0] ?? ''}
-          />
-          <NativeSelect name="type" label="Type" data={options(types, 'Any')} defaultValue={filters.type?.[0] ?? ''} />
-          <TextInput name="creator" label="Created by" defaultValue={filters.creator?.join(', ') ?? ''} />
-          <TextInput name="from" label="Created from (UTC)" type="date" defaultValue={filters.from ?? ''} />
-          <TextInput name="to" label="Created until (UTC)" type="date" defaultValue={filters.to ?? ''} />
-          <TextInput name="version" label="Version" inputMode="numeric" defaultValue={filters.version ?? ''} />
-          <TextInput name="id" label="Ids" defaultValue={filters.id?.join(', ') ?? ''} />
-        </SimpleGrid>
-        <Checkbox
-          name="children"
-          mt="sm"
-          label="Include executions of recurring campaigns"
-          defaultChecked={filters.children === 'with'}
+    <FilterBar
+      label="Campaigns"
+      field={<TextInput name="name" label={words.name} defaultValue={filters.name ?? ''} />}
+      chosen={chosenOf(filters, onChosen)}
+      onSearched={(fields) => onChosen({ ...viewOf(filters), ...readFields(fields) })}
+      onCleared={() => onChosen(viewOf(filters))}
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        <TextInput
+          name="tag"
+          label={words.tag}
+          placeholder="spring, sale"
+          defaultValue={filters.tag?.join(', ') ?? ''}
         />
-        <Group justify="flex-end" mt="sm">
-          <Button variant="default" onClick={() => onChosen(viewOf(filters))}>
-            Clear
-          </Button>
-          <Button type="submit">Search</Button>
-        </Group>
-      </form>
-    </Card>
+        <NativeSelect
+          name="channel"
+          label={words.channel}
+          data={options(channels, 'Push and email')}
+          defaultValue={filters.channel?.[0] ?? ''}
+        />
+        <NativeSelect
+          name="type"
+          label={words.type}
+          data={options(types, 'Any')}
+          defaultValue={filters.type?.[0] ?? ''}
+        />
+        <TextInput name="creator" label={words.creator} defaultValue={filters.creator?.join(', ') ?? ''} />
+        <TextInput name="from" label={`${words.from} (UTC)`} type="date" defaultValue={filters.from ?? ''} />
+        <TextInput name="to" label={`${words.to} (UTC)`} type="date" defaultValue={filters.to ?? ''} />
+        <TextInput name="version" label={words.version} inputMode="numeric" defaultValue={filters.version ?? ''} />
+        <TextInput name="id" label={words.id} defaultValue={filters.id?.join(', ') ?? ''} />
+      </SimpleGrid>
+      <Checkbox
+        name="children"
+        mt="sm"
+        label="Include executions of recurring campaigns"
+        defaultChecked={filters.children === 'with'}
+      />
+    </FilterBar>
   );
+}
+
+function chosenOf(filters: CampaignFilters, onChosen: CampaignFilterFormProps['onChosen']): ChosenFilter[] {
+  return (Object.keys(words) as (keyof typeof words)[]).flatMap((key) => {
+    const { [key]: value, page: _page, ...others } = filters;
+    if (value === undefined) return [];
+    const text = key === 'children' ? 'included' : [value].flat().join(', ');
+    return [{ name: words[key], value: text, onRemoved: () => onChosen(others) }];
+  });
 }
 
 function viewOf({ view }: CampaignFilters): CampaignFilters {

@@ -1,6 +1,6 @@
 import { Group } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
-import { RouteLink } from '../parts/route-link.tsx';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import styles from '../parts/views.module.css';
 import { campaignViews } from './campaign-filters.ts';
 import type { CampaignFilters, CampaignView } from './campaign-filters.ts';
 
@@ -11,19 +11,19 @@ export function CampaignViews({ filters }: { filters: CampaignFilters }) {
   const { workspaceId } = route.useParams();
   const { view: current = 'all', page: _page, ...rest } = filters;
   return (
-    <Group component="nav" gap="md" {...{ 'aria-label': 'Views' }}>
+    <Group component="nav" gap="lg" className={styles.views!} {...{ 'aria-label': 'Views' }}>
       {(Object.keys(campaignViews) as CampaignView[]).map((view) => (
-        <RouteLink
+        <Link
           key={view}
           to="/w/$workspaceId/campaigns"
           params={{ workspaceId }}
           search={view === 'all' ? rest : { ...rest, view }}
           activeProps={{}}
           aria-current={view === current ? 'page' : undefined}
-          style={{ fontWeight: view === current ? 700 : 400, textDecoration: view === current ? 'none' : 'underline' }}
+          className={styles.view!}
         >
           {campaignViews[view].name}
-        </RouteLink>
+        </Link>
       ))}
     </Group>
   );

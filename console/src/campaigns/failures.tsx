@@ -4,6 +4,7 @@ import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { Time } from '../parts/time.tsx';
+import { DeliveryCount } from './delivery-count.tsx';
 
 /** Why devices were not reached, in the provider's words, and what to do about it. */
 export function Failures({ results }: { results: CampaignResults }) {
@@ -41,7 +42,14 @@ export function Failures({ results }: { results: CampaignResults }) {
                 </>
               ),
             },
-            { key: 'devices', title: 'Devices', isNumber: true, cell: ({ devices }) => devices.toLocaleString('en') },
+            {
+              key: 'devices',
+              title: 'Devices',
+              isNumber: true,
+              cell: ({ platform, outcome, code, devices }) => (
+                <DeliveryCount count={devices} of={{ platform, outcome, code }} />
+              ),
+            },
             { key: 'advice', title: 'What to do', cell: ({ advice }) => advice },
             {
               key: 'sample',

@@ -96,7 +96,7 @@ function CampaignList({ campaigns, workspaceId }: { campaigns: ListedCampaign[];
                 {isExecution && <Text size="xs">execution</Text>}
                 {versionNumber !== null && <Text size="xs">version {versionNumber}</Text>}
                 {tags.map((tag) => (
-                  <Badge key={tag} size="sm" color="gray.8">
+                  <Badge key={tag} size="sm">
                     {tag}
                   </Badge>
                 ))}

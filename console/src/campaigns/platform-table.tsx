@@ -1,8 +1,9 @@
-import { Anchor, Title } from '@mantine/core';
-import type { CampaignProgress } from '../api/generated/campaign.ts';
+import { Title } from '@mantine/core';
+import type { CampaignProgress, DeliveryOutcome } from '../api/generated/campaign.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { countDevices, countReports, notDelivered } from './count-devices.ts';
+import { DeliveryCount } from './delivery-count.tsx';
 
 export function PlatformTable({ progress, platforms }: { progress: CampaignProgress; platforms: string[] }) {
   const rows = (['ANDROID', 'IOS', 'WEB'] as const).filter((platform) => platforms.includes(platform));
@@ -11,6 +12,21 @@ export function PlatformTable({ progress, platforms }: { progress: CampaignProgr
     title,
     isNumber: true,
     cell: (platform: string) => count(platform).toLocaleString('en'),
+  });
+  // A number leads to what it counts; of several outcomes to the rows of all, whose outcomes stand in them.
+  const devices = (title: string, outcomes: DeliveryOutcome[]) => ({
+    key: title,
+    title,
+    isNumber: true,
+    cell: (platform: string) => {
+      const found = outcomes.filter((outcome) => countDevices(progress, [outcome], platform) > 0);
+      return (
+        <DeliveryCount
+          count={countDevices(progress, outcomes, platform)}
+          of={{ platform, ...(found.length === 1 && { outcome: found[0]! }) }}
+        />
+      );
+    },
   });
   return (
     <section>
@@ -23,19 +39,9 @@ export function PlatformTable({ progress, platforms }: { progress: CampaignProgr
         keyOf={(platform) => platform}
         columns={[
           { key: 'platform', title: 'Platform', cell: (platform) => platformNames[platform] },
-          column('Accepted', (platform) => countDevices(progress, ['ACCEPTED'], platform)),
-          column('Waiting', (platform) => countDevices(progress, ['WAITING'], platform)),
-          {
-            key: 'not',
-            title: 'Not delivered',
-            isNumber: true,
-            // A number leads to what it counts.
-            cell: (platform) => (
-              <Anchor href="#errors" underline="always" inherit>
-                {countDevices(progress, notDelivered, platform).toLocaleString('en')}
-              </Anchor>
-            ),
-          },
+          devices('Accepted', ['ACCEPTED']),
+          devices('Waiting', ['WAITING']),
+          devices('Not delivered', notDelivered),
           column('Shown', (platform) => countReports(progress, 'IMPRESSION', platform)),
           column('Clicked', (platform) => countReports(progress, 'CLICK', platform)),
         ]}

@@ -7,6 +7,7 @@ import { useWorkspace } from '../shell/workspace.ts';
 import { spanText } from '../parts/format-duration.ts';
 
 const height = 220;
+const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /** The picture; the table beside it says the same. */
 export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
@@ -15,10 +16,27 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
   const isDark = useComputedColorScheme('light') === 'dark';
   useEffect(() => {
     const place = element.current!;
-    const axis = { stroke: isDark ? '#ddd' : '#222', grid: { stroke: isDark ? '#444' : '#ddd' } };
+    const colour = (name: string) => getComputedStyle(place).getPropertyValue(name).trim();
+    const line = colour('--mantine-color-default-border');
+    const axis: UPlot.Axis = {
+      stroke: colour('--mantine-color-dimmed'),
+      font: `12px ${colour('--mantine-font-family')}`,
+      grid: { stroke: line, width: 1 },
+      ticks: { stroke: line, width: 1 },
+    };
+    const accepted = colour('--mantine-primary-color-filled');
+    const missed = colour('--mantine-color-red-6');
     const bars = UPlot.paths.bars!({ size: [0.9, 60] });
     const points = { show: false };
     const columns = toColumns(timeline);
+    const hours = new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      ...(timeline.stepSeconds >= 86_400 ? { day: 'numeric', month: 'short' } : { hour: '2-digit', minute: '2-digit' }),
+      ...(timeline.stepSeconds < 60 && { second: '2-digit' }),
+    } as Intl.DateTimeFormatOptions);
+    const clockTime = (seconds: number) => hours.format(seconds * 1000);
+    const notDeliveredAt: UPlot.Series.Value = (...[, , , index]) =>
+      index === null ? '–' : String(columns[1]![index]! - columns[2]![index]!);
     const chart = new UPlot(
       {
         width: place.clientWidth,
@@ -30,17 +48,22 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
           x: { range: () => padded(columns[0], timeline.stepSeconds) },
           y: { range: (_chart, _least, most) => [0, Math.max(1, most)] },
         },
-        axes: [axis, axis],
+        axes: [
+          { ...axis, grid: { show: false }, values: (_chart, times) => times.map(clockTime) },
+          // Whole devices: half a tick would be half a device.
+          { ...axis, incrs: wholeSteps, values: (_chart, counts) => counts.map((count) => count.toLocaleString('en')) },
+        ],
         series: [
           { label: timeZone },
+          // The whole bar first, and what was accepted drawn over it: what is left of the whole was not delivered.
+          { label: 'Not delivered', fill: missed, stroke: missed, paths: bars, points, value: notDeliveredAt },
           {
             label: `Accepted per ${spanText(timeline.stepSeconds)}`,
-            fill: '#3b5bdb',
-            stroke: '#3b5bdb',
+            fill: accepted,
+            stroke: accepted,
             paths: bars,
             points,
           },
-          { label: 'Not delivered', fill: '#c92a2a', stroke: '#c92a2a', paths: bars, points },
         ],
       },
       columns,
@@ -74,7 +97,7 @@ function toColumns({ steps, stepSeconds }: CampaignTimeline): UPlot.AlignedData 
   );
   return [
     times,
+    times.map((time) => (byTime.get(time)?.accepted ?? 0) + (byTime.get(time)?.notDelivered ?? 0)),
     times.map((time) => byTime.get(time)?.accepted ?? 0),
-    times.map((time) => byTime.get(time)?.notDelivered ?? 0),
   ];
 }

@@ -1,56 +1,58 @@
-import { Button, Card, Group, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { FilterBar } from '../parts/filter-bar.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import type { DeliverySearch } from './delivery-search.ts';
 
 const outcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'];
-const fields = ['campaign', 'user', 'platform', 'outcome', 'code'] as const;
+const words = {
+  user: 'User id',
+  campaign: 'Campaign id',
+  platform: 'Platform',
+  outcome: 'Outcome',
+  code: 'Provider’s code',
+} as const;
+const fields = Object.keys(words) as (keyof typeof words)[];
 
 type DeliveryFilterFormProps = { search: DeliverySearch; onChosen: (search: DeliverySearch) => void };
 
 /** The filters of the log. What is chosen goes into the address. */
 export function DeliveryFilterForm({ search, onChosen }: DeliveryFilterFormProps) {
   const platforms = Object.entries(platformNames).map(([value, label]) => ({ value, label }));
+  const chosen = fields.flatMap((key) => {
+    const { [key]: value, ...others } = search;
+    return value === undefined ? [] : [{ name: words[key], value, onRemoved: () => onChosen(others) }];
+  });
   return (
-    <Card withBorder>
-      <form
-        role="search"
-        aria-label="Deliveries"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onChosen(readFields(new FormData(event.currentTarget)));
-        }}
-      >
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }} spacing="sm">
-          <TextInput
-            name="campaign"
-            label="Campaign id"
-            pattern="[0-9a-f]{24}"
-            title="24 characters of 0-9 and a-f"
-            defaultValue={search.campaign ?? ''}
-          />
-          <TextInput name="user" label="User id" defaultValue={search.user ?? ''} />
-          <NativeSelect
-            name="platform"
-            label="Platform"
-            data={[{ value: '', label: 'Any' }, ...platforms]}
-            defaultValue={search.platform ?? ''}
-          />
-          <NativeSelect
-            name="outcome"
-            label="Outcome"
-            data={[{ value: '', label: 'Any' }, ...outcomes]}
-            defaultValue={search.outcome ?? ''}
-          />
-          <TextInput name="code" label="Provider's code" defaultValue={search.code ?? ''} />
-        </SimpleGrid>
-        <Group justify="flex-end" mt="sm">
-          <Button variant="default" onClick={() => onChosen({})}>
-            Clear
-          </Button>
-          <Button type="submit">Search</Button>
-        </Group>
-      </form>
-    </Card>
+    <FilterBar
+      label="Deliveries"
+      field={<TextInput name="user" label={words.user} defaultValue={search.user ?? ''} />}
+      chosen={chosen}
+      onSearched={(form) => onChosen(readFields(form))}
+      onCleared={() => onChosen({})}
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        <TextInput
+          name="campaign"
+          label={words.campaign}
+          pattern="[0-9a-f]{24}"
+          title="24 characters of 0-9 and a-f"
+          defaultValue={search.campaign ?? ''}
+        />
+        <NativeSelect
+          name="platform"
+          label={words.platform}
+          data={[{ value: '', label: 'Any' }, ...platforms]}
+          defaultValue={search.platform ?? ''}
+        />
+        <NativeSelect
+          name="outcome"
+          label={words.outcome}
+          data={[{ value: '', label: 'Any' }, ...outcomes]}
+          defaultValue={search.outcome ?? ''}
+        />
+        <TextInput name="code" label={words.code} defaultValue={search.code ?? ''} />
+      </SimpleGrid>
+    </FilterBar>
   );
 }
 

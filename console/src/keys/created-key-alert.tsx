@@ -8,9 +8,7 @@ export function CreatedKeyAlert({ made: { key, secret, curl } }: { made: Created
   return (
     <Alert title={`${keyKinds[key.kind].name} key “${key.name}”`} role="status">
       <Stack gap="xs">
-        <Text size="sm">
-          It is shown only once, because only its hash is stored. Copy it before you leave this screen.
-        </Text>
+        <Text size="sm">It is shown only once. Copy it before you leave this screen.</Text>
         <Copyable text={secret} label="secret" />
         <Text size="sm">A call that works with it:</Text>
         <CopyableBlock text={curl} label="curl command" />

@@ -1,7 +1,7 @@
 import { Group, Stack } from '@mantine/core';
-import { getRouteApi } from '@tanstack/react-router';
+import { Link, getRouteApi } from '@tanstack/react-router';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import styles from '../parts/views.module.css';
 import { Calls } from './calls.tsx';
 import type { LogSearch } from './log-search.ts';
 import { CallbackLog, EmailLog } from './message-views.tsx';
@@ -39,21 +39,21 @@ export function LogPage() {
 function Views({ search: { view, of } }: { search: LogSearch }) {
   const { workspaceId } = route.useParams();
   return (
-    <Group component="nav" gap="md" {...{ 'aria-label': 'Views' }}>
+    <Group component="nav" gap="lg" className={styles.views!} {...{ 'aria-label': 'Views' }}>
       {views.map(({ name, search }) => {
         const isCurrent = search.view === view && search.of === of;
         return (
-          <RouteLink
+          <Link
             key={name}
             to="/w/$workspaceId/log"
             params={{ workspaceId }}
             search={search}
             activeProps={{}}
             aria-current={isCurrent ? 'page' : undefined}
-            style={{ fontWeight: isCurrent ? 700 : 400, textDecoration: isCurrent ? 'none' : 'underline' }}
+            className={styles.view!}
           >
             {name}
-          </RouteLink>
+          </Link>
         );
       })}
     </Group>

@@ -4,8 +4,6 @@ import type { InboxMessage } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { platformNames } from '../parts/platform-names.ts';
 
-const colours = { ANDROID: 'teal.9', IOS: 'gray.8', WEB: 'blue.9' } as const;
-
 /** The simulated phones: what arrived, newest first. */
 export function Inbox({ workspaceId }: { workspaceId: string }) {
   const inbox = useQuery({
@@ -39,9 +37,7 @@ function Notification({ message }: { message: InboxMessage }) {
   return (
     <Card withBorder shadow="sm" radius={message.platform === 'IOS' ? 'lg' : 'md'} padding="sm">
       <Group justify="space-between" gap="xs" mb={4}>
-        <Badge size="sm" color={colours[message.platform]}>
-          {platformNames[message.platform]}
-        </Badge>
+        <Badge size="sm">{platformNames[message.platform]}</Badge>
         <Text size="xs">
           {isBrowser ? '' : `${source} · `}
           {new Date(message.receivedAt).toLocaleTimeString()}

@@ -1,9 +1,10 @@
-import { Badge, SimpleGrid, Stack } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Overview } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { ToneBadge } from '../parts/status-badge.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CampaignTable } from './campaign-table.tsx';
 import { Inbox } from './inbox.tsx';
@@ -31,7 +32,7 @@ function OverviewOf({ overview }: { overview: Overview }) {
   const { isSandbox, campaigns, curl, workspace } = overview;
   return (
     <Stack gap="lg">
-      <PageHeader title="Overview" actions={isSandbox && <Badge>Sending to simulators</Badge>} />
+      <PageHeader title="Overview" actions={isSandbox && <ToneBadge tone="still">Sending to simulators</ToneBadge>} />
       <VerdictCard overview={overview} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <SendingNow overview={overview} />

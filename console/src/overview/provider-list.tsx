@@ -1,7 +1,9 @@
-import { Badge, Box, Group, Stack, Text } from '@mantine/core';
+import { Box, Group, Stack, Text } from '@mantine/core';
 import type { Overview, ProviderHealth } from '../api/generated/overview.ts';
 import { formatAge } from '../parts/format-duration.ts';
 import { RouteLink } from '../parts/route-link.tsx';
+import { ToneBadge } from '../parts/status-badge.tsx';
+import type { Tone } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
@@ -40,16 +42,14 @@ type ProviderProps = { health: ProviderHealth; paused: Overview['paused']; now: 
 
 function Provider({ health, paused, now }: ProviderProps) {
   const { name, account, check, silent, noisyUntil, isSimulated } = health;
-  const [word, colour] = stateOf(health, { isPaused: paused.length > 0, now });
+  const [word, tone] = stateOf(health, { isPaused: paused.length > 0, now });
   return (
     <Box>
       <Group justify="space-between" gap="xs" wrap="nowrap">
         <Text size="sm" fw={600}>
           {name}
         </Text>
-        <Badge color={colour} style={{ flex: 'none' }}>
-          {word}
-        </Badge>
+        <ToneBadge tone={tone}>{word}</ToneBadge>
       </Group>
       <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
         {isSimulated ? 'simulator' : account}
@@ -77,12 +77,12 @@ function Provider({ health, paused, now }: ProviderProps) {
 function stateOf(
   { isConnected, check, silent }: ProviderHealth,
   { isPaused, now }: { isPaused: boolean; now: string },
-): [word: string, colour: string] {
-  if (!isConnected && !isPaused) return ['not connected', 'gray.8'];
-  if (isPaused) return ['rejects the credential', 'red.9'];
-  if (check?.verdict === 'REFUSED') return ['refused', 'red.9'];
-  if (silent) return ['waiting', 'orange.9'];
+): [word: string, tone: Tone] {
+  if (!isConnected && !isPaused) return ['Not connected', 'still'];
+  if (isPaused) return ['Rejects the credential', 'failed'];
+  if (check?.verdict === 'REFUSED') return ['Refused', 'failed'];
+  if (silent) return ['Waiting', 'held'];
   // A check says how it was then, and nothing of how the provider answers now.
-  if (check?.verdict === 'ACCEPTED') return [`accepted ${formatAge(check.at, now)} ago`, 'teal.9'];
-  return check ? ['could not be checked', 'orange.9'] : ['connected', 'teal.9'];
+  if (check?.verdict === 'ACCEPTED') return [`Accepted ${formatAge(check.at, now)} ago`, 'done'];
+  return check ? ['Could not be checked', 'held'] : ['Connected', 'done'];
 }

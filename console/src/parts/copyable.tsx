@@ -1,25 +1,27 @@
-import { Box, Button, Code, CopyButton, Group } from '@mantine/core';
+import { ActionIcon, Box, Code, CopyButton, Group, Tooltip } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import styles from './copyable.module.css';
 
 /** A text that is there to be copied: an id, a token, an address. */
 export function Copyable({ text, label }: { text: string; label: string }) {
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Group gap={4} wrap="nowrap">
       <Code style={{ overflowWrap: 'anywhere' }}>{text}</Code>
       <CopyTextButton text={text} label={label} />
     </Group>
   );
 }
 
-/** Several lines to be copied as they are: a command, a body. */
+/** Several lines to be copied as they are: a command, a body. The button stays where it is while the lines are scrolled. */
 export function CopyableBlock({ text, label }: { text: string; label: string }) {
   return (
-    <Box>
-      <Code block tabIndex={0} role="region" aria-label={label}>
+    <Box className={styles.block}>
+      <Code block tabIndex={0} role="region" aria-label={label} className={styles.lines}>
         {text}
       </Code>
-      <Group justify="flex-end" mt={4}>
+      <Box className={styles.button}>
         <CopyTextButton text={text} label={label} />
-      </Group>
+      </Box>
     </Box>
   );
 }
@@ -28,9 +30,17 @@ export function CopyTextButton({ text, label }: { text: string; label: string })
   return (
     <CopyButton value={text}>
       {({ copied, copy }) => (
-        <Button size="compact-xs" variant="default" onClick={copy} aria-label={`Copy ${label}`}>
-          {copied ? 'Copied' : 'Copy'}
-        </Button>
+        <Tooltip label={copied ? 'Copied' : 'Copy'}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="sm"
+            onClick={copy}
+            aria-label={copied ? `Copied ${label}` : `Copy ${label}`}
+          >
+            {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} stroke={1.6} aria-hidden />}
+          </ActionIcon>
+        </Tooltip>
       )}
     </CopyButton>
   );

@@ -1,5 +1,6 @@
 import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
+import styles from './data-table.module.css';
 
 type Column<Row> = {
   title: ReactNode;
@@ -22,8 +23,15 @@ type DataTableProps<Row> = {
 /** A table that scrolls in itself on a phone and that the keyboard can scroll. */
 export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: DataTableProps<Row>) {
   return (
-    <Table.ScrollContainer type="native" minWidth={minWidth} tabIndex={0} role="region" aria-label={label}>
-      <Table verticalSpacing="xs">
+    <Table.ScrollContainer
+      className={styles.card!}
+      type="native"
+      minWidth={minWidth}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
+      <Table>
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => (

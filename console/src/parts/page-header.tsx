@@ -8,13 +8,13 @@ export function PageHeader({ title, about, actions }: { title: string; about?: R
     document.title = `${title} · Carillon`;
   }, [title]);
   return (
-    <Group justify="space-between" align="flex-start" mb="md">
-      <Stack gap={2} style={{ minWidth: 0 }}>
-        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere' }}>
+    <Group justify="space-between" align="flex-start" mb="xs">
+      <Stack gap={4} style={{ minWidth: 0 }}>
+        <Title order={1} size="h2" style={{ overflowWrap: 'anywhere', letterSpacing: '-0.01em' }}>
           {title}
         </Title>
         {about !== undefined && (
-          <Text size="sm" component="div">
+          <Text size="md" c="dimmed" component="div">
             {about}
           </Text>
         )}

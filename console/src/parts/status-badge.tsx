@@ -1,24 +1,64 @@
 import { Badge } from '@mantine/core';
 
-const colours: Record<string, string> = {
-  SENDING: 'blue.9',
-  ACTIVE: 'blue.9',
-  FILLING: 'blue.9',
-  SENT: 'teal.9',
-  READY: 'teal.9',
-  SUCCEEDED: 'teal.9',
-  DELIVERED: 'teal.9',
-  FAILED: 'red.9',
-  GIVEN_UP: 'red.9',
-  MISSED: 'red.9',
-  PAUSED: 'orange.9',
+export type Tone = 'going' | 'waiting' | 'done' | 'failed' | 'held' | 'still';
+
+/** One colour for one meaning, over all screens. */
+const toneColours: Record<Tone, string> = {
+  going: 'var(--mantine-color-blue-6)',
+  waiting: 'var(--mantine-color-yellow-6)',
+  done: 'var(--mantine-color-teal-6)',
+  failed: 'var(--mantine-color-red-6)',
+  held: 'var(--mantine-color-orange-6)',
+  still: 'var(--mantine-color-gray-5)',
 };
 
-/** A state in its own word; the colour only helps. */
+const tones: Record<string, Tone> = {
+  SENDING: 'going',
+  ACTIVE: 'going',
+  FILLING: 'going',
+  SCHEDULED: 'waiting',
+  WAITING: 'waiting',
+  QUEUED: 'waiting',
+  SENT: 'done',
+  READY: 'done',
+  SUCCEEDED: 'done',
+  DELIVERED: 'done',
+  ACCEPTED: 'done',
+  CONNECTED: 'done',
+  FAILED: 'failed',
+  REJECTED: 'failed',
+  GIVEN_UP: 'failed',
+  MISSED: 'failed',
+  REFUSED: 'failed',
+  PAUSED: 'held',
+  WITHHELD: 'held',
+  BLOCKED: 'held',
+};
+
+/** A state in its own word; the dot only helps. */
 export function StatusBadge({ status }: { status: string }) {
+  return <ToneBadge tone={tones[status] ?? 'still'}>{stateWords(status)}</ToneBadge>;
+}
+
+/** Any short fact that stands as a state does. */
+export function ToneBadge({ tone, children }: { tone: Tone; children: string }) {
   return (
-    <Badge color={colours[status] ?? 'gray.8'} style={{ flexShrink: 0, minWidth: 'max-content' }}>
-      {status.replaceAll('_', ' ')}
+    <Badge
+      style={{ flexShrink: 0, minWidth: 'max-content' }}
+      leftSection={
+        <span
+          aria-hidden
+          style={{ display: 'block', width: 8, height: 8, borderRadius: 8, background: toneColours[tone] }}
+        />
+      }
+    >
+      {children}
     </Badge>
   );
+}
+
+/** `GIVEN_UP` is "Given up". */
+function stateWords(status: string): string {
+  const words = status.replaceAll('_', ' ').toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

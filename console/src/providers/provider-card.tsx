@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
 import type { ConnectedCredential, ProviderCredentialState } from '../api/generated/credential.ts';
@@ -13,6 +13,7 @@ import { CheckResult } from './check-result.tsx';
 import { ConnectForm } from './connect-form.tsx';
 import { hitsOf } from './hits-of.ts';
 import { WebKeySnippet } from './web-key-snippet.tsx';
+import { ToneBadge } from '../parts/status-badge.tsx';
 
 type ProviderCardProps = { state: ProviderCredentialState; onChanged: () => Promise<unknown> };
 
@@ -28,9 +29,9 @@ export function ProviderCard({ state, onChanged }: ProviderCardProps) {
           <Title order={2} size="h4">
             {name}
           </Title>
-          <Badge color={connected ? 'teal.9' : 'gray.8'}>
-            {connected === null ? 'not connected' : connected.isSimulated ? 'simulator' : 'connected'}
-          </Badge>
+          <ToneBadge tone={connected ? 'done' : 'still'}>
+            {connected === null ? 'Not connected' : connected.isSimulated ? 'Simulator' : 'Connected'}
+          </ToneBadge>
         </Group>
         {connected && <Facts connected={connected} />}
         {connected?.check && <CheckResult check={connected.check} />}

@@ -1,4 +1,5 @@
 import { Button, Menu } from '@mantine/core';
+import { IconChevronDown, IconUserCircle } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
@@ -9,7 +10,6 @@ export function AccountMenu() {
   const { workspaceId = '' } = useParams({ strict: false });
   const { account } = useSession();
   const managesAccounts = useMay('accounts.manage');
-  const readsAudit = useMay('audit.read');
   // A new page forgets everything that this one has read.
   const signOut = useMutation({
     mutationFn: () => consoleClient.accounts.signOut(),
@@ -18,7 +18,15 @@ export function AccountMenu() {
   return (
     <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
       <Menu.Target>
-        <Button variant="default" size="compact-sm" loading={signOut.isPending} maw={160}>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-md"
+          loading={signOut.isPending}
+          maw={200}
+          leftSection={<IconUserCircle size={18} stroke={1.6} aria-hidden />}
+          rightSection={<IconChevronDown size={14} stroke={1.6} aria-hidden />}
+        >
           {account.name}
         </Button>
       </Menu.Target>
@@ -32,11 +40,6 @@ export function AccountMenu() {
         {managesAccounts && (
           <Menu.Item component={Link} to="/w/$workspaceId/accounts" params={{ workspaceId } as never}>
             Accounts and roles
-          </Menu.Item>
-        )}
-        {readsAudit && (
-          <Menu.Item component={Link} to="/w/$workspaceId/audit" params={{ workspaceId } as never}>
-            Audit log
           </Menu.Item>
         )}
         <Menu.Item onClick={() => signOut.mutate()}>Sign out</Menu.Item>

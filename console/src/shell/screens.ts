@@ -19,4 +19,5 @@ export const screens = {
   settings: '/w/$workspaceId/settings',
   providers: '/w/$workspaceId/providers',
   system: '/w/$workspaceId/system',
+  audit: '/w/$workspaceId/audit',
 } as const;

@@ -1,15 +1,17 @@
-import { Alert, AppShell, Burger, Code, Container, Group, Text } from '@mantine/core';
+import { Alert, AppShell, Burger, Code, Container, Group, ScrollArea } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router';
 import { Suspense, useEffect, useRef } from 'react';
 import { Waiting } from '../parts/waiting.tsx';
 import { AccountMenu } from '../session/account-menu.tsx';
 import { useSession } from '../session/use-session.ts';
+import { Mark } from './mark.tsx';
 import { Navigation } from './navigation.tsx';
 import { SchemeSwitch } from './scheme-switch.tsx';
 import { SkipLink } from './skip-link.tsx';
 import { rememberWorkspace } from './workspace.ts';
 import { WorkspaceSwitch } from './workspace-switch.tsx';
+import styles from './workspace-shell.module.css';
 
 const mainId = 'main';
 
@@ -25,8 +27,8 @@ export function WorkspaceShell() {
   return (
     <AppShell
       header={{ height: 56 }}
-      navbar={{ width: 210, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding="md"
+      navbar={{ width: 224, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding="lg"
     >
       <SkipLink target={mainId} />
       <AppShell.Header>
@@ -40,7 +42,7 @@ export function WorkspaceShell() {
               aria-label={isOpen ? 'Close the list of screens' : 'Open the list of screens'}
               aria-expanded={isOpen}
             />
-            <Text fw={700}>Carillon</Text>
+            <Mark />
             <WorkspaceSwitch workspaceId={workspaceId} />
           </Group>
           <Group gap="xs" wrap="nowrap">
@@ -49,11 +51,13 @@ export function WorkspaceShell() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Screens">
-        <Navigation workspaceId={workspaceId} onChosen={menu.close} />
+      <AppShell.Navbar aria-label="Screens" {...(!isOpen && { className: styles.closed! })}>
+        <AppShell.Section grow component={ScrollArea} p="sm" pt="md">
+          <Navigation workspaceId={workspaceId} onChosen={menu.close} />
+        </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id={mainId} tabIndex={-1} style={{ outline: 'none' }}>
-        <Container size="lg" px={0}>
+        <Container size={1240} px={0} py="xs">
           <Suspense fallback={<Waiting />}>{isKnown ? <Outlet /> : <UnknownWorkspace id={workspaceId} />}</Suspense>
         </Container>
       </AppShell.Main>

@@ -1,7 +1,8 @@
-import { Badge, Code, Text, Title } from '@mantine/core';
+import { Code, Text, Title } from '@mantine/core';
 import type { JobNote, SystemNode } from '../api/generated/system.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatAge } from '../parts/format-duration.ts';
+import { ToneBadge } from '../parts/status-badge.tsx';
 
 type Row = JobNote & { host: string; id: string };
 
@@ -44,7 +45,7 @@ function LastFault({ job: { failedAt, doneAt, fault }, now }: { job: JobNote; no
   const isFailing = doneAt === null || failedAt > doneAt;
   return (
     <>
-      {isFailing && <Badge color="red.9">fails</Badge>} <Code>{fault}</Code> {formatAge(failedAt, now)} ago
+      {isFailing && <ToneBadge tone="failed">Fails</ToneBadge>} <Code>{fault}</Code> {formatAge(failedAt, now)} ago
     </>
   );
 }

@@ -1,9 +1,10 @@
-import { Badge, Text, Title } from '@mantine/core';
+import { Text, Title } from '@mantine/core';
 import type { SystemNode } from '../api/generated/system.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatBytes } from '../parts/format-bytes.ts';
 import { formatAge } from '../parts/format-duration.ts';
+import { ToneBadge } from '../parts/status-badge.tsx';
 
 const roles = { all: 'answers and sends', api: 'answers', worker: 'sends' } as const;
 
@@ -44,7 +45,7 @@ export function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) 
             title: 'Last seen',
             cell: ({ seenAt, isAlive }) => (
               <>
-                <Badge color={isAlive ? 'teal.9' : 'red.9'}>{isAlive ? 'alive' : 'silent'}</Badge>
+                <ToneBadge tone={isAlive ? 'done' : 'failed'}>{isAlive ? 'Alive' : 'Silent'}</ToneBadge>
                 <Text size="xs">{formatAge(seenAt, now)} ago</Text>
               </>
             ),

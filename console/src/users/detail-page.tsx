@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { User, UserMessage } from '../api/generated/user.ts';
@@ -10,7 +10,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
+import { StatusBadge, ToneBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
@@ -85,7 +85,7 @@ function TestMark({ user: { id, isTest }, onChanged }: { user: User; onChanged: 
   });
   return (
     <>
-      {isTest && <Badge color="indigo.9">marked for tests</Badge>}
+      {isTest && <ToneBadge tone="going">Marked for tests</ToneBadge>}
       <Button variant="default" loading={mark.isPending} onClick={() => mark.mutate()}>
         {isTest ? 'No longer for tests' : 'Mark for tests'}
       </Button>

@@ -30,7 +30,7 @@ export function UsersPage() {
   });
   return (
     <Stack gap="md">
-      <PageHeader title="People" about="Their devices, their segments, and what became of every message to them." />
+      <PageHeader title="Users" about="Their devices, their segments, and what became of every message to them." />
       <form
         key={q}
         role="search"

@@ -53,8 +53,7 @@ describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () =>
     await owner.getByText('DISABLED').waitFor();
     await page.reload();
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
-    await owner.getByRole('button', { name: 'Console' }).click();
-    await owner.getByRole('menuitem', { name: 'Audit log' }).click();
+    await owner.getByRole('link', { name: 'Audit log' }).click();
     await owner.getByText('account.disable').waitFor();
     await expectAccessible(owner);
     expect(faults).toEqual([]);

@@ -32,6 +32,7 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await send('Spring sale', { ...later, campaignTags: ['spring'] });
     await send('Winter sale', later);
     await page.getByLabel('Name contains').fill('sale');
+    await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByLabel('Any of these tags').fill('spring');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL('**/campaigns?name=sale&tag=spring');
@@ -48,7 +49,7 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await page.waitForURL('**/campaigns?name=sale&tag=spring&view=scheduled');
     await page.reload();
     await page.getByRole('link', { name: 'Spring sale' }).waitFor();
-    expect(await page.getByLabel('Name contains').inputValue()).toBe('sale');
+    expect(await page.getByLabel('Name contains', { exact: true }).inputValue()).toBe('sale');
     await page.getByRole('navigation', { name: 'Views' }).getByText('History').click();
     await page.getByText('No matching campaigns').waitFor();
     await page.goBack();
@@ -73,7 +74,7 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await console.bundle.database`
       update campaigns set next_at = created_at where id = ${id}`;
     await page.locator('[data-step="Accepted"]:not(:text-is("0 devices"))').waitFor();
-    await page.getByText('SENT', { exact: true }).first().waitFor();
+    await page.getByText('Sent', { exact: true }).first().waitFor();
     const reachable = await page.locator('[data-step="Reachable"]').textContent();
     expect(await page.locator('[data-step="Accepted"]').textContent()).toBe(reachable);
     await page.getByText('Every device that was tried took its message.').waitFor();
@@ -112,16 +113,16 @@ describe.skipIf(!hasChromium)(`campaigns in Chromium${skipReason}`, () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
+    await page.getByText('Scheduled', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('STOPPED', { exact: true }).first().waitFor();
+    await page.getByText('Stopped', { exact: true }).first().waitFor();
     await page.getByText('stopped by Console').waitFor();
 
     await page.getByRole('button', { name: 'Clone' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Clone' }).click();
     await page.getByRole('heading', { name: 'To be stopped (copy)' }).waitFor();
-    await page.getByText('DRAFT', { exact: true }).first().waitFor();
+    await page.getByText('Draft', { exact: true }).first().waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });

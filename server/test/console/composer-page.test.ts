@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
 
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
-      await page.getByText('STOPPED', { exact: true }).first().waitFor();
+      await page.getByText('Stopped', { exact: true }).first().waitFor();
       expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
       await page.goto(`${console.home}/campaigns/${id}/edit`);
       await page.getByText('cannot be changed').waitFor();
@@ -291,7 +291,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       await page.getByText('It is sent whenever “Match over” happens.').waitFor();
       await page.getByRole('button', { name: 'Start', exact: true }).and(page.locator(':enabled')).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
-      await page.getByText('ACTIVE', { exact: true }).first().waitFor();
+      await page.getByText('Active', { exact: true }).first().waitFor();
       const { id } = await newest();
 
       // A live one keeps whom and what it is for; its texts change at once.
@@ -378,7 +378,7 @@ describe.skipIf(!hasChromium)(`the composer in Chromium${skipReason}`, () => {
       const script = (await code.getByRole('region', { name: 'client code' }).textContent())!;
       await page.getByRole('button', { name: 'Schedule', exact: true }).and(page.locator(':enabled')).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Schedule' }).click();
-      await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
+      await page.getByText('Scheduled', { exact: true }).first().waitFor();
       const { id: _first, ...made } = await newest();
       await context.close();
 

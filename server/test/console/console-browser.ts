@@ -6,6 +6,7 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
+import { testEveryClick } from './hit-test.ts';
 
 /** Debian's Chromium; first its build without windows, which takes a seventh less of the processor for the same walk. */
 const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)) ?? '';
@@ -49,6 +50,7 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
     // A wait that is in vain says where, before the time of the test is over.
     context.setDefaultTimeout(30_000);
     const page = await context.newPage();
+    testEveryClick(page);
     const faults: string[] = [];
     page.on('pageerror', (error) => faults.push(String(error)));
     page.on('console', (message) => {

@@ -30,6 +30,7 @@ describe.skipIf(!hasChromium)(`the delivery log in Chromium${skipReason}`, () =>
         (await bundle.database`select 1 from readable_deliveries as deliveries where outcome = 'ACCEPTED'`).length ===
         2,
     );
+    await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByLabel('Campaign id').fill(campaignId);
     await page.getByLabel('Platform').selectOption('IOS');
     await page.getByRole('button', { name: 'Search' }).click();
@@ -48,6 +49,7 @@ describe.skipIf(!hasChromium)(`the delivery log in Chromium${skipReason}`, () =>
     await opened.getByRole('link', { name: 'Close' }).click();
     await opened.waitFor({ state: 'detached' });
 
+    await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByLabel('Outcome').selectOption('FAILED');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText('No matching messages').waitFor();

@@ -4,9 +4,10 @@ import { screens } from '../../../console/src/shell/screens.ts';
 import { until } from '../carillon-bundle.ts';
 import { bothSchemes, expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
+import { findMisses } from './hit-test.ts';
 
 /** Reached from the menu of the own account, and no screens of a day's work. */
-const others = ['/w/$workspaceId/account', '/w/$workspaceId/accounts', '/w/$workspaceId/audit'];
+const others = ['/w/$workspaceId/account', '/w/$workspaceId/accounts'];
 
 describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
   let console: ConsoleBrowser;
@@ -79,6 +80,14 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
         throw new Error(`${path} is not drawn`, { cause });
       });
     }
+    /** On a phone too a finger reaches all that is there, and nothing is wider than the screen. */
+    async function walkOnPhone(page: Page, address: string): Promise<void> {
+      const desk = page.viewportSize()!;
+      await page.setViewportSize({ width: 390, height: 844 });
+      // The list of screens slides out first.
+      await expect.poll(() => findMisses(page), { message: `${address} on a phone` }).toEqual([]);
+      await page.setViewportSize(desk);
+    }
     async function walk(page: Page): Promise<void> {
       for (let address = waiting.shift(); address !== undefined; address = waiting.shift()) {
         const given = address.endsWith('/edit') ? { ...ids, campaignId: draftId } : ids;
@@ -97,6 +106,8 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
         await page.waitForLoadState('networkidle').catch(() => {});
         expect(await heading.count(), address).toBe(1);
         await expectAccessible(page, bothSchemes);
+        expect(await findMisses(page), address).toEqual([]);
+        if (process.env.FULL === '1') await walkOnPhone(page, address);
         walked.push(address);
       }
     }

@@ -116,7 +116,7 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Schedule' }).click();
     await page.getByRole('heading', { name: 'Winter thanks', level: 1 }).waitFor();
-    await page.getByText('SCHEDULED', { exact: true }).first().waitFor();
+    await page.getByText('Scheduled', { exact: true }).first().waitFor();
     await page.getByText('by Mara').waitFor();
     await page.getByText('Next occurrence:').waitFor();
     const before = await bundle.inbox();
@@ -130,7 +130,7 @@ describe.skipIf(!hasChromium)(`a marketer’s day in Chromium${skipReason}`, () 
       await clock.getByText(`${hour + 1} h 0 min ahead of the real time`).waitFor();
     }
     expect(page.url()).toBe(report);
-    await page.getByText('SENT', { exact: true }).first().waitFor();
+    await page.getByText('Sent', { exact: true }).first().waitFor();
     const accepted = await page.locator('[data-step="Accepted"]').textContent();
     expect(accepted).toBe(await page.locator('[data-step="Reachable"]').textContent());
     await shoot(page, 'report');

@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)(`providers of a sandbox in Chromium${skipReason}`,
     await webPush.getByRole('textbox', { name: 'Contact' }).fill('mailto:push@shop.example');
     expect(await named.count()).toBe(0);
     await send();
-    await webPush.getByText('connected', { exact: true }).waitFor();
+    await webPush.getByText('Connected', { exact: true }).waitFor();
     const { summary: first, simulated } = await inUse();
     expect(simulated).toBe(false);
 

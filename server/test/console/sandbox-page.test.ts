@@ -90,9 +90,9 @@ describe.skipIf(!hasChromium)(`the sandbox in Chromium${skipReason}`, () => {
         campaignDelivery: { type: 'soon' },
       });
     await push('To the dead');
-    await device.getByText('GONE', { exact: true }).waitFor();
+    await device.getByText('Gone', { exact: true }).waitFor();
     await device.getByRole('combobox').selectOption('works');
-    await device.getByText('ACTIVE', { exact: true }).waitFor();
+    await device.getByText('Active', { exact: true }).waitFor();
     const { cid } = (await push('To the living')).json();
     await device.getByRole('button', { name: 'Click To the living' }).click();
     await device.getByText('clicked', { exact: true }).waitFor();

@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByText('its members are deleted after 30 days').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
-    await page.getByText('ARCHIVED', { exact: true }).waitFor();
+    await page.getByText('Archived', { exact: true }).waitFor();
     const [line] = await client.accounts.listAudit({ workspaceId });
     expect(line).toMatchObject({ action: 'segment.archive', objectId: id, objectName: 'To be archived' });
     await context.close();

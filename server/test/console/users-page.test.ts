@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     const customerId = String(owner!.customer_id);
 
     const { page, context, faults } = await console.openSignedIn();
-    await page.getByRole('link', { name: 'People' }).click();
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
     await page.getByText('Search for a user').waitFor();
     await expectAccessible(page);
     const find = async (word: string) => {
@@ -81,9 +81,9 @@ describe.skipIf(!hasChromium)(`people in Chromium${skipReason}`, () => {
     await page.getByText('is a reserved name', { exact: false }).waitFor();
     // The people of the demo are marked.
     await page.getByRole('button', { name: 'No longer for tests' }).click();
-    await page.getByText('marked for tests', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByText('Marked for tests', { exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Mark for tests' }).click();
-    await page.getByText('marked for tests', { exact: true }).waitFor();
+    await page.getByText('Marked for tests', { exact: true }).waitFor();
     const device2 = page.getByRole('form', { name: 'Add a device' });
     await device2.getByLabel('Device name').fill('desk phone');
     await device2.getByLabel('Device token').fill('token-of-the-desk');

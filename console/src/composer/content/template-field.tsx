@@ -63,7 +63,7 @@ type AttributePickerProps = { label: string; onPicked: (marker: string) => void 
 function AttributePicker({ label, onPicked }: AttributePickerProps) {
   const [isOpen, open] = useState(false);
   return (
-    <Popover opened={isOpen} onChange={open} width={300} position="bottom-end" trapFocus withinPortal={false}>
+    <Popover opened={isOpen} onChange={open} width={300} position="bottom-end" trapFocus>
       <Popover.Target>
         <Button
           variant="default"

@@ -1,0 +1,75 @@
+import { ActionIcon, Badge, Button, Card, Group } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconAdjustmentsHorizontal, IconX } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+
+/** A filter that holds now, as its chip says it: "Type: PERIODIC". */
+export type ChosenFilter = { name: string; value: string; onRemoved: () => void };
+
+type FilterBarProps = {
+  label: string;
+  /** The one field that is always there. */
+  field: ReactNode;
+  /** All others, opened by a button. They are sent along while they are closed. */
+  children: ReactNode;
+  chosen: readonly ChosenFilter[];
+  onSearched: (fields: FormData) => void;
+  onCleared: () => void;
+};
+
+/** One line above a list, so that the list begins at the top of the screen; what else narrows it is a click away. */
+export function FilterBar({ label, field, children, chosen, onSearched, onCleared }: FilterBarProps) {
+  const [isOpen, filters] = useDisclosure(false);
+  return (
+    <form
+      role="search"
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearched(new FormData(event.currentTarget));
+      }}
+    >
+      <Group gap="xs" align="flex-end">
+        <div style={{ flex: '1 1 220px', maxWidth: 420 }}>{field}</div>
+        <Button type="submit">Search</Button>
+        <Button
+          variant="default"
+          aria-expanded={isOpen}
+          onClick={filters.toggle}
+          leftSection={<IconAdjustmentsHorizontal size={16} stroke={1.6} aria-hidden />}
+        >
+          Filters
+        </Button>
+      </Group>
+      <Card withBorder mt="sm" display={isOpen ? 'block' : 'none'}>
+        {children}
+      </Card>
+      {chosen.length > 0 && (
+        <Group gap={6} mt="sm" role="group" aria-label="Chosen filters">
+          {chosen.map((filter) => (
+            <Chip key={filter.name} filter={filter} />
+          ))}
+          <Button variant="subtle" size="compact-sm" onClick={onCleared}>
+            Clear
+          </Button>
+        </Group>
+      )}
+    </form>
+  );
+}
+
+function Chip({ filter: { name, value, onRemoved } }: { filter: ChosenFilter }) {
+  return (
+    <Badge
+      size="lg"
+      pr={3}
+      rightSection={
+        <ActionIcon variant="subtle" color="gray" size={20} aria-label={`Remove ${name}`} onClick={onRemoved}>
+          <IconX size={12} aria-hidden />
+        </ActionIcon>
+      }
+    >
+      {name}: {value}
+    </Badge>
+  );
+}

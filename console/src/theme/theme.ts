@@ -1,0 +1,122 @@
+import { createTheme } from '@mantine/core';
+import type { CSSVariablesResolver, MantineColorsTuple } from '@mantine/core';
+
+/** The one accent. Shade 7 on white and white on it are 7.9 : 1, shade 3 on the dark page 7.6 : 1. */
+const accent: MantineColorsTuple = [
+  '#eef2ff',
+  '#e0e7ff',
+  '#c7d2fe',
+  '#a5b4fc',
+  '#818cf8',
+  '#6366f1',
+  '#4f46e5',
+  '#4338ca',
+  '#3730a3',
+  '#312e81',
+];
+
+/** Greys with a little of the accent's blue; those of the kit are brown beside it. */
+const gray: MantineColorsTuple = [
+  '#f8f9fb',
+  '#f1f3f6',
+  '#e6e9ee',
+  '#d5dae1',
+  '#b8c0cc',
+  '#8b95a5',
+  '#667085',
+  '#475467',
+  '#344054',
+  '#1d2939',
+];
+const dark: MantineColorsTuple = [
+  '#d3d8e2',
+  '#b4bcc9',
+  '#98a2b3',
+  '#667085',
+  '#3b4455',
+  '#2b3342',
+  '#1d2430',
+  '#151b25',
+  '#10151d',
+  '#0b0f15',
+];
+
+/** Each platform's own first; what is left of them has Noto or Liberation, before whatever its configuration falls back to. */
+const fontFamily =
+  "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Ubuntu, Cantarell, 'Noto Sans', 'Liberation Sans', Arial, sans-serif";
+const fontFamilyMonospace =
+  "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Noto Sans Mono', 'Liberation Mono', monospace";
+
+const heading = (fontSize: string, lineHeight: string) => ({ fontSize, lineHeight, fontWeight: '600' });
+
+/** Sizes 12, 13, 14, 16, 20 and 28, weights 400, 500 and 600, distances of four pixels. */
+export const theme = createTheme({
+  autoContrast: true,
+  colors: { accent, gray, dark },
+  primaryColor: 'accent',
+  primaryShade: { light: 7, dark: 6 },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  fontFamily,
+  fontFamilyMonospace,
+  fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
+  spacing: { xs: '8px', sm: '12px', md: '16px', lg: '20px', xl: '32px' },
+  radius: { xs: '3px', sm: '4px', md: '6px', lg: '10px', xl: '16px' },
+  headings: {
+    fontFamily,
+    sizes: {
+      h1: heading('28px', '36px'),
+      h2: heading('20px', '28px'),
+      h3: heading('16px', '24px'),
+      h4: heading('14px', '20px'),
+      h5: heading('14px', '20px'),
+      h6: heading('12px', '16px'),
+    },
+  },
+  components: {
+    Button: { defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 500 } } },
+    Badge: {
+      defaultProps: { variant: 'default', radius: 'xl' },
+      styles: { root: { textTransform: 'none', fontWeight: 500 } },
+    },
+    Card: { defaultProps: { radius: 'lg' } },
+    Code: { styles: { root: { fontSize: '12px' } } },
+    Table: {
+      defaultProps: { highlightOnHover: true, verticalSpacing: 10, borderColor: 'var(--mantine-color-default-border)' },
+      styles: {
+        table: { fontSize: '13px', fontVariantNumeric: 'tabular-nums' },
+        th: { fontSize: '12px', fontWeight: 500, color: 'var(--mantine-color-dimmed)', whiteSpace: 'nowrap' },
+      },
+    },
+    Tooltip: { defaultProps: { transitionProps: { duration: 0 } } },
+    Menu: { defaultProps: { shadow: 'md' } },
+    Popover: { defaultProps: { shadow: 'md' } },
+    // Labels name what is asked for; the values are what is read.
+    InputWrapper: { styles: { label: { fontSize: '13px', fontWeight: 500, marginBottom: 4 } } },
+  },
+});
+
+/** Three tones of text, and a page that its cards stand out of; each pair is 4.5 : 1 or more (WCAG 2.2 AA). */
+export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
+  variables: {},
+  light: {
+    '--mantine-color-text': gray[9],
+    '--mantine-color-dimmed': gray[7],
+    '--mantine-color-placeholder': gray[6],
+    '--mantine-color-error': colors.red[9],
+    '--mantine-color-anchor': accent[7],
+    '--mantine-color-default-border': gray[2],
+    '--carillon-page': gray[0],
+    '--carillon-card': '#ffffff',
+  },
+  dark: {
+    '--mantine-color-text': '#eaecf2',
+    '--mantine-color-dimmed': dark[1],
+    '--mantine-color-placeholder': dark[2],
+    '--mantine-color-error': colors.red[4],
+    '--mantine-color-anchor': accent[3],
+    '--mantine-color-default-border': dark[5],
+    '--carillon-page': dark[8],
+    '--carillon-card': dark[7],
+  },
+});

@@ -1,0 +1,84 @@
+import type { Locator, Page } from 'playwright-core';
+
+/**
+ * Whether a mouse can reach what a test clicks. A driver scrolls what nobody can scroll (`overflow: hidden`, a page wider
+ * than its window) and clicks there; a person sees nothing. So each click of a test is one that a person could make.
+ */
+export async function assertHit(locator: Locator): Promise<void> {
+  await locator.waitFor({ state: 'attached' });
+  let fault: string | null = null;
+  // What moves or loads may be in the way for a moment.
+  for (let triesLeft = 40; triesLeft > 0; triesLeft -= 1) {
+    fault = await locator.evaluate(findHitFault);
+    if (fault === null) return;
+    await locator.page().waitForTimeout(50);
+  }
+  throw new Error(`${String(locator)} cannot be clicked by a mouse: ${fault}`);
+}
+
+/** Every control of the screen that a mouse cannot reach, and why. */
+export async function findMisses(page: Page): Promise<string[]> {
+  const controls = page.locator('a[href], button, input, select, textarea, summary, [role="button"]');
+  return controls.evaluateAll((elements, source) => {
+    const findFault = new Function(`return ${source}`)() as typeof findHitFault;
+    return elements.flatMap((element: any) => {
+      const isShown = element.checkVisibility({ visibilityProperty: true });
+      const { width, height } = element.getBoundingClientRect();
+      // One pixel is what is there for a screen reader alone; a link to skip is drawn once the keyboard is on it.
+      if (!isShown || width < 2 || height < 2 || element.matches('[href^="#"]')) return [];
+      const fault = findFault(element);
+      return fault === null ? [] : [`${element.outerHTML.slice(0, 120)}: ${fault}`];
+    });
+  }, findHitFault.toString());
+}
+
+/** Runs in the page. Null when a person can scroll to the middle of the element and the mouse meets it there. */
+function findHitFault(element: any): string | null {
+  const { document, getComputedStyle } = globalThis as any;
+  const fixed: { node: any; left: number; top: number }[] = [];
+  for (let node = element.parentElement; node !== null; node = node.parentElement) {
+    const { overflowX, overflowY } = getComputedStyle(node);
+    if ([overflowX, overflowY].some((overflow) => overflow === 'hidden' || overflow === 'clip'))
+      fixed.push({ node, left: node.scrollLeft, top: node.scrollTop });
+  }
+  const page = document.scrollingElement;
+  const pageLeft = page.scrollLeft;
+  let fault: string | null = null;
+  for (const block of ['nearest', 'center']) {
+    element.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
+    for (const { node, left, top } of fixed)
+      if (Math.abs(node.scrollLeft - left) > 1 || Math.abs(node.scrollTop - top) > 1) {
+        node.scrollTo({ left, top, behavior: 'instant' });
+        return `it is cut off by ${node.tagName.toLowerCase()}.${node.className}`;
+      }
+    if (page.scrollLeft !== pageLeft) {
+      const away = page.scrollLeft - pageLeft;
+      page.scrollLeft = pageLeft;
+      return `it lies beside the window, ${away} pixels away`;
+    }
+    const box = element.getBoundingClientRect();
+    const met = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    if (met !== null && (element.contains(met) || [...(element.labels ?? [])].some((label) => label.contains(met))))
+      return null;
+    // A click on a link passes through what is drawn in its place.
+    if (met !== null && met.contains(element) && met.matches('a, button, label')) return null;
+    fault = met === null ? 'its middle is outside of the window' : `${met.outerHTML.slice(0, 100)} is in its place`;
+  }
+  return fault;
+}
+
+const wrapped = new WeakSet<object>();
+
+/** From now on every click, check and choice of a locator of this page's kind is tested so. */
+export function testEveryClick(page: Page): void {
+  const prototype = Object.getPrototypeOf(page.locator('body')) as Record<string, unknown>;
+  if (wrapped.has(prototype)) return;
+  wrapped.add(prototype);
+  for (const name of ['click', 'dblclick', 'check', 'uncheck', 'setChecked', 'selectOption', 'fill']) {
+    const act = prototype[name] as (this: Locator, ...rest: unknown[]) => Promise<unknown>;
+    prototype[name] = async function (this: Locator, ...rest: unknown[]) {
+      await assertHit(this);
+      return act.apply(this, rest);
+    };
+  }
+}
