@@ -1,9 +1,10 @@
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig } from 'vite';
+import { compressFiles } from './compress-files.ts';
 
 export default defineConfig({
   base: '/console/',
-  plugins: [react()],
+  plugins: [react(), compressFiles()],
   // The client's sources: its build is made when it is packed.
   resolve: { conditions: ['carillon-source', ...defaultClientConditions] },
   // An inlined script would need a hole in the content security policy.

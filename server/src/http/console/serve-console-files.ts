@@ -24,6 +24,8 @@ export function serveConsoleFiles(server: FastifyInstance, folder: string): void
     prefix: '/console/',
     wildcard: false,
     cacheControl: false,
+    // The build leaves each file beside it as Brotli and gzip: a quarter of the bytes, and nothing is compressed while somebody waits.
+    preCompressed: true,
     setHeaders: (response, path) => {
       // Asset names carry a hash of their content and never change; the page itself is revalidated each time.
       response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
