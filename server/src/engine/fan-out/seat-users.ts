@@ -88,13 +88,13 @@ export async function markSent(tx: Transaction, { run, results }: { run: RunToSe
 }
 
 /**
- * Until when a chunk waits for a seat to be given back; undefined: it goes on, because there are seats, because all
+ * Until when a chunk waits for a seat to be given back, and for which buckets, whose chunks do not wait; undefined: it goes on, because there are seats, because all
  * messages were accepted and the rest is left out, or because users with a seat are still before it.
  */
 export async function waitForSeats(
   database: Database,
   { run, chunk, now }: { run: RunToSend; chunk: Pick<ClaimedChunk, 'bucketFrom' | 'bucketTo'>; now: Date },
-): Promise<Date | undefined> {
+): Promise<{ until: Date; besides: number[] } | undefined> {
   const limit = runLimitOf(run);
   if (!limit) return undefined;
   const isUsedUp = ({ taken, sent }: { taken: number; sent: number }) => taken >= limit.users && sent < limit.users;
@@ -105,8 +105,9 @@ export async function waitForSeats(
     await planByValues(tx);
     if (!isUsedUp(await lockLimit(tx, limit))) return undefined;
     const { freed, ahead } = await freeSeats(tx, limit.id);
-    const isOwn = ({ runId, bucket }: { runId: string; bucket: number }) =>
-      runId === run.id && chunk.bucketFrom <= bucket && bucket <= chunk.bucketTo;
-    return freed > 0 || ahead.some(isOwn) || !isUsedUp(await findLimit(tx, limit.id)) ? undefined : until;
+    const besides = [...new Set(ahead.filter(({ runId }) => runId === run.id).map(({ bucket }) => bucket))];
+    const isOwn = (bucket: number) => chunk.bucketFrom <= bucket && bucket <= chunk.bucketTo;
+    if (freed > 0 || besides.some(isOwn) || !isUsedUp(await findLimit(tx, limit.id))) return undefined;
+    return { until, besides };
   });
 }

@@ -47,8 +47,8 @@ export type WindowResult =
   | { kind: 'sent'; cursor: Cursor; search: Search | undefined }
   /** The audience is exhausted and the chunk is ended. */
   | { kind: 'ended' }
-  /** The run is throttled, or waits for a seat of its limit: nothing more of it before an instant. */
-  | { kind: 'throttled'; until: Date }
+  /** The run is throttled, or waits for a seat of its limit: nothing more of it before an instant, but of these buckets. */
+  | { kind: 'throttled'; until: Date; besides?: readonly number[] }
   /** Not ours any more, or the run is not sending: nothing was stored by this call. */
   | { kind: 'lost' };
 
@@ -86,8 +86,8 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const partitions = new Set<string>();
 
   return async ({ run: given, chunk, cursor, search }) => {
-    const seatedAt = await waitForSeats(database, { run: given, chunk, now: clock.now() });
-    if (seatedAt) return { kind: 'throttled', until: seatedAt };
+    const wait = await waitForSeats(database, { run: given, chunk, now: clock.now() });
+    if (wait) return { kind: 'throttled', ...wait };
     const wanted = search ? Math.max(1, Math.floor(search.suspectDevices / 2)) : deps.windowDevices;
     const quota = await leaseQuota(database, { run: given, at: clock.now(), wanted });
     if (quota === 0) return { kind: 'throttled', until: nextQuota(given, clock.now()) };

@@ -211,7 +211,7 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
     }
     if (sent.kind === 'throttled') {
       await releaseChunk(database, chunk);
-      await postponeChunks(database, { runId: chunk.runId, until: sent.until });
+      await postponeChunks(database, { runId: chunk.runId, until: sent.until, besides: sent.besides ?? [] });
       return;
     }
     // Lost to another worker, or the run was paused or stopped: giving it back changes only what is still ours.

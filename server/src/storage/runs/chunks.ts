@@ -171,14 +171,21 @@ export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void
 
 /**
  * Nothing of a throttled run goes out before an instant: its waiting chunks are not claimed until then, so that workers
- * do not take turns in finding that out. In the order of the primary key.
+ * do not take turns in finding that out. A chunk with one of the buckets `besides` is what the others wait for. In the order of the primary key.
  */
-export async function postponeChunks(tx: Queryable, run: { runId: string; until: Date }): Promise<void> {
+export async function postponeChunks(
+  tx: Queryable,
+  run: { runId: string; until: Date; besides: readonly number[] },
+): Promise<void> {
   await tx`
     update chunks set not_before = ${run.until}
     where (run_id, number) in (
       select run_id, number from chunks
       where run_id = ${run.runId} and state = 'READY' and not_before < ${run.until}
+        and not exists (
+          select 1 from unnest(${[...run.besides]}::smallint[]) as beside (bucket)
+          where beside.bucket between bucket_from and bucket_to
+        )
       order by number
       for update skip locked
     )`;

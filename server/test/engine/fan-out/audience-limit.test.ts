@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import { postponeChunks, releaseChunk } from '../../../src/storage/runs/chunks.ts';
 import { eraseSeats } from '../../../src/storage/runs/audience-seats.ts';
 import { campaign, faultsOf } from '../../campaigns/authoring-bundle.ts';
 import { makeExperimentBundle } from '../../experiments/experiment-bundle.ts';
@@ -35,11 +36,12 @@ async function begin(id: string): Promise<string> {
   return run.id;
 }
 
-type Options = { owners?: string[]; windowDevices?: number };
+type Options = { owners?: string[]; windowDevices?: number; parallelChunks?: number };
 
 /** Two nodes at once, with their retries, until nothing of the run is left to do. */
-async function sendAll(runId: string, { owners = ['one', 'two'], windowDevices = 17 }: Options = {}): Promise<void> {
-  const workers = owners.map((owner) => bundle.startWorkers({ owner, windowDevices }));
+async function sendAll(runId: string, options: Options = {}): Promise<void> {
+  const { owners = ['one', 'two'], windowDevices = 17, parallelChunks = 4 } = options;
+  const workers = owners.map((owner) => bundle.startWorkers({ owner, windowDevices, parallelChunks }));
   for (let round = 0; ; round += 1) {
     await bundle.settled(runId, workers);
     await Promise.all(owners.map(() => bundle.retry()));
@@ -169,6 +171,25 @@ describe('a campaign with an audience limit', () => {
     expect(new Set(reached).size).toBe(40);
     expect(reached).toHaveLength(50);
     for (const pushId of first) expect(reached.filter((other) => other === pushId)).toHaveLength(2);
+    expect(await ledgerOf(runId)).toEqual({ ACCEPTED: 40, 'WITHHELD CAMPAIGN_AUDIENCE_LIMIT': phones - 40 });
+  });
+
+  test('a chunk that was given back with users before it who have seats is not put off by the others', async () => {
+    const id = await bundle.live(limited(40));
+    const runId = await begin(id);
+    // The last of the chunks in every order.
+    await bundle.database`update chunks set not_before = not_before - interval '1 hour' where run_id = ${runId} and number = 3`;
+    const back = (await bundle.claim('lost'))!;
+    await bundle.database`update chunks set created_at = created_at + interval '1 hour' where run_id = ${runId} and number = 3`;
+    bundle.answer(() => new Promise(() => {}));
+    const cursor = { bucket: back.bucketFrom, position: '' };
+    void bundle.sendWindow({ run: await bundle.run(runId), chunk: back, cursor });
+    while (bundle.sent.length < 10) await new Promise((resolve) => setTimeout(resolve, 2));
+    bundle.answer(() => ({ kind: 'accepted' }));
+    await releaseChunk(bundle.database, back);
+    await postponeChunks(bundle.database, { runId, until: bundle.clock.now(), besides: [] });
+    await sendAll(runId, { owners: ['one'], parallelChunks: 1 });
+    expect(new Set(bundle.sent.map(({ pushId }) => pushId)).size).toBe(40);
     expect(await ledgerOf(runId)).toEqual({ ACCEPTED: 40, 'WITHHELD CAMPAIGN_AUDIENCE_LIMIT': phones - 40 });
   });
 
