@@ -355,7 +355,8 @@ describe('what holds for every campaign', () => {
     for (let seconds = 0; seconds < 10; seconds += 1) {
       for (const { id } of await bundle.database<{ id: string }[]>`select id from runs where status = 'SENDING'`)
         await bundle.settled(id, [workers]);
-      expect(bundle.sent.length).toBeLessThanOrEqual(seconds + 1);
+      // The budget fills from nothing.
+      expect(bundle.sent.length).toBeLessThanOrEqual(seconds);
       bundle.clock.advance(1000);
     }
     await workers.stop();
