@@ -53,32 +53,59 @@ beforeAll(async () => {
       goals: [{ goal_name: 'Bought', goal_event_name: 'Bought', revenue_attribute: 'price', revenue_currency: 'EUR' }],
     },
   });
-  bundle.answer((_device, nth) =>
-    nth % 17 === 0
-      ? { kind: 'gone', code: 'UNREGISTERED' }
-      : nth % 19 === 0
-        ? { kind: 'rejected', code: 'TOO_BIG', detail: '' }
-        : { kind: 'accepted' },
-  );
-  await bundle.deliver();
-  await report({ kind: 'impression', every: 2 });
+  await bundle.database`analyze users, devices`;
+}, 120_000);
+afterAll(() => bundle.end());
+
+const slow = { timeout: 900_000 };
+
+test(
+  `a campaign to ${phones} users in three locales, four variations and two control groups is sent`,
+  slow,
+  async () => {
+    bundle.answer((_device, nth) =>
+      nth % 17 === 0
+        ? { kind: 'gone', code: 'UNREGISTERED' }
+        : nth % 19 === 0
+          ? { kind: 'rejected', code: 'TOO_BIG', detail: '' }
+          : { kind: 'accepted' },
+    );
+    await bundle.deliver();
+    await bundle.database`analyze deliveries, devices`;
+    const [row] = await bundle.database`
+    select count(*) as rows from readable_deliveries where campaign_id = ${campaignId} and outcome <> 'WAITING'`;
+    expect(row).toEqual({ rows: phones - Math.ceil((phones - 1) / 50) });
+  },
+);
+
+test('its devices report', slow, async () => {
+  expect(await report({ kind: 'impression', every: 2 })).toBeGreaterThan(phones / 4);
   bundle.clock.advance(hour);
-  await report({ kind: 'click', every: 5 });
-  await report({ kind: 'close', every: 7 });
+  expect(await report({ kind: 'click', every: 5 })).toBeGreaterThan(phones / 10);
+  expect(await report({ kind: 'close', every: 7 })).toBeGreaterThan(phones / 14);
+  await bundle.database`analyze device_interactions`;
+});
+
+test('its users buy, whoever got the message and who did not', slow, async () => {
   bundle.clock.advance(hour / 4);
-  // One in fifty buys, whoever got a message and who did not; and some of them again, too late for all but the click.
   await buy(50);
+  // Too late for all but the click.
   bundle.clock.advance(22.9 * hour);
   await buy(100);
   await bundle.attribute();
+  const [row] = await bundle.database`select count(*) as left from unattributed_events`;
+  expect(row).toEqual({ left: 0 });
+});
+
+test('its events are posted', slow, async () => {
   await bundle.postAll();
-}, 900_000);
-afterAll(() => bundle.end());
+  expect(await bundle.count('event_stream_marks')).toBe(0);
+});
 
 type Sent = { bucket: number; runId: string; deviceId: string; variation: number; locale: number };
 
 /** Every so many of the phones that got the message report of it, those with an even place twice. */
-async function report({ kind, every }: { kind: 'impression' | 'click' | 'close'; every: number }): Promise<void> {
+async function report({ kind, every }: { kind: 'impression' | 'click' | 'close'; every: number }): Promise<number> {
   const sent = await bundle.database<Sent[]>`
     select deliveries.bucket, run_id as "runId", deliveries.device_id as "deviceId", variation,
       array_position(${locales}::text[], deliveries.locale) as locale
@@ -96,6 +123,7 @@ async function report({ kind, every }: { kind: 'impression' | 'click' | 'close';
   });
   for (let from = 0; from < reports.length; from += 1_000)
     await recordInteractions({ database: bundle.database, since: new Date(0) }, reports.slice(from, from + 1_000));
+  return sent.length;
 }
 
 async function buy(every: number): Promise<void> {
@@ -191,7 +219,7 @@ const percent = (part: number, whole: number) => (whole === 0 ? undefined : Math
 
 test(
   `the statistics of ${phones} users are what is counted by hand, in every block and attribution`,
-  { timeout: 900_000 },
+  slow,
   async () => {
     const users = await drawUsers();
     const meant = users.filter(({ isReached, group }) => isReached && group === null);
@@ -253,7 +281,7 @@ test(
 
 test(
   'the report file says the same, and the event stream has each of these messages, clicks and users once',
-  { timeout: 900_000 },
+  slow,
   async () => {
     const { database, clock, workspaceId } = bundle;
     const [key] = await database`
@@ -300,7 +328,7 @@ test(
   },
 );
 
-test.skipIf(!isFull)('of 100,000 users each share is within 1 % of what was asked', { timeout: 900_000 }, async () => {
+test.skipIf(!isFull)('of 100,000 users each share is within 1 % of what was asked', slow, async () => {
   const users = (await drawUsers()).filter(({ isReached }) => isReached);
   const share = (isIn: (user: User) => boolean) => users.filter(isIn).length / users.length;
   expect(Math.abs(share(({ group }) => group === 'global_control_group') - 0.1)).toBeLessThan(0.01);
