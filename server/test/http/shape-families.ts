@@ -254,6 +254,11 @@ const documentWords: Words = {
   apns_priority: ['5', '10'],
   interruption_level: ['ACTIVE'],
   relevance_score: [0],
+  metric: ['SENT'],
+  metrics: ['SENT'],
+  frequency: ['TOTAL', 'INSTANCE'],
+  window_unit: ['MINUTES', 'DAYS'],
+  window_value: [1, 30],
   goal_event_attribute: [{ name: 'city', type: 'string', operator: 'is', value: 'Oslo' }],
   updated_by: ['somebody'],
 };

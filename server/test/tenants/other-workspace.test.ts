@@ -265,7 +265,10 @@ describe('every documented route with an id in its path', () => {
 
 test('the secret of an OAuth key is no password: every route that takes Basic refuses it (decision D20)', async () => {
   const walked = operations.filter(
-    ({ tags }) => !['Tokens', 'Push', 'Interactions', 'Sandbox', 'Health'].includes(tags[0]!),
+    ({ tags, path }) =>
+      !['Tokens', 'Push', 'Interactions', 'Sandbox', 'Health'].includes(tags[0]!) &&
+      // Its credential is the signature of the file (fact 7).
+      !path.startsWith('/campaign_reports/'),
   );
   expect(walked.length).toBeGreaterThan(50);
   const named = { 'svc-appkey': bundle.workspaceId, 'x-svc-appkey': bundle.workspaceId };

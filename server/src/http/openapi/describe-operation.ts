@@ -15,6 +15,8 @@ export type Refusals = {
   /** Of a fault of ours, where the family has another shape for it. */
   fault?: TSchema;
   mediaType?: string;
+  /** Statuses of refusals that say nothing beside it. */
+  withoutBody?: readonly number[];
   /** The code of an error on the wire, where the family has codes. */
   codeOf?: (name: ErrorName) => string | undefined;
 };
@@ -146,7 +148,7 @@ function toResponse({ content = {}, ...response }: Response): object {
 
 function describeRefusals(dialect: Dialect, operation: Operation): Record<number, object> {
   const { refusals, isLimited } = dialect;
-  const { shape, fault = shape, mediaType = 'application/json' } = refusals;
+  const { shape, fault = shape, mediaType = 'application/json', withoutBody = [] } = refusals;
   const asksGateway = dialect.credentials.includes('bearer');
   const statuses = new Set([...everyRefusal, ...(operation.refuses ?? [])]);
   if (operation.body) for (const status of bodyRefusals) statuses.add(status);
@@ -169,11 +171,12 @@ function describeRefusals(dialect: Dialect, operation: Operation): Record<number
         ...(status === 429 || status === 503 ? answerHeaders.retry : {}),
       };
       const description = told.length === 0 ? 'A fault of ours' : `Refused: ${told.join(', ')}`;
+      const refusal = { description, ...(Object.keys(headers).length > 0 ? { headers } : {}) };
+      if (withoutBody.includes(status)) return [status, { ...refusal, type: 'null' }];
       return [
         status,
         {
-          description,
-          ...(Object.keys(headers).length > 0 ? { headers } : {}),
+          ...refusal,
           content: { [isGateway && !isOwn ? 'application/json' : mediaType]: { schema } },
         },
       ];

@@ -83,7 +83,7 @@ function addRequests(server: FastifyInstance, deps: ReportRouteDependencies): vo
 const fileDialect: Dialect = {
   tag: 'Statistics',
   credentials: [],
-  refusals: { errors: reportFileErrors, shape: reportFileError },
+  refusals: { errors: reportFileErrors, shape: reportFileError, withoutBody: [401] },
 };
 
 const fileUrl = '/campaign_reports/rest_api/:app_id/:file_name';
@@ -114,7 +114,8 @@ function addFile(server: FastifyInstance, deps: ReportRouteDependencies): void {
 /** 400 with the words of fact 7, 401 with nothing; all else as the statistics say it. */
 function presentFileError(error: Error, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) {
   const fault = toServiceError(error, request);
-  if (fault.code === 'REPORT_SIGNATURE_INVALID') return reply.code(401).send();
+  // RFC 9110 §11.6.1: a 401 names what is asked for.
+  if (fault.code === 'REPORT_SIGNATURE_INVALID') return reply.code(401).header('www-authenticate', 'Signature').send();
   if (fault.code !== 'REPORT_FILE_UNREADABLE') return presentStatsError(fault, { request, reply });
   const { field = 'FILENAME', reason = '' } = fault.context;
   const told = { attribute: field, message: reason, type: 'BAD REQUEST', request_id: makeRequestId() };

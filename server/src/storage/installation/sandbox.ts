@@ -51,6 +51,8 @@ export const emptiedTables = [
   'report_files',
   'merged_users',
   'push_addresses',
+  'trigger_conditions',
+  'triggers',
   'runs',
   // After the runs: one that a push stored meanwhile keeps its campaign, and all of this is tried again.
   'chunks',
