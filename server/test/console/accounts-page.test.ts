@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
-describe.skipIf(!hasChromium)(`people and roles in Chromium${skipReason}`, () => {
+describeScreen('people and roles in Chromium', () => {
   let console: ConsoleBrowser;
   beforeAll(async () => {
     console = await startConsoleBrowser();

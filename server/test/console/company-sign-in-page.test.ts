@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 import { startOpenidIssuer } from './openid-issuer.ts';
 import type { OpenidIssuer } from './openid-issuer.ts';
 
 const client = { clientId: 'carillon', clientSecret: 'the secret of the client' };
 
-describe.skipIf(!hasChromium)(`signing in by the company account in Chromium${skipReason}`, () => {
+describeScreen('signing in by the company account in Chromium', () => {
   let issuer: OpenidIssuer;
   let console: ConsoleBrowser;
   beforeAll(async () => {

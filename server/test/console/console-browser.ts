@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import { testEveryClick } from './hit-test.ts';
 
@@ -12,6 +12,15 @@ import { testEveryClick } from './hit-test.ts';
 const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path)) ?? '';
 export const hasChromium = executablePath !== '';
 export const skipReason = hasChromium ? '' : ' (skipped: no /usr/bin/chromium)';
+
+/**
+ * What one screen alone does, with all of its states: under FULL=1, as in CI. In each `npm test` are the walks over many of them,
+ * every screen by axe and by the mouse, the overview, the composer and the shell: the other ten take a tenth of its processor time.
+ */
+export function describeScreen(name: string, tests: () => void): void {
+  const isFull = process.env.FULL === '1';
+  describe.runIf(hasChromium && isFull)(`${name} (FULL=1)${skipReason}`, tests);
+}
 
 export type ConsoleBrowser = Awaited<ReturnType<typeof startConsoleBrowser>>;
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../carillon-bundle.ts';
-import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
-describe.skipIf(!hasChromium)(`the delivery log in Chromium${skipReason}`, () => {
+describeScreen('the delivery log in Chromium', () => {
   let console: ConsoleBrowser;
   beforeAll(async () => {
     console = await startConsoleBrowser();

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertApiLogEntries, listCalls } from '../../src/storage/installation/api-log.ts';
 import type { ApiLogEntry, ApiLogFilters } from '../../src/storage/installation/api-log.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
-import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
 test('calls are paged newest first without a gap, and refused ones are read by an index of their own', async () => {
@@ -64,7 +64,7 @@ test('calls are paged newest first without a gap, and refused ones are read by a
   await bundle.drop();
 });
 
-describe.skipIf(!hasChromium)(`the API log in Chromium${skipReason}`, () => {
+describeScreen('the API log in Chromium', () => {
   let console: ConsoleBrowser;
   beforeAll(async () => {
     console = await startConsoleBrowser();

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import { until } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
-import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
-describe.skipIf(!hasChromium)(`segments in Chromium${skipReason}`, () => {
+describeScreen('segments in Chromium', () => {
   let console: ConsoleBrowser;
   let client: ConsoleClient;
   let workspaceId: string;

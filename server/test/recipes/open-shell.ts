@@ -9,9 +9,16 @@ export type Shell = {
 };
 
 const mark = '=== ended with';
+// Below the limit of a test: a loop that waits in vain is ended and shows what it printed, and does not outlive the tests.
+const maxLinesMs = 50_000;
+
+type ShellOptions = { folder: string; environment: Record<string, string>; maxMs?: number };
+
+/** As coreutils' timeout says it. */
+const endedByLimit = 124;
 
 /** A bash in a folder, with nothing of this process in its environment but the path. */
-export function openShell({ folder, environment }: { folder: string; environment: Record<string, string> }): Shell {
+export function openShell({ folder, environment, maxMs = maxLinesMs }: ShellOptions): Shell {
   const bash = spawn('bash', ['--norc', '--noprofile'], {
     cwd: folder,
     env: environment,
@@ -33,7 +40,11 @@ export function openShell({ folder, environment }: { folder: string; environment
     async run(lines) {
       printed.length = 0;
       const status = await new Promise<number>((resolve) => {
-        ended = resolve;
+        const limit = setTimeout(() => resolve(endedByLimit), maxMs);
+        ended = (code) => {
+          clearTimeout(limit);
+          resolve(code);
+        };
         // Nothing of it reads the lines that are still to come.
         bash.stdin.write(`{\n${lines}\n} </dev/null\nprintf '${mark} %s\\n' $?\n`);
       });

@@ -1,12 +1,15 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { hasChromium, skipReason } from '../console/console-browser.ts';
 import { matchOutput } from './match-output.ts';
+import { openShell } from './open-shell.ts';
 import { playSubscribingBrowser } from './play-subscribing-browser.ts';
 import { readWebhookSecret } from './read-webhook-secret.ts';
 import { readRecipe } from './read-recipe.ts';
@@ -103,6 +106,16 @@ describe('reading and comparing', () => {
     ['', 'x\n', false],
   ])('%j shows %j: %s', (shown, printed, expected) => {
     expect(matchOutput(shown, printed)).toBe(expected);
+  });
+
+  test('lines that wait in vain end with 124 and what they printed, and nothing of them stays behind', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'carillon-shell-'));
+    const shell = openShell({ folder: place, environment: { PATH: process.env.PATH! }, maxMs: 1_000 });
+    const { printed, status } = await shell.run('echo $$; until false; do sleep 0.1; done');
+    await shell.close();
+    await rm(place, { recursive: true });
+    expect([status, printed]).toEqual([124, expect.stringMatching(/^\d+\n$/)]);
+    expect(() => process.kill(Number(printed), 0)).toThrow('ESRCH');
   });
 
   test('a step whose output differs from the page fails', async () => {
