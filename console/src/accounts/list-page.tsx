@@ -129,7 +129,7 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
       <ConfirmButton
         label="Enable"
         size="compact-xs"
-        color="indigo"
+        color="accent"
         ariaLabel={`Enable ${email}`}
         title={`Enable ${name}?`}
         hits={`${email} can sign in again, with the old password and role.`}
@@ -145,7 +145,7 @@ function AccountActions({ account, onChanged, onLink }: AccountActionsProps) {
         <ConfirmButton
           label="New password"
           size="compact-xs"
-          color="indigo"
+          color="accent"
           ariaLabel={`Create a password link for ${email}`}
           title={`A new password for ${name}?`}
           hits={`You get a link to pass on. Using it ends every session of ${email}.`}

@@ -42,7 +42,7 @@ export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progr
         <ConfirmButton
           key={action}
           label={labels[action]}
-          color={action === 'stop' ? 'red.9' : 'indigo'}
+          color={action === 'stop' ? 'red.9' : 'accent'}
           title={`${labels[action]} “${name}”?`}
           hits={describe(action, progress)}
           onConfirmed={async () => {
@@ -55,7 +55,7 @@ export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progr
       {channel === 'PUSH' && (
         <ConfirmButton
           label="Clone"
-          color="indigo"
+          color="accent"
           title={`Clone “${name}”?`}
           hits={`A draft “${name} (copy)” is created with the same content, audience and goals. Nothing is sent.`}
           onConfirmed={async () => {

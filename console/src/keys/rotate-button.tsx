@@ -21,7 +21,7 @@ export function RotateButton({ workspaceId, apiKey, onMade }: RotateButtonProps)
     <ConfirmButton
       label="Rotate"
       size="compact-xs"
-      color="indigo"
+      color="accent"
       ariaLabel={`Rotate key ${apiKey.name}`}
       title={`Rotate “${apiKey.name}”?`}
       hits={

@@ -48,7 +48,7 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
                 <ConfirmButton
                   label="Send again"
                   size="compact-xs"
-                  color="indigo"
+                  color="accent"
                   title="Send this callback again?"
                   hits={`${url} gets the same body under the same webhook-id; a receiver that keeps ids drops the repeat.`}
                   onConfirmed={async () => {

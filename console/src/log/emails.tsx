@@ -84,7 +84,7 @@ export function Emails({ emails }: { emails: ConsoleEmail[] }) {
                   label="Send again"
                   ariaLabel={`Send ${subject} again`}
                   size="compact-xs"
-                  color="indigo"
+                  color="accent"
                   title="Send this email again?"
                   hits={`${recipients.join(', ')} get the same text under the same Message-ID.`}
                   onConfirmed={async () => {

@@ -31,7 +31,7 @@ function Limit({ limit: { id, name, used, most, windowSeconds } }: { limit: Limi
       <Progress
         my={4}
         value={share}
-        color={share >= 90 ? 'red.9' : share >= 70 ? 'orange.9' : 'indigo'}
+        color={share >= 90 ? 'red.9' : share >= 70 ? 'orange.9' : 'accent'}
         aria-label={`${name}${windowName(windowSeconds)}: ${left.toLocaleString('en')} left`}
       />
       <Text size="xs">

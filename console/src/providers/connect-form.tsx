@@ -54,7 +54,7 @@ export function ConnectForm({ state, onConnected }: ConnectFormProps) {
           ) : (
             <ConfirmButton
               label="Check and replace"
-              color="indigo"
+              color="accent"
               title={`Replace the credential of ${name}?`}
               hits={
                 <>

@@ -134,7 +134,7 @@ function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
           <ConfirmButton
             label="Use the simulator"
             ariaLabel={`Use the simulator of ${name}`}
-            color="indigo"
+            color="accent"
             title={`Send to the simulated ${name}?`}
             hits={connected ? `It replaces the connected credential. ${hitsOf(hits)}` : hitsOf(hits)}
             onConfirmed={async () => {

@@ -93,7 +93,7 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
     return (
       <ConfirmButton
         label="Unarchive"
-        color="indigo"
+        color="accent"
         title={`Unarchive “${segment.name}”?`}
         hits="It counts as active again and its expiry starts over. Members deleted 30 days after archiving do not come back."
         onConfirmed={async () => {

@@ -30,7 +30,7 @@ export function DeviceActions({ workspaceId, userId, device, onChanged }: Device
         <ConfirmButton
           key={action}
           size="compact-xs"
-          color={action === 'block' || action === 'remove' ? 'red.9' : 'indigo'}
+          color={action === 'block' || action === 'remove' ? 'red.9' : 'accent'}
           label={words[action].label}
           ariaLabel={`${words[action].label} ${device.deviceId}`}
           title={`${words[action].label} ${device.deviceId}?`}

@@ -79,7 +79,7 @@ function SendButton({ save, hasChanges }: SendButtonProps) {
   return (
     <ConfirmButton
       label={label}
-      color="indigo"
+      color="accent"
       variant="filled"
       title={isChange ? `Change “${name}”?` : `${label} “${name}”?`}
       isDisabled={!isGood || (isChange && !hasChanges)}
