@@ -3,7 +3,7 @@
 // Node 24 that the repository brings in node_modules/.bin. Usage: node bootstrap.js <script.ts> [arguments …]
 import { spawn } from 'node:child_process';
 import { accessSync, constants as access, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { constants } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -159,11 +159,16 @@ function isConsoleBuilt() {
   const page = join(root, 'console', 'dist', 'index.html');
   if (!existsSync(page)) return false;
   const builtAt = statSync(page).mtimeMs;
-  return ['console/src', 'client/src'].every((folder) =>
-    readdirSync(join(root, folder), { recursive: true }).every(
-      (file) => statSync(join(root, folder, file)).mtimeMs <= builtAt,
-    ),
+  const own = readdirSync(join(root, 'console')).filter((name) => name !== 'dist' && name !== 'node_modules');
+  return ['package-lock.json', 'client/src', ...own.map((name) => join('console', name))].every(
+    (name) => newestChange(join(root, name)) <= builtAt,
   );
+}
+
+function newestChange(path) {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  return Math.max(0, ...readdirSync(path, { recursive: true }).map((name) => statSync(join(path, name)).mtimeMs));
 }
 
 async function buildConsole() {
@@ -175,6 +180,7 @@ async function buildConsole() {
     );
     return;
   }
+  process.stderr.write('carillon: building the console (once, about ten seconds) …\n');
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   // With another NODE_ENV of the caller, such as a test runner's, it would be React's development build: a third larger
   // and slower on every screen, until the sources change again.
@@ -195,6 +201,20 @@ function findNode() {
   process.exit(1);
 }
 
+/**
+ * The documentation is built beside the service, at a lower priority, so that no start waits for it: /docs has it some seconds
+ * later. What it says is nobody's concern here; npm run docs says it.
+ */
+function buildDocsBeside() {
+  const script = join(root, 'scripts', 'build-docs.ts');
+  if (!existsSync(script) || findRefusal(join(root, 'docs')) !== undefined) return;
+  const child = spawn(findNode(), ['--disable-warning=ExperimentalWarning', script, '--if-older'], { stdio: 'ignore' });
+  child.on('error', () => undefined);
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  child.unref();
+  process.on('exit', () => child.kill());
+}
+
 if (!isInstalled()) await install();
 if (!isConsoleBuilt()) await buildConsole();
 
@@ -207,6 +227,8 @@ if (stopSignal !== undefined) process.exit(isService ? 0 : codeOf(stopSignal));
 // What was compiled at one start is read at the next: 0.5 s of the processor each time. Where the folder cannot be written,
 // Node compiles as ever.
 const compileCache = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') };
+
+if (isService) buildDocsBeside();
 
 // Signals go to the server, which ends the database too; this process only waits and repeats its exit code.
 const { code, signal } = await run(findNode(), [...runtimeFlags, join(root, script), ...scriptArguments], {

@@ -65,6 +65,7 @@ const staticSteps: Step[] = [
   { name: 'types', command: typesOf('tsconfig.json', 'types') },
   { name: 'unused', command: [bin('knip', 'bin/knip.js'), '--no-progress', '--treat-config-hints-as-errors'] },
   { name: 'console types', command: typesOf('console/tsconfig.json', 'console-types') },
+  { name: 'docs types', command: typesOf('scripts/site/browser/tsconfig.json', 'docs-types') },
 ];
 // By Node itself: the default bundles the configuration into a file of node_modules, which may be read-only.
 const vitest = [bin('vitest', 'vitest.mjs'), 'run', '--configLoader', 'native', ...testParameters];
@@ -209,7 +210,9 @@ function filesThatTryMore(): string[] {
       .filter((name) => name.endsWith('.test.ts'))
       .map((name) => join(folder, name))
       .filter((path) =>
-        /\bpropertyRuns\(|\bexpectAccessible\(|process\.env\.FULL/.test(readFileSync(join(root, path), 'utf8')),
+        /\bpropertyRuns\(|\bexpectAccessible\(|\bdescribeScreen\(|full-test\.ts|process\.env\.FULL/.test(
+          readFileSync(join(root, path), 'utf8'),
+        ),
       ),
   );
 }

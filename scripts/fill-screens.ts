@@ -19,6 +19,7 @@ export type ScreenIds = {
   campaignId: string;
   draftId: string;
   segmentId: string;
+  filterSegmentId: string;
   userId: string;
 };
 export type Filled = { ids: ScreenIds; cookie: string };
@@ -30,6 +31,13 @@ type Filling = {
 };
 
 const users = 1500;
+const goldInLisbon = {
+  filter_operator: 'and',
+  filters: [
+    { filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'in', value: 'Lisbon' },
+    { filter_type: 'user_attributes', name: 'plan', data_type: 'string', operator: 'in', value: 'gold' },
+  ],
+};
 
 /** A shop's day: people with devices, some of them dead; campaigns, a segment of a file, and calls that failed. */
 export async function fillScreens({ start, command, folder }: Filling): Promise<Filled> {
@@ -66,7 +74,7 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
   });
 
   const client = makeCarillonClient({ baseUrl: url, workspaceId, pushKey: keys.push });
-  const send = async (campaignName: string, message: string): Promise<string> => {
+  const send = async (campaignName: string, message: string, delivery: object = { type: 'soon' }): Promise<string> => {
     const text = { title: campaignName, message };
     const { cid } = await client.sendPush({
       campaignName,
@@ -77,7 +85,7 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
         IOS: text,
         WEB: { ...text, redirectURL: 'https://example.com/sale', iconURL: 'https://example.com/icon.png' },
       },
-      campaignDelivery: { type: 'soon' },
+      campaignDelivery: delivery,
       conversionGoals: [{ name: 'Order', eventName: 'order placed' }],
     } as never);
     return cid!;
@@ -85,6 +93,7 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
   for (const name of ['Welcome back', 'Weekly digest', 'Price drop'])
     await send(name, 'New in your size since you left');
   const campaignId = await send('Spring sale', 'Everything 20 % off until Sunday');
+  await sendPlanned(send);
 
   // A call whose signature is of another name, and one with a reserved customer id.
   const signature = createHash('sha256').update(`${workspaceId}|Another name|${keys.push}`).digest('hex');
@@ -97,30 +106,47 @@ export async function fillScreens({ start, command, folder }: Filling): Promise<
   await fillSegment({ post, headers: { 'svc-appkey': workspaceId, 'svc-dbname': dbName } });
 
   const cookie = await openConsole(start);
-  const read = async <Answer>(path: string): Promise<Answer> => {
+  return { cookie, ids: await actInConsole({ url, workspaceId, cookie, campaignId }) };
+}
+
+type Acting = { url: string; workspaceId: string; cookie: string; campaignId: string };
+
+/** What people did in the console, and on their phones, once all was sent. */
+async function actInConsole({ url, workspaceId, cookie, campaignId }: Acting): Promise<ScreenIds> {
+  const ask = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
     const [address, query = ''] = path.split('?');
-    const asked = `${url}/console/api/${address}?workspaceId=${workspaceId}&${query}`;
-    return (await (await fetch(asked, { headers: { cookie } })).json()) as Answer;
+    const answer = await fetch(`${url}/console/api/${address}?workspaceId=${workspaceId}&${query}`, {
+      method,
+      headers: { cookie, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await answer.json().catch(() => ({}))) as Answer;
   };
+  const read = <Answer>(path: string) => ask<Answer>('GET', path);
+  type Made = { id: string };
   await until(async () => (await read<{ status: string }>(`campaigns/${campaignId}/progress`)).status === 'SENT');
   await until(async () => (await read<Segments>('segments')).segments.every(({ state }) => state === 'READY'));
   // Somebody looked, and bought.
-  const { messages } = await read<{ messages: { id: string }[] }>('inbox');
-  for (const { id } of messages.slice(0, 12)) {
-    for (const kind of ['impression', 'click'])
-      await fetch(`${url}/console/api/sandbox/messages/${id}/${kind}?workspaceId=${workspaceId}`, {
-        method: 'POST',
-        headers: { cookie },
-      });
-  }
-  const copied = await fetch(`${url}/console/api/campaigns/${campaignId}/clone?workspaceId=${workspaceId}`, {
-    method: 'POST',
-    headers: { cookie },
-  });
-  const { id: draftId } = (await copied.json()) as { id: string };
+  const { messages } = await read<{ messages: Made[] }>('inbox');
+  for (const { id } of messages.slice(0, 12))
+    for (const kind of ['impression', 'click']) await ask('POST', `sandbox/messages/${id}/${kind}`);
+  await ask('POST', `campaigns/${campaignId}/template`, { name: 'Season sale' });
+  const { id: draftId } = await ask<Made>('POST', `campaigns/${campaignId}/clone`);
   const [segment] = (await read<Segments>('segments')).segments;
-  const [ada] = (await read<{ users: { id: string }[] }>('people?q=ada')).users;
-  return { cookie, ids: { workspaceId, campaignId, draftId, segmentId: segment!.id, userId: ada!.id } };
+  const filters = { name: 'Gold in Lisbon', included_filters: goldInLisbon };
+  const { id: filterSegmentId } = await ask<Made>('POST', 'segments/filter', filters);
+  const [ada] = (await read<{ users: Made[] }>('people?q=ada')).users;
+  return { workspaceId, campaignId, draftId, segmentId: segment!.id, filterSegmentId, userId: ada!.id };
+}
+
+type Send = (campaignName: string, message: string, delivery: object) => Promise<string>;
+
+/** Two that wait for their time: the clock of the pictures stands in January 2027. */
+async function sendPlanned(send: Send): Promise<void> {
+  const zone = { time: '09:30 AM', timezone: 'UTC' };
+  await send('Payday offers', 'Two for one until Sunday', { type: 'later', date: '01/29/2027', ...zone });
+  const period = { type: 'periodic', startDate: '01/15/2027', endDate: '03/31/2027', repeatAfter: '3' };
+  await send('New arrivals', 'This week in your size', { ...period, ...zone });
 }
 
 type Segments = { segments: { id: string; state: string }[] };

@@ -22,6 +22,7 @@ export async function listConsoleRoutes(): Promise<ConsoleRoute[]> {
   const clock = makeManualClock(new Date(0));
   const routes: ConsoleRoute[] = [];
   const deps = {
+    accounts: { clock },
     company: {},
     sandbox: {},
     vendorHeaders: makeVendorHeaders('SVC'),

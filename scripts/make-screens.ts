@@ -3,15 +3,18 @@
  * and on a phone. A node with a fresh database is filled with the same people, campaigns, calls and mistakes each time
  * (seed 1), and its clock stands at one hour, so that pictures differ where the console does.
  *
- * Usage: npm run console:screens [-- <name of a screen>]
+ * With a folder every screen goes there instead, light and dark, on a phone, a laptop and a wide display: to be looked at.
+ *
+ * Usage: npm run console:screens [-- <name of a screen>] [-- --every <folder>]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { screens } from '../console/src/shell/screens.ts';
@@ -20,12 +23,35 @@ import type { ScreenIds, StartLine } from './fill-screens.ts';
 
 const root = join(import.meta.dirname, '..');
 const pictures = join(root, 'docs', 'screens');
-const only = process.argv[2];
+const given = parseArgs({ options: { every: { type: 'string' } }, allowPositionals: true });
+const only = given.positionals[0];
+const every = given.values.every === undefined ? undefined : resolve(given.values.every);
 const shownAt = new Date('2027-01-14T10:00:00Z');
 // What a page of the documentation may weigh.
 const maxBytes = 200_000;
 const desk: BrowserContextOptions = { viewport: { width: 1280, height: 860 }, timezoneId: 'UTC', locale: 'en-GB' };
 const phone: BrowserContextOptions = { ...desk, viewport: { width: 390, height: 844 } };
+const wide: BrowserContextOptions = { ...desk, viewport: { width: 1920, height: 1080 } };
+
+type ScreenName = keyof typeof screens;
+type Look = { suffix: string; options: BrowserContextOptions; names: readonly ScreenName[] };
+const searches: Partial<Record<ScreenName, string>> = { users: '?q=ada', composed: '?step=content&as=ada' };
+const everyName = Object.keys(screens) as ScreenName[];
+/** Those of the documentation. */
+const documented: Look[] = [
+  { suffix: '', options: desk, names: everyName },
+  { suffix: '-dark', options: { ...desk, colorScheme: 'dark' }, names: ['overview', 'campaign'] },
+  { suffix: '-phone', options: phone, names: ['overview', 'campaign'] },
+];
+
+function looks(): Look[] {
+  const widths = Object.entries({ phone, laptop: desk, wide });
+  return (['light', 'dark'] as const).flatMap((colorScheme) =>
+    widths.map(([width, options]) => ({
+      ...{ suffix: `-${width}-${colorScheme}`, options: { ...options, colorScheme }, names: everyName },
+    })),
+  );
+}
 
 const folder = await mkdtemp(join(tmpdir(), 'carillon-screens-'));
 const script = (name: string): string[] => ['--disable-warning=ExperimentalWarning', join(root, 'server', 'src', name)];
@@ -46,7 +72,7 @@ try {
   // A link made before the clock leapt is too old, and keys are printed by the first start alone.
   const start = { ...(await startNode()), keys };
   const filled = await fillScreens({ start, command, folder });
-  await mkdir(pictures, { recursive: true });
+  await mkdir(every ?? pictures, { recursive: true });
   await photograph({ browser, start, ...filled });
 } finally {
   await browser.close();
@@ -89,39 +115,49 @@ async function photograph({ browser, start: { url }, ids, cookie }: Shoot): Prom
     ],
     origins: [],
   };
-  const context = await browser.newContext({ ...desk, storageState: session });
-  const page = await context.newPage();
-  for (const [screen, address] of Object.entries(screens)) await shoot(page, { name: screen, address, url, ids });
-  await context.close();
-  const others = [
-    { suffix: 'dark', options: { ...desk, colorScheme: 'dark' as const } },
-    { suffix: 'phone', options: phone },
-  ];
-  for (const { suffix, options } of others) {
-    const other = await browser.newContext({ ...options, storageState: session });
-    for (const screen of ['overview', 'campaign'] as const)
-      await shoot(await other.newPage(), { name: `${screen}-${suffix}`, address: screens[screen], url, ids });
-    await other.close();
+  for (const { suffix, options, names } of every === undefined ? documented : looks()) {
+    const context = await browser.newContext({ ...options, storageState: session });
+    for (const name of names) {
+      const page = await context.newPage();
+      await shoot(page, { name, suffix, address: screens[name], url, ids });
+      await page.close();
+    }
+    await context.close();
   }
 }
 
-type Screen = { name: string; address: string; url: string; ids: ScreenIds };
+type Screen = { name: ScreenName; suffix: string; address: string; url: string; ids: ScreenIds };
 
-async function shoot(page: Page, { name, address, url, ids }: Screen): Promise<void> {
-  if (only !== undefined && only !== name) return;
-  // What was sent cannot be edited.
-  const given = address.endsWith('/edit') ? { ...ids, campaignId: ids.draftId } : ids;
-  const path = address.replace(/\$([A-Za-z]+)/g, (_whole, id: string) => given[id as keyof ScreenIds]);
-  const search = { users: '?q=ada', composed: '?step=content&as=ada' }[name] ?? '';
+async function shoot(page: Page, { name, suffix, address, url, ids }: Screen): Promise<void> {
+  if (
+    only !== undefined &&
+    only !== `${pictureName(name)}${suffix}` &&
+    (every === undefined || only !== pictureName(name))
+  )
+    return;
+  // What was sent cannot be edited, and of a file there are no filters.
+  const named = {
+    ...ids,
+    ...(name === 'composed' && { campaignId: ids.draftId }),
+    ...(name === 'changedFilter' && { segmentId: ids.filterSegmentId }),
+  };
+  const path = address.replace(/\$([A-Za-z]+)/g, (_whole, id: string) => named[id as keyof ScreenIds]);
+  const search = searches[name] ?? '';
   await page.goto(`${url}/console${path}${search}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   // What is asked for every second never ends; what a screen shows first has come by then.
   await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => {});
-  const file = join(pictures, `${name}.png`);
-  await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
+  await page.locator('.mantine-Loader-root, .mantine-Skeleton-root').first().waitFor({ state: 'hidden' });
+  const picture = `${pictureName(name)}${suffix}.png`;
+  const file = join(every ?? pictures, picture);
+  await page.screenshot({ path: file, animations: 'disabled', caret: 'hide', fullPage: every !== undefined });
   const { size } = await stat(file);
-  process.stdout.write(
-    `docs/screens/${name}.png ${Math.round(size / 1000)} kB${size > maxBytes ? ', too heavy' : ''}\n`,
-  );
-  if (size > maxBytes) process.exitCode = 1;
+  const isTooHeavy = every === undefined && size > maxBytes;
+  process.stdout.write(`${picture} ${Math.round(size / 1000)} kB${isTooHeavy ? ', too heavy' : ''}\n`);
+  if (isTooHeavy) process.exitCode = 1;
+}
+
+/** `changedFile` is changed-file.png, as files are named. */
+function pictureName(name: ScreenName): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -9,6 +9,8 @@ import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
+import { listComponents } from './release/list-components.ts';
+import { renderNotices } from './release/render-notices.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({ options: { out: { type: 'string', default: process.env.INIT_CWD ?? '.' } } });
@@ -16,6 +18,11 @@ const out = resolve(process.env.INIT_CWD ?? '.', values.out);
 const cache = join(root, 'node_modules', '.cache');
 mkdirSync(cache, { recursive: true });
 const staging = mkdtempSync(join(cache, 'server-package-'));
+execFileSync(
+  process.execPath,
+  ['--disable-warning=ExperimentalWarning', join(root, 'scripts', 'build-docs.ts'), '--if-older'],
+  { stdio: ['ignore', 'ignore', 'inherit'] },
+);
 try {
   fillPackage(staging);
   mkdirSync(out, { recursive: true });
@@ -36,6 +43,7 @@ function fillPackage(folder: string): void {
   const copied = [
     'server/migrations',
     'console/dist',
+    'docs/dist',
     'client/src/subscribe-browser.ts',
     'client/browser',
     'docs/migration-v1-v5.md',
@@ -43,9 +51,12 @@ function fillPackage(folder: string): void {
     'README.md',
   ];
   for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true });
+  keepCompressedAlone(join(folder, 'docs', 'dist'));
   cpSync(join(root, 'scripts', 'packed-carillon.js'), join(folder, 'carillon.js'));
   const testing = 'server/src/testing/create-test-server';
   write(`${testing}.d.ts`, declare(readFileSync(join(root, `${testing}.ts`), 'utf8')));
+  // What is built into the console is others' work too.
+  write('NOTICES.txt', renderNotices(root, listComponents(root)));
   writeManifests();
 
   function write(path: string, text: string): void {
@@ -91,4 +102,10 @@ function toJavaScript(source: string): string {
 
 function declare(source: string): string {
   return ts.transpileDeclaration(source, { compilerOptions: { module: ts.ModuleKind.NodeNext } }).outputText;
+}
+
+/** A node sends the compressed text, or decompresses it for who takes none: both would be twice as large. */
+function keepCompressedAlone(site: string): void {
+  for (const name of readdirSync(site, { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('.br')) rmSync(join(site, name.slice(0, -'.br'.length)));
 }

@@ -1,8 +1,10 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { glossary } from '../console/src/parts/glossary.ts';
 import { settings } from '../server/src/start/settings-table.ts';
 import { mayDo, permissions, roles } from '../server/src/domain/accounts/roles.ts';
 import type { Permission } from '../server/src/domain/accounts/roles.ts';
+import { leftOutTables } from '../server/src/domain/backup/left-out-tables.ts';
 import { errorRegistry } from '../server/src/domain/errors.ts';
 import type { ErrorName } from '../server/src/domain/errors.ts';
 import { gatewayErrors } from '../server/src/http/auth/present.ts';
@@ -17,6 +19,9 @@ import { reportFileErrors, statsErrors } from '../server/src/http/stats/present.
 import { tokenErrors } from '../server/src/http/tokens/present.ts';
 import { documentedLimits } from '../server/src/domain/limits/documented-limits.ts';
 import type { DocumentedLimit } from '../server/src/domain/limits/documented-limits.ts';
+import { libraryMetrics } from '../server/src/domain/metrics/library-metrics.ts';
+import { metricTable } from '../server/src/domain/metrics/metric-table.ts';
+import type { MetricEntry } from '../server/src/domain/metrics/metric-table.ts';
 import { keptTables } from '../server/src/domain/retention/kept-tables.ts';
 import type { KeptTables } from '../server/src/domain/retention/kept-tables.ts';
 import { troubleMeanings } from '../server/src/domain/readiness/troubles.ts';
@@ -26,6 +31,7 @@ import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
 import { renderFieldPlaces } from './field-places/render-field-places.ts';
 import { renderReliability } from './render-reliability.ts';
+import { renderStates } from './render-states.ts';
 import { renderSwitching } from './render-switching.ts';
 
 /**
@@ -38,6 +44,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     settings: renderSettings(),
     limits: renderLimits(),
     retention: renderRetention(),
+    'left-out-tables': renderLeftOutTables(),
     'time-zone-aliases': renderTimeZoneAliases(),
     'exit-codes': renderExitCodes(),
     troubles: renderTroubles(),
@@ -45,9 +52,16 @@ export async function renderSections(): Promise<Record<string, string>> {
     routes: await renderRoutes(),
     ...(await renderSwitching(table)),
     roles: renderRoles(),
+    glossary: table(
+      ['Word', 'What it means'],
+      Object.entries(glossary).map(([word, means]) => [`**${word}**`, means]),
+    ),
     'field-places': renderFieldPlaces(table),
     decisions: await renderDecisions(),
+    metrics: renderMetrics(),
+    'library-metrics': renderLibraryMetrics(),
     reliability: await renderReliability(table),
+    ...renderStates(),
   };
 }
 
@@ -68,6 +82,13 @@ function table(head: string[], rows: string[][]): string {
 /** A pipe would end the cell, and an angle bracket begin a tag. */
 function escapeCell(cell: string): string {
   return cell.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+}
+
+function renderLeftOutTables(): string {
+  return table(
+    ['Table', 'Why'],
+    Object.entries(leftOutTables).map(([name, why]) => [`\`${name}\``, why]),
+  );
 }
 
 function renderErrors(): string {
@@ -142,6 +163,29 @@ function describeDefault(setting: Setting): string {
   const value: unknown = setting.default;
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
   return `\`${String(value)}\``;
+}
+
+function renderMetrics(): string {
+  const rows = Object.entries<MetricEntry>(metricTable).map(([name, { kind, of, labels, meaning }]) => [
+    `\`${name}\``,
+    kind,
+    Object.entries(labels).map(describeLabel).join('; '),
+    of,
+    meaning,
+  ]);
+  return table(['Metric', 'Kind', 'Labels', 'Of', 'Meaning'], rows);
+}
+
+function describeLabel([label, values]: [string, readonly string[] | string]): string {
+  const bound = typeof values === 'string' ? values : values.map((value) => `\`${value}\``).join(', ');
+  return `\`${label}\`: ${bound}`;
+}
+
+function renderLibraryMetrics(): string {
+  return table(
+    ['Metric', 'Meaning'],
+    Object.entries(libraryMetrics).map(([name, meaning]) => [`\`${name}\``, meaning]),
+  );
 }
 
 function renderLimits(): string {

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
 /** Longer than any test or hook may take, so whoever is silent for so long will not come back. */
@@ -6,8 +7,8 @@ const maxSilenceSeconds = 240;
 const slowestCount = 10;
 
 /**
- * Beside the runner's own report: the slowest files at the end, the reason of each skipped test, and an end of the run
- * when no worker says anything any more. The runner waits for a worker without a limit.
+ * Beside the runner's own report: the reason of each skipped test, the slowest files, what failed once more as the last
+ * lines, and an end of the run when no worker says anything any more. The runner waits for a worker without a limit.
  */
 export class TestReport implements Reporter {
   readonly #startedAt = new Map<string, number>();
@@ -53,7 +54,24 @@ export class TestReport implements Reporter {
     process.stdout.write('\nSlowest files\n');
     for (const [moduleId, milliseconds] of slowest)
       process.stdout.write(`${(milliseconds / 1_000).toFixed(1).padStart(7)} s  ${this.#name(moduleId)}\n`);
+    this.#tellFailed(testModules);
   };
+
+  /** Whoever has only the end of a long log has the names and the first lines of each reason. */
+  #tellFailed(testModules: readonly TestModule[]): void {
+    const failed = testModules.flatMap((testModule) => {
+      const name = this.#name(testModule.moduleId);
+      const tests = [...testModule.children.allTests('failed')];
+      const suites = [testModule, ...testModule.children.allSuites()].map((suite) => ({
+        name: 'fullName' in suite ? suite.fullName : '(the file)',
+        errors: suite.errors(),
+      }));
+      return [...suites, ...tests.map((test) => ({ name: test.fullName, errors: test.result().errors ?? [] }))]
+        .filter(({ errors }) => errors.length > 0)
+        .map(({ name: of, errors }) => `  ${name} > ${of}\n${errors.map(tellReason).join('')}`);
+    });
+    if (failed.length > 0) process.stdout.write(`\nFailed\n${failed.join('')}`);
+  }
 
   /** Starts the wait anew: somebody has said something. */
   #listen(): void {
@@ -74,4 +92,11 @@ export class TestReport implements Reporter {
   #name(moduleId: string): string {
     return relative(this.#vitest?.config.root ?? '', moduleId);
   }
+}
+
+const maxReasonLines = 20;
+
+function tellReason({ message, diff = '' }: { message: string; diff?: string | undefined }): string {
+  const lines = stripVTControlCharacters(`${message}\n${diff}`).trim().split('\n').slice(0, maxReasonLines);
+  return lines.map((line) => `    ${line}\n`).join('');
 }

@@ -66,6 +66,35 @@ create table accounts (
 
 CREATE UNIQUE INDEX accounts_email ON accounts USING btree (lower(email));
 
+create table alert_settings (
+  workspace_id text collate "C" not null,
+  webhook_url text,
+  emails text[] not null default '{}'::text[],
+  muted_kinds text[] not null default '{}'::text[],
+  updated_at timestamp with time zone not null,
+  constraint alert_settings_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint alert_settings_pkey PRIMARY KEY (workspace_id)
+);
+
+create table alerts (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  kind text not null,
+  subject text not null,
+  what text not null,
+  todo text not null,
+  opened_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint alerts_kind_check CHECK ((kind = ANY (ARRAY['provider'::text, 'queue'::text, 'node'::text, 'job'::text, 'credential'::text]))),
+  constraint alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint alerts_pkey PRIMARY KEY (id)
+);
+CREATE INDEX alerts_closed ON alerts USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+CREATE INDEX alerts_newest ON alerts USING btree (workspace_id, opened_at DESC, id DESC);
+
+CREATE UNIQUE INDEX alerts_open ON alerts USING btree (workspace_id, kind, subject) WHERE (closed_at IS NULL);
+
 create table api_keys (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -107,6 +136,8 @@ create table api_log (
   error_detail text,
   warnings text[] not null default '{}'::text[],
   request_body text,
+  headers text,
+  response_body text,
   constraint api_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX api_log_age ON api_log USING btree (received_at);
@@ -211,7 +242,7 @@ create table callback_attempts (
 create table callbacks (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
-  operation_id text collate "C" not null,
+  operation_id text collate "C",
   url text not null,
   body text not null,
   state text not null,
@@ -267,6 +298,22 @@ create table campaign_request_ids (
 );
 CREATE INDEX campaign_request_ids_age ON campaign_request_ids USING btree (used_at);
 
+create table campaign_templates (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  name text not null,
+  parts jsonb not null,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint campaign_templates_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 256))),
+  constraint campaign_templates_parts_check CHECK ((jsonb_typeof(parts) = 'object'::text)),
+  constraint campaign_templates_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint campaign_templates_pkey PRIMARY KEY (id)
+);
+
+CREATE UNIQUE INDEX campaign_templates_name ON campaign_templates USING btree (workspace_id, name);
+
 create table campaigns (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -299,6 +346,9 @@ create table campaigns (
   business_event_id text collate "C",
   imported_sent_at timestamp with time zone,
   variants jsonb,
+  winner smallint,
+  winner_named_at timestamp with time zone,
+  winner_named_by text,
   constraint campaigns_audience_check CHECK ((audience = ANY (ARRAY['ALL_USERS'::text, 'SEGMENT'::text, 'USER'::text]))),
   constraint campaigns_channel_check CHECK ((channel = ANY (ARRAY['PUSH'::text, 'EMAIL'::text, 'SMS'::text]))),
   constraint campaigns_check CHECK (((audience = 'SEGMENT'::text) = (segment_id IS NOT NULL))),
@@ -316,6 +366,7 @@ create table campaigns (
   constraint campaigns_status_check CHECK ((status = ANY (ARRAY['DRAFT'::text, 'SCHEDULED'::text, 'SENDING'::text, 'SENT'::text, 'ACTIVE'::text, 'PAUSED'::text, 'RETIRED'::text, 'STOPPED'::text, 'FAILED'::text, 'ARCHIVED'::text]))),
   constraint campaigns_variants_check CHECK ((jsonb_typeof(variants) = 'object'::text)),
   constraint campaigns_version_number_check CHECK (((version_number >= 1) AND (version_number <= 15))),
+  constraint campaigns_winner_check CHECK (((((winner >= 1) AND (winner <= 9)) AND (winner_named_at IS NOT NULL) AND (winner_named_by IS NOT NULL)) OR ((winner IS NULL) AND (winner_named_at IS NULL) AND (winner_named_by IS NULL)))),
   constraint campaigns_business_event_id_fkey FOREIGN KEY (business_event_id) REFERENCES business_events(id),
   constraint campaigns_version_of_fkey FOREIGN KEY (version_of) REFERENCES campaigns(id),
   constraint campaigns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -359,6 +410,7 @@ create table chunks (
   ended_at timestamp with time zone,
   suspect_devices integer,
   set_aside smallint not null default 0,
+  winners jsonb,
   constraint chunks_check CHECK ((bucket_from <= bucket_to)),
   constraint chunks_check2 CHECK (((window_opened_at IS NULL) = (window_position IS NULL))),
   constraint chunks_check3 CHECK (((state = 'CLAIMED'::text) = (owner IS NOT NULL))),
@@ -366,6 +418,7 @@ create table chunks (
   constraint chunks_check5 CHECK (((ended_at IS NOT NULL) = (state = ANY (ARRAY['DONE'::text, 'QUARANTINED'::text])))),
   constraint chunks_state_check CHECK ((state = ANY (ARRAY['READY'::text, 'CLAIMED'::text, 'DONE'::text, 'QUARANTINED'::text]))),
   constraint chunks_suspect_devices_check CHECK ((suspect_devices > 0)),
+  constraint chunks_winners_check CHECK ((jsonb_typeof(winners) = 'array'::text)),
   constraint chunks_pkey PRIMARY KEY (run_id, number)
 );
 CREATE INDEX chunks_open ON chunks USING btree (lane, not_before, created_at) WHERE (state = ANY (ARRAY['READY'::text, 'CLAIMED'::text]));
@@ -698,6 +751,8 @@ create table installation (
   simulator_secret_sealed bytea,
   rotating_from_key_id text,
   clock_frozen_at timestamp with time zone,
+  alerts_checked_at timestamp with time zone,
+  backup_made_at timestamp with time zone,
   constraint installation_only_row_check CHECK (only_row),
   constraint installation_rotating_from_key_id_check CHECK ((rotating_from_key_id ~ '^[0-9a-f]{8}$'::text)),
   constraint installation_pkey PRIMARY KEY (only_row)
@@ -830,6 +885,16 @@ create table merged_users (
 );
 CREATE INDEX merged_users_retained ON merged_users USING btree (workspace_id, retained_bucket, retained_user_id);
 
+create table node_minutes (
+  minute timestamp with time zone not null,
+  node_id text collate "C" not null,
+  counts jsonb not null,
+  gauges jsonb not null,
+  constraint node_minutes_counts_check CHECK ((jsonb_typeof(counts) = 'object'::text)),
+  constraint node_minutes_gauges_check CHECK ((jsonb_typeof(gauges) = 'object'::text)),
+  constraint node_minutes_pkey PRIMARY KEY (minute, node_id)
+);
+
 create table nodes (
   id text collate "C" not null,
   host text not null,
@@ -929,8 +994,8 @@ create table report_files (
   workspace_id text collate "C" not null,
   name text collate "C" not null,
   request jsonb not null,
-  key_id text collate "C" not null,
-  key_generation integer not null,
+  key_id text collate "C",
+  key_generation integer,
   signature_hash bytea not null,
   state text not null default 'WAITING'::text,
   attempts smallint not null default 0,
@@ -943,6 +1008,7 @@ create table report_files (
   ended_at timestamp with time zone,
   expires_at timestamp with time zone not null,
   constraint report_files_ended_check CHECK (((state = 'WAITING'::text) = (ended_at IS NULL))),
+  constraint report_files_key_check CHECK (((key_id IS NULL) = (key_generation IS NULL))),
   constraint report_files_next_check CHECK (((state = 'WAITING'::text) = (next_at IS NOT NULL))),
   constraint report_files_ready_check CHECK (((state = 'READY'::text) = ((campaigns IS NOT NULL) AND (bytes IS NOT NULL)))),
   constraint report_files_signature_hash_check CHECK ((octet_length(signature_hash) = 32)),
@@ -1074,6 +1140,7 @@ create table runs (
   learns_by text,
   contents_digest text collate "C",
   audience_platforms jsonb,
+  traceparent text collate "C",
   constraint runs_audience_platforms_check CHECK ((jsonb_typeof(audience_platforms) = 'array'::text)),
   constraint runs_audience_users_check CHECK ((audience_users >= 0)),
   constraint runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['SENT'::text, 'FAILED'::text, 'STOPPED'::text, 'MISSED'::text])))),
@@ -1126,6 +1193,24 @@ create table sandbox_messages (
   constraint sandbox_messages_pkey PRIMARY KEY (id)
 );
 CREATE INDEX sandbox_messages_workspace ON sandbox_messages USING btree (workspace_id, id DESC);
+
+create table saved_views (
+  id text collate "C" not null,
+  workspace_id text collate "C" not null,
+  account_id text collate "C",
+  screen text not null,
+  name text not null,
+  search text not null,
+  created_at timestamp with time zone not null,
+  constraint saved_views_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+  constraint saved_views_screen_check CHECK ((screen = 'campaigns'::text)),
+  constraint saved_views_search_check CHECK ((char_length(search) <= 4000)),
+  constraint saved_views_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint saved_views_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint saved_views_pkey PRIMARY KEY (id)
+);
+
+CREATE UNIQUE INDEX saved_views_name ON saved_views USING btree (workspace_id, screen, COALESCE(account_id, ''::text), name);
 
 create table schema_migrations (
   name text not null,

@@ -3,7 +3,8 @@
  * answer durable (fsync on), beside a Fastify route with the same shape and nothing behind it; in turn, medians of the rounds.
  * Then how long a caller waits at half of that rate. One node of role `api` and no worker.
  *
- * Usage: npm run bench -- accept [--connections 64] [--seconds 5] [--rounds 5] [--workspaces 12]. Needs wrk (Debian: wrk).
+ * Usage: npm run bench -- accept [--connections 64] [--seconds 5] [--rounds 5] [--workspaces 12]
+ *        [--profile FOLDER]: writes a CPU profile of the node there. Needs wrk (Debian: wrk).
  */
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { signPush } from '../../server/src/domain/signature/sign-push.ts';
 import { pushContent } from '../../server/test/torture/push-content.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
-import { readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
+import { readProcessSeconds, readServerSeconds } from '../../server/test/nodes/processor-time.ts';
 import { tellComparison } from './comparison.ts';
 import { insertWorkspaces } from './insert-workspaces.ts';
 import type { BenchWorkspace } from './insert-workspaces.ts';
@@ -20,6 +21,8 @@ import { median, quantile } from './median.ts';
 
 import { paceCalls } from './pace-calls.ts';
 import type { Pace } from './pace-calls.ts';
+import { presentShares, watchProcessor } from './processor-shares.ts';
+import { endByItself, profilingNodes } from './profiling.ts';
 import { requireWrk, runWrk } from './run-wrk.ts';
 import type { HttpRequest, Load } from './run-wrk.ts';
 import { startPeer } from './start-peer.ts';
@@ -31,6 +34,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '5' },
     workspaces: { type: 'string', default: '12' },
+    profile: { type: 'string' },
   },
 });
 const [connections, seconds, rounds, workspaceCount] = [
@@ -48,7 +52,10 @@ const requestsPerRound = Math.min(workspaceCount * 10_000, 40_000 * seconds);
 requireWrk('accept');
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
 const bare = await startPeer(join(import.meta.dirname, 'bare-route.ts'), ['push']);
-const bundle = await makeTortureBundle({ seed: 1, devices: users, rounds: 0, windowDevices: 250, parallelChunks: 4 });
+const bundle = await makeTortureBundle({
+  ...{ seed: 1, devices: users, rounds: 0, windowDevices: 250, parallelChunks: 4 },
+  ...profilingNodes(values.profile),
+});
 try {
   await bundle.importDevices();
   const workspaces = await insertWorkspaces(bundle, workspaceCount);
@@ -76,6 +83,7 @@ try {
   });
 } finally {
   await bare.stop();
+  if (values.profile !== undefined) await endByItself(bundle.api());
   await bundle.stop();
 }
 
@@ -113,16 +121,19 @@ async function acceptRound(
   // A workspace may push 10,000 times a minute; the node hears of the moved clock within a second.
   await advanceClock(61_000);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
-  const cpuBefore = await readProcessSeconds(api().process.pid!);
+  const endWatch = await watchProcessor([
+    { name: 'node', readSeconds: () => readProcessSeconds(api().process.pid!) },
+    { name: 'database', readSeconds: () => readServerSeconds(database) },
+  ]);
   const load = await runWrk(url, { requests, connections, seconds });
-  const cpu = ((await readProcessSeconds(api().process.pid!)) - cpuBefore) / load.requests;
+  const shares = await endWatch(load.requests);
   const [stored] =
     await database`select count(*) as requests from push_requests where request_id like ${`round ${round} %`}`;
   // wrk leaves at the end of its time, with up to a request a connection on its way.
   if (stored!.requests < load.requests || stored!.requests > load.requests + connections)
     throw new Error(`${load.requests} were answered, ${stored!.requests} are stored`);
   process.stdout.write(
-    `round ${round}: ${Math.round(load.rate)}/s, node ${Math.round(cpu * 1e6)} µs of CPU a push, ` +
+    `round ${round}: ${Math.round(load.rate)}/s, ${presentShares(shares)}, ` +
       `waited ${load.medianMilliseconds.toFixed(1)} ms (median), ${load.p99Milliseconds.toFixed(1)} ms (99 of 100)\n`,
   );
   return load;

@@ -33,6 +33,7 @@ const dataFolder = join(folder, 'data');
 const campaignName = `Demo of ${users} devices`;
 // A run of a million devices takes minutes; an hour is the bound for any number.
 const maxSendMilliseconds = 3_600_000;
+const tellingMilliseconds = 3_000;
 
 const node = (script: string, ...parameters: string[]): string[] => [
   '--disable-warning=ExperimentalWarning',
@@ -48,6 +49,13 @@ function command(...parameters: string[]): void {
   if (done.status !== 0) throw new Error(`carillon ${parameters[0]} ended with ${done.status}`);
 }
 
+const beganAt = performance.now();
+/** What is under way, with the seconds since the beginning: the whole takes a minute or two. */
+function tell(what: string): void {
+  process.stdout.write(`[${((performance.now() - beganAt) / 1000).toFixed(0).padStart(3)} s] ${what}\n`);
+}
+
+tell('starting a node with a database of its own …');
 const server = spawn(process.execPath, node('main.ts', '--data-dir', dataFolder, '--port', '0', '--json'), {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
@@ -55,8 +63,10 @@ try {
   const [line] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
   const start = JSON.parse(line) as StartLine;
   const file = join(folder, 'users.ndjson');
+  tell(`making a file of ${users.toLocaleString('en')} users …`);
   command('sandbox', 'generate-users', '--users', String(users), '--out', file);
   process.stdout.write(`file: ${((await stat(file)).size / 1e6).toFixed(1)} MB\n`);
+  tell('loading them …');
   command('import', file);
 
   const application = { url: start.databaseUrl, acrossRole: 'carillon_app_across' };
@@ -65,10 +75,11 @@ try {
     select count(*)::int as devices from devices where workspace_id = ${start.workspaceId} and state = 'ACTIVE'`;
   const { devices } = counted!;
 
+  tell(`sending to ${devices.toLocaleString('en')} devices …`);
   const startedAt = performance.now();
   const accepted = await send(start);
   const answeredAt = performance.now();
-  const run = await waitForEnd(database, accepted.cid);
+  const run = await waitForEnd(database, { campaignId: accepted.cid, devices });
   const seconds = (performance.now() - startedAt) / 1000;
 
   const rows = await database<{ platform: string; outcome: string; devices: number }[]>`
@@ -136,13 +147,23 @@ async function send(start: StartLine): Promise<{ status: string; cid: string }> 
   return body;
 }
 
-async function waitForEnd(database: Database, campaignId: string): Promise<{ id: string; status: string }> {
+async function waitForEnd(
+  database: Database,
+  { campaignId, devices }: { campaignId: string; devices: number },
+): Promise<{ id: string; status: string }> {
   const deadline = performance.now() + maxSendMilliseconds;
+  let toldAt = performance.now();
   for (;;) {
     const [run] = await database<{ id: string; status: string; ended: boolean }[]>`
       select id, status, ended_at is not null as ended from runs where campaign_id = ${campaignId}`;
     if (run?.ended) return run;
     if (run?.status === 'PAUSED' || performance.now() > deadline) throw new Error(`the run stands at ${run?.status}`);
+    if (run && performance.now() - toldAt > tellingMilliseconds) {
+      toldAt = performance.now();
+      const [done] = await database<{ devices: number }[]>`
+        select coalesce(sum(devices), 0)::int as devices from run_counts where run_id = ${run.id}`;
+      tell(`${done!.devices.toLocaleString('en')} of ${devices.toLocaleString('en')} sent`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

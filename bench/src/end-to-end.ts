@@ -3,17 +3,20 @@
  * @parse/node-apn, which is given the same addresses, renders nothing and stores nothing. One worker process; in turn,
  * medians of the rounds; its processor time a device and its memory.
  *
- * Usage: npm run bench -- end-to-end [--devices 60000] [--rounds 5] [--window 500] [--chunks 8]. Needs nghttpd (Debian: nghttp2).
+ * Usage: npm run bench -- end-to-end [--devices 60000] [--rounds 5] [--window 500] [--chunks 8]
+ *        [--profile FOLDER]: writes a CPU profile of the worker there. Needs nghttpd (Debian: nghttp2).
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readPeakMegabytes, readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
+import { readPeakMegabytes, readProcessSeconds, readServerSeconds } from '../../server/test/nodes/processor-time.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import { tellComparison } from './comparison.ts';
 import { insertDevices } from './insert-devices.ts';
 import { median } from './median.ts';
+import { presentShares, watchProcessor } from './processor-shares.ts';
+import { profilingEnvironment } from './profiling.ts';
 import { startNghttpd } from './start-nghttpd.ts';
 import { runTransportClient } from './run-transport-client.ts';
 
@@ -24,6 +27,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     window: { type: 'string', default: '500' },
     chunks: { type: 'string', default: '8' },
+    profile: { type: 'string' },
   },
 });
 const [devices, rounds, windowDevices, parallelChunks] = [
@@ -37,31 +41,44 @@ const goals = { times: 3, cpuMicroseconds: 25, megabytes: 300 };
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
 const server = await startNghttpd();
 const certificate = join(server.folder, 'cert.pem');
-const { origin } = await server.listen('secure');
+const listener = await server.listen('secure');
+const { origin } = listener;
 const bundle = await makeTortureBundle({ seed: 1, devices, rounds: 0, windowDevices, parallelChunks });
 try {
   await insertDevices(bundle, { devices, platforms: ['IOS'], users: 'without' });
   await serveAddresses();
   const endpoints = { ...bundle.collector.endpoints, apns: origin };
-  const worker = await bundle.startWorker(endpoints, { NODE_EXTRA_CA_CERTS: certificate });
+  const worker = await bundle.startWorker(endpoints, {
+    NODE_EXTRA_CA_CERTS: certificate,
+    ...profilingEnvironment(values.profile),
+  });
   const pid = worker.process.pid!;
+  const parts = [
+    { name: 'worker', readSeconds: () => readProcessSeconds(pid) },
+    { name: 'database', readSeconds: () => readServerSeconds(bundle.database) },
+    { name: 'nghttpd', readSeconds: () => listener.readSeconds() },
+  ];
   const [ours, theirs, cpu]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round <= rounds; round += 1) {
-    const [begun, cpuBefore] = [performance.now(), await readProcessSeconds(pid)];
+    const [begun, endWatch] = [performance.now(), await watchProcessor(parts)];
     await sendToAll(round);
+    const seconds = (performance.now() - begun) / 1000;
+    const shares = await endWatch(devices);
     // The first warms both.
     if (round === 0) continue;
-    ours.push(devices / ((performance.now() - begun) / 1000));
-    cpu.push((((await readProcessSeconds(pid)) - cpuBefore) / devices) * 1e6);
+    ours.push(devices / seconds);
+    cpu.push(shares.microseconds.worker!);
     const peer = await runTransportClient('node-apn', { origin, certificate, requests: devices });
     theirs.push(peer.rate);
     process.stdout.write(
-      `round ${round}: ${Math.round(ours.at(-1)!)}/s, ${cpu.at(-1)!.toFixed(1)} µs of worker CPU a device; ` +
+      `round ${round}: ${Math.round(ours.at(-1)!)}/s, ${presentShares(shares)}\n` +
         `node-apn ${Math.round(peer.rate)}/s, ${peer.cpuMicroseconds.toFixed(1)} µs\n`,
     );
   }
   const [rate, peerRate, microseconds] = [median(ours), median(theirs), median(cpu)];
   const megabytes = await readPeakMegabytes(pid);
+  // A profile is written when the process ends by itself.
+  if (values.profile !== undefined) await bundle.endWorker(worker, 'SIGTERM');
   const work = `${devices} devices end to end, IOS, TLS to nghttpd, ledger durable`;
   tellComparison({
     ...{ budget: 'P3', work, ours: `${Math.round(rate)}/s`, peer: `node-apn with no ledger ${Math.round(peerRate)}/s` },

@@ -3,7 +3,8 @@
  * rate, one event of a hundred meant by a campaign that sends at once. One node of role `api`, one worker. Counted by SQL
  * over the stored events: each trigger once, each message once, none early; and how long after its event a message was accepted.
  *
- * Usage: npm run bench -- events [--rate 16667] [--seconds 30] [--kill]: the worker is killed (SIGKILL) halfway, and another begins
+ * Usage: npm run bench -- events [--rate 16667] [--seconds 30] [--kill] [--profile FOLDER]: with `--kill` the worker is killed
+ *        (SIGKILL) halfway, and another begins; `--profile` writes CPU profiles of the nodes
  */
 import { cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
@@ -14,13 +15,15 @@ import { defaultAppId } from '../../server/src/domain/apps/app.ts';
 import { openCredentials } from '../../server/src/engine/credentials/load-credentials.ts';
 import { inTransaction } from '../../server/src/storage/database.ts';
 import { listSimulatedCredentials } from '../../server/src/storage/keys/provider-credentials.ts';
-import { readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
+import { readProcessSeconds, readServerSeconds } from '../../server/test/nodes/processor-time.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import { tellComparison } from './comparison.ts';
 import { insertWorkspaces } from './insert-workspaces.ts';
 import type { BenchWorkspace } from './insert-workspaces.ts';
 import { quantile } from './median.ts';
 import { paceCalls } from './pace-calls.ts';
+import { presentShares, watchProcessor } from './processor-shares.ts';
+import { endByItself, profilingNodes } from './profiling.ts';
 import type { HttpRequest } from './run-wrk.ts';
 
 const { values } = parseArgs({
@@ -29,6 +32,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '16667' },
     seconds: { type: 'string', default: '30' },
     kill: { type: 'boolean', default: false },
+    profile: { type: 'string' },
   },
 });
 const icon = { icon_image_type: 'ICON_URL', icon_url: 'https://shop.example/i.png' };
@@ -39,7 +43,10 @@ const goal = { eventsPerSecond: 1_000_000 / 60, p99Seconds: 5 };
 const meantPrice = 99;
 
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
-const bundle = await makeTortureBundle({ seed: 1, devices: users, rounds: 0, windowDevices: 250, parallelChunks: 8 });
+const bundle = await makeTortureBundle({
+  ...{ seed: 1, devices: users, rounds: 0, windowDevices: 250, parallelChunks: 8 },
+  ...profilingNodes(values.profile),
+});
 try {
   await bundle.importDevices();
   const workspaces = await insertWorkspaces(bundle, workspaceCount);
@@ -48,7 +55,12 @@ try {
   const requests = await makeRequests(workspaces, eventNames);
   const worker = await bundle.startWorker();
   await setTimeout(2_000);
-  const [apiBefore, workerBefore] = [await cpuOf(bundle.api().process.pid!), await cpuOf(worker.process.pid!)];
+  const workerBefore = await cpuOf(worker.process.pid!);
+  const endWatch = await watchProcessor([
+    { name: 'api', readSeconds: () => cpuOf(bundle.api().process.pid!) },
+    { name: 'worker', readSeconds: () => (values.kill ? Promise.resolve(0) : cpuOf(worker.process.pid!)) },
+    { name: 'database', readSeconds: () => readServerSeconds(bundle.database) },
+  ]);
   const begun = performance.now();
   const perSecond = rate / eventsPerRequest;
   const load = paceCalls(bundle.url, {
@@ -61,13 +73,17 @@ try {
   if (values.kill) await replaceWorker((seconds * 1000) / 2);
   const waits = await load;
   const took = (performance.now() - begun) / 1000;
-  const apiCpu = ((await cpuOf(bundle.api().process.pid!)) - apiBefore) / (waits.length * eventsPerRequest);
+  const shares = await endWatch(waits.length * eventsPerRequest);
   if (values.kill) await bundle.endLeases();
   await waitForTheEnd();
   await tell({ stored: waits.length * eventsPerRequest, took, waits });
-  process.stdout.write(`api: ${(apiCpu * 1e6).toFixed(1)} µs of CPU an event\n`);
+  process.stdout.write(`while they came: ${presentShares(shares)}\n`);
   if (!values.kill)
-    process.stdout.write(`worker: ${((await cpuOf(worker.process.pid!)) - workerBefore).toFixed(1)} s of CPU\n`);
+    process.stdout.write(`worker: ${((await cpuOf(worker.process.pid!)) - workerBefore).toFixed(1)} s of CPU in all\n`);
+  if (values.profile !== undefined) {
+    await bundle.endWorker(bundle.workers[0]!, 'SIGTERM');
+    await endByItself(bundle.api());
+  }
 } finally {
   await bundle.stop();
 }

@@ -18,6 +18,7 @@ import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import { insertDevices } from './insert-devices.ts';
 import { median } from './median.ts';
+import { profilingEnvironment } from './profiling.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'fanout'),
@@ -48,7 +49,7 @@ for (const mix of values.mixes.split(',')) {
   try {
     await insertDevices(bundle, { devices, platforms, users: values.personal ? 'with' : 'without' });
     if (values.caps !== undefined) await setCaps(bundle, values.caps);
-    const worker = await bundle.startWorker(undefined, profiling(values.profile));
+    const worker = await bundle.startWorker(undefined, profilingEnvironment(values.profile));
     const rates: number[] = [];
     const cpuBefore = await readProcessSeconds(worker.process.pid!);
     const logBefore = await logPosition(bundle);
@@ -60,6 +61,7 @@ for (const mix of values.mixes.split(',')) {
       const seconds = (performance.now() - startedAt) / 1000;
       const [ledger] = await bundle.database`
         select count(*) as rows from readable_deliveries where campaign_id = ${campaignId} and outcome = 'ACCEPTED'`;
+      await bundle.collector.settle();
       const received = bundle.collector.of(campaignId).size;
       if (run.status !== 'SENT' || received !== ledger!.rows)
         throw new Error(`${run.status}: ${received} devices reached, ${ledger!.rows} accepted in the ledger`);
@@ -82,10 +84,6 @@ for (const mix of values.mixes.split(',')) {
   } finally {
     await bundle.stop();
   }
-}
-
-function profiling(folder: string | undefined): Record<string, string> {
-  return folder === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` };
 }
 
 async function pushToAll(bundle: TortureBundle, campaignName: string): Promise<string> {

@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-const folder = join(import.meta.dirname, '..', 'peers');
+/** Folders of packages that a measurement needs and nothing else: what ours is compared with, and what looks at the console. */
+type PeerFolder = 'peers' | 'lighthouse';
 
-/** Where the packages are that are measured beside ours, installed at the first call: the product needs none of them. */
-export function installPeers(): string {
+/** Where the packages are, installed at the first call: the product needs none of them. */
+export function installPeers(name: PeerFolder = 'peers'): string {
+  const folder = join(import.meta.dirname, '..', name);
   if (!existsSync(join(folder, 'node_modules', '.package-lock.json'))) {
     const how = ['ci', '--no-audit', '--no-fund', '--ignore-scripts'];
     const { status } = spawnSync('npm', how, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], timeout: 300_000 });

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../../server/test/engine/delivery/make-certificate.ts';
+import { readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
 
 export type Nghttpd = {
   /** Has `key.pem`, `cert.pem` and `files/`, which is served, and goes with the server. */
@@ -17,7 +18,12 @@ export type Nghttpd = {
   stop(): Promise<void>;
 };
 /** `restart` ends the process under its connections, and starts another on the same port. */
-export type Listener = { origin: string; restart(): Promise<void> };
+export type Listener = {
+  origin: string;
+  restart(): Promise<void>;
+  /** Processor time of the process that listens now. */
+  readSeconds(): Promise<number>;
+};
 
 const program = '/usr/sbin/nghttpd';
 
@@ -43,7 +49,7 @@ export async function startNghttpd(): Promise<Nghttpd> {
       const keys = kind === 'secure' ? [join(folder, 'key.pem'), join(folder, 'cert.pem')] : [];
       const flags = [...(kind === 'clear' ? ['--no-tls'] : []), '-a', '127.0.0.1', '-m', '1000'];
       const words = [...flags, `--htdocs=${join(folder, 'files')}`, String(port), ...keys];
-      const start = async (): Promise<() => Promise<void>> => {
+      const start = async (): Promise<{ pid: number; end: () => Promise<void> }> => {
         const child = spawn(program, words, { stdio: 'ignore' });
         await isListeningSoon(port);
         const end = async (): Promise<void> => {
@@ -53,15 +59,16 @@ export async function startNghttpd(): Promise<Nghttpd> {
           await ended;
         };
         stops.add(end);
-        return end;
+        return { pid: child.pid!, end };
       };
-      let stop = await start();
+      let running = await start();
       return {
         origin: `${kind === 'clear' ? 'http' : 'https'}://localhost:${port}`,
         async restart() {
-          await stop();
-          stop = await start();
+          await running.end();
+          running = await start();
         },
+        readSeconds: () => readProcessSeconds(running.pid),
       };
     },
     async stop() {

@@ -3,18 +3,21 @@
  * `oidc-provider` whose tokens are in its memory alone, and a Fastify route with nothing behind it (the limit); in turn, medians of
  * the rounds. A key gets five tokens a minute (interface 4.1), so each has its own requests.
  *
- * Usage: npm run bench -- tokens [--connections 64] [--seconds 5] [--rounds 5] [--keys 8000]. Needs wrk (Debian: wrk).
+ * Usage: npm run bench -- tokens [--connections 64] [--seconds 5] [--rounds 5] [--keys 8000]
+ *        [--profile FOLDER]: writes a CPU profile of the node there. Needs wrk (Debian: wrk).
  */
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createKey } from '../../server/src/app/keys/create-key.ts';
 import { inTransaction } from '../../server/src/storage/database.ts';
-import { readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
+import { readProcessSeconds, readServerSeconds } from '../../server/test/nodes/processor-time.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import { tellComparison } from './comparison.ts';
 import { median } from './median.ts';
+import { presentShares, watchProcessor } from './processor-shares.ts';
+import { endByItself, profilingNodes } from './profiling.ts';
 import { requireWrk, runWrk } from './run-wrk.ts';
 import type { HttpRequest, Load } from './run-wrk.ts';
 import { startPeer } from './start-peer.ts';
@@ -26,6 +29,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '5' },
     keys: { type: 'string', default: '8000' },
+    profile: { type: 'string' },
   },
 });
 const [connections, seconds, rounds, keyCount] = [values.connections, values.seconds, values.rounds, values.keys].map(
@@ -38,7 +42,10 @@ process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${p
 const script = (name: string): string => join(import.meta.dirname, name);
 const bare = await startPeer(script('bare-route.ts'), ['token']);
 const peer = await startPeer(script('oidc-peer.ts'), [String(keyCount)]);
-const bundle = await makeTortureBundle({ seed: 1, devices: 0, rounds: 0, windowDevices: 250, parallelChunks: 4 });
+const bundle = await makeTortureBundle({
+  ...{ seed: 1, devices: 0, rounds: 0, windowDevices: 250, parallelChunks: 4 },
+  ...profilingNodes(values.profile),
+});
 try {
   const keys = await makeKeys(bundle);
   const ours = keys.map(({ id, secret }) => formOf('/v1/oauth/token', { id, secret }));
@@ -72,6 +79,7 @@ try {
     isMet: rate >= oidcRate && rate >= goalRate,
   });
 } finally {
+  if (values.profile !== undefined) await endByItself(bundle.api());
   await bundle.stop();
   await Promise.all([peer.stop(), bare.stop()]);
 }
@@ -108,15 +116,19 @@ async function issueRound(
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const countTokens = async (): Promise<number> =>
     (await database<{ tokens: number }[]>`select count(*) as tokens from access_tokens`)[0]!.tokens;
-  const [cpuBefore, tokensBefore] = [await readProcessSeconds(api().process.pid!), await countTokens()];
+  const tokensBefore = await countTokens();
+  const endWatch = await watchProcessor([
+    { name: 'node', readSeconds: () => readProcessSeconds(api().process.pid!) },
+    { name: 'database', readSeconds: () => readServerSeconds(database) },
+  ]);
   const load = await runWrk(url, { requests, connections, seconds });
-  const cpu = ((await readProcessSeconds(api().process.pid!)) - cpuBefore) / load.requests;
+  const shares = await endWatch(load.requests);
   const stored = (await countTokens()) - tokensBefore;
   // wrk leaves at the end of its time, with up to a request a connection on its way.
   if (stored < load.requests || stored > load.requests + connections)
     throw new Error(`${load.requests} were answered, ${stored} are stored`);
   process.stdout.write(
-    `round ${round}: ${Math.round(load.rate)}/s, node ${Math.round(cpu * 1e6)} µs of CPU a token, ` +
+    `round ${round}: ${Math.round(load.rate)}/s, ${presentShares(shares)}, ` +
       `waited ${load.medianMilliseconds.toFixed(1)} ms (median), ${load.p99Milliseconds.toFixed(1)} ms (99 of 100)\n`,
   );
   return load;

@@ -1,4 +1,11 @@
 import { makeConsoleClient } from './api/console-client.ts';
+import { hearServerTime } from './parts/told-time.ts';
 
 /** The one client of this page. */
-export const consoleClient = makeConsoleClient({ fetch: (input, init) => fetch(input, init) });
+export const consoleClient = makeConsoleClient({
+  fetch: async (input, init) => {
+    const answer = await fetch(input, init);
+    hearServerTime(answer.headers.get('carillon-time'));
+    return answer;
+  },
+});

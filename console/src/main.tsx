@@ -1,4 +1,4 @@
-import '@mantine/core/styles.css';
+import 'virtual:kit-styles.css';
 import { CarillonError } from '@carillon/client';
 import { MantineProvider } from '@mantine/core';
 import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';

@@ -7,18 +7,21 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { readCalendarSearch } from './calendar/calendar-search.ts';
+import { readAuditSearch } from './audit/audit-search.ts';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
+import { readReportSearch } from './campaigns/report-search.ts';
 import { readComposerSearch } from './composer/page/steps.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { readLogSearch } from './log/log-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { Failure } from './parts/failure.tsx';
-import { RouteLink } from './parts/route-link.tsx';
 import { Waiting } from './parts/waiting.tsx';
 import { SessionGate } from './session/session-gate.tsx';
 import { useSession } from './session/use-session.ts';
 import { formatAddressSearch, parseAddressSearch, textOf } from './shell/address-search.ts';
 import type { AddressSearch } from './shell/address-search.ts';
+import { NotFoundPage } from './shell/not-found-page.tsx';
 import { screens } from './shell/screens.ts';
 import { firstWorkspace } from './shell/workspace.ts';
 import { WorkspaceShell } from './shell/workspace-shell.tsx';
@@ -29,11 +32,16 @@ const root = createRootRoute({
       <Outlet />
     </SessionGate>
   ),
-  notFoundComponent: NoSuchScreen,
+  notFoundComponent: NotFoundPage,
 });
 
 const home = createRoute({ getParentRoute: () => root, path: '/', component: Home });
-const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspaceId', component: WorkspaceShell });
+const workspace = createRoute({
+  getParentRoute: () => root,
+  path: '/w/$workspaceId',
+  component: WorkspaceShell,
+  notFoundComponent: NotFoundPage,
+});
 
 /** The screens: what is below the workspace in screens.ts, and the module that is loaded when one is opened. */
 const overview = createRoute({
@@ -51,8 +59,19 @@ const campaigns = createRoute({
 const campaign = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.campaign),
-  validateSearch: readPage,
+  validateSearch: readReportSearch,
   component: lazyRouteComponent(() => import('./campaigns/detail-page.tsx'), 'CampaignPage'),
+});
+const calendar = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.calendar),
+  validateSearch: readCalendarSearch,
+  component: lazyRouteComponent(() => import('./calendar/calendar-page.tsx'), 'CalendarPage'),
+});
+const templates = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.templates),
+  component: lazyRouteComponent(() => import('./templates/list-page.tsx'), 'TemplatesPage'),
 });
 const composer = createRoute({
   getParentRoute: () => workspace,
@@ -77,6 +96,26 @@ const segment = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.segment),
   component: lazyRouteComponent(() => import('./segments/detail-page.tsx'), 'SegmentPage'),
+});
+const newFile = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.newFile),
+  component: lazyRouteComponent(() => import('./segments/file/file-page.tsx'), 'FilePage'),
+});
+const changedFile = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.changedFile),
+  component: lazyRouteComponent(() => import('./segments/file/file-page.tsx'), 'FilePage'),
+});
+const newFilter = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.newFilter),
+  component: lazyRouteComponent(() => import('./segments/filter/filter-page.tsx'), 'FilterPage'),
+});
+const changedFilter = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.changedFilter),
+  component: lazyRouteComponent(() => import('./segments/filter/filter-page.tsx'), 'FilterPage'),
 });
 const users = createRoute({
   getParentRoute: () => workspace,
@@ -124,6 +163,17 @@ const providers = createRoute({
   path: below(screens.providers),
   component: lazyRouteComponent(() => import('./providers/list-page.tsx'), 'ProvidersPage'),
 });
+const alerts = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.alerts),
+  component: lazyRouteComponent(() => import('./alerts/alerts-page.tsx'), 'AlertsPage'),
+});
+const metrics = createRoute({
+  getParentRoute: () => workspace,
+  path: below(screens.metrics),
+  validateSearch: readSpan,
+  component: lazyRouteComponent(() => import('./metrics/metrics-page.tsx'), 'MetricsPage'),
+});
 const system = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.system),
@@ -144,6 +194,7 @@ const accounts = createRoute({
 const audit = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.audit),
+  validateSearch: readAuditSearch,
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 });
 
@@ -153,10 +204,16 @@ const tree = root.addChildren([
     overview,
     campaigns,
     campaign,
+    calendar,
+    templates,
     composer,
     composed,
     segments,
     segment,
+    newFile,
+    changedFile,
+    newFilter,
+    changedFilter,
     users,
     user,
     deliveries,
@@ -165,6 +222,8 @@ const tree = root.addChildren([
     keys,
     settings,
     providers,
+    alerts,
+    metrics,
     system,
     account,
     accounts,
@@ -179,7 +238,7 @@ export const router = createRouter({
   stringifySearch: formatAddressSearch,
   defaultPendingComponent: Waiting,
   defaultErrorComponent: ({ error }) => <Failure error={error as Error} />,
-  defaultNotFoundComponent: NoSuchScreen,
+  defaultNotFoundComponent: NotFoundPage,
   scrollRestoration: true,
 });
 
@@ -187,11 +246,6 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
-}
-
-function readPage(search: AddressSearch): { page?: number } {
-  const page = Number(textOf(search.page) ?? 1);
-  return Number.isInteger(page) && page > 1 ? { page } : {};
 }
 
 function readName(search: AddressSearch): { name?: string } {
@@ -202,6 +256,11 @@ function readName(search: AddressSearch): { name?: string } {
 function readQuery(search: AddressSearch): { q?: string } {
   const q = textOf(search.q);
   return q === undefined ? {} : { q };
+}
+
+function readSpan(search: AddressSearch): { span?: 'day' | 'week' } {
+  const span = textOf(search.span);
+  return span === 'day' || span === 'week' ? { span } : {};
 }
 
 function readCampaign(search: AddressSearch): { campaign?: string } {
@@ -227,12 +286,4 @@ function Home() {
       </Container>
     );
   return <Navigate to={screens.overview} params={{ workspaceId: first.id }} replace />;
-}
-
-function NoSuchScreen() {
-  return (
-    <EmptyState title="Page not found">
-      <RouteLink to="/">Go to the overview</RouteLink>
-    </EmptyState>
-  );
 }

@@ -14,6 +14,8 @@ const stopRequest = new AbortController();
 const { close } = closeWithGrace({ delay: stopMilliseconds, logger: false, skip: [...signals] }, async ({ err }) => {
   stopRequest.abort();
   const node = await started;
+  // What comes before there is a node has no log: without a word the code would be all.
+  if (err && !node) process.stderr.write(`carillon: unexpected fault while it started: ${err.stack ?? err.message}\n`);
   await node?.stop(err);
 });
 

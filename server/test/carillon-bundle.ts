@@ -68,11 +68,15 @@ export async function startCarillonBundle(
       const { data } = (await answer.json()) as any;
       return { accessToken: data.access_token, refreshToken: data.refresh_token };
     },
-    push(body: { campaignName: string; targetAudience: string } & Record<string, unknown>) {
+    push(
+      body: { campaignName: string; targetAudience: string } & Record<string, unknown>,
+      more: Record<string, string> = {},
+    ) {
       const headers = {
         'x-svc-appkey': workspaceId!,
         'x-svc-pushapi-signature': signPush({ appId: workspaceId!, campaignName: body.campaignName, key: keys.push }),
         'x-svc-query-type': body.targetAudience.toLowerCase(),
+        ...more,
       };
       return call('POST', '/v2.1/transaction/sendpush', { headers, body });
     },

@@ -38,6 +38,8 @@ describe('what is not usable is refused by its name', () => {
     [{ CARILLON_WORKER_CHUNKS: '17' }, /\(chunks\)/],
     [{ CARILLON_MODE: 'prod' }, /sandbox, production/],
     [{ CARILLON_JSON: 'maybe' }, /true or false/],
+    [{ CARILLON_METRICS_TOKEN: 'fifteen-letters' }, /CARILLON_METRICS_TOKEN takes at least 16/],
+    [{ CARILLON_METRICS_HOST: '10.0.0.1' }, /CARILLON_METRICS_HOST needs CARILLON_METRICS_PORT/],
     [{ CARILLON_HEADER_PREFIX: 'X Y' }, /CARILLON_HEADER_PREFIX/],
     [{ CARILLON_PUBLIC_URL: 'https://a.example/path' }, /CARILLON_PUBLIC_URL/],
     [{ CARILLON_UNHEARD_OF: '1' }, /CARILLON_UNHEARD_OF is not a setting/],

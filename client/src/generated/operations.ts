@@ -38,6 +38,8 @@ import type {
   CampaignTestRequestV1,
   CampaignTestRequestV5,
   CampaignValidation,
+  CampaignWinner,
+  CampaignWinnerRequest,
   CampaignsChangedV1,
   CampaignsFoundV1,
   CampaignsFoundV5,
@@ -467,6 +469,30 @@ export const operations = {
   validateCampaign: {
     method: 'POST',
     path: '/v5/campaigns/{id}/validate',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  getCampaignWinner: {
+    method: 'GET',
+    path: '/v5/campaigns/{id}/winner',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY'],
+  },
+  nameCampaignWinner: {
+    method: 'PUT',
+    path: '/v5/campaigns/{id}/winner',
+    family: 'Campaigns',
+    key: 'campaigns',
+    query: [],
+    headers: ['*-APPKEY', 'Idempotency-Key'],
+  },
+  takeBackCampaignWinner: {
+    method: 'DELETE',
+    path: '/v5/campaigns/{id}/winner',
     family: 'Campaigns',
     key: 'campaigns',
     query: [],
@@ -970,6 +996,24 @@ export type Operations = {
     parameters: { id: string };
     body: undefined;
     reply: CampaignValidation;
+  };
+  /** Get the winner among the variations of a campaign, and how they stand */
+  getCampaignWinner: {
+    parameters: { id: string };
+    body: undefined;
+    reply: CampaignWinner;
+  };
+  /** Give the winning variation to everybody who was not sent to yet */
+  nameCampaignWinner: {
+    parameters: { id: string };
+    body: CampaignWinnerRequest;
+    reply: CampaignWinner;
+  };
+  /** Let the shares decide again which variation is whose */
+  takeBackCampaignWinner: {
+    parameters: { id: string };
+    body: undefined;
+    reply: CampaignWinner;
   };
   /** Create a business event, V1 */
   createBusinessEvent: {

@@ -1778,6 +1778,60 @@ export type CampaignVariations = Record<
   }
 >;
 
+export type CampaignWinner = {
+  response_id: string;
+  type: 'campaign';
+  data: {
+    campaign_id: string;
+
+    /** The variation of all who were not sent to yet; null: the shares decide */
+    winner: string | null;
+
+    /** ISO 8601 */
+    named_at: string | null;
+
+    /** The key, or who it was */
+    named_by: string | null;
+
+    /** GOAL where the campaign has goals; empty without variations */
+    figures: {
+      /** What is counted */
+      metric: 'CLICKS' | 'GOAL';
+      variations: {
+        variation: string;
+
+        /** Messages that a provider accepted, in all runs of this version */
+        sent: number;
+
+        /** How many were clicked; or users who fulfilled the primary goal, each once a run */
+        successes: number;
+
+        /** Successes by sent, in percent; absent while nothing was sent of it */
+        rate?: number;
+
+        /** Lower end of the 95 % interval, in percent; absent while nothing was sent of it */
+        rate_low?: number;
+
+        /** Upper end of the 95 % interval, in percent; absent while nothing was sent of it */
+        rate_high?: number;
+
+        /** How likely it is the best of them */
+        best_percent: number;
+      }[];
+    }[];
+  };
+};
+
+export type CampaignWinnerRequest = {
+  request_id?: string;
+
+  /** variation_1, variation_2 …; or metric */
+  variation?: string;
+
+  /** The one that is the best by these figures with 95 % */
+  metric?: 'CLICKS' | 'GOAL';
+};
+
 export type CampaignsChangedV1 = Record<string, unknown>;
 
 export type CampaignsFoundV1 =

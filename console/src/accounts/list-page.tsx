@@ -10,6 +10,7 @@ import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
 import { InviteForm } from './invite-form.tsx';
@@ -75,7 +76,7 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
             title: 'Person',
             cell: ({ name, email, disabledAt }) => (
               <>
-                <Text size="sm" fw={600}>
+                <Text component="div" size="sm" fw={600}>
                   {name} {disabledAt !== null && <StatusBadge status="DISABLED" />}
                 </Text>
                 <Text size="xs">{email}</Text>
@@ -100,7 +101,7 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
           {
             key: 'seen',
             title: 'Last signed in',
-            cell: ({ signedInAt }) => (signedInAt === null ? 'never' : <Time at={signedInAt} />),
+            cell: ({ signedInAt }) => (signedInAt === null ? 'never' : <Ago at={signedInAt} />),
           },
           {
             key: 'actions',

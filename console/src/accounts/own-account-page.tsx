@@ -7,7 +7,7 @@ import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { resetSent } from '../parts/reset-sent.ts';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { NewPasswordField } from '../session/new-password-field.tsx';
 import { usePasswordsOf } from '../session/use-entrance.ts';
 import { useSession } from '../session/use-session.ts';
@@ -53,8 +53,8 @@ function Sessions() {
                 </>
               ),
             },
-            { key: 'since', title: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-            { key: 'seen', title: 'Last seen', cell: ({ lastSeenAt }) => <Time at={lastSeenAt} /> },
+            { key: 'since', title: 'Since', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+            { key: 'seen', title: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
             {
               key: 'end',
               title: 'End it',

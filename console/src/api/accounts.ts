@@ -1,5 +1,17 @@
+import { addressOf } from './console-caller.ts';
 import type { ConsoleCaller } from './console-caller.ts';
 import type { Role } from './generated/session.ts';
+
+export type AuditFilters = {
+  actor?: string;
+  /** The beginning of one: `campaign`. */
+  action?: string;
+  /** An id, or a part of a name. */
+  object?: string;
+  /** Instants. */
+  from?: string;
+  until?: string;
+};
 
 /** Accounts: signing in, the own account, the accounts of others, what everybody did. */
 export function makeAccountCalls({ ask }: ConsoleCaller) {
@@ -26,6 +38,8 @@ export function makeAccountCalls({ ask }: ConsoleCaller) {
     endOwnSession: (id: string) => ask('DELETE own/sessions/:id', { params: { id } }),
     /** Ends every other session. */
     changePassword: (change: { current: string; password: string }) => ask('PUT own/password', { body: change }),
+    /** Who can change what somebody may. */
+    listOwners: async () => (await ask('GET owners')).owners,
     list: () => ask('GET accounts'),
     invite: (invited: { email: string; role: Role }) => ask('POST invitations', { body: invited }),
     withdrawInvitation: (id: string) => ask('DELETE invitations/:id', { params: { id } }),
@@ -35,7 +49,9 @@ export function makeAccountCalls({ ask }: ConsoleCaller) {
     enable: async (id: string) => (await ask('POST accounts/:id/enable', { params: { id } })).account,
     makePasswordLink: (id: string) => ask('POST accounts/:id/password-link', { params: { id } }),
     /** Newest first, older than `before`. */
-    listAudit: async (page: { workspaceId: string; before?: string }) =>
+    listAudit: async (page: AuditFilters & { workspaceId: string; before?: string }) =>
       (await ask('GET audit', { query: page })).entries,
+    /** Of the same filters, at most 10,000 lines. */
+    auditFileUrl: (query: AuditFilters & { workspaceId: string }) => addressOf('audit.csv', query),
   };
 }

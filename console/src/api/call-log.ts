@@ -6,6 +6,15 @@ export type CallFilters = {
   only?: 'refused';
   /** Id of a key. */
   key?: string;
+  /** `2xx` to `5xx`. */
+  status?: string;
+  /** A part of the path. */
+  path?: string;
+  /** Stands in the path or a body. */
+  text?: string;
+  /** Instants. */
+  from?: string;
+  before?: string;
   /** `next` of the page before. */
   after?: string;
 };

@@ -1,7 +1,9 @@
 import type { ConsoleCaller, Key } from './console-caller.ts';
 import { addressOf } from './console-caller.ts';
 import { readEventStream } from './event-stream.ts';
+import type { CalendarView } from './generated/calendar.ts';
 import type { CampaignAction, CampaignProgress } from './generated/campaign.ts';
+import type { Attribution } from './generated/figure.ts';
 
 /** The body of a V5 search, as `POST /v5/campaigns/search` takes it. */
 export type CampaignSearchBody = {
@@ -29,12 +31,34 @@ const reconnectMilliseconds = 2000;
 export function makeCampaignCalls({ ask, call }: ConsoleCaller) {
   const of = ({ workspaceId, id }: Key) => ({ params: { id }, query: { workspaceId } });
   return {
-    /** What V5 would answer to that body, with its figures. */
-    search: async (workspaceId: string, body: CampaignSearchBody) =>
-      (await ask('POST campaigns/search', { query: { workspaceId }, body })).campaigns,
+    /** What V5 would answer to that body, with its figures; `order`: V5 has the newest first. */
+    search: async (workspaceId: string, body: CampaignSearchBody, order?: 'newest' | 'oldest') =>
+      (await ask('POST campaigns/search', { query: { workspaceId, order }, body })).campaigns,
     read: (key: Key) => ask('GET campaigns/:id', of(key)),
     readProgress: (key: Key) => ask('GET campaigns/:id/progress', of(key)),
     readResults: (key: Key) => ask('GET campaigns/:id/results', of(key)),
+    /** What is going to be sent in a month or a week; without `date` in the present one. */
+    readCalendar: ({
+      workspaceId,
+      view,
+      date,
+    }: {
+      workspaceId: string;
+      view: CalendarView;
+      date?: string | undefined;
+    }) => ask('GET calendar', { query: { workspaceId, view, date } }),
+    /** What the statistics say of it, over all its runs. */
+    readFigures: ({ attribution, ...key }: Key & { attribution: Attribution }) =>
+      ask('GET campaigns/:id/figures', {
+        params: { id: key.id },
+        query: { workspaceId: key.workspaceId, attribution },
+      }),
+    /** Everybody who was not sent to yet gets it; null: by their shares. */
+    nameWinner: ({ variation, ...key }: Key & { variation: number | null }) =>
+      ask('PUT campaigns/:id/winner', { ...of(key), body: { variation } }),
+    /** The same as a CSV file. */
+    figureFileUrl: ({ workspaceId, id, attribution }: Key & { attribution: Attribution }) =>
+      addressOf(`campaigns/${id}/figures.csv`, { workspaceId, attribution }),
     readTimeline: (key: Key) => ask('GET campaigns/:id/timeline', of(key)),
     /** Newest first; pages from 1. */
     listRuns: ({ workspaceId, id, page }: Key & { page: number }) =>

@@ -1,4 +1,5 @@
 import { makeAccountCalls } from './accounts.ts';
+import { makeAlertCalls } from './alerts.ts';
 import { makeCallLogCalls } from './call-log.ts';
 import { makeCampaignCalls } from './campaigns.ts';
 import { makeComposerCalls } from './composer.ts';
@@ -8,11 +9,15 @@ import { makeDeliveryCalls } from './deliveries.ts';
 import { makeKeyCalls } from './keys.ts';
 import { makeMessageCalls } from './messages.ts';
 import { makeOverviewCalls } from './overview.ts';
+import { makePlaceCalls } from './places.ts';
 import { makeSandboxCalls } from './sandbox.ts';
 import { makeSegmentCalls } from './segments.ts';
 import { makeSettingsCalls } from './settings.ts';
+import { makeStreamCalls } from './streams.ts';
 import { makeSystemCalls } from './system.ts';
+import { makeTemplateCalls } from './templates.ts';
 import { makeUserCalls } from './users.ts';
+import { makeViewCalls } from './views.ts';
 
 export type ConsoleClient = ReturnType<typeof makeConsoleClient>;
 
@@ -24,6 +29,7 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
   const caller = makeConsoleCaller(request);
   return {
     accounts: makeAccountCalls(caller),
+    alerts: makeAlertCalls(caller),
     calls: makeCallLogCalls(caller),
     campaigns: makeCampaignCalls(caller),
     composer: makeComposerCalls(caller),
@@ -32,10 +38,14 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     keys: makeKeyCalls(caller),
     messages: makeMessageCalls(caller),
     overview: makeOverviewCalls(caller),
+    places: makePlaceCalls(caller),
     sandbox: makeSandboxCalls(caller),
     segments: makeSegmentCalls(caller),
     settings: makeSettingsCalls(caller),
+    streams: makeStreamCalls(caller),
     system: makeSystemCalls(caller),
+    templates: makeTemplateCalls(caller),
     users: makeUserCalls(caller),
+    views: makeViewCalls(caller),
   };
 }

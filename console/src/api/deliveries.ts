@@ -1,4 +1,4 @@
-import type { ConsoleCaller } from './console-caller.ts';
+import type { ConsoleCaller, Key } from './console-caller.ts';
 import { addressOf } from './console-caller.ts';
 import type { DeliveryKey } from './generated/delivery.ts';
 
@@ -11,6 +11,13 @@ export type DeliveryFilters = {
   code?: string;
   /** `next` of the page before. */
   after?: string;
+};
+
+type ReportQuery = Key & {
+  kind: 'IMPRESSION' | 'CLICK';
+  platform?: string | undefined;
+  /** `next` of the page before. */
+  after?: string | undefined;
 };
 
 type Explained = { workspaceId: string; campaignId: string; customerId: string; runId?: string };
@@ -27,6 +34,9 @@ export function makeDeliveryCalls({ ask }: ConsoleCaller) {
       const route = 'GET deliveries/:day/:bucket/:userId/:runId/:deviceRowId';
       return (await ask(route, { params, query: { workspaceId } })).delivery;
     },
+    /** Who saw or clicked a campaign. @throws CarillonError 404 */
+    listReports: ({ workspaceId, id, ...query }: ReportQuery) =>
+      ask('GET campaigns/:id/reports', { params: { id }, query: { workspaceId, ...query } }),
     /** Why a user got a campaign or did not. @throws CarillonError 404 for an unknown campaign */
     explain: async (query: Explained) => (await ask('GET explain', { query })).explanation,
   };

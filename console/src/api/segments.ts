@@ -20,6 +20,19 @@ export type SegmentFetch = Omit<SegmentUpload, 'file'> & {
   callbackUrl?: string;
 };
 
+/** Trees as the API takes them; `id`: the segment that they are to change. */
+export type FilterTrees = { included_filters: unknown; excluded_filters?: unknown };
+type BuiltFilter = { workspaceId: string; id?: string | undefined; filters: FilterTrees; signal?: AbortSignal };
+type NamedFilter = { workspaceId: string; name: string; filters: FilterTrees };
+
+type Suggestion = { workspaceId: string; attribute: string; prefix: string; signal?: AbortSignal };
+type AskedValues = {
+  workspaceId: string;
+  attributeName: string;
+  attributeType: 'string' | 'double';
+  values: string[];
+  signal?: AbortSignal;
+};
 type OperationKey = { workspaceId: string; segmentId: string; operationId: string };
 
 export function makeSegmentCalls({ ask, call }: ConsoleCaller) {
@@ -44,6 +57,30 @@ export function makeSegmentCalls({ ask, call }: ConsoleCaller) {
     listCampaigns: async (key: Key) => (await ask('GET segments/:id/campaigns', of(key))).campaigns,
     /** Customer ids of some members of a segment. */
     listSampleMembers: async (key: Key) => (await ask('GET segments/:id/members', of(key))).customerIds,
+    /** What filters say, in words. */
+    describeFilter: ({ workspaceId, id, filters, signal }: BuiltFilter) =>
+      ask('POST segments/filter/words', { query: { workspaceId, id }, body: filters, signal }),
+    /** How many people they hold now; of many people an estimate, unless `isExact`. */
+    countFilter: ({ workspaceId, id, filters, isExact, signal }: BuiltFilter & { isExact: boolean }) =>
+      ask('POST segments/filter/count', {
+        query: { workspaceId, id, exact: isExact ? 'true' : undefined },
+        body: filters,
+        signal,
+      }),
+    sampleFilter: ({ workspaceId, id, filters, signal }: BuiltFilter) =>
+      ask('POST segments/filter/sample', { query: { workspaceId, id }, body: filters, signal }),
+    createFilter: ({ workspaceId, name, filters }: NamedFilter) =>
+      ask('POST segments/filter', { query: { workspaceId }, body: { ...filters, name } }),
+    changeFilter: ({ workspaceId, id, name, filters }: NamedFilter & Key) =>
+      ask('PUT segments/:id/filter', { params: { id }, query: { workspaceId }, body: { ...filters, name } }),
+    /** What a filter may ask of, with values that some people have. */
+    listAttributes: async (workspaceId: string) =>
+      (await ask('GET segments/attributes', { query: { workspaceId } })).attributes,
+    suggestValues: async ({ workspaceId, attribute, prefix, signal }: Suggestion) =>
+      (await ask('GET segments/attribute-values', { query: { workspaceId, attribute, prefix }, signal })).values,
+    /** The places of the values that name nobody, at most 5,000 values at a time. */
+    findUnmatched: async ({ workspaceId, signal, ...body }: AskedValues) =>
+      (await ask('POST segments/unmatched', { query: { workspaceId }, body, signal })).unmatched,
     /** Where the rejected lines of an operation are downloaded, for a link. */
     rejectsUrl: ({ workspaceId, segmentId, operationId }: OperationKey) =>
       addressOf(`segments/${segmentId}/operations/${operationId}/rejects.csv`, { workspaceId }),

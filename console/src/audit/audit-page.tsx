@@ -1,13 +1,17 @@
-import { Button, Code, Text } from '@mantine/core';
+import { Anchor, Button, Code, Group, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { AuditEntry } from '../api/generated/account.ts';
+import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
+import { AuditFilterForm } from './audit-filter-form.tsx';
+import { AuditObject } from './audit-object.tsx';
+
+const route = getRouteApi('/w/$workspaceId/audit');
 
 // As many as the server answers at once.
 const pageSize = 100;
@@ -15,19 +19,28 @@ const pageSize = 100;
 /** Who did what, when, to which object. */
 export function AuditPage() {
   const { id: workspaceId, name } = useWorkspace();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const isFiltered = Object.keys(search).length > 0;
   const audit = useInfiniteQuery({
-    queryKey: ['audit', workspaceId],
+    queryKey: ['audit', workspaceId, search],
     queryFn: ({ pageParam }) =>
-      consoleClient.accounts.listAudit({ workspaceId, ...(pageParam === '' ? {} : { before: pageParam }) }),
+      consoleClient.accounts.listAudit({ workspaceId, ...search, ...(pageParam === '' ? {} : { before: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: (page) => (page.length < pageSize ? undefined : page.at(-1)!.id),
   });
   const entries = audit.data?.pages.flat() ?? [];
   return (
-    <>
+    <Stack gap="md">
       <PageHeader title="Audit log" about={`Changes made in the console: in ${name}, and to accounts.`} />
+      <AuditFilterForm
+        key={JSON.stringify(search)}
+        search={search}
+        onChosen={(next) => void navigate({ search: next })}
+      />
       {audit.error !== null && <Failure error={audit.error} />}
-      {audit.isSuccess && entries.length === 0 && (
+      {audit.isSuccess && entries.length === 0 && isFiltered && <EmptyState title="No matching changes" />}
+      {audit.isSuccess && entries.length === 0 && !isFiltered && (
         <EmptyState title="No changes yet">
           Every change to a key, campaign, segment or account is listed here.
         </EmptyState>
@@ -38,33 +51,30 @@ export function AuditPage() {
           rows={entries}
           keyOf={({ id }) => id}
           columns={[
-            { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
+            { key: 'at', title: 'When', cell: ({ at }) => <Ago at={at} /> },
             { key: 'who', title: 'Who', cell: ({ actorName }) => actorName },
             { key: 'what', title: 'What', cell: ({ action }) => <Code>{action}</Code> },
-            { key: 'object', title: 'Object', cell: (entry) => <ObjectOf entry={entry} /> },
+            { key: 'object', title: 'Object', cell: (entry) => <AuditObject entry={entry} /> },
           ]}
         />
       )}
-      {audit.hasNextPage && (
-        <Button variant="default" mt="md" loading={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
-          Older
-        </Button>
+      {entries.length > 0 && (
+        <Group justify="flex-end" gap="md">
+          <Anchor
+            size="sm"
+            href={consoleClient.accounts.auditFileUrl({ workspaceId, ...search })}
+            download
+            underline="always"
+          >
+            Download as CSV, at most 10,000 lines
+          </Anchor>
+          {audit.hasNextPage && (
+            <Button variant="default" loading={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
+              Older
+            </Button>
+          )}
+        </Group>
       )}
-    </>
-  );
-}
-
-function ObjectOf({ entry }: { entry: AuditEntry }) {
-  const detail = Object.entries(entry.detail)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-  return (
-    <>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {entry.objectName ?? entry.objectId ?? '–'}
-      </Text>
-      {entry.objectName !== null && entry.objectId !== null && <Text size="xs">{entry.objectId}</Text>}
-      {detail !== '' && <Text size="xs">{detail}</Text>}
-    </>
+    </Stack>
   );
 }

@@ -4,6 +4,8 @@ import type { CampaignAction, CampaignProgress } from '../api/generated/campaign
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { NameButton } from '../parts/name-button.tsx';
+import { showToast } from '../parts/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { countDevices, notDelivered } from './count-devices.ts';
 
@@ -20,6 +22,10 @@ type CampaignActionsProps = {
 const editable = ['DRAFT', 'SCHEDULED', 'ACTIVE', 'PAUSED'];
 
 const labels: Record<CampaignAction, string> = { pause: 'Pause', resume: 'Resume', stop: 'Stop' };
+
+const done: Record<CampaignAction, string> = { pause: 'paused', resume: 'resumed', stop: 'stopped' };
+/** What takes it back. Nothing restarts a stopped campaign. */
+const opposites: Partial<Record<CampaignAction, CampaignAction>> = { pause: 'resume', resume: 'pause' };
 
 /** What may be done now, each with what it would hit. */
 export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progress }: CampaignActionsProps) {
@@ -46,25 +52,47 @@ export function CampaignActions({ workspaceId, id, name, channel, mayEdit, progr
           title={`${labels[action]} “${name}”?`}
           hits={describe(action, progress)}
           onConfirmed={async () => {
-            const next = await consoleClient.campaigns.change({ workspaceId, id, action });
-            queries.setQueryData(['campaign-progress', workspaceId, id], next);
-            await renew();
+            const change = async (to: CampaignAction) => {
+              const next = await consoleClient.campaigns.change({ workspaceId, id, action: to });
+              queries.setQueryData(['campaign-progress', workspaceId, id], next);
+              await renew();
+            };
+            await change(action);
+            const back = opposites[action];
+            showToast({
+              text: `“${name}” is ${done[action]}`,
+              ...(back && { undo: () => change(back), undone: `“${name}” is ${done[back]}` }),
+            });
           }}
         />
       ))}
       {channel === 'PUSH' && (
         <ConfirmButton
-          label="Clone"
+          label="Duplicate"
           color="accent"
-          title={`Clone “${name}”?`}
+          title={`Duplicate “${name}”?`}
           hits={`A draft “${name} (copy)” is created with the same content, audience and goals. Nothing is sent.`}
           onConfirmed={async () => {
             const draft = await consoleClient.campaigns.clone({ workspaceId, id });
+            showToast({ text: `“${name} (copy)” is a draft` });
             await navigate({
               to: '/w/$workspaceId/campaigns/$campaignId/edit',
               params: { workspaceId, campaignId: draft.id },
               search: {},
             });
+          }}
+        />
+      )}
+      {channel === 'PUSH' && (
+        <NameButton
+          label="Save as template"
+          title={`Save “${name}” as a template`}
+          field="Name of the template"
+          initial={name}
+          onNamed={async (template) => {
+            await consoleClient.templates.create({ workspaceId, id, name: template });
+            await queries.invalidateQueries({ queryKey: ['templates', workspaceId] });
+            showToast({ text: `“${template}” is among the templates` });
           }}
         />
       )}

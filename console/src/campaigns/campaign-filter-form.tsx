@@ -8,7 +8,7 @@ type CampaignFilterFormProps = { filters: CampaignFilters; onChosen: (filters: C
 const channels = ['PUSH', 'EMAIL', 'SMS'];
 const types = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'];
 
-const words: Record<Exclude<keyof CampaignFilters, 'view' | 'page'>, string> = {
+const words: Record<Exclude<keyof CampaignFilters, 'view' | 'page' | 'order' | 'columns'>, string> = {
   name: 'Name contains',
   tag: 'Any of these tags',
   channel: 'Channel',
@@ -76,8 +76,9 @@ function chosenOf(filters: CampaignFilters, onChosen: CampaignFilterFormProps['o
   });
 }
 
-function viewOf({ view }: CampaignFilters): CampaignFilters {
-  return view === undefined ? {} : { view };
+/** What is no filter, and stays when these change. */
+function viewOf({ view, order, columns }: CampaignFilters): CampaignFilters {
+  return { ...(view && { view }), ...(order && { order }), ...(columns && { columns }) };
 }
 
 function readFields(fields: FormData): CampaignFilters {

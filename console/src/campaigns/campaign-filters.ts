@@ -17,7 +17,23 @@ export type CampaignFilters = {
   /** `with`: executions of recurring campaigns as rows of their own. */
   children?: 'with';
   page?: number;
+  order?: 'oldest';
+  /** Those that are shown; undefined: the usual ones. */
+  columns?: CampaignColumn[];
 };
+
+/** What a list may say of a campaign besides its name and status, in this order. */
+export const campaignColumns = {
+  type: 'Type',
+  reachable: 'Reachable',
+  accepted: 'Accepted',
+  shown: 'Shown',
+  clicked: 'Clicked',
+  sent: 'Last sent',
+  created: 'Created',
+} as const;
+export type CampaignColumn = keyof typeof campaignColumns;
+export const usualColumns: readonly CampaignColumn[] = ['type', 'accepted', 'shown', 'clicked', 'sent', 'created'];
 
 /** Views of the list: the statuses they hold. */
 export const campaignViews = {
@@ -53,7 +69,15 @@ export function readCampaignFilters(search: AddressSearch): CampaignFilters {
     ...text('version'),
     ...(textOf(search.children) === 'with' ? { children: 'with' as const } : {}),
     ...(Number.isInteger(page) && page > 1 ? { page } : {}),
+    ...(textOf(search.order) === 'oldest' ? { order: 'oldest' as const } : {}),
+    ...columnsOf(search),
   };
+}
+
+function columnsOf(search: AddressSearch): Pick<CampaignFilters, 'columns'> {
+  const asked = listOf(search.columns);
+  const columns = (Object.keys(campaignColumns) as CampaignColumn[]).filter((column) => asked.includes(column));
+  return columns.length === 0 ? {} : { columns };
 }
 
 /** The search that the API answers the same to. "All" leaves drafts out, as V5 does, unless they are asked for. */

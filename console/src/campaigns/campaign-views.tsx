@@ -1,7 +1,8 @@
 import { Group } from '@mantine/core';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import styles from '../parts/views.module.css';
+import views from '../parts/views.module.css';
 import { campaignViews } from './campaign-filters.ts';
+import styles from './tab-links.module.css';
 import type { CampaignFilters, CampaignView } from './campaign-filters.ts';
 
 const route = getRouteApi('/w/$workspaceId/campaigns');
@@ -11,16 +12,17 @@ export function CampaignViews({ filters }: { filters: CampaignFilters }) {
   const { workspaceId } = route.useParams();
   const { view: current = 'all', page: _page, ...rest } = filters;
   return (
-    <Group component="nav" gap="lg" className={styles.views!} {...{ 'aria-label': 'Views' }}>
+    <Group component="nav" gap="lg" className={`${views.views} ${styles.tabs}`} {...{ 'aria-label': 'Views' }}>
       {(Object.keys(campaignViews) as CampaignView[]).map((view) => (
         <Link
           key={view}
           to="/w/$workspaceId/campaigns"
           params={{ workspaceId }}
           search={view === 'all' ? rest : { ...rest, view }}
+          activeOptions={{ exact: true }}
           activeProps={{}}
           aria-current={view === current ? 'page' : undefined}
-          className={styles.view!}
+          className={`${views.view} ${styles.tab}`}
         >
           {campaignViews[view].name}
         </Link>

@@ -8,8 +8,9 @@ export function countDevices(progress: CampaignProgress, outcomes: DeliveryOutco
     .reduce((sum, row) => sum + row.devices, 0);
 }
 
+/** Messages, each once: a device that was sent to by two runs counts twice, as among the accepted. */
 export function countReports(progress: CampaignProgress, kind: 'IMPRESSION' | 'CLICK', platform?: string): number {
   return progress.interactions
     .filter((row) => row.kind === kind && (platform === undefined || row.platform === platform))
-    .reduce((sum, row) => sum + row.uniqueDevices, 0);
+    .reduce((sum, row) => sum + row.messages, 0);
 }

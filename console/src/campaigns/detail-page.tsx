@@ -1,70 +1,65 @@
-import { Alert, Group, Stack, Text, Title } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { CampaignReport } from '../api/generated/campaign.ts';
+import type { CampaignProgress, CampaignReport } from '../api/generated/campaign.ts';
 import { consoleClient } from '../console.ts';
-import { Copyable } from '../parts/copyable.tsx';
-import { curlOf } from '../parts/curl-of.ts';
-import { DataTable } from '../parts/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RequestBehind } from '../parts/request-behind.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Time } from '../parts/time.tsx';
+import { TableSkeleton } from '../parts/table-skeleton.tsx';
+import { Ago } from '../parts/ago.tsx';
+import { useMay } from '../session/use-session.ts';
 import { CampaignActions } from './campaign-actions.tsx';
-import { Failures } from './failures.tsx';
-import { Funnel } from './ladder.tsx';
-import { LiveProgress } from './live-progress.tsx';
-import { PlatformTable } from './platform-table.tsx';
+import { CampaignAudience } from './campaign-audience.tsx';
+import { DeliveryTab } from './delivery-tab.tsx';
+import { MessageTab } from './message-tab.tsx';
+import { ReportTabLinks } from './report-tab-links.tsx';
+import { reportTabs } from './report-search.ts';
+import type { ReportTab } from './report-search.ts';
 import { RunTable } from './run-table.tsx';
-import { Timeline } from './timeline.tsx';
+import { ReportsTab } from './reports-tab.tsx';
+import { SettingsTab } from './settings-tab.tsx';
+import { SummaryTab } from './summary-tab.tsx';
+import { useFigures } from './use-figures.ts';
 import { isEnded, useProgress } from './use-progress.ts';
+import { VariationsTab } from './variations-tab.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 // These are read from the ledger, not from counters.
 const slowMilliseconds = 5000;
+const platformOrder = ['ANDROID', 'IOS', 'WEB'] as const;
 
-/** Explains one campaign. */
+/** Explains one campaign: first how it stands, then whatever one asks next. */
 export function CampaignPage() {
   const { workspaceId, campaignId: id } = route.useParams();
-  const key = { workspaceId, id };
   const report = useQuery({
     queryKey: ['campaign', workspaceId, id],
-    queryFn: () => consoleClient.campaigns.read(key),
+    queryFn: () => consoleClient.campaigns.read({ workspaceId, id }),
     // The identity of the campaign comes with the answer; when it is sent, the numbers follow.
     staleTime: 10_000,
   });
-  return <Loaded query={report}>{(data) => <CampaignOf key={id} report={data} workspaceId={workspaceId} />}</Loaded>;
+  return (
+    <Loaded query={report} waiting={<TableSkeleton rows={10} />}>
+      {(data) => <CampaignOf key={id} report={data} workspaceId={workspaceId} />}
+    </Loaded>
+  );
 }
 
 function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspaceId: string }) {
-  const { campaign, versions } = report;
+  const { campaign } = report;
+  const { tab = 'summary', attribution } = route.useSearch();
   const key = { workspaceId, id: campaign.id };
   const progress = useProgress(key);
   const state = progress.data === undefined ? 'unknown' : isEnded(progress.data) ? 'ended' : 'moving';
-  const renewal = { refetchInterval: state === 'moving' ? slowMilliseconds : (false as const) };
-  const results = useQuery({
-    queryKey: ['campaign-results', workspaceId, campaign.id, state],
-    queryFn: () => consoleClient.campaigns.readResults(key),
-    placeholderData: keepPreviousData,
-    ...renewal,
-  });
-  const timeline = useQuery({
-    queryKey: ['campaign-timeline', workspaceId, campaign.id, state],
-    queryFn: () => consoleClient.campaigns.readTimeline(key),
-    placeholderData: keepPreviousData,
-    ...renewal,
-  });
-  const { page = 1 } = route.useSearch();
-  const navigate = route.useNavigate();
-  const runs = useQuery({
-    queryKey: ['campaign-runs', workspaceId, campaign.id, page, state],
-    queryFn: () => consoleClient.campaigns.listRuns({ ...key, page }),
-    placeholderData: keepPreviousData,
-    ...renewal,
-  });
+  const figures = useFigures({ ...key, attribution, state });
+  const seesUsers = useMay('people.read');
+  const hasContents = (figures.data?.contents.length ?? 0) > 0;
+  const hasGroups = figures.data?.platforms.some(({ groups }) => groups.length > 0) === true;
+  const tabs = (Object.keys(reportTabs) as ReportTab[]).filter(
+    (one) =>
+      (one !== 'variations' || hasContents || hasGroups || tab === 'variations') && (one !== 'reports' || seesUsers),
+  );
   return (
     <Stack gap="lg">
       <PageHeader
@@ -83,105 +78,122 @@ function CampaignOf({ report, workspaceId }: { report: CampaignReport; workspace
           )
         }
       />
-      <Loaded query={progress}>
-        {(numbers) => (
-          <>
-            {numbers.status === 'SENT' && numbers.runs === 0 && (
-              <Notice tone="note">No run of this campaign is here: it was sent too long ago, or elsewhere.</Notice>
-            )}
-            {numbers.statusReason !== null && <Alert title={numbers.status}>{numbers.statusReason}</Alert>}
-            {numbers.nextAt !== null && (
-              <Text size="sm" component="div">
-                Next occurrence: <Time at={numbers.nextAt} />
-              </Text>
-            )}
-            <LiveProgress progress={numbers} />
-            <Funnel progress={numbers} results={results.data} />
-            <PlatformTable progress={numbers} platforms={campaign.platforms} />
-          </>
-        )}
-      </Loaded>
-      <Loaded query={timeline}>
-        {(data) => <Timeline timeline={data} runsWithoutLedger={results.data?.runsWithoutLedger ?? 0} />}
-      </Loaded>
-      <Loaded query={results}>{(data) => <Failures results={data} />}</Loaded>
-      <Loaded query={runs}>
-        {(data) => (
-          <RunTable
-            runs={data}
-            page={page}
-            onPage={(next) => void navigate({ search: next === 1 ? {} : { page: next } })}
-          />
-        )}
-      </Loaded>
-      {versions.length > 0 && <Versions versions={versions} workspaceId={workspaceId} />}
-      <RequestBehind curl={curlOf({ method: 'POST', path: '/v5/campaigns', workspaceId, body: report.request })}>
-        This creates the same campaign as a draft; publish it with <code>PATCH /v5/campaigns/…/status</code>.
-      </RequestBehind>
+      <ReportTabLinks tabs={tabs} />
+      <ShownTab report={report} progress={progress} figures={figures} state={state} />
     </Stack>
+  );
+}
+
+type ShownTabProps = {
+  report: CampaignReport;
+  progress: UseQueryResult<CampaignProgress>;
+  figures: ReturnType<typeof useFigures>;
+  state: 'unknown' | 'moving' | 'ended';
+};
+
+function ShownTab({ report, progress, figures, state }: ShownTabProps) {
+  const { campaign, record } = report;
+  const { tab = 'summary' } = route.useSearch();
+  const platforms = platformOrder.filter((platform) => campaign.platforms.includes(platform));
+  switch (tab) {
+    case 'summary':
+    case 'delivery':
+      return (
+        <Loaded query={progress}>
+          {(numbers) => <Numbers tab={tab} progress={numbers} platforms={platforms} figures={figures} state={state} />}
+        </Loaded>
+      );
+    case 'reports':
+      return <ReportsTab platforms={platforms} />;
+    case 'message':
+      return <MessageTab record={record} isRecurring={campaign.deliveryType !== 'ONE_TIME'} />;
+    case 'variations':
+      return (
+        <Loaded query={figures}>
+          {(data) => <VariationsTab figures={data} status={progress.data?.status ?? campaign.status} />}
+        </Loaded>
+      );
+    case 'runs':
+      return <Runs state={state} />;
+    case 'settings':
+      return <SettingsTab report={report} />;
+  }
+}
+
+type NumbersProps = Pick<ShownTabProps, 'figures' | 'state'> & {
+  tab: 'summary' | 'delivery';
+  progress: CampaignProgress;
+  platforms: readonly (typeof platformOrder)[number][];
+};
+
+function Numbers({ tab, progress, platforms, figures, state }: NumbersProps) {
+  const { workspaceId, campaignId: id } = route.useParams();
+  const renewal = { refetchInterval: state === 'moving' ? slowMilliseconds : (false as const) };
+  const results = useQuery({
+    queryKey: ['campaign-results', workspaceId, id, state],
+    queryFn: () => consoleClient.campaigns.readResults({ workspaceId, id }),
+    placeholderData: keepPreviousData,
+    ...renewal,
+  });
+  const timeline = useQuery({
+    queryKey: ['campaign-timeline', workspaceId, id, state],
+    queryFn: () => consoleClient.campaigns.readTimeline({ workspaceId, id }),
+    placeholderData: keepPreviousData,
+    enabled: tab === 'summary',
+    ...renewal,
+  });
+  return tab === 'summary' ? (
+    <SummaryTab progress={progress} platforms={platforms} figures={figures} results={results} timeline={timeline} />
+  ) : (
+    <DeliveryTab progress={progress} platforms={platforms} results={results} />
+  );
+}
+
+function Runs({ state }: Pick<ShownTabProps, 'state'>) {
+  const { workspaceId, campaignId: id } = route.useParams();
+  const { page = 1, ...search } = route.useSearch();
+  const navigate = route.useNavigate();
+  const runs = useQuery({
+    queryKey: ['campaign-runs', workspaceId, id, page, state],
+    queryFn: () => consoleClient.campaigns.listRuns({ workspaceId, id, page }),
+    placeholderData: keepPreviousData,
+    refetchInterval: state === 'moving' ? slowMilliseconds : false,
+  });
+  return (
+    <Loaded query={runs}>
+      {(data) => (
+        <RunTable
+          runs={data}
+          page={page}
+          onPage={(next) => void navigate({ search: next === 1 ? search : { ...search, page: next } })}
+        />
+      )}
+    </Loaded>
   );
 }
 
 function About({ campaign, status }: { campaign: CampaignReport['campaign']; status: string }) {
   return (
-    <Stack gap={4}>
-      <Group gap="xs">
-        <StatusBadge status={status} />
-        <Text size="sm" component="div">
-          {campaign.channel} · {campaign.deliveryType.replaceAll('_', ' ').toLowerCase()} ·{' '}
-          <Audience campaign={campaign} /> · created <Time at={campaign.createdAt} /> by {campaign.createdBy}
-        </Text>
-      </Group>
-      <Copyable text={campaign.id} label="campaign id" />
-    </Stack>
+    <span style={{ display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' }}>
+      <StatusBadge status={status} />
+      <span>
+        <CampaignAudience campaign={campaign} /> · {typeText(campaign.deliveryType)} ·{' '}
+        {campaign.sentAt === null ? (
+          <>
+            created <Ago at={campaign.createdAt} />
+          </>
+        ) : (
+          <>
+            sent <Ago at={campaign.sentAt} />
+          </>
+        )}{' '}
+        by {campaign.createdBy}
+      </span>
+    </span>
   );
 }
 
-function Audience({ campaign }: { campaign: CampaignReport['campaign'] }) {
-  const { workspaceId } = route.useParams();
-  if (campaign.audience === 'ALL_USERS') return 'to all people';
-  if (campaign.audience === 'USER') return 'to named people';
-  const { segmentId, segmentName } = campaign;
-  if (segmentId === null) return 'to a segment';
-  return (
-    <>
-      to the segment{' '}
-      <RouteLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId }}>
-        {segmentName ?? segmentId}
-      </RouteLink>
-    </>
-  );
-}
-
-function Versions({ versions, workspaceId }: { versions: CampaignReport['versions']; workspaceId: string }) {
-  return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        Versions
-      </Title>
-      <DataTable
-        label="Versions"
-        rows={versions}
-        keyOf={({ id }) => id}
-        columns={[
-          {
-            key: 'version',
-            title: 'Version',
-            cell: ({ id, versionNumber }) => (
-              <RouteLink
-                to="/w/$workspaceId/campaigns/$campaignId"
-                params={{ workspaceId, campaignId: id }}
-                search={{}}
-              >
-                {String(versionNumber ?? 1)}
-              </RouteLink>
-            ),
-          },
-          { key: 'status', title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-          { key: 'created', title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-          { key: 'by', title: 'By', cell: ({ createdBy }) => createdBy },
-        ]}
-      />
-    </section>
-  );
+/** `ONE_TIME` is "one time". */
+function typeText(deliveryType: string): string {
+  return deliveryType.replaceAll('_', ' ').toLowerCase();
 }

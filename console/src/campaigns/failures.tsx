@@ -3,8 +3,9 @@ import type { CampaignResults } from '../api/generated/campaign.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { DeliveryCount } from './delivery-count.tsx';
+import { WaitingNote } from './waiting-note.tsx';
 
 /** Why devices were not reached, in the provider's words, and what to do about it. */
 export function Failures({ results }: { results: CampaignResults }) {
@@ -51,23 +52,12 @@ export function Failures({ results }: { results: CampaignResults }) {
               ),
             },
             { key: 'advice', title: 'What to do', cell: ({ advice }) => advice },
+            { key: 'last', title: 'Last time', cell: ({ lastAt }) => <Ago at={lastAt} /> },
             {
               key: 'sample',
-              title: 'Example and last time',
-              cell: ({ sampleDeviceId, lastAt }) => (
-                <>
-                  {sampleDeviceId === null ? (
-                    'not kept'
-                  ) : (
-                    <>
-                      <Code>{sampleDeviceId}</Code> <CopyTextButton text={sampleDeviceId} label="device id" />
-                    </>
-                  )}
-                  <Text size="xs" component="div">
-                    <Time at={lastAt} />
-                  </Text>
-                </>
-              ),
+              title: 'Example',
+              cell: ({ sampleDeviceId }) =>
+                sampleDeviceId === null ? 'not kept' : <CopyTextButton text={sampleDeviceId} label="device id" />,
             },
           ]}
         />
@@ -78,13 +68,7 @@ export function Failures({ results }: { results: CampaignResults }) {
 
 /** What is not in the table: nothing tried, what waits, or that all is well. */
 function WaitingOrDone({ results: { accepted, waiting, failures } }: { results: CampaignResults }) {
-  if (waiting.length > 0)
-    return waiting.map(({ platform, code, devices, attempts, cause, nextAt }) => (
-      <Text key={`${platform} ${code}`} size="sm" component="div" mb="xs">
-        {devices.toLocaleString('en')} {devices === 1 ? 'waits' : 'wait'} ({platformNames[platform]}): {cause}
-        {attempts > 0 && `, try ${attempts}`}, next at <Time at={nextAt} />
-      </Text>
-    ));
+  if (waiting.length > 0) return <WaitingNote waiting={waiting} />;
   if (failures.length > 0) return null;
   return (
     <Text size="sm">{accepted === 0 ? 'Nothing tried yet.' : 'Every device that was tried took its message.'}</Text>

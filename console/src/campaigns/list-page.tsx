@@ -1,25 +1,24 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { ListedCampaign } from '../api/generated/campaign.ts';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
-import { CopyTextButton } from '../parts/copyable.tsx';
 import { curlOf } from '../parts/curl-of.ts';
-import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RequestBehind } from '../parts/request-behind.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
-import { Time } from '../parts/time.tsx';
+import { TableSkeleton } from '../parts/table-skeleton.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CampaignFilterForm } from './campaign-filter-form.tsx';
-import { campaignsPerPage, toSearchBody } from './campaign-filters.ts';
+import { campaignsPerPage, toSearchBody, usualColumns } from './campaign-filters.ts';
 import type { CampaignFilters } from './campaign-filters.ts';
+import { CampaignTable } from './campaign-table.tsx';
 import { CampaignViews } from './campaign-views.tsx';
+import { ListColumns, ListOrder } from './list-options.tsx';
+import { QuickFilters } from './quick-filters.tsx';
+import { SavedViews } from './saved-views.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns');
 
@@ -31,8 +30,8 @@ export function CampaignsPage() {
   const mayWrite = useMay('campaigns.write');
   const body = toSearchBody(filters);
   const found = useQuery({
-    queryKey: ['campaigns', workspaceId, body],
-    queryFn: () => consoleClient.campaigns.search(workspaceId, body),
+    queryKey: ['campaigns', workspaceId, body, filters.order],
+    queryFn: () => consoleClient.campaigns.search(workspaceId, body, filters.order),
     refetchInterval: 5000,
     placeholderData: keepPreviousData,
   });
@@ -51,91 +50,30 @@ export function CampaignsPage() {
       />
       <CampaignViews filters={filters} />
       <CampaignFilterForm key={JSON.stringify(filters)} filters={filters} onChosen={choose} />
-      <Loaded query={found}>
+      <Group justify="space-between" gap="xs">
+        <QuickFilters filters={filters} onChosen={choose} />
+        <Group gap="xs">
+          <ListOrder filters={filters} onChosen={choose} />
+          <ListColumns filters={filters} onChosen={choose} />
+          <SavedViews filters={filters} />
+        </Group>
+      </Group>
+      <Loaded query={found} waiting={<TableSkeleton rows={8} />}>
         {(campaigns) =>
           campaigns.length === 0 ? (
             <NoCampaigns filters={filters} />
           ) : (
             <>
-              <CampaignList campaigns={campaigns} workspaceId={workspaceId} />
+              <CampaignTable campaigns={campaigns} columns={filters.columns ?? usualColumns} />
               <Pages filters={filters} isLast={campaigns.length < campaignsPerPage} onChosen={choose} />
             </>
           )
         }
       </Loaded>
       <RequestBehind curl={curlOf({ method: 'POST', path: '/v5/campaigns/search', workspaceId, body })}>
-        This search returns the list above, without the figures.
+        This search returns the list above, the newest first and without the figures.
       </RequestBehind>
     </Stack>
-  );
-}
-
-function CampaignList({ campaigns, workspaceId }: { campaigns: ListedCampaign[]; workspaceId: string }) {
-  return (
-    <DataTable
-      label="Campaigns"
-      minWidth={860}
-      rows={campaigns}
-      keyOf={({ id }) => id}
-      columns={[
-        {
-          key: 'name',
-          title: 'Name',
-          cell: ({ id, campaignId, isExecution, name, tags, versionNumber }) => (
-            <>
-              <RouteLink
-                to="/w/$workspaceId/campaigns/$campaignId"
-                params={{ workspaceId, campaignId: isExecution ? campaignId : id }}
-                style={{ overflowWrap: 'anywhere' }}
-              >
-                {name}
-              </RouteLink>
-              <Group gap={4} mt={2}>
-                <Text size="xs">{id}</Text>
-                <CopyTextButton text={id} label={`id of ${name}`} />
-                {isExecution && <Text size="xs">execution</Text>}
-                {versionNumber !== null && <Text size="xs">version {versionNumber}</Text>}
-                {tags.map((tag) => (
-                  <Badge key={tag} size="sm">
-                    {tag}
-                  </Badge>
-                ))}
-              </Group>
-            </>
-          ),
-        },
-        { key: 'status', title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-        {
-          key: 'type',
-          title: 'Type',
-          cell: ({ deliveryType, channel }) => (
-            <>
-              <Text size="sm">{deliveryType.replaceAll('_', ' ').toLowerCase()}</Text>
-              <Text size="xs">{channel}</Text>
-            </>
-          ),
-        },
-        {
-          key: 'reachable',
-          title: 'Reachable devices',
-          isNumber: true,
-          cell: ({ reachableDevices }) => reachableDevices?.toLocaleString('en') ?? '–',
-        },
-        {
-          key: 'created',
-          title: 'Created',
-          cell: ({ createdAt, createdBy }) => (
-            <>
-              <Text size="sm" component="div">
-                <Time at={createdAt} />
-              </Text>
-              <Text size="xs">by {createdBy}</Text>
-            </>
-          ),
-        },
-        { key: 'sent', title: 'Last sent', cell: ({ sentAt }) => (sentAt === null ? '–' : <Time at={sentAt} />) },
-      ]}
-    />
   );
 }
 
@@ -170,7 +108,8 @@ function NoCampaigns({ filters }: { filters: CampaignFilters }) {
     queryFn: () => consoleClient.overview.read(workspaceId),
     staleTime: 60_000,
   });
-  if (Object.keys(filters).length > 0)
+  const { order: _order, columns: _columns, ...narrowing } = filters;
+  if (Object.keys(narrowing).length > 0)
     return <EmptyState title="No matching campaigns">Remove a filter, or try another view.</EmptyState>;
   const command = overview.data?.curl;
   return (

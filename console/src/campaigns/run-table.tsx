@@ -1,62 +1,99 @@
-import { Button, Code, Group, Text, Title } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import type { CampaignRuns } from '../api/generated/campaign.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
+import { Definition } from '../parts/definition.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import type { GlossaryWord } from '../parts/glossary.ts';
 import { Time } from '../parts/time.tsx';
+import { countText, percentText, shareOf } from './figure-text.ts';
 
 type RunTableProps = { runs: CampaignRuns; page: number; onPage: (page: number) => void };
+type Run = CampaignRuns['runs'][number];
 
-/** The sendings of a campaign; of a recurring one its child executions. */
+/** The sendings of a campaign, of a recurring one one for each occurrence; of one that failed or was missed the reason. */
 export function RunTable({ runs: { runs, total, perPage }, page, onPage }: RunTableProps) {
   const pages = Math.max(1, Math.ceil(total / perPage));
+  if (total === 0)
+    return <EmptyState title="No runs yet">Each time this campaign is sent, a run of it appears here.</EmptyState>;
+  const number = (word: GlossaryWord, countOf: (run: Run) => number, whole?: (run: Run) => number) => ({
+    ...{ key: word, title: <Definition word={word} />, isNumber: true },
+    cell: (run: Run) => {
+      const share = whole && shareOf(countOf(run), whole(run));
+      return (
+        <>
+          {countText(countOf(run))}
+          {share !== undefined && countOf(run) > 0 && (
+            <Text size="xs" c="dimmed">
+              {percentText(share)}
+            </Text>
+          )}
+        </>
+      );
+    },
+  });
   return (
     <section>
-      <Title order={2} size="h5" mb="xs">
-        Sendings: {total.toLocaleString('en')}
-      </Title>
-      {total === 0 ? (
-        <Text size="sm">Sending has not started.</Text>
-      ) : (
-        <DataTable
-          label="Sendings"
-          minWidth={820}
-          rows={runs}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              key: 'id',
-              title: 'Execution',
-              cell: ({ id, statusReason }) => (
-                <>
-                  <Code>{id}</Code> <CopyTextButton text={id} label="execution id" />
-                  {statusReason !== null && <Text size="xs">{statusReason}</Text>}
-                </>
-              ),
-            },
-            { key: 'status', title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-            {
-              key: 'started',
-              title: 'Began',
-              cell: ({ startedAt, dueAt }) =>
-                startedAt !== null ? <Time at={startedAt} /> : dueAt !== null ? <Time at={dueAt} /> : '–',
-            },
-            { key: 'ended', title: 'Ended', cell: ({ endedAt }) => (endedAt === null ? '–' : <Time at={endedAt} />) },
-            { key: 'accepted', title: 'Accepted', isNumber: true, cell: (run) => run.accepted.toLocaleString('en') },
-            { key: 'waiting', title: 'Waiting', isNumber: true, cell: (run) => run.waiting.toLocaleString('en') },
-            {
-              key: 'not',
-              title: 'Not delivered',
-              isNumber: true,
-              cell: (run) => run.notDelivered.toLocaleString('en'),
-            },
-          ]}
-        />
-      )}
+      <DataTable
+        label="Runs"
+        minWidth={900}
+        rows={runs}
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            key: 'status',
+            title: 'Status',
+            cell: ({ status, statusReason }) => (
+              <>
+                <StatusBadge status={status} />
+                {statusReason !== null && (
+                  <Text size="xs" mt={2} maw={260}>
+                    {statusReason}
+                  </Text>
+                )}
+              </>
+            ),
+          },
+          { key: 'planned', title: 'Planned', cell: ({ dueAt }) => (dueAt === null ? 'at once' : <Time at={dueAt} />) },
+          {
+            key: 'started',
+            title: 'Began and ended',
+            cell: ({ startedAt, endedAt }) => (
+              <>
+                {startedAt === null ? 'did not begin' : <Time at={startedAt} />}
+                {startedAt !== null && endedAt !== null && (
+                  <Text size="xs" c="dimmed" component="div">
+                    <Time at={endedAt} />
+                  </Text>
+                )}
+              </>
+            ),
+          },
+          number(
+            'Accepted',
+            (run) => run.accepted,
+            (run) => run.accepted + run.waiting + run.notDelivered,
+          ),
+          number(
+            'Shown',
+            (run) => run.shown,
+            (run) => run.accepted,
+          ),
+          number(
+            'Clicked',
+            (run) => run.clicked,
+            (run) => run.accepted,
+          ),
+          number('Waiting', (run) => run.waiting),
+          number('Not delivered', (run) => run.notDelivered),
+          { key: 'id', title: 'Id', cell: ({ id }) => <CopyTextButton text={id} label={`id of run ${id}`} /> },
+        ]}
+      />
       {pages > 1 && (
         <Group justify="space-between" mt="xs">
           <Text size="sm">
-            Page {page} of {pages}
+            Page {page} of {pages}, {countText(total)} runs
           </Text>
           <Group gap="xs">
             <Button variant="default" disabled={page === 1} onClick={() => onPage(page - 1)}>

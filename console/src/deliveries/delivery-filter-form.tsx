@@ -1,4 +1,8 @@
 import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { CampaignPicker } from '../campaigns/campaign-picker.tsx';
+import { useCampaignName } from '../campaigns/use-campaign-name.ts';
+import { readFilterFields } from '../parts/filter-fields.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import type { DeliverySearch } from './delivery-search.ts';
@@ -6,7 +10,7 @@ import type { DeliverySearch } from './delivery-search.ts';
 const outcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'];
 const words = {
   user: 'User id',
-  campaign: 'Campaign id',
+  campaign: 'Campaign',
   platform: 'Platform',
   outcome: 'Outcome',
   code: 'Provider’s code',
@@ -18,26 +22,25 @@ type DeliveryFilterFormProps = { search: DeliverySearch; onChosen: (search: Deli
 /** The filters of the log. What is chosen goes into the address. */
 export function DeliveryFilterForm({ search, onChosen }: DeliveryFilterFormProps) {
   const platforms = Object.entries(platformNames).map(([value, label]) => ({ value, label }));
+  const [campaign, setCampaign] = useState(search.campaign);
+  const campaignName = useCampaignName(search.campaign);
   const chosen = fields.flatMap((key) => {
     const { [key]: value, ...others } = search;
-    return value === undefined ? [] : [{ name: words[key], value, onRemoved: () => onChosen(others) }];
+    if (value === undefined) return [];
+    const shown = key === 'campaign' ? (campaignName ?? value) : value;
+    return [{ name: words[key], value: shown, onRemoved: () => onChosen(others) }];
   });
   return (
     <FilterBar
       label="Deliveries"
       field={<TextInput name="user" label={words.user} defaultValue={search.user ?? ''} />}
       chosen={chosen}
-      onSearched={(form) => onChosen(readFields(form))}
+      onSearched={(form) => onChosen(readFilterFields(form, { names: fields }))}
       onCleared={() => onChosen({})}
     >
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        <TextInput
-          name="campaign"
-          label={words.campaign}
-          pattern="[0-9a-f]{24}"
-          title="24 characters of 0-9 and a-f"
-          defaultValue={search.campaign ?? ''}
-        />
+        <CampaignPicker label={words.campaign} chosen={campaign} onChosen={setCampaign} />
+        <input type="hidden" name="campaign" value={campaign ?? ''} />
         <NativeSelect
           name="platform"
           label={words.platform}
@@ -53,14 +56,5 @@ export function DeliveryFilterForm({ search, onChosen }: DeliveryFilterFormProps
         <TextInput name="code" label={words.code} defaultValue={search.code ?? ''} />
       </SimpleGrid>
     </FilterBar>
-  );
-}
-
-function readFields(form: FormData): DeliverySearch {
-  return Object.fromEntries(
-    fields.flatMap((name) => {
-      const text = String(form.get(name) ?? '').trim();
-      return text === '' ? [] : [[name, text]];
-    }),
   );
 }

@@ -11,7 +11,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { DeliveryFilterForm } from './delivery-filter-form.tsx';
 import { toDeliveryFilters, writeRow } from './delivery-search.ts';
@@ -100,7 +100,7 @@ function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; s
               activeProps={{}}
               aria-current={search.row === writeRow(delivery)}
             >
-              <Time at={delivery.at} />
+              <Ago at={delivery.at} />
             </RouteLink>
           ),
         },
@@ -116,11 +116,16 @@ function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; s
         {
           key: 'user',
           title: 'User id',
-          cell: ({ customerId, userId }) =>
+          cell: ({ customerId, userId, campaignId }) =>
             customerId === null ? (
               'erased since'
             ) : (
-              <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId }}>
+              <RouteLink
+                to="/w/$workspaceId/people/$userId"
+                params={{ workspaceId, userId }}
+                // Their page says why this campaign reached them or not.
+                search={{ campaign: campaignId }}
+              >
                 {customerId}
               </RouteLink>
             ),

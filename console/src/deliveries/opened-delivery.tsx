@@ -1,9 +1,10 @@
-import { Card, Group, Stack, Table, Text, Title } from '@mantine/core';
+import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import type { DeliveryDetail } from '../api/generated/delivery.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
+import { FactsTable } from '../parts/facts-table.tsx';
+import type { Fact } from '../parts/facts-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
@@ -38,7 +39,7 @@ export function OpenedDelivery({ row, closed }: { row: string; closed: DeliveryS
 function Detail({ delivery }: { delivery: DeliveryDetail }) {
   const { id: workspaceId } = useWorkspace();
   const { campaignId, campaignName, customerId, userId, content, settings } = delivery;
-  const facts: [string, ReactNode][] = [
+  const facts: Fact[] = [
     ['Outcome', <StatusBadge key="outcome" status={delivery.outcome} />],
     [
       'Attempts',
@@ -93,18 +94,7 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
   ];
   return (
     <Stack gap="sm">
-      <Table variant="vertical">
-        <Table.Tbody>
-          {facts.map(([name, fact]) => (
-            <Table.Tr key={name}>
-              <Table.Th scope="row" w={140}>
-                {name}
-              </Table.Th>
-              <Table.Td>{fact}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <FactsTable facts={facts} />
       <CopyableBlock
         label="message before it was made personal"
         text={JSON.stringify({ content, ...(Object.keys(settings).length > 0 ? { settings } : {}) }, null, 2)}

@@ -7,11 +7,11 @@ import { Failure } from '../parts/failure.tsx';
 import { resetSent } from '../parts/reset-sent.ts';
 import { keyKinds } from './key-kinds.ts';
 
-type CreateKeyFormProps = { workspaceId: string; onMade: (made: CreatedKey) => void };
+type CreateKeyFormProps = { workspaceId: string; onMade: (made: CreatedKey) => void; onLeave: () => void };
 
 const kinds = Object.keys(keyKinds) as KeyKind[];
 
-export function CreateKeyForm({ workspaceId, onMade }: CreateKeyFormProps) {
+export function CreateKeyForm({ workspaceId, onMade, onLeave }: CreateKeyFormProps) {
   const [kind, setKind] = useState<KeyKind>('push');
   const create = useMutation({
     mutationFn: (fields: FormData) =>
@@ -58,6 +58,9 @@ export function CreateKeyForm({ workspaceId, onMade }: CreateKeyFormProps) {
             )}
             <Button type="submit" loading={create.isPending}>
               Create key
+            </Button>
+            <Button variant="default" onClick={onLeave}>
+              Cancel
             </Button>
           </Group>
         </Stack>

@@ -1,4 +1,4 @@
-import { Card, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ConsoleKey, CreatedKey } from '../api/generated/key.ts';
@@ -10,7 +10,9 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
+import { showToast } from '../parts/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CreateKeyForm } from './create-key-form.tsx';
@@ -24,23 +26,30 @@ export function KeysPage() {
   const queries = useQueryClient();
   const mayWrite = useMay('keys.write');
   const [made, setMade] = useState<CreatedKey>();
+  const [isAsked, ask] = useState(false);
   const keys = useQuery({ queryKey: ['keys', workspace.id], queryFn: () => consoleClient.keys.list(workspace.id) });
   const renew = () => queries.invalidateQueries({ queryKey: ['keys', workspace.id] });
   const show = (key: CreatedKey) => {
     setMade(key);
+    ask(false);
+    showToast({ text: 'Key created; copy its secret now' });
     void renew();
     window.scrollTo({ top: 0 });
   };
   return (
     <Stack gap="lg">
-      <PageHeader title="Keys" about={`Credentials of ${workspace.name}; its kind decides what a key opens.`} />
+      <PageHeader
+        title="Keys"
+        about={`Credentials of ${workspace.name}; its kind decides what a key opens.`}
+        actions={mayWrite && !isAsked && <Button onClick={() => ask(true)}>New key</Button>}
+      />
       {made && <CreatedKeyAlert made={made} />}
-      {mayWrite && <CreateKeyForm workspaceId={workspace.id} onMade={show} />}
+      {mayWrite && isAsked && <CreateKeyForm workspaceId={workspace.id} onMade={show} onLeave={() => ask(false)} />}
       <Loaded query={keys}>
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState title="No keys yet" command="npm run carillon -- keys create --kind push">
-              Create one above or on the command line.
+              Create one here or on the command line.
             </EmptyState>
           ) : (
             <KeyTable keys={rows} workspaceId={workspace.id} onChanged={renew} onMade={show} />
@@ -76,20 +85,22 @@ function KeyTable({ keys, workspaceId, onChanged, onMade }: KeyTableProps) {
               <Text size="sm" fw={600}>
                 {name}
               </Text>
-              <Group gap={4}>
-                <Text size="xs">{id}</Text>
+              <Group gap={4} wrap="nowrap">
+                <Text size="xs" c="dimmed">
+                  {id}
+                </Text>
                 <CopyTextButton text={id} label={`id of ${name}`} />
               </Group>
             </>
           ),
         },
         { key: 'kind', title: 'Kind', cell: ({ kind }) => keyKinds[kind].name },
-        { key: 'hint', title: 'Secret', cell: ({ hint }) => <Code>{hint}</Code> },
-        { key: 'created', title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { key: 'hint', title: 'Secret', cell: ({ hint }) => <Code style={{ whiteSpace: 'nowrap' }}>{hint}</Code> },
+        { key: 'created', title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
         {
           key: 'used',
           title: 'Last used',
-          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time at={lastUsedAt} />),
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />),
         },
         {
           key: 'change',
@@ -109,6 +120,7 @@ function KeyTable({ keys, workspaceId, onChanged, onMade }: KeyTableProps) {
                     onConfirmed={async () => {
                       await consoleClient.keys.revoke({ workspaceId, id: key.id });
                       await onChanged();
+                      showToast({ text: `“${key.name}” is revoked` });
                     }}
                   />
                 </>
@@ -139,7 +151,7 @@ function Hits({ apiKey: { hint, kind, lastUsedAt } }: { apiKey: ConsoleKey }) {
         'It was never used.'
       ) : (
         <>
-          It was last used <Time at={lastUsedAt} />.
+          It was last used <Ago at={lastUsedAt} />.
         </>
       )}
     </>

@@ -8,6 +8,7 @@ import { CopyableBlock } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 
@@ -31,14 +32,15 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
             isNumber: true,
             cell: ({ id, attempts, resends }) => (
               <Button variant="default" size="compact-xs" onClick={() => open(opened === id ? undefined : id)}>
-                {attempts} {resends > 0 && `after ${resends} resends`} – show
+                Show {attempts}
+                {resends > 0 && ` after ${resends} resends`}
               </Button>
             ),
           },
           {
             key: 'next',
             title: 'Next or last',
-            cell: ({ nextAt, endedAt, createdAt }) => <Time at={nextAt ?? endedAt ?? createdAt} />,
+            cell: ({ nextAt, endedAt, createdAt }) => <Ago at={nextAt ?? endedAt ?? createdAt} />,
           },
           {
             key: 'resend',

@@ -1,23 +1,25 @@
-import { Checkbox, Code, Group, NativeSelect, Text } from '@mantine/core';
+import { Box, Code, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { LoggedCall } from '../api/generated/call.ts';
+import type { CallPage, LoggedCall } from '../api/generated/call.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Paging } from '../parts/paging.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
-import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
+import { CallFilterForm } from './call-filter-form.tsx';
+import { CallStatus } from './call-status.tsx';
+import styles from './calls.module.css';
 import type { LogSearch } from './log-search.ts';
 import { OpenedCall } from './opened-call.tsx';
 
 const route = getRouteApi('/w/$workspaceId/log');
 
-/** Calls of the API, newest first, each with why it was refused. */
+/** Calls of the API, newest first, each with why it was refused; one that is open stands beside them where there is room. */
 export function Calls({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const navigate = route.useNavigate();
@@ -32,126 +34,117 @@ export function Calls({ search }: { search: LogSearch }) {
   });
   return (
     <>
-      <Group align="end" gap="md">
-        <Checkbox
-          label="Refused calls only"
-          checked={search.only === 'refused'}
-          onChange={(event) => {
-            const { only: _only, ...rest } = chosen;
-            void navigate({ search: event.currentTarget.checked ? { ...rest, only: 'refused' } : rest });
-          }}
-        />
-        <KeyFilter search={chosen} />
-      </Group>
-      {call !== undefined && <OpenedCall id={call} closed={filters} />}
-      <Loaded query={found}>
-        {({ calls, next }) => (
-          <>
-            {calls.length === 0 ? <NoCalls search={filters} /> : <CallTable calls={calls} search={search} />}
-            <Paging
-              after={after}
-              next={next}
-              onTurned={(place) =>
-                void navigate({ search: place === undefined ? chosen : { ...chosen, after: place } })
-              }
-            />
-          </>
+      <CallFilterForm
+        key={JSON.stringify(chosen)}
+        search={chosen}
+        onChosen={(next) => void navigate({ search: next })}
+      />
+      <Box className={call === undefined ? undefined : styles.beside}>
+        <Box style={{ minWidth: 0 }}>
+          <Loaded query={found}>
+            {(page) => (
+              <>
+                {page.calls.length === 0 ? (
+                  <NoCalls search={filters} page={page} />
+                ) : (
+                  <CallTable calls={page.calls} search={search} />
+                )}
+                {page.searchedUntil !== null && (
+                  <Text size="sm" component="div" mt="xs">
+                    Searched back to <Time at={page.searchedUntil} />; “Older” searches on.
+                  </Text>
+                )}
+                <Box mt="md">
+                  <Paging
+                    after={after}
+                    next={page.next}
+                    onTurned={(place) =>
+                      void navigate({ search: place === undefined ? chosen : { ...chosen, after: place } })
+                    }
+                  />
+                </Box>
+              </>
+            )}
+          </Loaded>
+        </Box>
+        {call !== undefined && (
+          <Box className={styles.opened}>
+            <OpenedCall id={call} closed={filters} />
+          </Box>
         )}
-      </Loaded>
+      </Box>
     </>
-  );
-}
-
-/** Those who may not see keys see the calls of all of them. */
-function KeyFilter({ search }: { search: LogSearch }) {
-  const { id: workspaceId } = useWorkspace();
-  const navigate = route.useNavigate();
-  const maySeeKeys = useMay('keys.read');
-  const keys = useQuery({
-    queryKey: ['keys', workspaceId],
-    queryFn: () => consoleClient.keys.list(workspaceId),
-    enabled: maySeeKeys,
-  });
-  if (!maySeeKeys || search.of === 'nobody') return null;
-  return (
-    <NativeSelect
-      label="Key"
-      data={[{ value: '', label: 'Any' }, ...(keys.data ?? []).map(({ id, name }) => ({ value: id, label: name }))]}
-      value={search.key ?? ''}
-      onChange={(event) => {
-        const { key: _key, ...rest } = search;
-        const { value } = event.currentTarget;
-        void navigate({ search: value === '' ? rest : { ...rest, key: value } });
-      }}
-    />
   );
 }
 
 function CallTable({ calls, search }: { calls: LoggedCall[]; search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
+  const isBeside = search.call !== undefined;
   return (
     <DataTable
       label="Calls"
-      minWidth={860}
+      minWidth={isBeside ? 340 : 860}
       rows={calls}
       keyOf={({ id }) => id}
       columns={[
-        {
-          key: 'at',
-          title: 'When',
-          cell: ({ id, receivedAt }) => (
-            <RouteLink
-              to="/w/$workspaceId/log"
-              params={{ workspaceId }}
-              search={{ ...search, call: id }}
-              activeProps={{}}
-              aria-current={search.call === id}
-            >
-              <Time at={receivedAt} />
-            </RouteLink>
-          ),
-        },
+        { key: 'answer', title: 'Status', cell: (call) => <CallStatus call={call} /> },
         {
           key: 'call',
           title: 'Call',
-          cell: ({ method, path }) => (
-            <Code style={{ overflowWrap: 'anywhere' }}>
-              {method} {path}
-            </Code>
-          ),
-        },
-        {
-          key: 'answer',
-          title: 'Answer',
-          cell: ({ status, errorName, errorText }) => (
+          cell: ({ id, method, path, errorName, errorText, receivedAt }) => (
             <>
-              <Text size="sm">
-                {status} {errorName !== null && <StatusBadge status="REFUSED" />}
-              </Text>
-              {errorName !== null && <Text size="xs">{errorText ?? errorName}</Text>}
+              <RouteLink
+                to="/w/$workspaceId/log"
+                params={{ workspaceId }}
+                search={{ ...search, call: id }}
+                resetScroll={false}
+                activeProps={{}}
+                aria-current={search.call === id}
+              >
+                <Code style={{ overflowWrap: 'anywhere', background: 'none', padding: 0 }}>
+                  {method} {path}
+                </Code>
+              </RouteLink>
+              {errorName !== null && (
+                <Text size="xs" c="dimmed">
+                  {errorText ?? errorName}
+                </Text>
+              )}
+              {isBeside && (
+                <Text size="xs" c="dimmed" component="div">
+                  <Ago at={receivedAt} />
+                </Text>
+              )}
             </>
           ),
         },
-        { key: 'key', title: 'Key', cell: ({ keyName }) => keyName ?? '–' },
-        {
-          key: 'took',
-          title: 'Took',
-          isNumber: true,
-          cell: ({ durationMilliseconds }) => `${Math.round(durationMilliseconds)} ms`,
-        },
+        ...(isBeside
+          ? []
+          : [
+              { key: 'key', title: 'Key', cell: ({ keyName }: LoggedCall) => keyName ?? '–' },
+              {
+                key: 'took',
+                title: 'Took',
+                isNumber: true,
+                cell: ({ durationMilliseconds }: LoggedCall) => `${Math.round(durationMilliseconds)} ms`,
+              },
+              { key: 'at', title: 'When', cell: ({ receivedAt }: LoggedCall) => <Ago at={receivedAt} /> },
+            ]),
       ]}
     />
   );
 }
 
-function NoCalls({ search }: { search: LogSearch }) {
+function NoCalls({ search, page }: { search: LogSearch; page: CallPage }) {
   const { id: workspaceId } = useWorkspace();
+  const isFiltered = Object.keys(search).length > 0;
   const overview = useQuery({
     queryKey: ['overview', workspaceId],
     queryFn: () => consoleClient.overview.read(workspaceId),
     staleTime: 60_000,
+    enabled: !isFiltered,
   });
-  if (Object.keys(search).length > 0) return <EmptyState title="No matching calls" />;
+  if (isFiltered) return <EmptyState title={page.next === null ? 'No matching calls' : 'None among these calls'} />;
   const command = overview.data?.curl;
   return (
     <EmptyState title="No calls yet" {...(command === undefined ? {} : { command })}>

@@ -8,9 +8,11 @@ import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
+import styles from './emails.module.css';
 
 /** Mails about the files of segments, with every attempt. Kept ones were not sent: there is no mail server. */
 export function Emails({ emails }: { emails: ConsoleEmail[] }) {
@@ -35,13 +37,16 @@ export function Emails({ emails }: { emails: ConsoleEmail[] }) {
           { key: 'to', title: 'To', cell: ({ recipients }) => recipients.join(', ') },
           {
             key: 'mail',
-            title: 'Mail',
+            title: 'Email',
             cell: ({ subject, body }) => (
               <>
                 <Text size="sm">{subject}</Text>
-                <Text size="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-                  {body}
-                </Text>
+                <details>
+                  <summary className={styles.text}>Show text</summary>
+                  <Text size="xs" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                    {body}
+                  </Text>
+                </details>
               </>
             ),
           },
@@ -66,14 +71,15 @@ export function Emails({ emails }: { emails: ConsoleEmail[] }) {
                 aria-label={`Attempts of ${subject}`}
                 onClick={() => open(opened === id ? undefined : id)}
               >
-                {attempts} {resends > 0 && `after ${resends} resends`} – show
+                Show {attempts}
+                {resends > 0 && ` after ${resends} resends`}
               </Button>
             ),
           },
           {
             key: 'at',
             title: 'Next or last',
-            cell: ({ nextAt, createdAt, endedAt }) => <Time at={nextAt ?? endedAt ?? createdAt} />,
+            cell: ({ nextAt, createdAt, endedAt }) => <Ago at={nextAt ?? endedAt ?? createdAt} />,
           },
           {
             key: 'resend',

@@ -3,6 +3,7 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { PageHeader } from '../parts/page-header.tsx';
 import styles from '../parts/views.module.css';
 import { Calls } from './calls.tsx';
+import { EventStreams } from './event-streams.tsx';
 import type { LogSearch } from './log-search.ts';
 import { CallbackLog, EmailLog } from './message-views.tsx';
 
@@ -10,9 +11,11 @@ const route = getRouteApi('/w/$workspaceId/log');
 
 const views: { name: string; search: LogSearch }[] = [
   { name: 'Calls', search: {} },
+  { name: 'Refused', search: { only: 'refused' } },
   { name: 'Calls without a workspace', search: { of: 'nobody' } },
   { name: 'Callbacks', search: { view: 'callbacks' } },
   { name: 'Emails', search: { view: 'mails' } },
+  { name: 'Event streams', search: { view: 'streams' } },
 ];
 
 /** What came in and what went out, for those who integrate. */
@@ -29,6 +32,8 @@ export function LogPage() {
         <CallbackLog search={search} />
       ) : search.view === 'mails' ? (
         <EmailLog search={search} />
+      ) : search.view === 'streams' ? (
+        <EventStreams search={search} />
       ) : (
         <Calls search={search} />
       )}
@@ -36,12 +41,12 @@ export function LogPage() {
   );
 }
 
-function Views({ search: { view, of } }: { search: LogSearch }) {
+function Views({ search: { view, of, only } }: { search: LogSearch }) {
   const { workspaceId } = route.useParams();
   return (
     <Group component="nav" gap="lg" className={styles.views!} {...{ 'aria-label': 'Views' }}>
       {views.map(({ name, search }) => {
-        const isCurrent = search.view === view && search.of === of;
+        const isCurrent = search.view === view && search.of === of && (search.only === only || of !== undefined);
         return (
           <Link
             key={name}

@@ -4,23 +4,26 @@ import type { AddressSearch } from '../shell/address-search.ts';
 
 /** What the address of the log says: which log, its filters, the call that is open. */
 export type LogSearch = CallFilters & {
-  view?: 'callbacks' | 'mails';
+  view?: 'callbacks' | 'mails' | 'streams';
   /** Callbacks and mails that nobody took. */
   state?: 'failed';
+  /** What is open: a call, a callback, an email. */
   call?: string;
 };
 
+const texts = ['key', 'status', 'path', 'text', 'from', 'before', 'after', 'call'] as const;
+
 export function readLogSearch(search: AddressSearch): LogSearch {
   const view = textOf(search.view);
-  const text = (name: 'key' | 'after' | 'call') =>
-    textOf(search[name]) === undefined ? {} : { [name]: textOf(search[name]) };
+  const chosen = texts.flatMap((name) => {
+    const text = textOf(search[name]);
+    return text === undefined ? [] : [[name, text] as const];
+  });
   return {
-    ...(view === 'callbacks' || view === 'mails' ? { view } : {}),
+    ...(view === 'callbacks' || view === 'mails' || view === 'streams' ? { view } : {}),
     ...(textOf(search.of) === 'nobody' ? { of: 'nobody' as const } : {}),
     ...(textOf(search.only) === 'refused' ? { only: 'refused' as const } : {}),
     ...(textOf(search.state) === 'failed' ? { state: 'failed' as const } : {}),
-    ...text('key'),
-    ...text('after'),
-    ...text('call'),
+    ...Object.fromEntries(chosen),
   };
 }

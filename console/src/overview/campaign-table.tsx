@@ -1,12 +1,17 @@
 import { Card, Code, Table, Text, Title } from '@mantine/core';
+import { lazy, Suspense } from 'react';
 import type { OverviewCampaign } from '../api/generated/overview.ts';
+import { notDelivered } from '../campaigns/count-devices.ts';
 import { CopyableBlock } from '../parts/copyable.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { DeliveryNumber } from './delivery-number.tsx';
+
+// What words mean is read by few; the first screen does not wait for it.
+const Definition = lazy(async () => ({ default: (await import('../parts/definition.tsx')).Definition }));
 
 /** Newest campaigns with what became of their messages. */
 export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign[]; curl: string | undefined }) {
@@ -24,10 +29,14 @@ export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign
               <Table.Tr>
                 <Table.Th>Name</Table.Th>
                 <Table.Th>Status</Table.Th>
-                <Table.Th ta="right">Accepted</Table.Th>
-                <Table.Th ta="right">Waiting</Table.Th>
-                <Table.Th ta="right">Not delivered</Table.Th>
-                <Table.Th>Created</Table.Th>
+                {(['Accepted', 'Waiting', 'Not delivered'] as const).map((word) => (
+                  <Table.Th key={word} ta="right">
+                    <Suspense fallback={word}>
+                      <Definition word={word} />
+                    </Suspense>
+                  </Table.Th>
+                ))}
+                <Table.Th pl={28}>Created</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -46,6 +55,7 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
   const { id: workspaceId } = useWorkspace();
   const sum = (...outcomes: string[]) =>
     campaign.counts.filter((row) => outcomes.includes(row.outcome)).reduce((total, row) => total + row.devices, 0);
+  const missed = sum(...notDelivered);
   const perPlatform = campaign.counts
     .filter((row) => row.outcome === 'ACCEPTED')
     .map((row) => `${platformNames[row.platform]} ${row.devices.toLocaleString('en')}`)
@@ -56,7 +66,9 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
         <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: campaign.id }}>
           {campaign.name}
         </RouteLink>
-        <Text size="xs">by {campaign.createdBy}</Text>
+        <Text size="xs" c="dimmed">
+          by {campaign.createdBy}
+        </Text>
       </Table.Td>
       <Table.Td>
         <StatusBadge status={campaign.status} />
@@ -66,7 +78,9 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
         <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'ACCEPTED' }}>
           {sum('ACCEPTED').toLocaleString('en')}
         </DeliveryNumber>
-        <Text size="xs">{perPlatform}</Text>
+        <Text size="xs" c="dimmed">
+          {perPlatform}
+        </Text>
       </Table.Td>
       <Table.Td ta="right">
         <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'WAITING' }}>
@@ -74,16 +88,20 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
         </DeliveryNumber>
       </Table.Td>
       <Table.Td ta="right">
-        <RouteLink
-          to="/w/$workspaceId/campaigns/$campaignId"
-          params={{ workspaceId, campaignId: campaign.id }}
-          hash="errors"
-        >
-          {sum('GONE', 'REJECTED', 'EXPIRED', 'FAILED').toLocaleString('en')}
-        </RouteLink>
+        {missed === 0 ? (
+          '0'
+        ) : (
+          <RouteLink
+            to="/w/$workspaceId/campaigns/$campaignId"
+            params={{ workspaceId, campaignId: campaign.id }}
+            search={{ tab: 'delivery' }}
+          >
+            {missed.toLocaleString('en')}
+          </RouteLink>
+        )}
       </Table.Td>
-      <Table.Td>
-        <Time at={campaign.createdAt} />
+      <Table.Td pl={28}>
+        <Ago at={campaign.createdAt} />
       </Table.Td>
     </Table.Tr>
   );

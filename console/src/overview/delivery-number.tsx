@@ -10,7 +10,9 @@ type DeliveryNumberProps = {
 /** A number of deliveries that leads to their rows, for those who may see them. */
 export function DeliveryNumber({ rows, children }: DeliveryNumberProps) {
   const { id: workspaceId } = useWorkspace();
-  if (!useMay('people.read')) return children;
+  const maySee = useMay('people.read');
+  // Of nothing there are no rows to see.
+  if (!maySee || children === '0') return children;
   return (
     <RouteLink to="/w/$workspaceId/deliveries" params={{ workspaceId }} search={rows}>
       {children}

@@ -32,7 +32,7 @@ export function LastHour({ overview }: { overview: Overview }) {
           <div key={`${platform} ${outcome} ${code}`}>
             <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
               <Text size="sm" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
-                {platformNames[platform]} <Code>{code}</Code>
+                {platformNames[platform]}, {outcome.toLowerCase()} <Code>{code}</Code>
               </Text>
               <Text size="sm" span style={{ flex: 'none' }}>
                 <DeliveryNumber rows={{ platform, outcome, code }}>{say(devices)}</DeliveryNumber>

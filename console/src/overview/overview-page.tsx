@@ -1,5 +1,6 @@
 import { SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
 import type { Overview } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
@@ -16,6 +17,9 @@ import { SendingNow } from './sending-now.tsx';
 import { VerdictCard } from './verdict-card.tsx';
 import { WorkCard } from './work-card.tsx';
 import { WorkspaceCard } from './workspace-card.tsx';
+
+// Most visits are not the first.
+const FirstSteps = lazy(async () => ({ default: (await import('./first-steps.tsx')).FirstSteps }));
 
 /** Says in five seconds whether all is well and what is being sent right now. */
 export function OverviewPage() {
@@ -34,6 +38,9 @@ function OverviewOf({ overview }: { overview: Overview }) {
     <Stack gap="lg">
       <PageHeader title="Overview" actions={isSandbox && <ToneBadge tone="still">Sending to simulators</ToneBadge>} />
       <VerdictCard overview={overview} />
+      <Suspense fallback={null}>
+        <FirstSteps />
+      </Suspense>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <SendingNow overview={overview} />
         <LastHour overview={overview} />

@@ -33,15 +33,7 @@ export function WorkCard({ overview }: { overview: Overview }) {
         {rows.map(([name, value]) => (
           <Group key={name} justify="space-between" gap="xs">
             <Text size="sm">{name}</Text>
-            <Text size="sm">
-              {seesSystem ? (
-                <RouteLink to="/w/$workspaceId/system" params={{ workspaceId }}>
-                  {value}
-                </RouteLink>
-              ) : (
-                value
-              )}
-            </Text>
+            <Text size="sm">{value}</Text>
           </Group>
         ))}
         <Text size="xs">Campaign chunks and retries of all workspaces.</Text>

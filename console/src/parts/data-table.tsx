@@ -35,7 +35,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: 
         <Table.Thead>
           <Table.Tr>
             {columns.map((column) => (
-              <Table.Th key={column.key} scope="col" ta={column.isNumber ? 'right' : 'left'}>
+              <Table.Th key={column.key} scope="col" data-number={column.isNumber ?? false}>
                 {column.title}
               </Table.Th>
             ))}
@@ -45,8 +45,8 @@ export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: 
           {rows.map((row) => (
             <Table.Tr key={keyOf(row)}>
               {columns.map((column) => (
-                <Table.Td key={column.key} ta={column.isNumber ? 'right' : 'left'}>
-                  {column.cell(row)}
+                <Table.Td key={column.key} data-number={column.isNumber ?? false}>
+                  {column.isNumber ? <Figure value={column.cell(row)} /> : column.cell(row)}
                 </Table.Td>
               ))}
             </Table.Tr>
@@ -55,4 +55,9 @@ export function DataTable<Row>({ label, columns, rows, keyOf, minWidth = 640 }: 
       </Table>
     </Table.ScrollContainer>
   );
+}
+
+/** Of a table of zeros the others are to be seen. */
+function Figure({ value }: { value: ReactNode }) {
+  return value === 0 || value === '0' ? <span className={styles.zero}>0</span> : value;
 }

@@ -1,11 +1,23 @@
-import { Alert } from '@mantine/core';
+import { Alert, Button } from '@mantine/core';
 import { CarillonError } from '@carillon/client';
 
+type FailureProps = {
+  error: Error;
+  what?: string;
+  /** Asks again; left out of what is not asked again by a click. */
+  onRetry?: () => void;
+};
+
 /** Why something could not be shown or done, in the words of the server. */
-export function Failure({ error, what }: { error: Error; what?: string }) {
+export function Failure({ error, what, onRetry }: FailureProps) {
   return (
     <Alert color="red" role="alert" title={what ?? 'Something went wrong'}>
       {failureText(error)}
+      {onRetry !== undefined && (
+        <Button variant="default" size="xs" mt="xs" display="block" onClick={onRetry}>
+          Retry
+        </Button>
+      )}
     </Alert>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Button, Card, Group } from '@mantine/core';
+import { ActionIcon, Badge, Box, Button, Card, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconAdjustmentsHorizontal, IconX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
@@ -29,16 +29,23 @@ export function FilterBar({ label, field, children, chosen, onSearched, onCleare
         onSearched(new FormData(event.currentTarget));
       }}
     >
-      <Group gap="xs" align="flex-end">
-        <div style={{ flex: '1 1 220px', maxWidth: 420 }}>{field}</div>
-        <Button type="submit">Search</Button>
+      <Group gap="xs" align="flex-end" wrap="nowrap">
+        <div style={{ flex: '1 1 220px', maxWidth: 420, minWidth: 0 }}>{field}</div>
+        <Button type="submit" style={{ flex: 'none' }}>
+          Search
+        </Button>
         <Button
           variant="default"
+          px={{ base: 'xs', xs: 'md' }}
+          style={{ flex: 'none' }}
+          aria-label="Filters"
           aria-expanded={isOpen}
           onClick={filters.toggle}
-          leftSection={<IconAdjustmentsHorizontal size={16} stroke={1.6} aria-hidden />}
         >
-          Filters
+          <IconAdjustmentsHorizontal size={16} stroke={1.6} aria-hidden />
+          <Box component="span" visibleFrom="xs" ml={8}>
+            Filters
+          </Box>
         </Button>
       </Group>
       <Card withBorder mt="sm" display={isOpen ? 'block' : 'none'}>

@@ -1,7 +1,7 @@
 import { Alert } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-const colours = { error: 'red', warning: 'yellow', note: 'gray' } as const;
+const colours = { error: 'red', warning: 'yellow', note: 'gray', good: 'teal' } as const;
 
 type NoticeProps = { tone: keyof typeof colours; title?: string; role?: 'alert'; children: ReactNode };
 

@@ -1,6 +1,7 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { useEffect } from 'react';
 import type { ReactNode } from 'react';
+import styles from './page-header.module.css';
 
 /** The one heading of a screen, what it is about, and what can be done with the whole of it. */
 export function PageHeader({ title, about, actions }: { title: string; about?: ReactNode; actions?: ReactNode }) {
@@ -8,8 +9,8 @@ export function PageHeader({ title, about, actions }: { title: string; about?: R
     document.title = `${title} · Carillon`;
   }, [title]);
   return (
-    <Group justify="space-between" align="flex-start" mb="xs">
-      <Stack gap={4} style={{ minWidth: 0 }}>
+    <div className={styles.header}>
+      <Stack gap={4} className={styles.title!}>
         <Title order={1} size="h2" style={{ overflowWrap: 'anywhere', letterSpacing: '-0.01em' }}>
           {title}
         </Title>
@@ -20,6 +21,6 @@ export function PageHeader({ title, about, actions }: { title: string; about?: R
         )}
       </Stack>
       {actions !== undefined && <Group gap="xs">{actions}</Group>}
-    </Group>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { Box, Text } from '@mantine/core';
 import type { ConnectedCredential } from '../api/generated/credential.ts';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 
 const looks = {
   ACCEPTED: ['teal', 'The provider accepts it'],
@@ -21,7 +21,7 @@ export function CheckResult({ check }: { check: NonNullable<ConnectedCredential[
       </Text>
       {check.advice !== 'Nothing to do.' && <Text size="sm">{check.advice}</Text>}
       <Text size="xs" component="div" mt={4}>
-        Asked <Time at={check.at} />
+        Asked <Ago at={check.at} />
       </Text>
     </Box>
   );

@@ -3,7 +3,6 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { SettingsLinks } from '../settings/settings-links.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { ProviderCard } from './provider-card.tsx';
 
@@ -18,7 +17,6 @@ export function ProvidersPage() {
       <PageHeader
         title="Providers"
         about="Of this workspace. A key is tried with its provider before it is stored; it is stored encrypted and never shown again."
-        actions={<SettingsLinks />}
       />
       <Loaded query={credentials}>
         {(states) => (

@@ -5,8 +5,11 @@ import type { ConnectedCredential, ProviderCredentialState } from '../api/genera
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Copyable } from '../parts/copyable.tsx';
+import { FactsTable } from '../parts/facts-table.tsx';
+import type { Fact } from '../parts/facts-table.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Time } from '../parts/time.tsx';
+import { showToast } from '../parts/toast-list.ts';
 import { useSession } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CheckResult } from './check-result.tsx';
@@ -52,6 +55,7 @@ export function ProviderCard({ state, onChanged }: ProviderCardProps) {
             onConnected={async () => {
               form.close();
               await onChanged();
+              showToast({ text: `${name} is connected` });
             }}
           />
         )}
@@ -75,19 +79,15 @@ const factNames: Record<string, string> = {
 
 function Facts({ connected: { summary, updatedAt } }: { connected: ConnectedCredential }) {
   return (
-    <Stack gap={4}>
-      {Object.entries(summary).map(([name, value]) => (
-        <Group key={name} gap="xs">
-          <Text size="sm" fw={600}>
-            {factNames[name] ?? name}
-          </Text>
-          <Copyable text={value} label={factNames[name] ?? name} />
-        </Group>
-      ))}
-      <Text size="xs" component="div">
-        Since <Time at={updatedAt} />
-      </Text>
-    </Stack>
+    <FactsTable
+      facts={[
+        ...Object.entries(summary).map(([name, value]): Fact => {
+          const word = factNames[name] ?? name;
+          return [word, <Copyable key={name} text={value} label={word} />];
+        }),
+        ['Since', <Time key="since" at={updatedAt} />],
+      ]}
+    />
   );
 }
 
@@ -127,6 +127,7 @@ function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
             onConfirmed={async () => {
               await consoleClient.credentials.remove({ ...of, whileSending: 'pause' });
               await onChanged();
+              showToast({ text: `The credential of ${name} is removed` });
             }}
           />
         )}
@@ -140,6 +141,7 @@ function Actions({ state, onChanged, onReplace, isReplacing }: ActionsProps) {
             onConfirmed={async () => {
               await consoleClient.credentials.useSimulator(of);
               await onChanged();
+              showToast({ text: `Messages of ${name} go to the simulator` });
             }}
           />
         )}

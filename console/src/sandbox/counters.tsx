@@ -26,6 +26,7 @@ export function Counters({ counters }: { counters: SandboxState['counters'] }) {
       </Title>
       <DataTable
         label="What the providers counted"
+        minWidth={340}
         rows={names}
         keyOf={(name) => name}
         columns={[

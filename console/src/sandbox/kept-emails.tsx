@@ -16,7 +16,7 @@ export function KeptEmails() {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        Mailbox
+        Kept emails
       </Title>
       <Loaded query={emails}>{({ emails: all }) => <Emails emails={all} />}</Loaded>
     </section>

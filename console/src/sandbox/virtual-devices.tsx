@@ -10,7 +10,7 @@ import { platformNames } from '../parts/platform-names.ts';
 import { resetSent } from '../parts/reset-sent.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 
 const behaviours: Record<DeviceBehaviour, string> = {
   works: 'accepts messages',
@@ -121,7 +121,7 @@ function Message({ workspaceId, message }: { workspaceId: string; message: Virtu
       </Text>
       <Text size="sm">{message.body}</Text>
       <Text size="xs" component="div">
-        <Time at={message.receivedAt} />
+        <Ago at={message.receivedAt} />
       </Text>
       <Group gap="xs" mt={4}>
         {reports.map((each) => (

@@ -1,19 +1,26 @@
 import { Alert, Anchor, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import type { SegmentDetail } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
+import { ButtonLink } from '../parts/button-link.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Copyable, CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Definition } from '../parts/definition.tsx';
+import { formatBytes } from '../parts/format-bytes.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
-import { FileForm } from './file-form.tsx';
-import { FillProgress, megabytes } from './fill-progress.tsx';
+import { showToast } from '../parts/toast-list.ts';
+import { FilterSummary } from './filter/filter-summary.tsx';
+import { fromFilters } from './filter/filter-tree.ts';
+import { useFilterAnswers } from './filter/use-filter-answers.ts';
+import { FillProgress } from './fill-progress.tsx';
 import { useMay } from '../session/use-session.ts';
 import { MessageLog } from './message-log.tsx';
 
@@ -36,24 +43,18 @@ function SegmentOf({ segment, workspaceId }: { segment: SegmentDetail; workspace
   const readsLog = useMay('log.read');
   const readsUsers = useMay('people.read');
   const renew = () => queries.invalidateQueries({ queryKey: ['segment', workspaceId, segment.id] });
-  const { attributeName, attributeType, name } = segment;
   return (
     <Stack gap="lg">
       <PageHeader
-        title={name}
+        title={segment.name}
         about={<About segment={segment} />}
-        actions={mayWrite && <StateButton segment={segment} workspaceId={workspaceId} onChanged={renew} />}
+        actions={mayWrite && <Actions segment={segment} workspaceId={workspaceId} onChanged={renew} />}
       />
       {segment.stateReason !== null && <Alert title={segment.state}>{segment.stateReason}</Alert>}
       {segment.progress !== null && <FillProgress progress={segment.progress} />}
+      {segment.filters !== null && !mayWrite && <Text size="sm">{segment.description}</Text>}
+      {segment.filters !== null && mayWrite && <Filters filters={segment.filters} segment={segment} />}
       {segment.kind === 'FILE' && <Operations segment={segment} workspaceId={workspaceId} />}
-      {mayWrite && attributeName !== null && attributeType !== null && segment.state !== 'ARCHIVED' && (
-        <FileForm
-          workspaceId={workspaceId}
-          segment={{ name, attributeName, attributeType }}
-          onAccepted={() => void renew()}
-        />
-      )}
       {readsLog && segment.operations.length > 0 && (
         <MessageLog workspaceId={workspaceId} operationIds={segment.operations.map(({ id }) => id)} />
       )}
@@ -63,19 +64,32 @@ function SegmentOf({ segment, workspaceId }: { segment: SegmentDetail; workspace
   );
 }
 
+/** Whom its filters hold now. */
+function Filters({ segment, filters }: { segment: SegmentDetail; filters: NonNullable<SegmentDetail['filters']> }) {
+  const trees = useMemo(() => fromFilters(filters), [filters]);
+  const answers = useFilterAnswers({ trees, segmentId: segment.id });
+  return <FilterSummary answers={answers} />;
+}
+
 function About({ segment }: { segment: SegmentDetail }) {
   return (
     <Stack gap={4}>
       <Group gap="xs">
         <StatusBadge status={segment.state} />
         <Text size="sm" component="div">
-          <b>{segment.userCount?.toLocaleString('en') ?? 'an unknown number of'}</b> people
+          {segment.kind === 'FILTER' ? (
+            'Everybody who matches its filters when a campaign is sent'
+          ) : (
+            <>
+              <b>{segment.userCount?.toLocaleString('en') ?? 'an unknown number of'}</b> people
+            </>
+          )}
           {segment.attributeName !== null && `, found by ${segment.attributeName} (${segment.attributeType})`} · created{' '}
-          <Time at={segment.createdAt} />
+          <Ago at={segment.createdAt} />
           {segment.expiresAt !== null && segment.archivedAt === null && (
             <>
               {' '}
-              · archived <Time at={segment.expiresAt} />
+              · will be archived <Time at={segment.expiresAt} />
             </>
           )}
         </Text>
@@ -85,10 +99,50 @@ function About({ segment }: { segment: SegmentDetail }) {
   );
 }
 
+function Actions(props: StateButtonProps) {
+  const { segment, workspaceId } = props;
+  const mayCompose = useMay('campaigns.write');
+  return (
+    <>
+      {segment.filters !== null && segment.state !== 'ARCHIVED' && (
+        <ButtonLink to="/w/$workspaceId/segments/$segmentId/filter" params={{ workspaceId, segmentId: segment.id }}>
+          Change filters
+        </ButtonLink>
+      )}
+      {segment.kind === 'FILE' && segment.state !== 'ARCHIVED' && (
+        <ButtonLink to="/w/$workspaceId/segments/$segmentId/file" params={{ workspaceId, segmentId: segment.id }}>
+          Change by file
+        </ButtonLink>
+      )}
+      {mayCompose && segment.state !== 'ARCHIVED' && (
+        <ButtonLink
+          to="/w/$workspaceId/campaigns/new"
+          params={{ workspaceId }}
+          search={{ segment: segment.id }}
+          variant="filled"
+        >
+          Send to this segment
+        </ButtonLink>
+      )}
+      <StateButton {...props} />
+    </>
+  );
+}
+
 type StateButtonProps = { segment: SegmentDetail; workspaceId: string; onChanged: () => Promise<unknown> };
 
 function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
   const key = { workspaceId, id: segment.id };
+  const archive = async () => {
+    await consoleClient.segments.archive(key);
+    await onChanged();
+  };
+  const unarchive = async () => {
+    await consoleClient.segments.unarchive(key);
+    await onChanged();
+  };
+  const archived = `“${segment.name}” is archived`;
+  const unarchived = `“${segment.name}” is active again`;
   if (segment.state === 'ARCHIVED')
     return (
       <ConfirmButton
@@ -97,8 +151,8 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
         title={`Unarchive “${segment.name}”?`}
         hits="It counts as active again and its expiry starts over. Members deleted 30 days after archiving do not come back."
         onConfirmed={async () => {
-          await consoleClient.segments.unarchive(key);
-          await onChanged();
+          await unarchive();
+          showToast({ text: unarchived, undo: archive, undone: archived });
         }}
       />
     );
@@ -108,8 +162,8 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
       title={`Archive “${segment.name}”?`}
       hits={`Campaigns to this segments ${segment.userCount?.toLocaleString('en') ?? ''} people that are not sent yet fail, and its members are deleted after 30 days.`}
       onConfirmed={async () => {
-        await consoleClient.segments.archive(key);
-        await onChanged();
+        await archive();
+        showToast({ text: archived, undo: unarchive, undone: unarchived });
       }}
     />
   );
@@ -137,7 +191,7 @@ function Operations({ segment, workspaceId }: { segment: SegmentDetail; workspac
                   {operation.number}. {operation.kind.toLowerCase()}
                 </Text>
                 <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-                  {operation.fileUrl ?? 'posted'} ({megabytes(operation.bytesRead)}) by {operation.requestedBy}
+                  {operation.fileUrl ?? 'posted'} ({formatBytes(operation.bytesRead)}) by {operation.requestedBy}
                 </Text>
                 <Group gap={4}>
                   <Text size="xs">request {operation.requestId}</Text>
@@ -159,21 +213,19 @@ function Operations({ segment, workspaceId }: { segment: SegmentDetail; workspac
           },
           {
             key: 'found',
-            title: <Definition word="Found" means="Lines in the file; a trailing newline adds none." />,
+            title: <Definition word="Found" />,
             isNumber: true,
             cell: ({ valuesFound }) => number(valuesFound),
           },
           {
             key: 'processed',
-            title: (
-              <Definition word="Processed" means="Lines left after empty, invalid and duplicate ones were skipped." />
-            ),
+            title: <Definition word="Processed" />,
             isNumber: true,
             cell: ({ valuesProcessed }) => number(valuesProcessed),
           },
           {
             key: 'users',
-            title: <Definition word="People" means="People named by a line whom the operation added or removed." />,
+            title: <Definition word="People" />,
             isNumber: true,
             cell: ({ userCount }) => number(userCount),
           },
@@ -185,7 +237,7 @@ function Operations({ segment, workspaceId }: { segment: SegmentDetail; workspac
           {
             key: 'ended',
             title: 'Ended',
-            cell: ({ endedAt }) => (endedAt === null ? '–' : <Time at={endedAt} />),
+            cell: ({ endedAt }) => (endedAt === null ? '–' : <Ago at={endedAt} />),
           },
         ]}
       />
@@ -205,6 +257,7 @@ function Rejects({ operation, segmentId, workspaceId }: RejectsProps) {
       href={consoleClient.segments.rejectsUrl({ workspaceId, segmentId, operationId: operation.id })}
       underline="always"
       download
+      size="sm"
     >
       {skipped.toLocaleString('en')}, with reasons (CSV)
     </Anchor>
@@ -268,7 +321,7 @@ function Campaigns({ segment, workspaceId }: { segment: SegmentDetail; workspace
                   ),
                 },
                 { key: 'status', title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-                { key: 'created', title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+                { key: 'created', title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
               ]}
             />
           )

@@ -1,5 +1,6 @@
 import { Group, Loader, Text } from '@mantine/core';
 import type { ConsoleSegment } from '../api/generated/segment.ts';
+import { formatBytes } from '../parts/format-bytes.ts';
 
 /** How far the file is that is being worked. Its length is not known before its end, so there is no bar to fill. */
 export function FillProgress({ progress }: { progress: NonNullable<ConsoleSegment['progress']> }) {
@@ -8,14 +9,11 @@ export function FillProgress({ progress }: { progress: NonNullable<ConsoleSegmen
     <Group gap="xs" wrap="nowrap" role="status">
       <Loader size="xs" aria-hidden />
       <Text size="xs">
-        {kind.toLowerCase()} {state.toLowerCase()}: {valuesFound.toLocaleString('en')} values in {megabytes(bytesRead)}
+        {kind.toLowerCase()} {state.toLowerCase()}: {valuesFound.toLocaleString('en')} values in{' '}
+        {formatBytes(bytesRead)}
         {attempts > 1 && `, attempt ${attempts}`}
         {waiting > 0 && `, ${waiting} more waiting`}
       </Text>
     </Group>
   );
-}
-
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1_048_576).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ConsoleSegment, SegmentList } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
+import { ButtonLink } from '../parts/button-link.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -10,9 +11,9 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
-import { FileForm } from './file-form.tsx';
 import { FillProgress } from './fill-progress.tsx';
 
 const route = getRouteApi('/w/$workspaceId/segments');
@@ -38,15 +39,19 @@ export function SegmentsPage() {
           segments.data &&
           `${segments.data.active.toLocaleString('en')} of at most ${segments.data.maxActive.toLocaleString('en')} are active`
         }
+        actions={
+          mayWrite && (
+            <>
+              <ButtonLink to="/w/$workspaceId/segments/new/file" params={{ workspaceId }}>
+                Create from file
+              </ButtonLink>
+              <ButtonLink to="/w/$workspaceId/segments/new/filter" params={{ workspaceId }} variant="filled">
+                Create from filters
+              </ButtonLink>
+            </>
+          )
+        }
       />
-      {mayWrite && (
-        <FileForm
-          workspaceId={workspaceId}
-          onAccepted={({ segmentId }) =>
-            void navigate({ to: '/w/$workspaceId/segments/$segmentId', params: { workspaceId, segmentId } })
-          }
-        />
-      )}
       <TextInput
         label="Name contains"
         maw={320}
@@ -73,7 +78,7 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
         title="No segments yet"
         command="npm run carillon -- segments create --name First --attribute u_em --type string --expiry-days 30 --file people.csv"
       >
-        Create one above, on the command line or through the API.
+        Create one from a file or from filters, here, on the command line or through the API.
       </EmptyState>
     );
   if (shown.length === 0) return <EmptyState title="No matching segments" />;
@@ -92,8 +97,10 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
               <RouteLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId: segment.id }}>
                 {segment.name}
               </RouteLink>
-              <Group gap={4}>
-                <Text size="xs">{segment.id}</Text>
+              <Group gap={4} wrap="nowrap">
+                <Text size="xs" c="dimmed">
+                  {segment.id}
+                </Text>
                 <CopyTextButton text={segment.id} label={`id of ${segment.name}`} />
               </Group>
             </>
@@ -112,7 +119,7 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
           title: 'Archived',
           cell: ({ archivedAt, expiresAt }) =>
             archivedAt !== null ? (
-              <Time at={archivedAt} />
+              <Ago at={archivedAt} />
             ) : expiresAt !== null ? (
               <>
                 due <Time at={expiresAt} />
@@ -121,7 +128,7 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
               'never'
             ),
         },
-        { key: 'created', title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { key: 'created', title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
       ]}
     />
   );

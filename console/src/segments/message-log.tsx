@@ -27,7 +27,7 @@ export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
       <Stack>
         <Loaded query={callbacks}>
           {({ callbacks: all }) => {
-            const own = all.filter(({ operationId }) => operationIds.includes(operationId));
+            const own = all.filter(({ operationId }) => operationId !== null && operationIds.includes(operationId));
             return own.length === 0 ? (
               <Text size="sm">No callbacks yet.</Text>
             ) : (

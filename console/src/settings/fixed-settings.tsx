@@ -1,9 +1,9 @@
 import { Card, Code, Group, Stack, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
 import type { FixedSettings as Fixed } from '../api/generated/settings.ts';
 import { windowName } from '../overview/window-name.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
+import { FactsTable } from '../parts/facts-table.tsx';
 
 /** What callers need to know and nobody changes here: ids, addresses, limits, with where each comes from. */
 export function FixedSettings({ fixed }: { fixed: Fixed }) {
@@ -14,26 +14,23 @@ export function FixedSettings({ fixed }: { fixed: Fixed }) {
         <Title order={2} size="h5" mb="sm">
           For callers of the API
         </Title>
-        <Stack gap="xs">
-          <Entry name="Workspace ID">
-            <Copyable text={workspaceId} label="workspace id" />
-          </Entry>
-          <Entry name={`Database name (${headerPrefix.value}-DBNAME)`}>
-            <Copyable text={dbName} label="database name" />
-          </Entry>
-          <Entry name="API base">
-            <Copyable text={url} label="API base" />
-          </Entry>
-          <Entry name="Data center">
-            <Copyable text={dataCenter} label="data center" />
-          </Entry>
-          <Entry name="Header abbreviation">
-            <Copyable text={headerPrefix.value} label="header abbreviation" />
-            <Text size="xs">
-              <Code>{headerPrefix.setting}</Code>; SVC is accepted as well
-            </Text>
-          </Entry>
-        </Stack>
+        <FactsTable
+          facts={[
+            ['Workspace ID', <Copyable key="id" text={workspaceId} label="workspace id" />],
+            [`Database name (${headerPrefix.value}-DBNAME)`, <Copyable key="db" text={dbName} label="database name" />],
+            ['API base', <Copyable key="url" text={url} label="API base" />],
+            ['Data center', <Copyable key="dc" text={dataCenter} label="data center" />],
+            [
+              'Header abbreviation',
+              <Group key="prefix" gap="xs">
+                <Copyable text={headerPrefix.value} label="header abbreviation" />
+                <Text size="xs">
+                  <Code>{headerPrefix.setting}</Code>; SVC is accepted as well
+                </Text>
+              </Group>,
+            ],
+          ]}
+        />
       </Card>
       <section>
         <Title order={2} size="h5" mb="xs">
@@ -56,16 +53,5 @@ export function FixedSettings({ fixed }: { fixed: Fixed }) {
         />
       </section>
     </Stack>
-  );
-}
-
-function Entry({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <Group gap="xs">
-      <Text size="sm" fw={600}>
-        {name}
-      </Text>
-      {children}
-    </Group>
   );
 }

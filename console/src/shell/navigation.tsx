@@ -1,112 +1,87 @@
-import { NavLink, Stack, Text } from '@mantine/core';
-import {
-  IconBroadcast,
-  IconClipboardList,
-  IconFlask,
-  IconHome,
-  IconKey,
-  IconPlugConnected,
-  IconSend,
-  IconServer,
-  IconSettings,
-  IconTerminal2,
-  IconUsers,
-  IconUsersGroup,
-} from '@tabler/icons-react';
-import type { TablerIcon } from '@tabler/icons-react';
+import { ActionIcon, NavLink, Stack, Text, Tooltip } from '@mantine/core';
+import { IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { Permission } from '../api/generated/session.ts';
-import { useSession } from '../session/use-session.ts';
+import { useNavigationGroups } from './navigation-entries.ts';
+import type { NavigationEntry } from './navigation-entries.ts';
 
-type Entry = { name: string; to: ScreenAddress; icon: TablerIcon; needs: Permission; isOfSandbox?: true };
-type ScreenAddress =
-  | '/w/$workspaceId'
-  | `/w/$workspaceId/${'campaigns' | 'segments' | 'people' | 'deliveries' | 'log' | 'sandbox' | 'keys' | 'providers' | 'settings' | 'system' | 'audit'}`;
+type NavigationProps = {
+  workspaceId: string;
+  /** Icons alone; each says its name to the mouse, the keyboard and a screen reader. */
+  isNarrow: boolean;
+  onChosen: () => void;
+};
 
-/** Screens by whose work they are, each in the order of a day. A screen joins with its route. */
-const groups: { name: string; entries: Entry[] }[] = [
-  {
-    name: 'Engage',
-    entries: [
-      { name: 'Overview', to: '/w/$workspaceId', icon: IconHome, needs: 'overview.read' },
-      { name: 'Campaigns', to: '/w/$workspaceId/campaigns', icon: IconSend, needs: 'overview.read' },
-      { name: 'Segments', to: '/w/$workspaceId/segments', icon: IconUsersGroup, needs: 'overview.read' },
-      { name: 'Users', to: '/w/$workspaceId/people', icon: IconUsers, needs: 'people.read' },
-    ],
-  },
-  {
-    name: 'Data',
-    entries: [
-      { name: 'Delivery log', to: '/w/$workspaceId/deliveries', icon: IconBroadcast, needs: 'people.read' },
-      { name: 'API log', to: '/w/$workspaceId/log', icon: IconTerminal2, needs: 'log.read' },
-    ],
-  },
-  {
-    name: 'Developers',
-    entries: [
-      { name: 'Keys', to: '/w/$workspaceId/keys', icon: IconKey, needs: 'keys.read' },
-      { name: 'Sandbox', to: '/w/$workspaceId/sandbox', icon: IconFlask, needs: 'sandbox.use', isOfSandbox: true },
-    ],
-  },
-  {
-    name: 'Operate',
-    entries: [
-      { name: 'Providers', to: '/w/$workspaceId/providers', icon: IconPlugConnected, needs: 'overview.read' },
-      { name: 'System', to: '/w/$workspaceId/system', icon: IconServer, needs: 'system.read' },
-      { name: 'Audit log', to: '/w/$workspaceId/audit', icon: IconClipboardList, needs: 'audit.read' },
-      { name: 'Settings', to: '/w/$workspaceId/settings', icon: IconSettings, needs: 'settings.write' },
-    ],
-  },
-];
-
-export function Navigation({ workspaceId, onChosen }: { workspaceId: string; onChosen: () => void }) {
-  const { permissions, isSandbox } = useSession();
-  const isShown = ({ needs, isOfSandbox }: Entry) => permissions.includes(needs) && (isSandbox || !isOfSandbox);
+/** The way to every screen; the active one is marked, also where icons stand alone. */
+export function Navigation({ workspaceId, isNarrow, onChosen }: NavigationProps) {
   return (
-    <Stack gap={20}>
-      {groups
-        .map(({ name, entries }) => ({ name, entries: entries.filter(isShown) }))
-        .filter(({ entries }) => entries.length > 0)
-        .map(({ name, entries }) => (
-          <Stack key={name} gap={2} role="group" aria-label={name}>
+    <Stack gap={isNarrow ? 12 : 20}>
+      {useNavigationGroups().map(({ name, entries }) => (
+        <Stack key={name} gap={2} role="group" aria-label={name}>
+          {!isNarrow && (
             <Text fz={12} fw={500} c="dimmed" px={10} mb={2} aria-hidden>
               {name}
             </Text>
-            {entries.map((entry) => (
-              <EntryLink key={entry.to} entry={entry} workspaceId={workspaceId} onChosen={onChosen} />
-            ))}
-          </Stack>
-        ))}
+          )}
+          {entries.map((entry) => (
+            <EntryLink key={entry.to} {...{ entry, workspaceId, isNarrow, onChosen }} />
+          ))}
+        </Stack>
+      ))}
     </Stack>
   );
 }
 
-type EntryLinkProps = { entry: Entry; workspaceId: string; onChosen: () => void };
+type EntryLinkProps = NavigationProps & { entry: NavigationEntry };
 
-function EntryLink({ entry: { name, to, icon: Icon }, workspaceId, onChosen }: EntryLinkProps) {
+function EntryLink({ entry: { name, to, icon: Icon }, workspaceId, isNarrow, onChosen }: EntryLinkProps) {
   return (
-    <Link
-      to={to}
-      params={{ workspaceId }}
-      search={{}}
-      activeOptions={{ exact: to === '/w/$workspaceId', includeSearch: false }}
-      onClick={onChosen}
-      style={{ textDecoration: 'none', color: 'inherit' }}
-    >
-      {({ isActive }) => (
-        <NavLink
-          component="span"
-          label={name}
-          leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
-          active={isActive}
-          variant="light"
-          styles={{
-            root: { borderRadius: 6, padding: '6px 10px', minHeight: 34 },
-            label: { fontSize: 14, fontWeight: isActive ? 600 : 400 },
-            section: { marginInlineEnd: 10 },
-          }}
-        />
-      )}
-    </Link>
+    <Tooltip label={name} position="right" disabled={!isNarrow}>
+      <Link
+        to={to}
+        params={{ workspaceId }}
+        search={{}}
+        activeOptions={{ exact: to === '/w/$workspaceId', includeSearch: false }}
+        onClick={onChosen}
+        style={{ textDecoration: 'none', color: 'inherit' }}
+        {...(isNarrow && { 'aria-label': name })}
+      >
+        {({ isActive }) => (
+          <NavLink
+            component="span"
+            label={isNarrow ? undefined : name}
+            leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+            active={isActive}
+            variant="light"
+            styles={{
+              root: { borderRadius: 6, padding: '6px 10px', minHeight: 34, ...(isNarrow && { width: 38 }) },
+              body: isNarrow ? { display: 'none' } : {},
+              label: { fontSize: 14, fontWeight: isActive ? 600 : 400 },
+              section: { marginInlineEnd: isNarrow ? 0 : 10 },
+            }}
+          />
+        )}
+      </Link>
+    </Tooltip>
+  );
+}
+
+/** Makes room for the screen; not on a phone, where the list covers it and goes again. */
+export function NavigationSwitch({ isNarrow, onToggled }: { isNarrow: boolean; onToggled: () => void }) {
+  const label = isNarrow ? 'Expand the navigation' : 'Collapse the navigation';
+  const Icon = isNarrow ? IconLayoutSidebarLeftExpand : IconLayoutSidebarLeftCollapse;
+  return (
+    <Tooltip label={label} position="right">
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size={38}
+        visibleFrom="sm"
+        aria-label={label}
+        aria-expanded={!isNarrow}
+        onClick={onToggled}
+      >
+        <Icon size={18} stroke={1.6} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
   );
 }

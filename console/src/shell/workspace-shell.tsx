@@ -1,13 +1,16 @@
-import { Alert, AppShell, Burger, Code, Container, Group, ScrollArea } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Burger, Code, Container, Group } from '@mantine/core';
+import { useDisclosure, useLocalStorage } from '@mantine/hooks';
 import { Outlet, useParams, useRouterState } from '@tanstack/react-router';
-import { Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
+import { Toasts } from '../parts/toast.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { AccountMenu } from '../session/account-menu.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Mark } from './mark.tsx';
-import { Navigation } from './navigation.tsx';
+import { Navigation, NavigationSwitch } from './navigation.tsx';
+import { PaletteButton } from './palette/palette-button.tsx';
 import { SchemeSwitch } from './scheme-switch.tsx';
+import { screenPermissions } from './screen-permissions.ts';
 import { SkipLink } from './skip-link.tsx';
 import { rememberWorkspace } from './workspace.ts';
 import { WorkspaceSwitch } from './workspace-switch.tsx';
@@ -15,54 +18,62 @@ import styles from './workspace-shell.module.css';
 
 const mainId = 'main';
 
+const ForbiddenPage = lazy(async () => ({ default: (await import('./forbidden-page.tsx')).ForbiddenPage }));
+
 /** What surrounds the screens of a workspace. */
 export function WorkspaceShell() {
   const { workspaceId } = useParams({ from: '/w/$workspaceId' });
   const isKnown = useSession().workspaces.some(({ id }) => id === workspaceId);
   const [isOpen, menu] = useDisclosure(false);
+  const [isNarrow, setNarrow] = useLocalStorage({ key: 'carillon.navigation.narrow', defaultValue: false });
   useEffect(() => {
     if (isKnown) rememberWorkspace(workspaceId);
   }, [isKnown, workspaceId]);
   useFocusOnNavigation();
   return (
-    <AppShell
-      header={{ height: 56 }}
-      navbar={{ width: 224, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding="lg"
-    >
+    <div className={styles.shell} data-narrow={isNarrow || undefined} data-open={isOpen || undefined}>
       <SkipLink target={mainId} />
-      <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Group gap="sm" wrap="nowrap">
-            <Burger
-              opened={isOpen}
-              onClick={menu.toggle}
-              hiddenFrom="sm"
-              size="sm"
-              aria-label={isOpen ? 'Close the list of screens' : 'Open the list of screens'}
-              aria-expanded={isOpen}
-            />
-            <Mark />
-            <WorkspaceSwitch workspaceId={workspaceId} />
-          </Group>
-          <Group gap="xs" wrap="nowrap">
-            <SchemeSwitch />
-            <AccountMenu />
-          </Group>
+      <header className={styles.header}>
+        <Group gap="sm" wrap="nowrap">
+          <Burger
+            opened={isOpen}
+            onClick={menu.toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={isOpen ? 'Close the list of screens' : 'Open the list of screens'}
+            aria-expanded={isOpen}
+          />
+          <Mark />
+          <WorkspaceSwitch workspaceId={workspaceId} />
         </Group>
-      </AppShell.Header>
-      <AppShell.Navbar aria-label="Screens" {...(!isOpen && { className: styles.closed! })}>
-        <AppShell.Section grow component={ScrollArea} p="sm" pt="md">
-          <Navigation workspaceId={workspaceId} onChosen={menu.close} />
-        </AppShell.Section>
-      </AppShell.Navbar>
-      <AppShell.Main id={mainId} tabIndex={-1} style={{ outline: 'none' }}>
+        <Group gap="xs" wrap="nowrap">
+          <PaletteButton workspaceId={workspaceId} />
+          <SchemeSwitch />
+          <AccountMenu />
+        </Group>
+      </header>
+      <nav className={styles.navigation} aria-label="Screens">
+        <div className={styles.screens}>
+          <Navigation workspaceId={workspaceId} isNarrow={isNarrow && !isOpen} onChosen={menu.close} />
+        </div>
+        <NavigationSwitch isNarrow={isNarrow} onToggled={() => setNarrow(!isNarrow)} />
+      </nav>
+      <main id={mainId} tabIndex={-1} className={styles.main}>
         <Container size={1240} px={0} py="xs">
-          <Suspense fallback={<Waiting />}>{isKnown ? <Outlet /> : <UnknownWorkspace id={workspaceId} />}</Suspense>
+          <Suspense fallback={<Waiting />}>{isKnown ? <Screen /> : <UnknownWorkspace id={workspaceId} />}</Suspense>
         </Container>
-      </AppShell.Main>
-    </AppShell>
+      </main>
+      <Toasts />
+    </div>
   );
+}
+
+/** What the address names, where the own role opens it. */
+function Screen() {
+  const { permissions } = useSession();
+  const routeId = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
+  const needs = screenPermissions[routeId?.replace(/\/$/, '') ?? ''];
+  return needs === undefined || permissions.includes(needs) ? <Outlet /> : <ForbiddenPage needs={needs} />;
 }
 
 /** Another screen: a keyboard or a screen reader begins at its top, not where the link was. */

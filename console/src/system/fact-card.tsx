@@ -12,8 +12,10 @@ export function FactCard({ title, facts }: { title: string; facts: [name: string
         {facts
           .filter(([, value]) => value !== undefined)
           .map(([name, value]) => (
-            <Group key={name} justify="space-between" gap="xs" align="flex-start">
-              <Text size="sm">{name}</Text>
+            <Group key={name} justify="space-between" gap="lg" align="flex-start" wrap="nowrap">
+              <Text size="sm" c="dimmed" style={{ flex: 'none' }}>
+                {name}
+              </Text>
               <Text size="sm" component="div" ta="right" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
                 {value}
               </Text>

@@ -3,6 +3,7 @@ import type { JobNote, SystemNode } from '../api/generated/system.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatAge } from '../parts/format-duration.ts';
 import { ToneBadge } from '../parts/status-badge.tsx';
+import { jobNames } from './job-names.ts';
 
 type Row = JobNote & { host: string; id: string };
 
@@ -24,7 +25,18 @@ export function JobTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
           rows={rows}
           keyOf={({ id, name }) => `${id} ${name}`}
           columns={[
-            { key: 'name', title: 'Job', cell: ({ name }) => <Code>{name}</Code> },
+            {
+              key: 'name',
+              title: 'Job',
+              cell: ({ name }) => (
+                <>
+                  {jobNames[name] ?? name}{' '}
+                  <Text span size="xs" c="dimmed">
+                    {name}
+                  </Text>
+                </>
+              ),
+            },
             { key: 'host', title: 'On', cell: ({ host }) => host },
             {
               key: 'done',

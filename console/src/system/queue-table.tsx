@@ -12,7 +12,7 @@ const names: Record<string, [name: string, about: string]> = {
   'segment-files': ['Files of segments', 'to be downloaded and read'],
   callbacks: ['Callbacks', 'about file operations'],
   'event-batches': ['Batches of events', 'for the receivers of event streams'],
-  emails: ['Emails', 'reports of file operations'],
+  mails: ['Emails', 'reports of file operations'],
   erasures: ['User deletions', 'after the configured delay'],
   'wake-ups': ['Wake-ups', 'hints to look at once; the work is in the rows above'],
 };
@@ -70,7 +70,8 @@ export function QueueTable({ queues, now }: { queues: QueueState[]; now: string 
 function QueueLink({ name, children }: { name: string; children: string }) {
   const { id: workspaceId } = useWorkspace();
   const params = { workspaceId };
-  switch (name) {
+  // Of nothing there are no rows to see.
+  switch (children === '0' ? undefined : name) {
     case 'runs':
     case 'chunks':
       return (
@@ -90,10 +91,16 @@ function QueueLink({ name, children }: { name: string; children: string }) {
           {children}
         </RouteLink>
       );
+    case 'event-batches':
+      return (
+        <RouteLink to="/w/$workspaceId/log" params={params} search={{ view: 'streams' }}>
+          {children}
+        </RouteLink>
+      );
     case 'callbacks':
     case 'mails':
       return (
-        <RouteLink to="/w/$workspaceId/log" params={params} search={{ view: name }}>
+        <RouteLink to="/w/$workspaceId/log" params={params} search={{ view: name as 'callbacks' | 'mails' }}>
           {children}
         </RouteLink>
       );

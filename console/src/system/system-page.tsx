@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, CopyButton, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Button, CopyButton, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { SystemState } from '../api/generated/system.ts';
 import { consoleClient } from '../console.ts';
@@ -9,6 +9,7 @@ import { DatabaseCard } from './database-card.tsx';
 import { JobTable } from './job-table.tsx';
 import { InstallationCard } from './installation-card.tsx';
 import { NodeTable } from './node-table.tsx';
+import { RetentionTable } from './retention-table.tsx';
 import { QueueTable } from './queue-table.tsx';
 
 /** The installation below all workspaces: nodes, queues, duties, database. */
@@ -25,7 +26,7 @@ export function SystemPage() {
         title="System"
         about={
           <>
-            The whole installation, across all workspaces.{' '}
+            The whole installation, across all workspaces; its diagnostics are JSON without keys, addresses or people.{' '}
             <Anchor href="/docs" underline="always" inherit>
               API reference
             </Anchor>
@@ -52,6 +53,7 @@ function SystemOf({ state }: { state: SystemState }) {
       </SimpleGrid>
       <NodeTable nodes={state.nodes} now={state.now} />
       <QueueTable queues={state.queues} now={state.now} />
+      <RetentionTable state={state} />
       <JobTable nodes={state.nodes} now={state.now} />
     </>
   );
@@ -60,15 +62,12 @@ function SystemOf({ state }: { state: SystemState }) {
 /** Everything on this page as JSON, for whoever helps. */
 function CopyDiagnostics({ state }: { state: SystemState }) {
   return (
-    <Stack gap={2} align="flex-end">
-      <CopyButton value={JSON.stringify(state, undefined, 2)}>
-        {({ copied, copy }) => (
-          <Button variant="default" onClick={copy}>
-            {copied ? 'Copied' : 'Copy diagnostics'}
-          </Button>
-        )}
-      </CopyButton>
-      <Text size="xs">JSON without keys, addresses or people</Text>
-    </Stack>
+    <CopyButton value={JSON.stringify(state, undefined, 2)}>
+      {({ copied, copy }) => (
+        <Button variant="default" onClick={copy}>
+          {copied ? 'Copied' : 'Copy diagnostics'}
+        </Button>
+      )}
+    </CopyButton>
   );
 }

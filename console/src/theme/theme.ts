@@ -108,6 +108,7 @@ export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-default-border': gray[2],
     '--carillon-page': gray[0],
     '--carillon-card': '#ffffff',
+    '--carillon-edge': 'rgb(16 24 40 / 16%)',
   },
   dark: {
     '--mantine-color-text': '#eaecf2',
@@ -118,5 +119,6 @@ export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-default-border': dark[5],
     '--carillon-page': dark[8],
     '--carillon-card': dark[7],
+    '--carillon-edge': 'rgb(0 0 0 / 60%)',
   },
 });

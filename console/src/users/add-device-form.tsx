@@ -14,10 +14,10 @@ const kinds = [
   { value: 'web fcm', label: 'Web (FCM token)' },
 ];
 
-type AddDeviceFormProps = { workspaceId: string; userId: string; onAdded: () => Promise<unknown> };
+type AddDeviceFormProps = { workspaceId: string; userId: string; onAdded: () => Promise<unknown>; onLeave: () => void };
 
 /** A device for tests, such as the phone on the desk: the same registration that an app sends. */
-export function AddDeviceForm({ workspaceId, userId: id, onAdded }: AddDeviceFormProps) {
+export function AddDeviceForm({ workspaceId, userId: id, onAdded, onLeave }: AddDeviceFormProps) {
   const add = useMutation({
     mutationFn: async (device: { deviceId: string; attributes: Record<string, unknown> }) => {
       await consoleClient.users.addDevice({ workspaceId, id, ...device });
@@ -47,6 +47,9 @@ export function AddDeviceForm({ workspaceId, userId: id, onAdded }: AddDeviceFor
         <TextInput name="token" label="Device token" required style={{ flexGrow: 1 }} />
         <Button type="submit" variant="default" loading={add.isPending}>
           Add device
+        </Button>
+        <Button variant="default" onClick={onLeave}>
+          Cancel
         </Button>
       </Group>
       {add.error !== null && <Failure error={add.error} />}

@@ -1,14 +1,19 @@
-import { Button, Group, NativeSelect, Table, Text, TextInput, Textarea, Title } from '@mantine/core';
+import { Button, Group, NativeSelect, Text, TextInput, Textarea, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { User } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
+import { AskedForm } from '../parts/asked-form.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { resetSent } from '../parts/reset-sent.ts';
+import { showToast } from '../parts/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { kindOf, parseValue, showValue, valueKinds } from './attribute-values.ts';
 import type { ValueKind } from './attribute-values.ts';
+
+const anywhere = { overflowWrap: 'anywhere' } as const;
 
 type AttributeTableProps = { workspaceId: string; user: User; onChanged: () => Promise<unknown> };
 
@@ -16,6 +21,15 @@ type AttributeTableProps = { workspaceId: string; user: User; onChanged: () => P
 export function AttributeTable({ workspaceId, user: { id, attributes }, onChanged }: AttributeTableProps) {
   const mayChange = useMay('people.write');
   const [edited, edit] = useState<{ name: string; value: unknown }>();
+  const change = async (changes: Record<string, unknown>) => {
+    await consoleClient.users.changeAttributes({ workspaceId, id, attributes: changes });
+    await onChanged();
+  };
+  const save = async (changes: Record<string, unknown>) => {
+    const before = Object.fromEntries(Object.keys(changes).map((name) => [name, attributes[name] ?? null]));
+    await change(changes);
+    showToast({ text: `${Object.keys(changes).join(', ')} saved`, undo: () => change(before) });
+  };
   const entries = Object.entries(attributes).toSorted(([one], [other]) => one.localeCompare(other));
   return (
     <section>
@@ -24,56 +38,64 @@ export function AttributeTable({ workspaceId, user: { id, attributes }, onChange
       </Title>
       {entries.length === 0 && <Text size="sm">No attributes.</Text>}
       {entries.length > 0 && (
-        <Table aria-label="Attributes" variant="vertical">
-          <Table.Tbody>
-            {entries.map(([name, value]) => (
-              <Table.Tr key={name}>
-                <Table.Th scope="row" w="30%" style={{ overflowWrap: 'anywhere' }}>
-                  {name}
-                </Table.Th>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>{showValue(value)}</Table.Td>
-                {mayChange && (
-                  <Table.Td w={170}>
-                    <Group gap="xs" wrap="nowrap" justify="flex-end">
-                      <Button
-                        variant="default"
-                        size="compact-xs"
-                        aria-label={`Change ${name}`}
-                        onClick={() => edit({ name, value })}
-                      >
-                        Change
-                      </Button>
-                      <ConfirmButton
-                        label="Remove"
-                        ariaLabel={`Remove ${name}`}
-                        size="compact-xs"
-                        title={`Remove ${name}?`}
-                        hits={`${showValue(value)} is deleted; segments and texts that use ${name} no longer find it.`}
-                        onConfirmed={async () => {
-                          await consoleClient.users.changeAttributes({
-                            workspaceId,
-                            id,
-                            attributes: { [name]: null },
-                          });
-                          await onChanged();
-                        }}
-                      />
-                    </Group>
-                  </Table.Td>
-                )}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <DataTable
+          label="Attributes"
+          minWidth={480}
+          rows={entries}
+          keyOf={([name]) => name}
+          columns={[
+            { key: 'name', title: 'Attribute', cell: ([name]) => <span style={anywhere}>{name}</span> },
+            { key: 'value', title: 'Value', cell: ([, value]) => <span style={anywhere}>{showValue(value)}</span> },
+            ...(mayChange
+              ? [
+                  {
+                    key: 'change',
+                    title: 'Change',
+                    cell: ([name, value]: [string, unknown]) => (
+                      <Group gap="xs" wrap="nowrap">
+                        <Button
+                          variant="default"
+                          size="compact-xs"
+                          aria-label={`Change ${name}`}
+                          onClick={() => edit({ name, value })}
+                        >
+                          Change
+                        </Button>
+                        <ConfirmButton
+                          label="Remove"
+                          ariaLabel={`Remove ${name}`}
+                          size="compact-xs"
+                          title={`Remove ${name}?`}
+                          hits={`${showValue(value)} is deleted; segments and texts that use ${name} no longer find it.`}
+                          onConfirmed={async () => {
+                            await change({ [name]: null });
+                            showToast({
+                              text: `${name} removed`,
+                              undo: () => change({ [name]: value }),
+                              undone: `${name} is back`,
+                            });
+                          }}
+                        />
+                      </Group>
+                    ),
+                  },
+                ]
+              : []),
+          ]}
+        />
       )}
-      {mayChange && (
+      {mayChange && edited === undefined && (
+        <AskedForm label="Add attribute">
+          {(onLeave) => <AttributeForm edited={undefined} onLeave={onLeave} onSave={save} />}
+        </AskedForm>
+      )}
+      {mayChange && edited !== undefined && (
         <AttributeForm
-          key={edited?.name ?? ''}
+          key={edited.name}
           edited={edited}
           onLeave={() => edit(undefined)}
           onSave={async (changes) => {
-            await consoleClient.users.changeAttributes({ workspaceId, id, attributes: changes });
-            await onChanged();
+            await save(changes);
             edit(undefined);
           }}
         />
@@ -132,14 +154,12 @@ function AttributeForm({ edited, onLeave, onSave }: AttributeFormProps) {
         <Button type="submit" variant="default" loading={save.isPending}>
           {edited ? 'Save' : 'Add attribute'}
         </Button>
-        {edited && (
-          <Button variant="default" onClick={onLeave}>
-            Cancel
-          </Button>
-        )}
+        <Button variant="default" onClick={onLeave}>
+          Cancel
+        </Button>
       </Group>
       {fault !== undefined && (
-        <Text size="sm" c="red.9" role="alert" mt="xs">
+        <Text size="sm" c="var(--mantine-color-error)" role="alert" mt="xs">
           {fault}
         </Text>
       )}

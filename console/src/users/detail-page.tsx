@@ -11,6 +11,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge, ToneBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
@@ -97,7 +98,7 @@ function About({ user }: { user: User }) {
   return (
     <>
       <Copyable text={user.id} label="id in Carillon" />
-      Since <Time at={user.createdAt} />, last changed <Time at={user.updatedAt} />
+      Since <Time at={user.createdAt} />, last changed <Ago at={user.updatedAt} />
       {user.mergedCustomerIds.length > 0 && `. Also known as ${user.mergedCustomerIds.join(', ')}`}
     </>
   );
@@ -133,15 +134,15 @@ function Messages({ messages }: { messages: UserMessage[] }) {
           rows={messages}
           keyOf={({ runId, deviceId, platform, at }) => `${runId} ${deviceId} ${platform} ${at}`}
           columns={[
-            { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
+            { key: 'at', title: 'When', cell: ({ at }) => <Ago at={at} /> },
             {
               key: 'campaign',
               title: 'Campaign',
               cell: ({ campaignId, campaignName }) => (
-                <>
+                <Group gap="sm" wrap="nowrap">
                   <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
                     {campaignName}
-                  </RouteLink>{' '}
+                  </RouteLink>
                   <RouteLink
                     to="/w/$workspaceId/people/$userId"
                     params={{ workspaceId, userId }}
@@ -149,9 +150,9 @@ function Messages({ messages }: { messages: UserMessage[] }) {
                     activeProps={{}}
                     aria-label={`Explain ${campaignName}`}
                   >
-                    why?
+                    Why?
                   </RouteLink>
-                </>
+                </Group>
               ),
             },
             {

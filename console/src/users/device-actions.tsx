@@ -3,6 +3,7 @@ import type { DeviceAction } from '../api/users.ts';
 import type { UserDevice } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { showToast } from '../parts/toast-list.ts';
 
 type DeviceActionsProps = {
   workspaceId: string;
@@ -22,6 +23,22 @@ const words: Record<DeviceAction, { label: string; hits: string }> = {
   remove: { label: 'Remove', hits: 'The device and its token are deleted; its app can register it again.' },
 };
 
+const done: Record<DeviceAction, string> = {
+  block: 'blocked',
+  unblock: 'unblocked',
+  'opt-out': 'opted out',
+  'opt-in': 'opted in',
+  remove: 'removed',
+};
+
+/** What takes a change back. A device that was removed comes again when its app registers it. */
+const opposites: Partial<Record<DeviceAction, DeviceAction>> = {
+  block: 'unblock',
+  unblock: 'block',
+  'opt-out': 'opt-in',
+  'opt-in': 'opt-out',
+};
+
 /** What can be made of a device in its state. */
 export function DeviceActions({ workspaceId, userId, device, onChanged }: DeviceActionsProps) {
   return (
@@ -36,8 +53,16 @@ export function DeviceActions({ workspaceId, userId, device, onChanged }: Device
           title={`${words[action].label} ${device.deviceId}?`}
           hits={words[action].hits}
           onConfirmed={async () => {
-            await consoleClient.users.changeDevice({ workspaceId, id: userId, deviceRowId: device.id, action });
-            await onChanged();
+            const change = async (to: DeviceAction) => {
+              await consoleClient.users.changeDevice({ workspaceId, id: userId, deviceRowId: device.id, action: to });
+              await onChanged();
+            };
+            await change(action);
+            const back = opposites[action];
+            showToast({
+              text: `${device.deviceId} ${done[action]}`,
+              ...(back && { undo: () => change(back), undone: `${device.deviceId} ${done[back]}` }),
+            });
           }}
         />
       ))}

@@ -4,8 +4,10 @@ import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames, providerNames } from '../parts/platform-names.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
+import { AskedForm } from '../parts/asked-form.tsx';
 import { AddDeviceForm } from './add-device-form.tsx';
 import { DeviceActions } from './device-actions.tsx';
 
@@ -62,7 +64,7 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
                 </Group>
               ),
             },
-            { key: 'since', title: 'Registered', cell: ({ registeredAt }) => <Time at={registeredAt} /> },
+            { key: 'since', title: 'Registered', cell: ({ registeredAt }) => <Ago at={registeredAt} /> },
             ...(mayChange
               ? [
                   {
@@ -75,7 +77,11 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
           ]}
         />
       )}
-      {mayChange && <AddDeviceForm workspaceId={workspaceId} userId={userId} onAdded={onChanged} />}
+      {mayChange && (
+        <AskedForm label="Add device">
+          {(onLeave) => <AddDeviceForm {...{ workspaceId, userId, onLeave }} onAdded={onChanged} />}
+        </AskedForm>
+      )}
     </section>
   );
 }

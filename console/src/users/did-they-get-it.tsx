@@ -1,7 +1,8 @@
-import { Button, Card, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { Box, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { DeliveryExplanation } from '../api/generated/explain.ts';
+import { CampaignPicker } from '../campaigns/campaign-picker.tsx';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/platform-names.ts';
@@ -10,18 +11,12 @@ import { Time } from '../parts/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 
 const route = getRouteApi('/w/$workspaceId/people/$userId');
-const newestCampaigns = 'newest-campaigns';
 
 /** Answers the question support is asked, by what decided in each sending of a campaign. */
 export function DidTheyGetIt({ customerId }: { customerId: string }) {
   const { id: workspaceId } = useWorkspace();
   const { campaign = '' } = route.useSearch();
   const navigate = route.useNavigate();
-  const campaigns = useQuery({
-    queryKey: ['newest-campaigns', workspaceId],
-    queryFn: () => consoleClient.campaigns.search(workspaceId, { limit: 15, page: 1 }),
-    staleTime: 60_000,
-  });
   const explanation = useQuery({
     queryKey: ['explain', workspaceId, campaign, customerId],
     queryFn: () => consoleClient.deliveries.explain({ workspaceId, campaignId: campaign, customerId }),
@@ -32,35 +27,13 @@ export function DidTheyGetIt({ customerId }: { customerId: string }) {
       <Title order={2} size="h5" mb="xs" id="did-they-get-it">
         Why did this user get it or not?
       </Title>
-      <form
-        key={campaign}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const chosen = String(new FormData(event.currentTarget).get('campaign') ?? '').trim();
-          void navigate({ search: chosen === '' ? {} : { campaign: chosen } });
-        }}
-      >
-        <Group align="end" gap="sm">
-          <TextInput
-            name="campaign"
-            label="Campaign id"
-            description="The latest are suggested"
-            pattern="[0-9a-f]{24}"
-            title="24 characters of 0-9 and a-f"
-            list={newestCampaigns}
-            defaultValue={campaign}
-            style={{ flexGrow: 1 }}
-          />
-          <datalist id={newestCampaigns}>
-            {(campaigns.data ?? []).map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </datalist>
-          <Button type="submit">Explain</Button>
-        </Group>
-      </form>
+      <Box maw={520}>
+        <CampaignPicker
+          label="Campaign"
+          chosen={campaign === '' ? undefined : campaign}
+          onChosen={(id) => void navigate({ search: id === undefined ? {} : { campaign: id } })}
+        />
+      </Box>
       {explanation.fetchStatus !== 'idle' || explanation.isFetched ? (
         <Loaded query={explanation}>{(data) => <Explained explanation={data} />}</Loaded>
       ) : null}

@@ -9,7 +9,7 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { AddUserForm } from './add-user-form.tsx';
@@ -93,7 +93,7 @@ function UsersTable({ users }: { users: FoundUser[] }) {
         },
         { key: 'by', title: 'Found by', cell: foundBy },
         { key: 'devices', title: 'Devices', isNumber: true, cell: ({ devices }) => devices.toLocaleString('en') },
-        { key: 'updated', title: 'Last changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+        { key: 'updated', title: 'Last changed', cell: ({ updatedAt }) => <Ago at={updatedAt} /> },
       ]}
     />
   );

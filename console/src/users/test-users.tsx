@@ -4,7 +4,7 @@ import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 
 /** Whom tests of campaigns are sent to. */
 export function TestUsers({ workspaceId }: { workspaceId: string }) {
@@ -39,7 +39,7 @@ export function TestUsers({ workspaceId }: { workspaceId: string }) {
                   ),
                 },
                 { key: 'devices', title: 'Devices', isNumber: true, cell: ({ devices }) => devices },
-                { key: 'updated', title: 'Last changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+                { key: 'updated', title: 'Last changed', cell: ({ updatedAt }) => <Ago at={updatedAt} /> },
               ]}
             />
           )

@@ -6,7 +6,7 @@ import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 
 const words: Record<TimelineEntry['kind'], string> = {
@@ -59,7 +59,7 @@ export function UserTimeline({ workspaceId, userId: id }: { workspaceId: string;
             rows={pages.data.pages.flatMap(({ entries }) => entries)}
             keyOf={({ key, at }) => `${at} ${key}`}
             columns={[
-              { key: 'at', title: 'When', cell: ({ at }) => <Time at={at} /> },
+              { key: 'at', title: 'When', cell: ({ at }) => <Ago at={at} /> },
               { key: 'kind', title: 'What', cell: ({ kind }) => words[kind] },
               { key: 'of', title: 'Object', cell: (entry) => <Subject workspaceId={workspaceId} entry={entry} /> },
               { key: 'detail', title: 'More', cell: (entry) => <Detail entry={entry} /> },

@@ -14,9 +14,10 @@ import { jsonLineOption, jsonOption, workspaceOption } from './command-options.t
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
 import { registerCampaignSearch } from './search-campaigns-command.ts';
+import { registerWinner } from './winner-command.ts';
 import { watchCampaign } from './watch-campaign.ts';
 
-/** `carillon campaigns`: lists and searches campaigns, shows one, and pauses, resumes or stops it. */
+/** `carillon campaigns`: lists and searches campaigns, shows one, and pauses, resumes or stops it, and names its winner. */
 export function registerCampaigns(program: Command): void {
   const campaigns = program.command('campaigns').description('Campaigns and their schedules');
   campaigns
@@ -28,6 +29,7 @@ export function registerCampaigns(program: Command): void {
       withInstallation(program, (context) => campaignsCommand.list(context, options)),
     );
   registerCampaignSearch(program, campaigns);
+  registerWinner(program, campaigns);
   for (const [name, description] of [
     ['show', 'Show a campaign, its next moments and its last runs'],
     ['pause', 'Pause a campaign: it sends nothing until it is resumed'],

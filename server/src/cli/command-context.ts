@@ -14,6 +14,7 @@ import { openInstallation } from '../start/open-installation.ts';
 import type { OpenInstallation } from '../start/open-installation.ts';
 import type { Database } from '../storage/database.ts';
 import { StartError } from '../start/start-errors.ts';
+import { ensureHome } from '../start/ensure-home.ts';
 
 /** What a command works with. */
 export type CommandContext = OpenInstallation & {
@@ -84,6 +85,7 @@ export function readSettings(program: Command): Config {
 
 export function settingSources(program: Command): ConfigSources {
   const dataFolder = program.opts<{ dataDir?: string }>().dataDir;
+  ensureHome(process.env);
   return { environment: process.env, arguments: dataFolder === undefined ? [] : ['--data-dir', dataFolder] };
 }
 

@@ -19,6 +19,8 @@ import { checkFolder } from './doctor/check-folder.ts';
 import { checkMasterKey } from './doctor/check-master-key.ts';
 import { checkNodes } from './doctor/check-nodes.ts';
 import { checkProxy, checkPublicUrl } from './doctor/check-outside.ts';
+import { checkReach } from './doctor/check-reach.ts';
+import { checkStores } from './doctor/check-stores.ts';
 import { checkSettings } from './doctor/check-settings.ts';
 import { diagnosing } from './doctor/diagnosis.ts';
 import type { Diagnosis } from './doctor/diagnosis.ts';
@@ -68,7 +70,7 @@ async function examine(
   const log = makeLog({ level: 'silent', pretty: false });
   say(...(await checkFolder(config)));
   const { proxy, diagnosis } = await checkProxy(config, log);
-  say(diagnosis, await checkPublicUrl(config));
+  say(diagnosis, await checkReach(config, proxy), await checkPublicUrl(config));
   const urls = await findUrls(config);
   if (!urls) {
     const { wrong } = diagnosing('database');
@@ -83,7 +85,7 @@ async function examine(
     // Only now: before, this machine's own clock was compared.
     await makeFollowDatabaseClock({ database, clock, onMoved: () => {} }).runOnce(clock.now());
     const key = await checkMasterKey(database, config);
-    say(key.diagnosis, ...(await checkNodes({ database, clock })));
+    say(key.diagnosis, ...(await checkStores({ database, clock, config })), ...(await checkNodes({ database, clock })));
     if (key.encryption)
       say(...(await checkCredentials({ database, clock, log, encryption: key.encryption, proxy, workspaceId })));
   });

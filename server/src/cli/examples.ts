@@ -44,6 +44,17 @@ const examples: Record<string, readonly string[]> = {
     'event-streams resend 01a205d1deb61da051ccde15',
     'event-streams resend 01a205d1deb61da051ccde15 --batch 01a205d1deb61da051ccde16',
   ],
+  'report-files list': ['report-files list', 'report-files list --json'],
+  'report-files create': [
+    'report-files create --from 2026-01-01 --to 2026-03-31',
+    'report-files create --from 2026-01-01 --to 2026-03-31 --attribution CLICK_THROUGH --out first-quarter.jsonl.gz',
+  ],
+  'report-files download': [
+    'report-files download 2026-01-01_2026-03-31-01a205d1deb61da051ccde15.jsonl.gz --out first-quarter.jsonl.gz',
+  ],
+  backup: ['backup --out ./carillon-monday', 'backup --out ./carillon-monday --key-out ./carillon.key'],
+  'backup verify': ['backup verify carillon-monday', 'backup verify /backup/carillon-monday --json'],
+  restore: ['restore --from ./carillon-monday', 'restore --from ./carillon-monday --campaigns resume --data-dir ./new'],
   'campaigns list': ['campaigns list', 'campaigns list --json'],
   'campaigns search': [
     'campaigns search --name spring --status SENT SENDING',
@@ -54,6 +65,11 @@ const examples: Record<string, readonly string[]> = {
   'campaigns resume': ['campaigns resume 01a205d1deb61da051ccde15'],
   'campaigns watch': ['campaigns watch 01a205d1deb61da051ccde15'],
   'campaigns stop': ['campaigns stop 01a205d1deb61da051ccde15'],
+  'campaigns winner': [
+    'campaigns winner 01a205d1deb61da051ccde15',
+    'campaigns winner 01a205d1deb61da051ccde15 --variation variation_2',
+    'campaigns winner 01a205d1deb61da051ccde15 --metric CLICKS',
+  ],
   'accounts list': ['accounts list', 'accounts list --json'],
   'accounts first-owner-link': ['accounts first-owner-link'],
   'accounts password-link': ['accounts password-link ada@example.com'],
@@ -123,8 +139,9 @@ export function leavesOf(command: Command, words: string[] = []): { path: string
   const own = { path: words.join(' '), command };
   if (command.commands.length === 0) return [own];
   const below = command.commands.flatMap((each) => leavesOf(each, [...words, each.name()]));
-  // `import` takes a file, and has a command below it.
-  return command.registeredArguments.length > 0 ? [own, ...below] : below;
+  // `import` takes a file, and has a command below it; `backup` takes options.
+  const doesSomething = words.length > 0 && command.registeredArguments.length + command.options.length > 0;
+  return doesSomething ? [own, ...below] : below;
 }
 
 export function examplesOf(path: string): readonly string[] {

@@ -9,21 +9,25 @@ export type JobBook = {
   read(): JobNote[];
   /** The jobs that failed so many times in a row that this is no accident, sorted by name. */
   findFailing(): { name: string; fault: string }[];
+  /** How often each job failed since the start, and how often in a row up to now. */
+  countFailures(): { name: string; total: number; inARow: number }[];
 };
 
 // Once is a lost connection, twice a failover.
 const tellingFailures = 3;
 
 /** Keeps the last result of each job of a process, for the node's report. */
-export function makeJobBook(): JobBook {
+export function makeJobBook({ onFailed }: { onFailed?: () => void } = {}): JobBook {
   const notes = new Map<string, JobNote>();
-  const failures = new Map<string, number>();
+  const failures = new Map<string, { total: number; inARow: number }>();
   const read = (): JobNote[] => [...notes.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
   return {
     note(name, { at, ...round }) {
       const before = notes.get(name) ?? { name, doneAt: null, done: 0, failedAt: null, fault: null };
       const now = at.toISOString();
-      failures.set(name, 'error' in round ? (failures.get(name) ?? 0) + 1 : 0);
+      const { total, inARow } = failures.get(name) ?? { total: 0, inARow: 0 };
+      if ('error' in round) onFailed?.();
+      failures.set(name, 'error' in round ? { total: total + 1, inARow: inARow + 1 } : { total, inARow: 0 });
       notes.set(
         name,
         'error' in round
@@ -33,7 +37,10 @@ export function makeJobBook(): JobBook {
     },
     read,
     findFailing: () =>
-      read().flatMap(({ name, fault }) => (failures.get(name)! < tellingFailures ? [] : [{ name, fault: fault! }])),
+      read().flatMap(({ name, fault }) =>
+        failures.get(name)!.inARow < tellingFailures ? [] : [{ name, fault: fault! }],
+      ),
+    countFailures: () => [...failures].map(([name, counted]) => ({ name, ...counted })),
   };
 }
 

@@ -4,7 +4,7 @@ import type { JobBook } from './job-book.ts';
 import type { Rest } from './rest.ts';
 
 /**
- * A background job: `runOnce` does the work that is due and returns how much it was; the loop belongs to `startDuty`.
+ * A background job: `runOnce` does the work that is due and returns how much it was; the loop belongs to `startJob`.
  */
 export type Job = {
   name: string;
@@ -17,7 +17,7 @@ export type Job = {
 export type RunningJob = {
   /** Looks now instead of at the end of the interval. */
   wake(): void;
-  /** Ends after the round under way. */
+  /** Ends after the run under way. */
   stop(): Promise<void>;
 };
 

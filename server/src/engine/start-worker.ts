@@ -7,6 +7,8 @@ import type { RetentionDays } from '../domain/retention/retention-days.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/database.ts';
 import { isDistributed } from '../storage/cluster/is-distributed.ts';
+import { makeWatchAlerts } from './alerts/watch-alerts.ts';
+import type { WatchAlertsDependencies } from './alerts/watch-alerts.ts';
 import { makeDeliverCallbacks } from './callbacks/deliver-callbacks.ts';
 import { makeNoteEventBatches } from './event-streams/note-event-batches.ts';
 import { makePostEventBatches } from './event-streams/post-event-batches.ts';
@@ -15,6 +17,7 @@ import { makeLoadCredentials } from './credentials/load-credentials.ts';
 import type { AppsOfWorkspace } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
 import type { JobBook } from './job-book.ts';
+import type { NodeMeter } from './metrics/node-meter.ts';
 import { startJob } from './job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeContinueMendedRuns } from './fan-out/continue-mended-runs.ts';
@@ -23,6 +26,7 @@ import { makePersonaliseDevices } from './fan-out/personalise-devices.ts';
 import { makeReleaseRuns } from './fan-out/release-runs.ts';
 import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
+import type { SendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { makeArchiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
@@ -82,8 +86,14 @@ export type WorkerDependencies = {
   /** How long an event waits before it is counted as a conversion. */
   conversionSettleSeconds: number;
   readReport: ReadReport;
+  /** What alerts are opened by; without it none are. */
+  alerts?: Pick<WatchAlertsDependencies, 'readConditions' | 'recheck' | 'consoleUrl'>;
   outcomes: KeptOutcomes;
   rest?: Rest | undefined;
+  /** Makes each window a step of a trace. */
+  traceWindows?: ((sendWindow: SendWindow) => SendWindow) | undefined;
+  /** Counts what is given to receivers of others. */
+  meter?: Pick<NodeMeter, 'noteCallback' | 'noteFill'> | undefined;
 };
 
 export type Worker = {
@@ -119,7 +129,11 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     interactionTokens: deps.interactionTokens,
     phoneDefaults: deps.phoneDefaults,
   });
-  const end = startJob(makeEndRuns({ database, clock }), looping);
+  const end = startJob(makeEndRuns({ database, clock, log }), looping);
+  const sendWindow = makeSendWindow({
+    ...{ database, clock, log, windowDevices: deps.windowDevices },
+    ...{ personaliseDevices, deliverToDevices, outcomes },
+  });
   const chunks = startChunkWorkers({
     database,
     clock,
@@ -128,19 +142,11 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     parallelChunks: deps.parallelChunks,
     transactionalChunks,
     rest,
-    sendWindow: makeSendWindow({
-      database,
-      clock,
-      log,
-      windowDevices: deps.windowDevices,
-      personaliseDevices,
-      deliverToDevices,
-      outcomes,
-    }),
+    sendWindow: deps.traceWindows?.(sendWindow) ?? sendWindow,
     outcomes,
     onChunkEnded: end.wake,
   });
-  const release = startJob(makeReleaseRuns({ database, wakeWorkers: chunks.wake }), looping);
+  const release = startJob(makeReleaseRuns({ database, log, wakeWorkers: chunks.wake }), looping);
   const sending = { personaliseDevices, deliverToDevices, outcomes };
   const retry = startJob(
     makeRetryDeliveries({
@@ -238,6 +244,7 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
     log,
     post: (request) => postOnce(outgoing, request),
     outcomes: deps.outcomes,
+    onAttempt: deps.meter?.noteCallback,
   });
   const callbacks = startJob(callbackJob, looping);
   const eventJob = makePostEventBatches({
@@ -248,6 +255,13 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
   const events = startJob(eventJob, looping);
   const noted = startJob(makeNoteEventBatches({ database, onNoted: events.wake }), looping);
   const emails = startJob(makeSendEmails({ database, clock, smtpClient, outcomes: deps.outcomes }), looping);
+  const emailState = smtpClient ? 'PENDING' : 'KEPT';
+  const onNotified = (): void => {
+    callbacks.wake();
+    emails.wake();
+  };
+  const alerts = deps.alerts && [makeWatchAlerts({ database, clock, log, emailState, onNotified, ...deps.alerts })];
+  const watching = (alerts ?? []).map((job) => startJob(job, looping));
   const fillJob = makeFillSegments({
     database,
     clock,
@@ -256,8 +270,9 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
     outcomes: deps.outcomes,
     owner: deps.owner,
     usersPerDay: deps.segmentUsersPerDay,
-    emailState: smtpClient ? 'PENDING' : 'KEPT',
-    onEnded() {
+    emailState,
+    onEnded(result) {
+      deps.meter?.noteFill(result);
       callbacks.wake();
       emails.wake();
       onFilled();
@@ -265,7 +280,7 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
   });
   const fills = Array.from({ length: parallelFills }, () => startJob(fillJob, looping));
   const reports = startJob(makeWriteReportFiles({ database, clock, log, readReport: deps.readReport }), looping);
-  const jobs = [...fills, callbacks, noted, events, emails, reports];
+  const jobs = [...fills, callbacks, noted, events, emails, reports, ...watching];
   return {
     wake() {
       for (const job of jobs) job.wake();

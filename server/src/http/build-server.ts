@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import Fastify from 'fastify';
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
@@ -15,23 +15,31 @@ import { answerProtocolErrors, answerUnroutable } from './answer-protocol-errors
 import { makeLazyValidators } from './lazy-validators.ts';
 import { presentDefaultError } from './present-default-error.ts';
 import { refuseMalformedRequests } from './refuse-malformed-requests.ts';
+import { beginCallTrace, endCallTrace } from './call-traces.ts';
+import type { CallTrace } from './call-traces.ts';
+import type { Tracing } from '../domain/tracing/tracing.ts';
+import { tellHeaders } from './tell-headers.ts';
 
 /** What a call turned out to be, gathered while it is handled; ends in the log and the API log. */
 export type CallFacts = {
   workspaceId?: string;
   keyId?: string;
+  /** That it created or joined. */
+  campaignId?: string;
   /** Public warnings, sent as X-SVC-Warning (decision D5). */
   warnings: string[];
   errorName?: string;
   /** Private: why it was refused. */
   errorDetail?: string;
-};
+} & CallTrace;
 
 declare module 'fastify' {
   interface FastifyRequest {
     facts: CallFacts;
     /** The body as it was sent; signatures and idempotency are over these bytes. */
     rawBody: string;
+    /** What was answered, as far as it is a text. */
+    answerText: string | undefined;
     /** The one workspace whose rows this call may reach; undefined until a credential or a console user named it. */
     boundWorkspaceId: string | undefined;
   }
@@ -40,10 +48,21 @@ declare module 'fastify' {
     isUnrecorded?: boolean;
     /** The body carries a credential: it is never logged. */
     isBodySecret?: boolean;
+    /** The answer of a call that succeeds carries a credential, or what is known of people: it is not kept either. */
+    isAnswerSecret?: boolean;
   }
 }
 
-export type CompletedCall = {
+export type CompletedCall = Call & {
+  /** Undefined for calls that carry credentials in the body. */
+  requestBody?: string;
+  /** Undefined for answers that carry credentials, and for files. */
+  responseBody?: string;
+  /** JSON of those of both sides that are on a list. */
+  headers: string;
+};
+
+type Call = {
   receivedAt: Date;
   method: string;
   /** Path without the query, which may contain secrets that a caller put there by mistake. */
@@ -52,8 +71,6 @@ export type CompletedCall = {
   status: number;
   durationMilliseconds: number;
   facts: CallFacts;
-  /** Undefined for calls that carry credentials in the body. */
-  requestBody?: string;
 };
 
 export type ServerOptions = {
@@ -67,6 +84,8 @@ export type ServerOptions = {
   described?: Partial<Description>;
   /** Receives each finished call, for the API log. */
   onCall?: (call: CompletedCall) => void;
+  /** Makes each call a step of a trace. */
+  tracing?: Tracing | undefined;
   /** Does the work of a call for this workspace: the database lets it reach no other. */
   inWorkspace?: InWorkspace;
 };
@@ -93,16 +112,19 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     // The server of `makeHttpServer` has its own, which each of its addresses needs.
     clientErrorHandler: () => undefined,
     forceCloseConnections: 'idle',
+    // A request that comes while the node stops is answered as any other: everything behind it stops later.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: answerUnroutable,
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   server.decorateRequest('facts', null as unknown as CallFacts);
   server.decorateRequest('rawBody', '');
+  server.decorateRequest('answerText', undefined);
   server.decorateRequest('boundWorkspaceId', undefined);
   if (options.inWorkspace) bindHandlers(server as unknown as FastifyInstance, options.inWorkspace);
-  server.addHook('onRequest', async (request) => {
-    request.facts = { warnings: [] };
+  server.addHook('onRequest', async (request, reply) => {
+    request.facts = { warnings: [], ...beginCallTrace(options.tracing, { request, reply }) };
   });
   refuseMalformedRequests(server as unknown as FastifyInstance, { serviceDomain: options.serviceDomain });
   // Response schemas describe; present.ts alone decides what is sent. A serializer built from a schema would drop
@@ -115,14 +137,20 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   server.setNotFoundHandler((_request, reply) =>
     reply.code(404).send({ code: 404, status: 'error', reason: 'Page not found. Please recheck the URL' }),
   );
+  server.addHook('onSend', async (request, _reply, payload) => {
+    if (typeof payload === 'string') request.answerText = payload;
+    return payload;
+  });
   server.addHook('onResponse', async (request, reply) => {
-    const call = toCompletedCall(request, {
-      status: reply.statusCode,
-      milliseconds: reply.elapsedTime,
-      now: options.clock.now(),
-    });
+    const call = toCall(request, { reply, now: options.clock.now() });
     logCall(options.log, call);
-    if (request.routeOptions.config.isUnrecorded !== true) options.onCall?.(call);
+    endCallTrace(call.facts, {
+      ...call,
+      ...call.facts,
+      workspaceId: call.facts.workspaceId,
+      errorName: call.facts.errorName,
+    });
+    if (request.routeOptions.config.isUnrecorded !== true) options.onCall?.(withBothSides(call, { request, reply }));
   });
   const { serviceDomain } = options;
   const described = { headerPrefix: 'SVC', version: '0.0.0', serviceDomain, ...options.described };
@@ -154,34 +182,45 @@ function bindHandlers(server: FastifyInstance, inWorkspace: InWorkspace): void {
   });
 }
 
-function toCompletedCall(
-  request: FastifyRequest,
-  answer: { status: number; milliseconds: number; now: Date },
-): CompletedCall {
-  const path = request.url.split('?', 1)[0]!;
+function toCall(request: FastifyRequest, { reply, now }: { reply: FastifyReply; now: Date }): Call {
+  const milliseconds = reply.elapsedTime;
   return {
-    receivedAt: new Date(answer.now.getTime() - answer.milliseconds),
+    receivedAt: new Date(now.getTime() - milliseconds),
     method: request.method,
-    path,
+    path: request.url.split('?', 1)[0]!,
     route: request.routeOptions.url ?? '(unknown)',
-    status: answer.status,
-    durationMilliseconds: answer.milliseconds,
+    status: reply.statusCode,
+    durationMilliseconds: milliseconds,
     facts: request.facts ?? { warnings: [] },
-    ...(request.rawBody === '' || request.routeOptions.config.isBodySecret === true
-      ? {}
-      : { requestBody: request.rawBody }),
   };
 }
 
-function logCall(log: Logger, call: CompletedCall): void {
+type Sides = { request: FastifyRequest; reply: FastifyReply };
+
+function withBothSides(call: Call, { request, reply }: Sides): CompletedCall {
+  const { rawBody, answerText } = request;
+  const { config } = request.routeOptions;
+  const isAnswerSecret = config.isAnswerSecret === true && reply.statusCode < 400;
+  return {
+    ...call,
+    ...(rawBody === '' || config.isBodySecret === true ? {} : { requestBody: rawBody }),
+    ...(answerText === undefined || isAnswerSecret ? {} : { responseBody: answerText }),
+    headers: tellHeaders({ request: request.headers, response: reply.getHeaders() }),
+  };
+}
+
+function logCall(log: Logger, call: Call): void {
   const line = {
     method: call.method,
     route: call.route,
     status: call.status,
     ms: Math.round(call.durationMilliseconds * 10) / 10,
     workspace: call.facts.workspaceId,
+    campaign: call.facts.campaignId,
     error: call.facts.errorName,
     detail: call.facts.errorDetail,
+    requestId: call.facts.requestId,
+    traceId: call.facts.trace?.traceId,
   };
   if (call.status >= 500) log.error(line, 'call failed');
   else log.info(line, 'call answered');

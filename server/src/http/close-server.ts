@@ -1,28 +1,51 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
+export type CloseServer = {
+  /** From here on each answer says that its connection ends: who keeps connections opens them elsewhere. Goes on accepting. */
+  endConnections(): void;
+  /** Takes no new connection, and resolves when every request has been answered, or the limit has passed. */
+  close(limit: { maxMilliseconds: number }): Promise<void>;
+};
+
+// A caller that connects says something at once; a browser or a proxy that opens ahead may not for a minute.
+const maxSilentMilliseconds = 1000;
+// The loop takes one connection a turn; a flood of them must not hold the stop.
+const maxAcceptingMilliseconds = 500;
+const quietMilliseconds = 0.2;
+
 /**
- * Makes the stop of a server that does not listen yet. It takes no new connection, and resolves when every request has been
- * answered. Node ends the connections that wait for a further request when it begins to close, and two kinds it does not: those
- * on which nothing was said, which browsers and proxies open ahead, and those whose response was under way. What is not whole
- * or not answered by the limit is cut off: Node, once it closes, no longer looks for requests that take too long, and one
- * client that sends half a head would hold the stop of the node.
+ * Makes the stop of a server that does not listen yet. Whoever is connected is answered: connections that wait to be accepted
+ * are taken before the port is given up, because that resets them, and a proxy repeats no POST that it has sent. Node ends the
+ * connections that wait for a further request when it begins to close, and two kinds it does not: those on which nothing was
+ * said, which browsers and proxies open ahead, and those whose response was under way. What is not whole or not answered by
+ * the limit is cut off: Node, once it closes, no longer looks for requests that take too long, and one client that sends half
+ * a head would hold the stop of the node.
  */
-export function makeCloseServer(server: FastifyInstance): (limit: { maxMilliseconds: number }) => Promise<void> {
-  const open = new Set<Socket>();
+export function makeCloseServer(server: FastifyInstance): CloseServer {
+  const { server: listener } = server;
+  /** With the time since which it is open. */
+  const open = new Map<Socket, number>();
   /** In the order in which they will be sent: a client may ask again before it is answered. */
   const answering = new Map<Socket, ServerResponse[]>();
+  let accepted = 0;
+  let isEnding = false;
   let isClosing = false;
-  server.server.on('connection', (socket) => {
-    if (isClosing) socket.destroy();
-    open.add(socket);
+  listener.on('connection', (socket) => {
+    accepted += 1;
+    open.set(socket, performance.now());
     socket.once('close', () => open.delete(socket));
   });
-  server.server.on('request', ({ socket }, response: ServerResponse) => {
-    const responses = answering.get(socket);
-    if (responses) responses.push(response);
-    else answering.set(socket, [response]);
+  // Before the one that answers: the head says whether the connection is kept.
+  listener.prependListener('request', ({ socket }, response: ServerResponse) => {
+    const responses = answering.get(socket) ?? [];
+    // Node ends the connection behind the first that keeps it no longer, and with it those that were to follow.
+    if (isEnding && responses.length > 0) responses.at(-1)!.shouldKeepAlive = true;
+    if (isEnding) response.shouldKeepAlive = false;
+    answering.set(socket, [...responses, response]);
     response.once('close', () => {
       const left = answering.get(socket)!.filter((other) => other !== response);
       if (left.length > 0) answering.set(socket, left);
@@ -33,17 +56,50 @@ export function makeCloseServer(server: FastifyInstance): (limit: { maxMilliseco
       }
     });
   });
-  return async ({ maxMilliseconds }) => {
-    const limit = setTimeout(() => server.server.closeAllConnections(), maxMilliseconds);
-    isClosing = true;
-    try {
-      const closed = server.close();
-      for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
-      // Node ends the connection behind the first that keeps it no longer, and with it those that were to follow.
-      for (const responses of answering.values()) responses.at(-1)!.shouldKeepAlive = false;
-      await closed;
-    } finally {
-      clearTimeout(limit);
+
+  function endConnections(): void {
+    isEnding = true;
+    for (const responses of answering.values()) responses.at(-1)!.shouldKeepAlive = false;
+  }
+
+  /** Ends with a turn of the loop in which nobody came, and so short that hardly anybody can have come since it looked. */
+  async function takeWaiting(): Promise<void> {
+    const end = performance.now() + maxAcceptingMilliseconds;
+    for (let turnedAt = performance.now(); turnedAt < end;) {
+      const before = accepted;
+      // The first may be of a turn that has looked already.
+      await setImmediate();
+      const lookedAt = performance.now();
+      await setImmediate();
+      turnedAt = performance.now();
+      if (accepted === before && turnedAt - lookedAt < quietMilliseconds) return;
     }
+  }
+
+  async function endSilent(): Promise<void> {
+    const findSilent = () => [...open].filter(([socket]) => socket.bytesRead === 0);
+    for (let silent = findSilent(); silent.length > 0; silent = findSilent()) {
+      const latest = performance.now() - maxSilentMilliseconds;
+      for (const [socket, openedAt] of silent) if (openedAt <= latest) socket.destroy();
+      await wait(10);
+    }
+  }
+
+  return {
+    endConnections,
+    async close({ maxMilliseconds }) {
+      const limit = setTimeout(() => listener.closeAllConnections(), maxMilliseconds);
+      try {
+        endConnections();
+        await takeWaiting();
+        isClosing = true;
+        const ended = once(listener, 'close');
+        // In the turn in which nobody waited: Fastify gives the port up some turns later.
+        listener.close();
+        await Promise.all([ended, server.close(), endSilent()]);
+      } finally {
+        clearTimeout(limit);
+      }
+    },
   };
 }

@@ -30,11 +30,19 @@ export function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new ServiceError('BODY_MALFORMED', { detail: (error as Error).message });
+    throw new ServiceError('BODY_MALFORMED', { detail: describeFault(error as SyntaxError) });
   }
   assertHarmless(text);
   return value;
 }
+
+/** What the parser says, without what it quotes of the text: a password may stand there, and the log keeps this. */
+function describeFault({ message }: SyntaxError): string {
+  return message.replace(/(?:, )?(?:\.\.\.)?"[^]*" is not valid JSON$/, '') || 'not JSON';
+}
+
+// A name may be as long as the body.
+const maxShownCharacters = 100;
 
 /** One pass over text that is known to be JSON; a stack frame holds the member names of an open object. */
 function assertHarmless(text: string): void {
@@ -48,7 +56,7 @@ function assertHarmless(text: string): void {
       if (names && isMemberName(text, end + 1)) {
         const name = JSON.parse(text.slice(index, end + 1)) as string;
         if (name === '__proto__' || name === 'constructor') throw malformed(`member ${name} is not allowed`);
-        if (names.has(name)) throw malformed(`member ${name} appears twice`);
+        if (names.has(name)) throw malformed(`member ${name.slice(0, maxShownCharacters)} appears twice`);
         names.add(name);
         if ((members += 1) > maximumMembers) throw malformed(`more than ${maximumMembers} members`);
       }

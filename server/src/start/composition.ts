@@ -3,6 +3,7 @@ import type { SimulatorPlace } from '../engine/delivery/simulator/start-simulato
 import type { Rest } from '../engine/rest.ts';
 import type { DeliveryEndpoints } from '../engine/delivery/delivery-endpoints.ts';
 import type { OutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
+import type { Tracing } from '../domain/tracing/tracing.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import type { Config } from './config.ts';
@@ -18,6 +19,8 @@ export type Composition = {
   rest: Rest | undefined;
   /** How the internet is called; directly where there is none. */
   proxy: OutgoingProxy | undefined;
+  /** Undefined where no traces are asked for. */
+  tracing: Tracing | undefined;
   clock: Clock;
   log: Logger;
   installation: OpenInstallation;

@@ -8,6 +8,7 @@ import { parseProxyNetwork } from '../http/caller-address.ts';
 import type { TrustedProxies } from '../http/caller-address.ts';
 import { settings } from './settings-table.ts';
 import type { Setting } from './settings-table.ts';
+import { ensureHome } from './ensure-home.ts';
 
 type Settings = typeof settings;
 type ValueOf<S extends Setting> = S extends { kind: 'integer' }
@@ -78,6 +79,9 @@ export function readConfig(sources: ConfigSources): Config {
   return config;
 }
 
+// It is not limited how often one is tried.
+const minMetricsTokenCharacters = 16;
+
 /** What only makes sense together. @throws ConfigError */
 function requireTogether(config: Config): void {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcFirstRole, oidcDomains, passwordSignIn } = config;
@@ -98,6 +102,10 @@ function requireTogether(config: Config): void {
     throw new ConfigError(
       'CARILLON_KEEP_RUNS_DAYS must be at least CARILLON_KEEP_LEDGER_DAYS: rows of the ledger belong to runs.',
     );
+  if (config.metricsHost !== undefined && config.metricsPort === undefined)
+    throw new ConfigError('CARILLON_METRICS_HOST needs CARILLON_METRICS_PORT.');
+  if (config.metricsToken !== undefined && config.metricsToken.length < minMetricsTokenCharacters)
+    throw new ConfigError(`CARILLON_METRICS_TOKEN takes at least ${minMetricsTokenCharacters} characters.`);
   proxySettingsOf(config);
   const isPooled = config.databasePooler === 'transaction';
   if (isPooled && (config.databaseUrl === undefined || config.databaseDirectUrl === undefined))
@@ -140,7 +148,15 @@ export function retentionOf(config: Config): RetentionDays {
 
 /** The settings as the process sees them; its variables and arguments are read only here. */
 export function readProcessConfig(): Config {
+  ensureHome(process.env);
   return readConfig({ environment: process.env, arguments: process.argv.slice(2) });
+}
+
+/** Whether OpenTelemetry's own variables ask for traces: they name where these go, and nothing switches them off. */
+export function isTracingAsked(environment: Record<string, string | undefined> = process.env): boolean {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment;
+  if (!all && !traces) return false;
+  return environment['OTEL_SDK_DISABLED']?.toLowerCase() !== 'true' && environment['OTEL_TRACES_EXPORTER'] !== 'none';
 }
 
 /** Variables of the settings that differ from their defaults: their names, for a report that leaves the machine. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { ConsoleAccountDependencies } from '../app/accounts/account-dependencies.ts';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
+import { makeCampaignTotals } from '../app/campaigns/campaign-totals.ts';
 import { makeConsoleCalls } from '../app/console/console-calls.ts';
 import { makeConsoleCampaigns } from '../app/console/console-campaigns.ts';
 import { makeConsoleDeliveries } from '../app/console/console-deliveries.ts';
@@ -11,6 +12,7 @@ import { makeConsoleSegments } from '../app/console/console-segments.ts';
 import { makeConsoleSettings } from '../app/console/console-settings.ts';
 import { makeConsoleSystem } from '../app/console/console-system.ts';
 import { makeConsoleUsers } from '../app/console/console-users.ts';
+import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { InteractionReports } from '../app/interactions/interaction-reports.ts';
 import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
@@ -27,7 +29,7 @@ import type { VendorHeaders } from '../http/vendor-headers.ts';
 import { carillonVersion } from './carillon-version.ts';
 import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
-import { listChangedSettings, phoneDefaultsOf } from './config.ts';
+import { listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
 import { deliveryOptions } from './engine.ts';
 import { readMachine } from './read-machine.ts';
 import type { Readiness } from './readiness.ts';
@@ -43,11 +45,12 @@ export type ConsoleParts = {
   vendorHeaders: VendorHeaders;
   limits: SegmentLimits;
   interactions: InteractionReports;
+  interactionTokens: InteractionTokens;
 };
 
 /** The console's routes with what they show. */
 export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts): RouteFamily {
-  const { config, clock, installation } = composition;
+  const { config, clock, log, installation } = composition;
   const { callDatabase, acrossWorkspaces, encryption } = installation;
   const { accounts, company, phones, sandbox, readyCurl, vendorHeaders, interactions } = parts;
   const { findTroubles } = parts.readiness;
@@ -65,6 +68,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     company,
     passwordSignIn: config.passwordSignIn,
     publicUrl: config.publicUrl,
+    log,
     overview: makeConsoleOverview({ database: acrossWorkspaces, clock, readyCurl, findTroubles, isSandbox, limits }),
     measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     composer: { ...useCases, limits: limits.authoring },
@@ -87,6 +91,14 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
       readMachine: () => readMachine(installation.embedded && installation.dataFolder),
       installation: describeInstallation(composition),
     }),
+    places: { ...useCases, totals: makeCampaignTotals(useCases), interactionTokens: parts.interactionTokens },
+    alerts: {
+      ...useCases,
+      emailState: config.smtpUrl === undefined ? 'KEPT' : 'PENDING',
+      consoleUrl: config.publicUrl,
+    },
+    streams: useCases,
+    metrics: { database: acrossWorkspaces, clock },
     vendorHeaders,
     users: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
     segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
@@ -102,5 +114,6 @@ function describeInstallation({ config, installation }: Composition) {
     role: config.role,
     isEmbedded: installation.embedded !== undefined,
     changedSettings: listChangedSettings(config),
+    retentionDays: retentionOf(config),
   };
 }

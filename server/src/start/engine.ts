@@ -1,16 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
+import { makeReadConditions } from '../app/alerts/read-conditions.ts';
+import { recheckCredentials } from '../app/credentials/recheck-credentials.ts';
 import { conversionSettleSeconds, sandboxConversionSettleSeconds } from '../domain/campaigns/limits.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
+import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
 import { makeDelivery } from '../engine/delivery/deliver.ts';
 import type { DeliveryOptions } from '../engine/delivery/deliver.ts';
 import { makeSmtpClient } from '../engine/email/smtp-client.ts';
 import { makeReportNode } from '../engine/housekeeping/report-node.ts';
 import type { JobBook } from '../engine/job-book.ts';
+import { measureDelivery } from '../engine/metrics/measure-delivery.ts';
+import type { NodeMeter } from '../engine/metrics/node-meter.ts';
+import { makeReportMinutes } from '../engine/metrics/report-minutes.ts';
 import { makeKeptOutcomes } from '../engine/keep-outcomes.ts';
 import { startJob } from '../engine/job.ts';
 import type { RunningJob } from '../engine/job.ts';
 import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
+import { makeTraceSends } from '../engine/tracing/make-trace-sends.ts';
 import { startWorker } from '../engine/start-worker.ts';
 import type { Worker } from '../engine/start-worker.ts';
 import { carillonVersion } from './carillon-version.ts';
@@ -21,15 +28,23 @@ import { countConnections } from './count-connections.ts';
 import { makeReadReport } from './read-report.ts';
 import type { Readiness } from './readiness.ts';
 
-export type NodeParts = { phones: SandboxPhones | undefined; readiness: Readiness; book: JobBook; nodeId: string };
+export type NodeParts = {
+  phones: SandboxPhones | undefined;
+  readiness: Readiness;
+  book: JobBook;
+  meter: NodeMeter;
+  nodeId: string;
+};
 
 /** The part of a node that sends. */
 export async function startEngine(
   composition: Composition,
-  { phones, readiness, book, nodeId }: NodeParts,
+  { phones, readiness, book, meter, nodeId }: NodeParts,
 ): Promise<Worker> {
-  const { config, proxy, clock, log, installation, started } = composition;
-  const delivery = makeDelivery(deliveryOptions(composition, phones));
+  const { config, proxy, tracing, clock, log, installation, started } = composition;
+  const measured = measureDelivery(makeDelivery(deliveryOptions(composition, phones)), meter);
+  const traces = tracing && makeTraceSends(tracing);
+  const delivery = traces?.traceDelivery(measured) ?? measured;
   started.push({ stop: () => delivery.close() });
   const outcomes = makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) });
   readiness.watch(() => {
@@ -39,6 +54,8 @@ export async function startEngine(
   const worker = await startWorker({
     outcomes,
     rest: composition.rest,
+    meter,
+    traceWindows: traces?.traceWindows,
     database: installation.acrossWorkspaces,
     databaseUrl: installation.sessionUrl,
     clock,
@@ -62,6 +79,18 @@ export async function startEngine(
     segmentUsersPerDay: config.segmentUsersPerDay,
     abbreviation: config.headerPrefix,
     readReport: makeReadReport(installation.acrossWorkspaces),
+    alerts: {
+      readConditions: makeReadConditions({ database: installation.acrossWorkspaces, clock }),
+      recheck: (of) =>
+        recheckCredentials(
+          {
+            ...{ database: installation.acrossWorkspaces, clock, encryption: installation.encryption },
+            ask: makeAskProvider(deliveryOptions(composition, phones)),
+          },
+          of,
+        ),
+      consoleUrl: config.publicUrl,
+    },
     conversionSettleSeconds: config.mode === 'sandbox' ? sandboxConversionSettleSeconds : conversionSettleSeconds,
   });
   started.push(worker);
@@ -85,7 +114,7 @@ export function deliveryOptions(composition: Composition, phones: SandboxPhones 
 /** Reports this node immediately and then every few seconds; stopping removes the report. */
 export async function startReporter(
   composition: Composition,
-  { phones, book, nodeId, findUrl }: NodeParts & { findUrl: () => string | undefined },
+  { phones, book, meter, nodeId, findUrl }: NodeParts & { findUrl: () => string | undefined },
 ): Promise<RunningJob & { report(): Promise<unknown> }> {
   const { config, clock, log, installation, started } = composition;
   const { acrossWorkspaces: database, encryption } = installation;
@@ -100,6 +129,8 @@ export async function startReporter(
   const job = makeReportNode({ database, clock, encryption, node, book, findUrl });
   await job.runOnce(clock.now());
   const reporter = startJob(job, { clock, log, book });
+  const minutes = makeReportMinutes({ database, clock, meter, nodeId, seesQueues: config.role !== 'api' });
+  started.push(startJob(minutes, { clock, log, book, rest: composition.rest }));
   started.push({
     async stop() {
       await reporter.stop();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { makeCallRecorder } from '../app/api-log/call-recorder.ts';
 import type { CallRecorder } from '../app/api-log/call-recorder.ts';
+import type { NodeMeter } from '../engine/metrics/node-meter.ts';
 import { buildServer, requestMilliseconds } from '../http/build-server.ts';
 import type { CompletedCall, RouteFamily } from '../http/build-server.ts';
 import { makeCloseServer } from '../http/close-server.ts';
@@ -8,23 +8,29 @@ import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
 import type { Readiness } from './readiness.ts';
-import { StartError } from './start-errors.ts';
+import { toPortTaken } from './to-port-taken.ts';
+
+type ServedParts = {
+  families: RouteFamily[];
+  readiness: Readiness;
+  calls: CallRecorder;
+  meter: Pick<NodeMeter, 'noteCall'>;
+};
 
 /** Listens for requests and logs the calls; returns the address to call. @throws StartError PORT_TAKEN */
 export async function startHttpServer(
-  { config, clock, log, rest, installation, started }: Composition,
-  { families, readiness }: { families: RouteFamily[]; readiness: Readiness },
+  { config, clock, log, rest, tracing, installation, started }: Composition,
+  { families, readiness, calls, meter }: ServedParts,
 ): Promise<string> {
-  const calls = makeCallRecorder({ database: installation.acrossWorkspaces, clock, log });
-  started.push(calls);
   const server = await buildServer(
     {
       ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain },
       described: { ...{ publicUrl: config.publicUrl, headerPrefix: config.headerPrefix }, version: carillonVersion },
-      inWorkspace: installation.inWorkspace,
+      ...{ tracing, inWorkspace: installation.inWorkspace },
       onCall(call) {
         if (call.facts.errorName === 'STORAGE_REFUSES_WRITES') readiness.noteRefusedWrite();
         calls.record(toRecordedCall(call));
+        meter.noteCall({ ...call, errorName: call.facts.errorName });
       },
     },
     families,
@@ -35,30 +41,22 @@ export async function startHttpServer(
   started.push({
     async stop() {
       readiness.noteStopping();
+      closeServer.endConnections();
       await new Promise((resolve) => setTimeout(resolve, config.shutdownDelaySeconds * 1000));
-      await closeServer({ maxMilliseconds: requestMilliseconds });
+      await closeServer.close({ maxMilliseconds: requestMilliseconds });
     },
   });
   return config.publicUrl ?? address;
 }
 
 async function listen(server: Awaited<ReturnType<typeof buildServer>>, config: Config): Promise<string> {
+  const { host, port } = config;
   try {
-    const address = await server.listen({ host: config.host, port: config.port });
+    const address = await server.listen({ host, port });
     // A wildcard address is no address to call.
     return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw new StartError(
-        'PORT_TAKEN',
-        `Port ${config.port} on ${config.host} is taken; choose another with --port.`,
-        error,
-      );
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
-      throw new StartError('PORT_TAKEN', `Port ${config.port} on ${config.host} cannot be used: ${message}.`, error);
-    }
-    throw error;
+    throw await toPortTaken(error, { host, port, flag: '--port' });
   }
 }
 
@@ -76,5 +74,7 @@ function toRecordedCall(call: CompletedCall): Parameters<CallRecorder['record']>
     errorDetail: call.facts.errorDetail ?? null,
     warnings: call.facts.warnings,
     requestBody: call.requestBody ?? null,
+    responseBody: call.responseBody ?? null,
+    headers: call.headers,
   };
 }

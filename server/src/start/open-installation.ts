@@ -149,7 +149,8 @@ function givenDatabase({ databaseUrl, databaseOwnerUrl }: Config) {
   return databaseUrl === undefined ? undefined : { url: databaseUrl, ownerUrl: databaseOwnerUrl };
 }
 
-async function startOwnDatabase(
+/** The embedded database of a data folder, which is made where it is missing. */
+export async function startOwnDatabase(
   dataFolder: string,
   { log, stopRequested, onWaiting }: { log: Logger; stopRequested: AbortSignal; onWaiting: (() => void) | undefined },
 ): Promise<EmbeddedPostgres> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createStartLink } from '../app/accounts/create-start-link.ts';
+import { makeCallRecorder } from '../app/api-log/call-recorder.ts';
 import { readConnectionBudget } from '../app/console/read-connection-budget.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
 import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
@@ -7,14 +8,17 @@ import { makeReadyCurl } from '../app/sandbox/make-ready-curl.ts';
 import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
 import { startJob } from '../engine/job.ts';
 import { makeJobBook } from '../engine/job-book.ts';
+import { makeNodeMeter } from '../engine/metrics/node-meter.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
 import { startCompanySignIn } from './company-sign-in.ts';
 import type { Composition } from './composition.ts';
 import { startEngine, startReporter } from './engine.ts';
 import { startHttpServer } from './http-server.ts';
+import { startMetrics } from './metrics.ts';
 import { findJobTroubles, makeReadiness } from './readiness.ts';
 import { makeRoutes } from './routes.ts';
 import { prepareDemo, refuseDemoData, startPhones } from './sandbox.ts';
+import { startScheduledBackups } from './scheduled-backups.ts';
 import type { StartBlock } from './start-block.ts';
 
 export type RunningNode = {
@@ -35,9 +39,12 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   /** What is known only once it listens. */
   const begun: { url?: string; demo?: DemoWorkspace; isDone: boolean } = { isDone: false };
   readiness.watch(() => (begun.isDone ? [] : [{ name: 'starting' }]));
-  const parts = { phones, readiness, book: makeJobBook(), nodeId: randomBytes(9).toString('base64url') };
+  const meter = makeNodeMeter({ clock });
+  const book = makeJobBook({ onFailed: meter.noteFailedJob });
+  const parts = { phones, readiness, book, meter, nodeId: randomBytes(9).toString('base64url') };
   readiness.watch(() => findJobTroubles(parts.book));
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
+  if (worker) startScheduledBackups(composition, book);
   stopRequested.throwIfAborted();
   const reporter = await startReporter(composition, { ...parts, findUrl: () => begun.url });
   const onClockStopped = (): void => {
@@ -60,10 +67,13 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
   const findDemo = (): DemoWorkspace | undefined => begun.demo;
   const company = config.role === 'worker' ? undefined : await startCompanySignIn(composition);
-  const shown = { accounts, company, phones, findDemo, readiness, readyCurl, clockListener };
-  const families = makeRoutes(composition, shown);
+  const calls = makeCallRecorder({ database, clock, log });
+  started.push(calls);
+  const shown = { accounts, company, phones, findDemo, readiness, readyCurl, clockListener, calls };
+  const metrics = await startMetrics(composition, { meter, book, readiness });
+  const families = [...makeRoutes(composition, { ...shown, meter }), ...metrics.families];
   stopRequested.throwIfAborted();
-  const url = await startHttpServer(composition, { families, readiness });
+  const url = await startHttpServer(composition, { families, readiness, calls, meter });
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
   const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
   const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
@@ -83,6 +93,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
     block: {
       url,
       console: isSandbox ? await createConsoleLink() : `${url}/console/`,
+      metrics: metrics.url,
       workspaceId: demo?.workspaceId,
       dbName: demo?.dbName,
       keys: demo?.keys,

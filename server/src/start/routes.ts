@@ -6,10 +6,12 @@ import { makeEnsureToday } from '../app/data/ensure-today.ts';
 import { makeInteractionReports } from '../app/interactions/interaction-reports.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { makeAdmitPush } from '../app/push/admit-push.ts';
+import type { CallRecorder } from '../app/api-log/call-recorder.ts';
 import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
 import { makeTokenBatches } from '../app/tokens/token-batches.ts';
+import type { NodeMeter } from '../engine/metrics/node-meter.ts';
 import { measureContent } from '../engine/fan-out/measure-content.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { RouteFamily } from '../http/build-server.ts';
@@ -17,6 +19,7 @@ import { appRoutes } from '../http/apps/routes.ts';
 import { businessEventRoutes } from '../http/business-events/routes.ts';
 import { campaignRoutes } from '../http/campaigns/routes.ts';
 import { dataRoutes } from '../http/data/routes.ts';
+import { docsRoutes } from '../http/docs/routes.ts';
 import { eventStreamRoutes } from '../http/event-streams/routes.ts';
 import { explainRoutes } from '../http/explain/routes.ts';
 import { healthRoutes } from '../http/health/routes.ts';
@@ -26,6 +29,7 @@ import { pushRoutes } from '../http/push/routes.ts';
 import { apiFaultHook } from '../http/sandbox/api-fault-hook.ts';
 import { sandboxBrowserRoutes } from '../http/sandbox/browser-page.ts';
 import { sandboxRoutes } from '../http/sandbox/routes.ts';
+import { homeRoute } from '../http/home-route.ts';
 import { segmentRoutes } from '../http/segments/routes.ts';
 import { reportRoutes } from '../http/stats/report-routes.ts';
 import { statsRoutes } from '../http/stats/routes.ts';
@@ -41,6 +45,8 @@ export type RouteParts = Pick<ConsoleParts, 'accounts' | 'company' | 'phones' | 
   /** Undefined until it is seeded, and in production. */
   findDemo: () => DemoWorkspace | undefined;
   clockListener: ClockListener;
+  calls: CallRecorder;
+  meter: Pick<NodeMeter, 'noteCommit'>;
 };
 
 const projectFolder = join(import.meta.dirname, '..', '..', '..');
@@ -52,7 +58,7 @@ const projectFolder = join(import.meta.dirname, '..', '..', '..');
 export function makeRoutes(composition: Composition, parts: RouteParts): RouteFamily[] {
   const { config, clock, installation } = composition;
   const { acrossWorkspaces, encryption } = installation;
-  const { phones, findDemo, readiness, clockListener } = parts;
+  const { phones, findDemo, readiness, clockListener, calls, meter } = parts;
   const health = healthRoutes({ ...readiness, proxyState: composition.proxy?.state });
   if (config.role === 'worker') return [health];
 
@@ -69,14 +75,16 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     ...{ database: acrossWorkspaces, clock, tokens: interactionTokens },
     keptDays: config.keepInteractionsDays,
   });
-  const sandbox = phones && makeSandbox(composition, { phones, findDemo, clockListener });
+  const sandbox = phones && makeSandbox(composition, { phones, findDemo, clockListener, calls });
   const families = [
+    homeRoute,
+    docsRoutes(join(projectFolder, 'docs', 'dist')),
     health,
     tokenRoutes({ ...across, wait, batches: makeTokenBatches(across) }),
     pushRoutes({
       ...across,
       admitPush: makeAdmitPush(across),
-      acceptPush: makeAcceptPush(across),
+      acceptPush: makeAcceptPush({ ...across, onCommit: meter.noteCommit }),
       measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     }),
     dataRoutes({ ...deps, ensureToday: makeEnsureToday(across), erasureDelayHours: config.erasureDelayHours }),
@@ -90,7 +98,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     liveActivityRoutes(deps),
     eventStreamRoutes(deps),
     interactionRoutes({ vendorHeaders, interactions }),
-    makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, sandbox }),
+    makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, interactionTokens, sandbox }),
   ];
   if (!sandbox) return families;
   const { publicUrl, serviceDomain, host } = config;

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { CallRecorder } from '../app/api-log/call-recorder.ts';
 import { makeApiFaults } from '../app/sandbox/api-faults.ts';
 import { makeClockAdvance } from '../app/sandbox/make-clock-advance.ts';
 import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
@@ -61,12 +62,13 @@ export type SandboxParts = {
   phones: SandboxPhones;
   findDemo: () => DemoWorkspace | undefined;
   clockListener: ClockListener;
+  calls: CallRecorder;
 };
 
 /** What the stand-in's own routes and the console take to control it. */
 export function makeSandbox(
   { clock, log, installation, started }: Composition,
-  { phones, findDemo, clockListener }: SandboxParts,
+  { phones, findDemo, clockListener, calls }: SandboxParts,
 ): SandboxDependencies {
   const { acrossWorkspaces: database } = installation;
   const clockAdvance = makeClockAdvance({ database, clock, log, ...clockListener, pause: (time) => setTimeout(time) });
@@ -80,6 +82,6 @@ export function makeSandbox(
     apiFaults: makeApiFaults(),
     waitForMessage: phones.waitForMessage,
     clockAdvance,
-    resetDemo: (note) => resetDemoWorkspace({ ...reset, settlePhones: phones.settle }, note),
+    resetDemo: (note) => resetDemoWorkspace({ ...reset, settlePhones: phones.settle, settleCalls: calls.settle }, note),
   };
 }

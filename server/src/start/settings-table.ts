@@ -2,6 +2,8 @@ import { inboxMessages } from '../domain/sandbox/limits.ts';
 import { fileUsersPerDay } from '../domain/segments/limits.ts';
 import { lateSendMinutes } from '../domain/timing/limits.ts';
 import { erasureDelayHours } from '../domain/users/limits.ts';
+import { metricsSettings } from './metrics-settings.ts';
+import { backupSettings } from './backup-settings.ts';
 import { outgoingSettings } from './outgoing-settings.ts';
 import { retentionSettings } from './retention-settings.ts';
 
@@ -142,6 +144,7 @@ export const settings = {
     default: [],
     sentence: 'Networks (CIDR, comma-separated) that outgoing calls may reach although they are not public.',
   },
+  ...metricsSettings,
   ...outgoingSettings,
   logLevel: {
     kind: 'choice',
@@ -286,6 +289,7 @@ export const settings = {
     sentence: 'Newest messages the sandbox inbox keeps.',
   },
   ...retentionSettings,
+  ...backupSettings,
   seed: {
     kind: 'integer',
     variable: 'CARILLON_SEED',

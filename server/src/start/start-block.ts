@@ -4,6 +4,8 @@ import type { ShownDemoKeys } from '../app/sandbox/find-demo-workspace.ts';
 export type StartBlock = {
   url: string;
   console: string;
+  /** On a port of their own. */
+  metrics: string | undefined;
   workspaceId: string | undefined;
   dbName: string | undefined;
   /** Undefined of a demo whose seed was not kept. */
@@ -28,6 +30,7 @@ export function formatStartLine(block: StartBlock): string {
     dbName: block.dbName ?? null,
     keys: block.keys ?? null,
     inbox: block.inbox ?? null,
+    ...(block.metrics === undefined ? {} : { metrics: block.metrics }),
     databaseUrl: block.databaseUrl,
   });
 }
@@ -38,6 +41,7 @@ export function formatStartBlock(block: StartBlock): string {
     ['Console', block.console],
     ['API base', `${block.url}  (reference at ${block.url}/docs)`],
   ];
+  if (block.metrics) lines.push(['Metrics', block.metrics]);
   if (block.workspaceId) lines.push(['Workspace', `${block.workspaceId}  (database name ${block.dbName})`]);
   if (block.keys) {
     for (const [kind, secret] of Object.entries(block.keys))

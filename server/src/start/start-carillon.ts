@@ -3,9 +3,11 @@ import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts'
 import { makeOutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
 import { makeLog } from '../log.ts';
 import type { Logger } from '../log.ts';
+import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
-import { proxySettingsOf } from './config.ts';
+import { isTracingAsked, proxySettingsOf } from './config.ts';
 import type { Config } from './config.ts';
+import { startTracing } from './tracing.ts';
 import { openInstallation } from './open-installation.ts';
 import type { RunningNode } from './roles.ts';
 
@@ -38,10 +40,16 @@ export async function startCarillon(
   const log = makeLog({ level: config.logLevel, pretty: process.stderr.isTTY === true });
   const proxy = makeOutgoingProxy(proxySettingsOf(config), log);
   const started: Composition['started'] = [];
+  const node = { version: carillonVersion, role: config.role, mode: config.mode };
+  log.info(node, 'node starts');
+  const tracing = isTracingAsked() ? await startTracing(config) : undefined;
+  if (tracing) started.push(tracing);
   let stopped: Promise<void> | undefined;
   const stopParts = async (): Promise<void> => {
+    log.info('node stops');
     for (const part of started.toReversed())
       await part.stop().catch((error: unknown) => log.error({ err: error }, 'stop failed'));
+    log.info('node stopped');
   };
   // A signal and a fault may both ask for it.
   const stop = (): Promise<void> => (stopped ??= stopParts());
@@ -49,16 +57,21 @@ export async function startCarillon(
     // Loaded while the database is waited for; a start that cannot be is mostly told before.
     const loadRoles = () => import('./roles.ts');
     let loading: ReturnType<typeof loadRoles> | undefined;
-    const onWaiting = (): void => void (loading ??= loadRoles());
+    const onWaiting = (): void => {
+      loading ??= loadRoles();
+      // Whoever waits for it below hears of its fault; until then nobody does, which would end the process without a word.
+      loading.catch(() => {});
+    };
     const installation = await openInstallation(config, { clock, log, stopRequested, onWaiting });
     started.push({ stop: installation.close });
     const { startRoles } = await (loading ?? loadRoles());
-    const node = await startRoles({
+    const roles = await startRoles({
       config,
       providers,
       simulatorsRunIn,
       rest,
       proxy,
+      tracing,
       clock,
       log,
       installation,
@@ -66,7 +79,8 @@ export async function startCarillon(
       stopRequested,
     });
     stopRequested.throwIfAborted();
-    return { ...node, databaseExited: installation.embedded?.exited, log, stop };
+    log.info({ url: roles.block.url }, 'node is ready');
+    return { ...roles, databaseExited: installation.embedded?.exited, log, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,7 +1,11 @@
 import { ConfigError } from './config.ts';
+import { BackupRefusedError } from '../app/backup/backup-files.ts';
+import { BackupNotWrittenError } from '../app/backup/make-backup.ts';
+import { DatabaseNotEmptyError } from '../app/backup/restore-backup.ts';
 import { WorkspaceRefusedError } from '../app/workspaces/create-workspace.ts';
 import { ProviderKeyError } from '../domain/credentials/parse-provider-key.ts';
 import { DecryptionError } from '../domain/encryption.ts';
+import { isOutage } from '../domain/outage.ts';
 import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts';
 import { NoEmbeddedPostgresError } from './embedded-postgres/binaries.ts';
 import { EmbeddedPostgresFailedError } from './embedded-postgres/cluster.ts';
@@ -45,6 +49,15 @@ export const exitCodes = {
     code: 21,
     meaning: 'The database cannot be spread over a cluster as it is; the message says what is missing.',
   },
+  BACKUP_REFUSED: {
+    code: 22,
+    meaning: 'A backup is torn, incomplete, or cannot be made of this database; the message names the file.',
+  },
+  DATABASE_NOT_EMPTY: {
+    code: 23,
+    meaning: 'The database holds something; a backup is restored into an empty one.',
+  },
+  BACKUP_NOT_WRITTEN: { code: 24, meaning: 'The folder of a backup cannot be written, or its disk is full.' },
 } as const;
 
 export type StartErrorName = keyof typeof exitCodes;
@@ -60,23 +73,8 @@ export class StartError extends Error {
   }
 }
 
-const databaseCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-  'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_ENDED',
-  'ECONNRESET',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  '28P01',
-  '28000',
-  '3D000',
-  '57P03',
-  '53300',
-]);
+// Besides an outage: this side has given up, or the database refuses who asks or does not know its name.
+const databaseCodes = new Set(['CONNECTION_ENDED', '28P01', '28000', '3D000']);
 
 /** Finds the sentence and the code for whatever ended the start. */
 export function toStartError(error: unknown): StartError {
@@ -94,11 +92,14 @@ export function toStartError(error: unknown): StartError {
     return new StartError('SCHEMA_TOO_NEW', `${message} Start that version, or restore a backup.`, error);
   }
   if (error instanceof ApplicationRolesError) return new StartError('DATABASE_NOT_PREPARED', message, error);
+  if (error instanceof BackupRefusedError) return new StartError('BACKUP_REFUSED', message, error);
+  if (error instanceof DatabaseNotEmptyError) return new StartError('DATABASE_NOT_EMPTY', message, error);
+  if (error instanceof BackupNotWrittenError) return new StartError('BACKUP_NOT_WRITTEN', message, error);
   if (error instanceof MigrationChangedError) return new StartError('SCHEMA_TOO_NEW', message, error);
   if (error instanceof DecryptionError) {
     return new StartError('MASTER_KEY_WRONG', 'The master key is not the one this database was sealed with.', error);
   }
-  if (code !== undefined && databaseCodes.has(code)) {
+  if (isOutage(error) || (code !== undefined && databaseCodes.has(code))) {
     return new StartError('DATABASE_UNREACHABLE', `The database cannot be reached: ${message}.`, error);
   }
   return new StartError('UNEXPECTED', `Carillon could not start: ${message}`, error);

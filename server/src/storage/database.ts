@@ -83,7 +83,7 @@ export function openDatabase({ acrossRole, connections, ...options }: DatabaseOp
     return makeHandle({ ...own, workspaceOf: acrossRole === undefined ? undefined : workspaceOf, acrossRole });
   }
   function makeHandle(reach: Reach): Database {
-    const tag = makeTag({ send: (query) => sendAlone(reach, query), readPages: refuse, copyFrom: refuse });
+    const tag = makeTag({ ...refusals, send: (query) => sendAlone(reach, query) });
     return Object.assign(tag, { kind: 'database' as const, reach, forWorkspace, acrossWorkspaces, end });
   }
   return makeHandle({ ...own, workspaceOf: undefined, acrossRole: undefined });
@@ -105,6 +105,8 @@ function openPools({
 function refuse(): never {
   throw new TypeError('pages are read in a transaction, and COPY needs one or a session');
 }
+
+const refusals = { readPages: refuse, copyFrom: refuse, copyTo: refuse };
 
 /** What is set for one transaction is so for a single statement only in a transaction of its own: three round trips. */
 async function sendAlone(reach: Reach, query: Query): Promise<Rows<Row[]>> {
@@ -253,9 +255,9 @@ export async function withSession<Result>(
       await connection.run(plainQuery(binding));
     }
     const tag = makeTag({
+      ...refusals,
       send: async (query) => (await connection.run(query)).rows,
       copyFrom: (text, pieces) => connection.copyFrom(text, pieces),
-      readPages: refuse,
     });
     const session = { kind: 'session' as const, connection, pool: database.reach.pool };
     return await work(Object.assign(tag, { ...session, binding: bindingOf(database.reach) }));

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { inSchemaTransaction, withSession } from './database.ts';
-import type { Database, Queryable, Session } from './database.ts';
+import type { Database, Queryable, Session, Transaction } from './database.ts';
 import { splitStatements } from './postgres/split-statements.ts';
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
@@ -59,13 +60,39 @@ export async function withSchemaLock<Result>(
   }
 }
 
+/**
+ * The migrations that are missing, up to the one named last, as a part of the caller's transaction: a restore makes the
+ * schema that its backup was of, and goes on from there.
+ *
+ * @returns their names
+ */
+export async function migrateInTransaction(
+  tx: Transaction,
+  { last, at }: { last: string | undefined; at: Date },
+): Promise<string[]> {
+  const files = (await readMigrations()).filter(({ name }) => last === undefined || name <= last);
+  await makeMigrationsTable(tx);
+  const applied = await readApplied(tx);
+  const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
+  for (const { name, text, digest } of missing) {
+    await tx.unsafe(text);
+    await noteMigration(tx, { name, digest, at });
+  }
+  return missing.map(({ name }) => name);
+}
+
+const makeMigrationsTable = (on: Queryable) => on`
+  create table if not exists schema_migrations (
+    name text primary key,
+    digest text not null,
+    applied_at timestamptz not null
+  )`;
+
+const noteMigration = (tx: Queryable, { name, digest, at }: { name: string; digest: string; at: Date }) =>
+  tx`insert into schema_migrations (name, digest, applied_at) values (${name}, ${digest}, ${at})`;
+
 async function applyMissing(session: Session, { files, at }: { files: Migration[]; at: Date }): Promise<string[]> {
-  await session`
-    create table if not exists schema_migrations (
-      name text primary key,
-      digest text not null,
-      applied_at timestamptz not null
-    )`;
+  await makeMigrationsTable(session);
   const applied = await readApplied(session);
   refuseForeign(files, applied);
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
@@ -73,18 +100,42 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
   // A new database is made at once, which takes two thirds of the time: nobody waits for its locks.
   const isAtOnce = applied.length === 0 && !cluster;
   for (const some of isAtOnce ? [missing] : missing.map((file) => [file])) {
-    await inSchemaTransaction(session, async (tx) => {
-      // A cluster changes the shards of a table over several connections at a time, and after that takes no function, type or
-      // role in the same transaction; one after the other it takes all.
-      if (cluster) await tx`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`;
-      for (const { name, text, digest } of some) {
-        // One by one there: a cluster takes no change of a distributed table in a message with others.
-        for (const statement of cluster ? splitStatements(text) : [text]) await tx.unsafe(statement);
-        await tx`insert into schema_migrations (name, digest, applied_at) values (${name}, ${digest}, ${at})`;
-      }
-    });
+    await withoutHoldingUp(() =>
+      inSchemaTransaction(session, async (tx) => {
+        await tx`select set_config('lock_timeout', ${`${lockMilliseconds}ms`}, true)`;
+        // A cluster changes the shards of a table over several connections at a time, and after that takes no function, type or
+        // role in the same transaction; one after the other it takes all.
+        if (cluster) await tx`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`;
+        for (const { name, text, digest } of some) {
+          // One by one there: a cluster takes no change of a distributed table in a message with others.
+          for (const statement of cluster ? splitStatements(text) : [text]) await tx.unsafe(statement);
+          await noteMigration(tx, { name, digest, at });
+        }
+      }),
+    );
   }
   return missing.map((file) => file.name);
+}
+
+// A change of a table waits for whoever reads it, and everybody who comes later waits for the change.
+const lockMilliseconds = 1_000;
+const betweenMilliseconds = 2_000;
+/** Ten minutes: longer than an export or a backup of a database that is migrated while nodes serve should take. */
+const maxTries = 200;
+
+/**
+ * Does a change of the schema again until it gets its tables within a second: nodes that serve are held up no longer than that, and
+ * go on in between. SQLSTATE lock_not_available.
+ */
+async function withoutHoldingUp(change: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await change();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== '55P03' || tries === maxTries) throw error;
+      await setTimeout(betweenMilliseconds);
+    }
+  }
 }
 
 /**
@@ -100,9 +151,17 @@ export async function findMissingMigrations(database: Database): Promise<string[
   return files.map(({ name }) => name).filter((name) => !applied.some((row) => row.name === name));
 }
 
-function readApplied(on: Queryable) {
-  return on<{ name: string; digest: string }[]>`select name, digest from schema_migrations order by name`;
+/** What a database holds, oldest first. A table of tens of rows. */
+export function readApplied(on: Queryable) {
+  return on<AppliedDigest[]>`select name, digest from schema_migrations order by name`;
 }
+
+/** @throws SchemaTooNewError, MigrationChangedError for a backup of a database that this version cannot have made */
+export async function refuseForeignMigrations(applied: readonly AppliedDigest[]): Promise<void> {
+  refuseForeign(await readMigrations(), applied);
+}
+
+export type AppliedDigest = { name: string; digest: string };
 
 type Migration = { name: string; text: string; digest: string };
 
@@ -116,7 +175,7 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-function refuseForeign(files: Migration[], applied: readonly { name: string; digest: string }[]): void {
+function refuseForeign(files: Migration[], applied: readonly AppliedDigest[]): void {
   for (const row of applied) {
     const file = files.find((candidate) => candidate.name === row.name);
     if (!file) throw new SchemaTooNewError(row.name);
@@ -126,6 +185,18 @@ function refuseForeign(files: Migration[], applied: readonly { name: string; dig
       );
     }
   }
+}
+
+/**
+ * Holds migrations off until this transaction ends, and does not wait for one: a change of a table would wait behind a
+ * backup that has read it, and everybody else behind that change.
+ *
+ * @returns false when one is under way
+ */
+export async function holdMigrationsOff(tx: Transaction): Promise<boolean> {
+  const [row] = await tx<{ isHeld: boolean }[]>`
+    select pg_try_advisory_xact_lock_shared(${schemaLock}) as "isHeld"`;
+  return row!.isHeld;
 }
 
 /** Brings the job queue's own schema (`graphile_worker`) up to date; several nodes may do so at once. */

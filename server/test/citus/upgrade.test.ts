@@ -153,14 +153,15 @@ async function describeShards(database: Database): Promise<Record<string, unknow
   return described;
 }
 
-/** As one text, without what depends on how it came about: its order, and the names that PostgreSQL gives to indexes. */
+/** As one text, without what depends on how it came about: its order, the names that PostgreSQL gives to indexes, and
+ * whether rows of before were checked, as they are when they are copied. */
 const shardDescription = `
   select concat_ws(E'\n',
     (select string_agg(format('%%s %%s %%s %%s', attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid)), E'\n' order by attname)
       from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
       where attrelid = '%1$s'::regclass and attnum > 0 and not attisdropped),
-    (select string_agg(pg_get_constraintdef(oid), E'\n' order by contype, pg_get_constraintdef(oid))
-      from pg_constraint where conrelid = '%1$s'::regclass and contype <> 'n'),
+    (select string_agg(definition, E'\n' order by contype, definition)
+      from pg_constraint, replace(pg_get_constraintdef(oid), ' NOT VALID', '') as definition where conrelid = '%1$s'::regclass and contype <> 'n'),
     (select string_agg(definition, E'\n' order by definition)
       from pg_index, regexp_replace(pg_get_indexdef(indexrelid), ' INDEX [^ ]+', ' INDEX') as definition
       where indrelid = '%1$s'::regclass),

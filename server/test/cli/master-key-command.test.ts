@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { fullTest } from '../full-test.ts';
 import { makeClock } from '../../src/clock.ts';
 import { listPushSecrets } from '../../src/app/keys/list-push-secrets.ts';
 import { makeEncryption, masterKeyIdOf } from '../../src/domain/encryption.ts';
@@ -47,7 +48,7 @@ async function storeAnswers(): Promise<void> {
   await installation.close();
 }
 
-test('a rotation that is killed goes on when it is run again, while the node serves', async () => {
+fullTest('a rotation that is killed goes on when it is run again, while the node serves (FULL=1)', async () => {
   await storeAnswers();
   const push = async (campaignName: string) =>
     (

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
@@ -46,9 +47,17 @@ async function diagnose(environment: Record<string, string>, ...parameters: stri
 }
 
 describe('the doctor', () => {
-  const all = ['settings', 'data folder', 'disk', 'proxy', 'public URL', 'database', 'clock', 'migrations'].concat(
-    ...['connections', 'master key', 'nodes', 'queues', 'credentials'],
-  );
+  const all = [
+    'settings',
+    'data folder',
+    'disk',
+    'proxy',
+    'reach',
+    'public URL',
+    'database',
+    'clock',
+    'migrations',
+  ].concat(...['connections', 'master key', 'extensions', 'partitions', 'nodes', 'queues', 'backups', 'credentials']);
   const allGood = Object.fromEntries(all.map((check) => [check, 'good']));
 
   test('finds a running sandbox well, by transactions that cannot write', async () => {
@@ -84,6 +93,27 @@ describe('the doctor', () => {
       'carillon: Wrong: settings, proxy, master key.\n',
     ]);
     expect(around.lines.every(({ state, todo }) => (state === 'good') === (todo === null))).toBe(true);
+  });
+
+  test('tells extensions and days that are missing, with what to do', async () => {
+    const [{ day }] = (await bundle.database`
+      select to_char(max(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')), 'YYYYMMDD') as day
+      from pg_inherits where inhparent = 'events'::regclass`) as unknown as [{ day: string }];
+    await bundle.database`drop extension pg_trgm cascade`;
+    await bundle.database`drop table ${bundle.database(`events_${day}`)}`;
+    const { states, lines } = await diagnose({});
+    expect(states).toMatchObject({ extensions: 'attention', partitions: 'attention' });
+    const of = (name: string) => lines.find(({ check }) => check === name)!;
+    expect(of('extensions')).toMatchObject({
+      found: 'Without pg_trgm searches for names and tags of campaigns read all of them.',
+      todo: 'Create them and their indexes as docs/operations.md says.',
+    });
+    expect(of('partitions').found).toBe('events have no partition for tomorrow.');
+    // The statements of the page make it whole again, as often as they are sent.
+    const page = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+    const statements = /```sql\n(create extension[^`]+)```/.exec(page)![1]!;
+    await bundle.database.unsafe(statements);
+    expect((await diagnose({})).states).toMatchObject({ extensions: 'good', partitions: 'attention' });
   });
 
   test('makes neither folder nor table where nothing is', async () => {

@@ -1,7 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeReportFile } from '../../src/cli/write-report-file.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { runCommand, runProcess } from './run-command.ts';
@@ -57,4 +60,47 @@ test('a campaign that is paused is watched no longer: it waits for somebody', as
   await bundle.database`update campaigns set status = 'PAUSED', status_reason = 'Somebody said so' where id = ${cid}`;
   const watched = await runCommand(bundle, ['campaigns', 'watch', cid]);
   expect(watched).toMatchObject({ code: 0, stdout: `Campaign   ${cid}\nStatus     PAUSED: Somebody said so\n` });
+});
+
+test('a report file is asked for, waited for and written, with its size and SHA-256; its signature opens it', async () => {
+  const cid = await pushNow('Reported campaign');
+  await runCommand(bundle, ['campaigns', 'watch', cid]);
+  const out = join(folder, 'report.jsonl.gz');
+  const today = new Date().toISOString().slice(0, 10);
+  const days = ['--from', today, '--to', today];
+  const made = await runCommand(bundle, ['report-files', 'create', ...days, '--out', out]);
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('is READY\n')]);
+  const told = Object.fromEntries(made.stdout.split('\n').map((line) => line.split(/ {2,}/)));
+  const bytes = await readFile(out);
+  expect(told).toMatchObject({ Written: out, Bytes: String(bytes.length) });
+  expect(told['SHA-256']).toBe(createHash('sha256').update(bytes).digest('hex'));
+  const lines = gunzipSync(bytes).toString().trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).campaign_name)).toContain('Reported campaign');
+  const read = await fetch(`${bundle.url}${told.Path}`, { headers: { Signature: told.Signature } });
+  expect(Buffer.from(await read.arrayBuffer())).toEqual(bytes);
+  expect((await fetch(`${bundle.url}${told.Path}`, { headers: { Signature: '0'.repeat(64) } })).status).toBe(401);
+
+  const listed = await runCommand(bundle, ['report-files', 'list', '--json']);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ file: told.File, state: 'READY', bytes: String(bytes.length) });
+  const again = join(folder, 'again.gz');
+  const written = await runCommand(bundle, ['report-files', 'download', told.File!, '--out', again, '--json']);
+  expect(JSON.parse(written.stdout)).toEqual({
+    ...{ file: told.File, out: again, bytes: bytes.length, sha256: told['SHA-256'] },
+  });
+  expect(await readFile(again)).toEqual(bytes);
+});
+
+test('a report file that is not there, or of too many days, is refused, and a file that is cut leaves nothing', async () => {
+  const out = join(folder, 'none.gz');
+  const unknown = await runCommand(bundle, ['report-files', 'download', 'none', '--out', out]);
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('no such file, or it is gone')]);
+  const days = ['--from', '2026-01-01', '--to', '2026-04-02'];
+  const many = await runCommand(bundle, ['report-files', 'create', ...days]);
+  expect([many.code, many.stderr]).toEqual([2, expect.stringContaining('must be at most 90 days after start_date')]);
+  const pieces = (async function* () {
+    yield Buffer.from('half');
+  })();
+  await expect(writeReportFile({ bytes: 8, pieces }, out)).rejects.toThrow('8 bytes, and 4 could be read');
+  expect(await readdir(folder)).not.toContain('none.gz');
+  expect(await readdir(folder)).not.toContain('none.gz.part');
 });

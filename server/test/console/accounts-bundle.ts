@@ -1,10 +1,12 @@
 import { makeApiFaults } from '../../src/app/sandbox/api-faults.ts';
+import { randomBytes } from 'node:crypto';
 import type { InjectOptions } from 'fastify';
 import type { ConsoleAccountDependencies } from '../../src/app/accounts/account-dependencies.ts';
 import { createStartLink } from '../../src/app/accounts/create-start-link.ts';
 import type { CompanySignInUseCases } from '../../src/app/accounts/company-sign-in.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { documentedAuthoringLimits } from '../../src/app/campaigns/authoring-dependencies.ts';
+import { makeCampaignTotals } from '../../src/app/campaigns/campaign-totals.ts';
 import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
 import { makeConsoleCampaigns } from '../../src/app/console/console-campaigns.ts';
 import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
@@ -25,9 +27,11 @@ import type { Clock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import type { Encryption } from '../../src/domain/encryption.ts';
 import type { Permission, Role } from '../../src/domain/accounts/roles.ts';
+import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { consoleRoutes } from '../../src/http/console/routes.ts';
+import { readConfig, retentionOf } from '../../src/start/config.ts';
 import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { inTransaction } from '../../src/storage/database.ts';
@@ -51,7 +55,9 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const log = makeLog({ level: 'silent', pretty: false });
+  const logLines: Record<string, unknown>[] = [];
+  const write = (line: string): void => void logLines.push(JSON.parse(line) as Record<string, unknown>);
+  const log = makeLog({ level: 'info', pretty: false }, { write });
   const encryption = makeEncryption(Buffer.alloc(32, 7));
   const accounts: ConsoleAccountDependencies = {
     database,
@@ -135,8 +141,19 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       clock,
       findTroubles: async () => [],
       readMachine: async () => ({ uptimeSeconds: 5, memoryBytes: 1, runtime: 'Node', platform: 'here', disk: null }),
-      installation: { version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] },
+      installation: {
+        ...({ version: '1.2.3', mode: 'production', role: 'all', isEmbedded: false, changedSettings: [] } as const),
+        retentionDays: retentionOf(readConfig({ environment: {}, arguments: [] })),
+      },
     }),
+    places: {
+      database,
+      totals: makeCampaignTotals({ database, clock }),
+      interactionTokens: makeInteractionTokens(randomBytes(32)),
+    },
+    alerts: { database, clock, emailState: 'KEPT' as const, consoleUrl: undefined },
+    metrics: { database, clock },
+    streams: { database, clock, encryption },
     vendorHeaders: makeVendorHeaders('SVC'),
     users: makeConsoleUsers({ database, clock, erasureDelayHours: 24 }),
     segments: makeConsoleSegments({
@@ -149,6 +166,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     company: options.company?.({ database, clock, encryption }),
     passwordSignIn: options.passwordSignIn ?? 'everyone',
     publicUrl: undefined,
+    log,
     staticFolder: '/nowhere',
     isSecure: true,
   };
@@ -191,9 +209,11 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   return {
     ...test,
     clock,
+    accounts,
     workspaceId,
     routes,
     recorded,
+    logLines,
     call,
     createStartLink: () => createStartLink(accounts),
     /** Makes the first owner with the start's link. @returns the cookie */

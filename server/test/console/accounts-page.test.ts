@@ -78,4 +78,44 @@ describeScreen('people and roles in Chromium', () => {
     await first.context.close();
     await second.context.close();
   });
+
+  test('drafts are there after a session that ended, and gone after signing out', async () => {
+    const { page, context } = await console.openSession();
+    const builder = `${console.home}/segments/new/filter`;
+    const composer = `${console.home}/campaigns/new`;
+    const drafts = () =>
+      page.evaluate(() => {
+        const kept = Object.keys((globalThis as any).localStorage);
+        return kept.filter((key) => /^carillon\.(filter|campaign)\./.test(key)).length;
+      });
+    const signIn = async () => {
+      const code = (await console.bundle.carillon.createConsoleLink()).split('#sign-in=')[1];
+      await context.request.post(`${console.bundle.url}/console/api/session`, { data: { code } });
+    };
+    await page.goto(builder);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Secret plans');
+    await page.goto(composer);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Secret sale');
+    await expect.poll(drafts).toBe(2);
+
+    await context.clearCookies();
+    await page.goto(builder);
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    expect(await drafts()).toBe(2);
+    await signIn();
+    await page.goto(builder);
+    await page.getByText('Your draft in this browser is shown.').waitFor();
+    await page.goto(composer);
+    await page.getByText('What you wrote in this browser is shown.').waitFor();
+
+    await page.getByRole('button', { name: 'Console', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    expect(await drafts()).toBe(0);
+    await signIn();
+    await page.goto(builder);
+    await page.getByRole('textbox', { name: 'Name' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('');
+    await context.close();
+  }, 60_000);
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
+import { signIn as useCase } from '../../src/app/accounts/sign-in.ts';
 import { mayDo, permissions, roles } from '../../src/domain/accounts/roles.ts';
 import { goodPassword, makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
@@ -86,6 +87,27 @@ describe('signing in', () => {
       expect(answer.body).toEqual(answers[0]!.body);
       expect(answer.headers['set-cookie']).toBeUndefined();
     }
+  });
+
+  test('while the password is changed opens no session that outlives the change', async () => {
+    const cookie = await bundle.createOwner();
+    const { database, clock, accounts } = bundle;
+    const passwords = {
+      ...accounts.passwords,
+      // The change comes between the comparison and the session.
+      async matches(password: string, stored: string | undefined) {
+        const isRight = await accounts.passwords.matches(password, stored);
+        const body = { current: goodPassword, password: 'another long sentence' };
+        expect((await bundle.call('PUT', 'own/password', { cookie, body })).status).toBe(204);
+        return isRight;
+      },
+    };
+    const caller = { address: '203.0.113.9', userAgent: '' };
+    await expect(useCase({ database, clock, passwords }, { ...credentials, caller })).rejects.toMatchObject({
+      code: 'ACCOUNT_SIGN_IN_FAILED',
+    });
+    expect((await session(cookie)).status).toBe(200);
+    expect(await database`select count(*) as sessions from console_sessions`).toEqual([{ sessions: 1 }]);
   });
 
   test('the eleventh attempt in ten minutes from one address is refused, right or wrong; another address still comes in', async () => {
@@ -192,7 +214,9 @@ describe('roles', () => {
 
   test('a request from another site changes nothing, whatever cookies came along', async () => {
     const cookie = await bundle.createOwner();
-    for (const { method, url } of bundle.routes.filter((route) => route.method !== 'GET')) {
+    const changing = bundle.routes.filter((route) => route.method !== 'GET');
+    expect(changing.length).toBeGreaterThan(50);
+    for (const { method, url } of changing) {
       const path = url.replace('/console/api/', '').replace(/:[A-Za-z]+/g, '0'.repeat(24));
       for (const headers of [
         { 'sec-fetch-site': 'cross-site' },

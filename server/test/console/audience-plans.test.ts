@@ -3,6 +3,13 @@ import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filt
 import type { Queryable } from '../../src/storage/database.ts';
 import { countAudienceDevices, countAudienceUsers } from '../../src/storage/campaigns/audience.ts';
 import type { CountedAudience } from '../../src/storage/campaigns/audience.ts';
+import {
+  countFilterUsersIn,
+  countUsersIn,
+  listSomeFilterUsers,
+  listTextsBeginning,
+} from '../../src/storage/segments/filter-samples.ts';
+import { findNamingValues } from '../../src/storage/segments/named-values.ts';
 import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
 import { withinTime } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';
@@ -142,4 +149,47 @@ test('names of attributes are those of texts and numbers, and of other types tha
     limit: 500,
   });
   expect(plans[0]).not.toMatch(/Seq Scan on (users|identifiers)/);
+});
+
+test.each<[string, (tx: Queryable) => Promise<unknown>, string]>([
+  [
+    'texts that begin so',
+    (tx) => listTextsBeginning(tx, { workspaceId, attribute: 'city', prefix: 'ci', limit: 20 }),
+    'identifiers_pkey',
+  ],
+  [
+    'values that name somebody',
+    (tx) =>
+      findNamingValues(tx, {
+        workspaceId,
+        meaning: { kind: 'attribute', attribute: 'u_em', type: 'string' },
+        values: ['u_em1', 'nobody'],
+      }),
+    'identifiers_pkey',
+  ],
+  [
+    'customer ids that name somebody',
+    (tx) => findNamingValues(tx, { workspaceId, meaning: { kind: 'customer-id' }, values: ['person-1', 'nobody'] }),
+    'users_workspace_id_bucket_customer_id',
+  ],
+])('%s are looked up in an index, however many users there are', async (_name, statement, index) => {
+  const plans: string[] = [];
+  await statement(collectPlans(bundle.application.forWorkspace(workspaceId), plans));
+  expect(plans[0]).toContain(index);
+  expect(plans[0]).not.toMatch(/Seq Scan on (users|identifiers)/);
+});
+
+test('some buckets are counted alone, and a few users end the search for them', async () => {
+  const audience = { workspaceId, ...ofVips(), buckets: [232, 208] };
+  const of = (bucket: number) =>
+    Array.from({ length: users }, (_, index) => index + 1).filter((n) => n % 256 === bucket);
+  expect(await countUsersIn(bundle.database, { workspaceId, buckets: [232, 208] })).toBe(
+    of(232).length + of(208).length,
+  );
+  const vips = [...of(232), ...of(208)].filter((number) => number % 1000 === 0).length;
+  expect(vips).toBeGreaterThan(0);
+  expect(await countFilterUsersIn(bundle.database, audience as never)).toBe(vips);
+  const found = await listSomeFilterUsers(bundle.database, { ...audience, limit: 3 } as never);
+  expect(found).toHaveLength(3);
+  expect(found.every(({ customerId }) => customerId.endsWith('000'))).toBe(true);
 });

@@ -22,12 +22,23 @@ const draftBody = {
   scheduling_details: { delivery_type: 'ASAP' },
 };
 
+const ofCity = (city: string) => ({
+  filter_operator: 'and',
+  filters: [{ filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'in', value: city }],
+});
+
 /** Posted, and nothing is changed by them but the own session, and what a phone tells of its messages. */
 const readings = [
   'POST /sandbox/messages/:id/:kind',
   'POST /composer/check',
   'POST /composer/audience',
   'POST /campaigns/search',
+  'POST /segments/filter/words',
+  'POST /segments/filter/count',
+  'POST /segments/filter/sample',
+  'POST /segments/unmatched',
+  'POST /views/campaigns',
+  'DELETE /views/campaigns/:id',
   'POST /preview',
   'POST /invitation',
   'POST /session',
@@ -46,12 +57,23 @@ async function addObjects(): Promise<void> {
   await campaign('a', { status: 'ACTIVE', type: 'PERIODIC' });
   await campaign('b', { status: 'PAUSED', type: 'PERIODIC' });
   await campaign('2', { status: 'SENT', type: 'ONE_TIME' });
+  await campaign('6', { status: 'ACTIVE', type: 'PERIODIC' });
+  await database`
+    update campaigns set variants = '{"locales": [], "percents": [50, 50], "contents": [[{}], [{}]]}' where id = ${idOf('6')}`;
+  await database`
+    insert into campaign_templates (id, workspace_id, name, parts, created_by, created_at, updated_at)
+    values (${idOf('7')}, ${workspaceId}, 'Monthly', ${database.json(draftBody)}, 'bench', ${at}, ${at})`;
   await database`
     insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, expiry_days, expires_at,
       archived_at, created_by, created_at, updated_at)
     select id, ${workspaceId}, id, 'FILE', state, 'API', 'u_em', 'string', 30, '2026-06-01', archived::timestamptz, 'bench',
       ${at}, ${at}
     from (values (${idOf('c')}, 'READY', null), (${idOf('d')}, 'ARCHIVED', '2026-02-28')) as given (id, state, archived)`;
+  await database`
+    insert into segments (id, workspace_id, name, kind, state, source, included_filters, description, filters_digest, created_by,
+      created_at, updated_at)
+    values (${idOf('8')}, ${workspaceId}, 'Of filters', 'FILTER', 'READY', 'CONSOLE', ${database.json(ofCity('Porto'))}, 'In Porto.',
+      sha256('Porto'), 'bench', ${at}, ${at})`;
   await database`
     insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, state, not_before, status,
       counted_users, requested_by, created_at, ended_at)
@@ -60,6 +82,10 @@ async function addObjects(): Promise<void> {
   await database`
     insert into callbacks (id, workspace_id, operation_id, url, body, state, attempts, created_at, ended_at)
     values (${idOf('f')}, ${workspaceId}, ${idOf('e')}, 'https://example.com/', '{}', 'DELIVERED', 1, ${at}, ${at})`;
+  await database`
+    insert into event_streams (id, workspace_id, url, events, user_attributes, device_attributes, secret_sealed,
+      created_at, updated_at)
+    values (${idOf('7')}, ${workspaceId}, 'https://shop.example.com/events', '{delivered}', '{}', '{}', '', ${at}, ${at})`;
   await database`
     insert into mails (id, workspace_id, recipients, subject, body, state, attempts, created_at, ended_at)
     values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
@@ -128,6 +154,11 @@ function goodCalls({
     'POST /campaigns/:id/resume': { path: `campaigns/${idOf('b')}/resume` },
     'POST /campaigns/:id/stop': { path: `campaigns/${idOf('a')}/stop` },
     'POST /campaigns/:id/clone': { path: `campaigns/${idOf('2')}/clone` },
+    'PUT /campaigns/:id/winner': { path: `campaigns/${idOf('6')}/winner`, body: { variation: 2 } },
+    'POST /campaigns/:id/template': { path: `campaigns/${idOf('2')}/template`, body: { name: 'Kept' } },
+    'PATCH /templates/:id': { path: `templates/${idOf('7')}`, body: { name: 'Renamed' } },
+    'DELETE /templates/:id': { path: `templates/${idOf('7')}` },
+    'POST /templates/:id/use': { path: `templates/${idOf('7')}/use` },
     'POST /campaigns': { path: 'campaigns', body: draftBody },
     'PATCH /campaigns/:id': { path: `campaigns/${draftId}`, body: { basic_details: { name: 'Changed draft' } } },
     'POST /campaigns/:id/publish': { path: `campaigns/${draftId}/publish` },
@@ -162,6 +193,8 @@ function goodCalls({
       path: 'settings',
       body: { ...settings, name: 'Changed', minimumDelay: 'none', zoneAttribute: 'time_zone', controlGroup: 'none' },
     },
+    'PUT /alerts/settings': { path: 'alerts/settings', body: { webhookUrl: '', emails: [], mutedKinds: ['job'] } },
+    'POST /alerts/test': { path: 'alerts/test' },
     'POST /sandbox/clock': { path: 'sandbox/clock', body: { advanceSeconds: 60 } },
     'PUT /sandbox/faults': { path: 'sandbox/faults', body: { fcm: { status: 503 } } },
     'POST /sandbox/devices': {
@@ -173,6 +206,7 @@ function goodCalls({
     'POST /sandbox/empty': { path: 'sandbox/empty' },
     'POST /callbacks/:id/resend': { path: `callbacks/${idOf('f')}/resend` },
     'POST /mails/:id/resend': { path: `mails/${idOf('5')}/resend` },
+    'POST /event-streams/:id/resend': { path: `event-streams/${idOf('7')}/resend`, body: {} },
     'GET /webhook-secret': { path: 'webhook-secret' },
     'POST /segments/fetch': {
       path: 'segments/fetch',
@@ -184,6 +218,14 @@ function goodCalls({
         expiryDays: 30,
         fileUrl: 'https://example.com/file.csv',
       },
+    },
+    'POST /segments/filter': {
+      path: 'segments/filter',
+      body: { name: 'Of a city', included_filters: ofCity('Lisbon') },
+    },
+    'PUT /segments/:id/filter': {
+      path: `segments/${idOf('8')}/filter`,
+      body: { name: 'Of another city', included_filters: ofCity('Faro') },
     },
     'POST /segments/:id/archive': { path: `segments/${idOf('c')}/archive` },
     'POST /segments/:id/unarchive': { path: `segments/${idOf('d')}/unarchive` },
@@ -250,6 +292,9 @@ test('no change on the console is left without its line of the audit log', async
   await bundle.call('POST', 'session/password', { body: { email: 'olga@example.com', password: goodPassword } });
   const [newest] = (await bundle.call('GET', 'own/sessions', { cookie })).body.sessions;
   await addObjects();
+  await bundle.database`
+    insert into alert_settings (workspace_id, emails, updated_at)
+    values (${workspaceId}, '{ops@example.com}', ${clock.now()})`;
   const stored = await bundle.call('POST', `credentials?workspaceId=${workspaceId}`, { cookie, body: webPush });
   expect(stored.status).toBe(200);
   const draft = await bundle.call('POST', `campaigns?workspaceId=${workspaceId}`, { cookie, body: draftBody });

@@ -26,7 +26,7 @@ const draftBody = {
 };
 
 /** What the walk meets: a push that was sent, a campaign that recurs, a file segment, a callback and an email. */
-async function fill(): Promise<{ campaignId: string; userId: string; deviceRowId: string }> {
+async function fill(): Promise<{ campaignId: string; comparedId: string; userId: string; deviceRowId: string }> {
   const { database, workspaceId } = bundle;
   // A device whose provider refuses it.
   const headers = bundle.basic();
@@ -43,6 +43,31 @@ async function fill(): Promise<{ campaignId: string; userId: string; deviceRowId
       created_by: 'ada',
     },
   });
+  // First: the newest messages are those of the other.
+  const push = { push: { android: { basic_details: texts } } };
+  const compared = {
+    ...draftBody,
+    created_by: 'ada',
+    basic_details: { name: 'Said in two ways', platforms: ['ANDROID'] },
+    campaign_content: {
+      variation_details: {
+        ...{ no_of_variations: 2, distribution_type: 'MANUAL' },
+        manual_distribution_percentage: { variation_1: 50, variation_2: 50 },
+      },
+      content: { default: { variation_1: push, variation_2: push } },
+    },
+    control_group_details: { is_campaign_control_group_enabled: true, campaign_control_group_percentage: 99 },
+    conversion_goal_details: {
+      goals: [{ goal_name: 'Order', goal_event_name: 'order placed', is_primary_goal: true }],
+    },
+  };
+  const own = bundle.basic(bundle.keys.campaigns);
+  const { id: comparedId } = (await bundle.call('POST', '/v5/campaigns', { headers: own, body: compared })).json().data;
+  const published = { headers: own, body: { action: 'PUBLISH' } };
+  await bundle.call('PATCH', `/v5/campaigns/${comparedId}/status`, published);
+  await until(
+    async () => (await database`select 1 from runs where campaign_id = ${comparedId} and status = 'SENT'`).length > 0,
+  );
   const { cid } = (
     await bundle.push({
       campaignName: 'Spring sale',
@@ -53,7 +78,7 @@ async function fill(): Promise<{ campaignId: string; userId: string; deviceRowId
       conversionGoals: [{ name: 'Order', eventName: 'order placed' }],
     })
   ).json();
-  await until(async () => (await database`select 1 from campaigns where status = 'SENT'`).length > 0);
+  await until(async () => (await database`select 1 from campaigns where id = ${cid} and status = 'SENT'`).length > 0);
   const at = new Date();
   for (const letter of ['a', 'b'])
     await database`
@@ -84,12 +109,12 @@ async function fill(): Promise<{ campaignId: string; userId: string; deviceRowId
   const [phone] = await database<{ id: string; userId: string }[]>`
     select devices.id, devices.user_id as "userId" from devices join users on users.id = devices.user_id and users.bucket = devices.bucket
     where users.customer_id = 'ada' and platform = 'ANDROID'`;
-  return { campaignId: cid, userId: phone!.userId, deviceRowId: phone!.id };
+  return { campaignId: cid, comparedId, userId: phone!.userId, deviceRowId: phone!.id };
 }
 
 test('every answer of the console is what its shape says: no member too many, and none missing', async () => {
-  const { workspaceId } = bundle;
-  const { campaignId, userId, deviceRowId } = await fill();
+  const { workspaceId, database } = bundle;
+  const { campaignId, comparedId, userId, deviceRowId } = await fill();
   const answers = await holdAnswers();
   const faults: string[] = [];
 
@@ -111,6 +136,7 @@ test('every answer of the console is what its shape says: no member too many, an
 
   // Signing in, and accounts.
   await ask('GET entrance');
+  await ask('GET places', { query: { q: 'spring' } });
   await ask('GET session');
   const invited = await ask('POST invitations', { body: { email: 'olga@example.com', role: 'analyst' } });
   await ask('POST invitations', { body: { email: 'nobody@example.com', role: 'analyst' } });
@@ -127,6 +153,11 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('PUT accounts/:id/role', { ...account, body: { role: 'marketer' } });
   await ask('POST accounts/:id/disable', account);
   await ask('POST accounts/:id/enable', account);
+  await bundle.call('PUT', `/console/api/accounts/${account.params.id}/role`, {
+    headers: { cookie },
+    body: { role: 'owner' },
+  });
+  await ask('GET owners');
 
   // Users and their devices.
   const user = { params: { id: userId } };
@@ -140,6 +171,7 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('GET people/for-tests');
   await ask('GET people/:id/timeline', user);
   await ask('GET overview/people');
+  await ask('GET overview/first-steps');
 
   // Campaigns, and what phones tell of them.
   await ask('GET overview');
@@ -149,9 +181,23 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('POST campaigns/search', { body: { limit: 10, page: 1 } });
   for (const what of ['', '/progress', '/results', '/timeline', '/runs'])
     await ask(`GET campaigns/:id${what}`, campaign);
+  await database`
+    insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
+      count, first_at)
+    values (${workspaceId}, 5, ${comparedId}, ${idOf('4')}, 'CLICK', ${idOf('4')}, 'IOS', array['\\x00'::bytea], 1, now())`;
+  await ask('GET campaigns/:id/reports', { params: { id: comparedId }, query: { kind: 'CLICK' } });
+  await ask('GET campaigns/:id/figures', { params: { id: comparedId }, query: { attribution: 'TOTAL_CONVERSIONS' } });
+  await ask('PUT campaigns/:id/winner', { params: { id: comparedId }, body: { variation: null } });
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  await ask('GET calendar', { query: { view: 'week', date: tomorrow } });
   for (const [action, letter] of Object.entries({ pause: 'a', resume: 'a', stop: 'b' }))
     await ask(`POST campaigns/:id/${action}`, { params: { id: idOf(letter) } });
   await ask('POST campaigns/:id/clone', campaign);
+  const template = await ask('POST campaigns/:id/template', { ...campaign, body: { name: 'Kept' } });
+  await ask('GET templates');
+  await ask('POST templates/:id/use', { params: { id: template.id } });
+  await ask('POST views/campaigns', { body: { name: 'Drafts', search: 'view=drafts' } });
+  await ask('GET views/campaigns');
   await ask('GET composer');
   await ask('POST composer/check', { body: draftBody });
   await ask('POST composer/check', { body: { ...draftBody, campaign_content: {} } });
@@ -193,6 +239,25 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('GET segments/:id', segment);
   for (const what of ['campaigns', 'members']) await ask(`GET segments/:id/${what}`, segment);
   for (const action of ['archive', 'unarchive']) await ask(`POST segments/:id/${action}`, segment);
+  const filters = {
+    included_filters: {
+      filter_operator: 'and',
+      filters: [{ filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' }],
+    },
+  };
+  for (const what of ['words', 'count', 'sample']) {
+    await ask(`POST segments/filter/${what}`, { body: filters });
+    await ask(`POST segments/filter/${what}`, { body: { included_filters: {} } });
+  }
+  const built = await ask('POST segments/filter', { body: { ...filters, name: 'Of a city' } });
+  const ofBuilt = { params: { id: built.id } };
+  await ask('PUT segments/:id/filter', { ...ofBuilt, body: { ...filters, name: 'Of some city' } });
+  await ask('GET segments/:id', ofBuilt);
+  await ask('GET segments/attributes');
+  await ask('GET segments/attribute-values', { query: { attribute: 'city', prefix: 'L' } });
+  await ask('POST segments/unmatched', {
+    body: { attributeName: 'u_em', attributeType: 'string', values: ['nobody@example.com'] },
+  });
   await ask('GET callbacks');
   await ask('GET callbacks/:id', { params: { id: idOf('f') } });
   await ask('POST callbacks/:id/resend', { params: { id: idOf('f') } });
@@ -200,6 +265,29 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('GET mails/:id', { params: { id: idOf('5') } });
   await ask('POST mails/:id/resend', { params: { id: idOf('5') } });
   await ask('GET webhook-secret');
+
+  // Event streams.
+  await database`
+    insert into event_streams (id, workspace_id, url, events, user_attributes, device_attributes, secret_sealed, created_at, updated_at)
+    values (${idOf('7')}, ${workspaceId}, 'https://shop.example.com/events', '{delivered}', '{}', '{platform}', '\\x00', now(), now())`;
+  await database`
+    insert into event_stream_batches (id, stream_id, workspace_id, events, state, attempts, last_status, created_at, ended_at)
+    values (${idOf('8')}, ${idOf('7')}, ${workspaceId}, '[{"at": "2026-03-01T10:00:00Z"}]', 'GIVEN_UP', 7, 503, now(), now())`;
+  await ask('GET event-streams');
+  await ask('GET event-streams/:id/dead-batches', { params: { id: idOf('7') } });
+  await ask('POST event-streams/:id/resend', { params: { id: idOf('7') }, body: {} });
+
+  // Alerts and metrics.
+  await ask('GET alerts/settings');
+  const told = { webhookUrl: 'https://ops.example.com/', emails: ['ops@example.com'], mutedKinds: ['queue'] };
+  await ask('PUT alerts/settings', { body: told });
+  await ask('POST alerts/test');
+  await database`
+    insert into alerts (id, workspace_id, kind, subject, what, todo, opened_at, seen_at)
+    values (${idOf('9')}, ${workspaceId}, 'job', 'a job', 'It fails.', 'Read the log.', now(), now())`;
+  await ask('GET alerts');
+  await until(async () => (await database`select 1 from node_minutes`).length > 0);
+  await ask('GET metrics', { query: { span: 'hour' } });
 
   // Keys, credentials, settings, the log of calls.
   const { key } = await ask('POST keys', { body: { kind: 'data', name: 'New' } });
@@ -220,11 +308,12 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('GET settings/fixed');
   await ask('PUT settings', { body: { ...settings, frequencyCaps: '2/1d', quietHours: '22:00-08:00' } });
   await bundle.call('POST', `/v1/customer/${workspaceId}`, { body: {}, headers: bundle.basic() });
+  const isPush = ({ route }: { route: string }) => route.endsWith('/sendpush');
   const { calls } = await until(async () => {
     const page = await ask('GET calls');
-    return page.calls.length > 0 && page;
+    return page.calls.some(isPush) && page;
   });
-  await ask('GET calls/:id', { params: { id: calls[0].id } });
+  await ask('GET calls/:id', { params: { id: calls.find(isPush).id } });
 
   // The sandbox, and the installation.
   await ask('GET sandbox');

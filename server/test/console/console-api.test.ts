@@ -98,3 +98,53 @@ describe('the pages', () => {
     },
   );
 });
+
+describe('the address of the service', () => {
+  const home = (accept: string) => fetch(bundle.url, { headers: { accept }, redirect: 'manual' });
+
+  test('leads a browser to the console, and is nothing for other callers', async () => {
+    const browser = await home('text/html,application/xhtml+xml,*/*;q=0.8');
+    expect([browser.status, browser.headers.get('location')]).toEqual([302, '/console/']);
+    for (const accept of ['*/*', 'application/json']) {
+      const answer = await home(accept);
+      expect([answer.status, await answer.json()]).toEqual([
+        404,
+        { code: 404, status: 'error', reason: 'Page not found. Please recheck the URL' },
+      ]);
+    }
+  });
+});
+
+test('the first steps are ticked by what is in the database', async () => {
+  const { database, workspaceId } = bundle;
+  const fresh = await signIn({ code: (await bundle.carillon.createConsoleLink()).split('#sign-in=')[1] });
+  const signedIn = fresh.headers.get('set-cookie')!.split(';', 1)[0]!;
+  const read = async () =>
+    (
+      await bundle.call('GET', `/console/api/overview/first-steps?workspaceId=${workspaceId}`, {
+        headers: { cookie: signedIn },
+      })
+    ).json();
+  await database`delete from account_links`;
+  expect(await read()).toEqual({ hasPushed: false, hasProvider: false, hasUsers: false, hasInvited: false });
+  await database`
+    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, status,
+      created_by, created_at, updated_at)
+    values (${'a'.repeat(24)}, ${workspaceId}, 'First', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
+      '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'SENT', 'test', now(), now())`;
+  await database`update users set created_at = created_at + interval '1 hour' where customer_id = 'ada'`;
+  await database`update provider_credentials set simulated = false where provider = 'fcm'`;
+  await bundle.call('POST', '/console/api/invitations', {
+    headers: { cookie: signedIn },
+    body: { email: 'olga@example.com', role: 'analyst' },
+  });
+  expect(await read()).toEqual({ hasPushed: true, hasProvider: true, hasUsers: true, hasInvited: true });
+});
+
+// Last of all: a session does not outlive the leap.
+test('every reply says what time it is here, by the clock that a sandbox moves', async () => {
+  await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 3 * 86_400 } });
+  const { headers } = await bundle.call('GET', '/console/api/session');
+  const ahead = Date.parse(headers.get('carillon-time')!) - Date.now();
+  expect(ahead / 86_400_000).toBeCloseTo(3, 1);
+});

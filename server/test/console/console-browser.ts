@@ -6,6 +6,7 @@ import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
+import { isFull } from '../full-test.ts';
 import { testEveryClick } from './hit-test.ts';
 
 /** Debian's Chromium; first its build without windows, which takes a seventh less of the processor for the same walk. */
@@ -14,11 +15,10 @@ export const hasChromium = executablePath !== '';
 export const skipReason = hasChromium ? '' : ' (skipped: no /usr/bin/chromium)';
 
 /**
- * What one screen alone does, with all of its states: under FULL=1, as in CI. In each `npm test` are the walks over many of them,
- * every screen by axe and by the mouse, the overview, the composer and the shell: the other ten take a tenth of its processor time.
+ * What one screen alone does, with all of its states: or a walk over many of them: under FULL=1, as in CI. In each
+ * `npm test` are every screen by axe and by the mouse, the composer by the keyboard and the shell; the others take a sixth of its time.
  */
 export function describeScreen(name: string, tests: () => void): void {
-  const isFull = process.env.FULL === '1';
   describe.runIf(hasChromium && isFull)(`${name} (FULL=1)${skipReason}`, tests);
 }
 
@@ -119,11 +119,10 @@ const colourRules = ['color-contrast', 'link-in-text-block'];
 
 type ColourScheme = 'light' | 'dark';
 export const bothSchemes: readonly ColourScheme[] = ['light', 'dark'];
-/**
- * Every screen is looked at in both by each `npm test`. A state of one, such as a dialog or a refusal, is under FULL=1, as in
- * CI: half a second of the processor for each of them is a tenth of what the browser takes.
- */
-const schemesOfState: readonly ColourScheme[] = process.env.FULL === '1' ? bothSchemes : [];
+/** Every screen is looked at by each `npm test`, in the light scheme; under FULL=1, as in CI, in both. */
+export const schemesOfScreen: readonly ColourScheme[] = isFull ? bothSchemes : ['light'];
+/** A state of one, such as a dialog or a refusal, is looked at under FULL=1: it takes half a second of the processor. */
+const schemesOfState: readonly ColourScheme[] = isFull ? bothSchemes : [];
 
 /** Nothing on the page is against WCAG 2.2 AA, in these schemes. */
 export async function expectAccessible(page: Page, schemes = schemesOfState): Promise<void> {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import type { CampaignProgress } from '../../../console/src/api/generated/campaign.ts';
+import { maxListedAudienceRuns, maxListedRuns, readListedFigures } from '../../src/storage/campaigns/listed-figures.ts';
 import { adviseOnFailure } from '../../src/domain/campaigns/failure-advice.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
@@ -95,6 +96,93 @@ describe('searching', () => {
     expect(child).toMatchObject({ campaignId: id, name: 'Every other day' });
     const { runs } = await client.campaigns.listRuns({ workspaceId, id, page: 1 });
     expect(runs.map((run) => run.id)).toEqual([child.id]);
+  });
+
+  test('who clicked is listed with names, page by page without a gap, on one platform alone where asked', async () => {
+    const id = await send('Clicked by many');
+    await waitForEnd(id);
+    const { database } = bundle;
+    const [ada] = await database`
+      select devices.id, devices.bucket from devices join users on users.id = devices.user_id where customer_id = 'ada'`;
+    const report = (bucket: number, deviceRowId: string, platform: string) => database`
+      insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
+        count, first_at)
+      values (${workspaceId}, ${bucket}, ${id}, ${deviceRowId}, 'CLICK', ${id}, ${platform}, array['\\x00'::bytea], 1, now())`;
+    await report(ada!.bucket, ada!.id, 'ANDROID');
+    for (let number = 0; number < 70; number += 1)
+      await report(number < 60 ? 7 : number * 3, String(number).padStart(24, '0'), 'IOS');
+    const asked = { workspaceId, id, kind: 'CLICK' as const };
+    const first = await client.deliveries.listReports(asked);
+    expect(first.devices).toHaveLength(50);
+    const second = await client.deliveries.listReports({ ...asked, after: first.next! });
+    expect(second.next).toBeNull();
+    const listed = [...first.devices, ...second.devices];
+    expect(new Set(listed.map(({ deviceRowId }) => deviceRowId)).size).toBe(71);
+    expect(listed).toHaveLength(71);
+    const onAndroid = await client.deliveries.listReports({ ...asked, platform: 'ANDROID' });
+    expect(onAndroid.devices).toMatchObject([
+      { customerId: 'ada', deviceId: 'ada-device', times: 1, platform: 'ANDROID' },
+    ]);
+    expect((await client.deliveries.listReports({ ...asked, kind: 'IMPRESSION' })).devices).toEqual([]);
+    await expect(client.deliveries.listReports({ ...asked, id: 'f'.repeat(24) })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  test('a row says what came of it, each as a share; of a child that of its own run; nothing of one that is to come', async () => {
+    const id = await send('Counted in a list');
+    const { reachableDevices } = await waitForEnd(id);
+    await bundle.database`
+      insert into run_interactions (run_id, workspace_id, bucket, platform, kind, total, messages)
+      select id, workspace_id, 0, 'ANDROID', kind, 9, 2 from runs, unnest(array['IMPRESSION', 'CLICK']) as kind
+      where campaign_id = ${id}
+      on conflict (run_id, bucket, platform, kind, variation, locale) do update set total = 9, messages = 2`;
+    await send('Counted in a list later', later);
+    const found = await client.campaigns.search(workspaceId, {
+      ...{ limit: 15, page: 1 },
+      campaign_fields: { name: 'counted in a list' },
+    });
+    const percent = Math.round((2 / reachableDevices) * 10_000) / 100;
+    expect(found.map(({ runs, figures }) => ({ runs, figures }))).toEqual([
+      { runs: 0, figures: null },
+      {
+        runs: 1,
+        figures: {
+          ...{ attempted: reachableDevices, accepted: reachableDevices, shown: 2, clicked: 2 },
+          ...{ acceptedPercent: 100, shownPercent: percent, clickedPercent: percent, hasMoreRuns: false },
+        },
+      },
+    ]);
+    const [child] = await readListedFigures(bundle.database, [
+      { kind: 'EXECUTION', id: (await client.campaigns.listRuns({ workspaceId, id, page: 1 })).runs[0]!.id },
+    ]);
+    expect(child).toMatchObject({ runs: 1, accepted: reachableDevices, shown: 2, clicked: 2 });
+  });
+
+  test('the oldest first is the same list from its other end', async () => {
+    const body = { limit: 15, page: 1 };
+    const newest = await client.campaigns.search(workspaceId, body);
+    const oldest = await client.campaigns.search(workspaceId, body, 'oldest');
+    expect(newest.length).toBeLessThan(15);
+    expect(oldest.map(({ id }) => id)).toEqual(newest.map(({ id }) => id).toReversed());
+  });
+
+  test('of a campaign with more runs than are looked at the newest are counted, and it says so', async () => {
+    const id = await send('Joined again and again', later);
+    const audienceRuns = maxListedAudienceRuns + 1;
+    await bundle.database`
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
+      select 'joined' || lpad(number::text, 18, '0'), ${workspaceId}, ${id}, case when number <= ${audienceRuns} then 1 else 0 end,
+        'SENT', '2026-03-01', '2026-03-01', '2026-03-01'::timestamptz + number * interval '1 second', '2026-03-01', '2026-03-01'
+      from generate_series(1, ${maxListedRuns}) as number`;
+    await bundle.database`
+      insert into run_counts (run_id, workspace_id, bucket, platform, outcome, devices)
+      select id, workspace_id, 0, 'ANDROID', 'ACCEPTED', 1 from runs where campaign_id = ${id}`;
+    const [figures] = await readListedFigures(bundle.database, [{ kind: 'CAMPAIGN', id }]);
+    // Of those to an audience the oldest is left out.
+    expect(figures).toMatchObject({ runs: maxListedRuns - 1, accepted: maxListedRuns - 1, hasMoreRuns: true });
+    await bundle.database`delete from run_counts where run_id like 'joined%'`;
+    await bundle.database`delete from runs where campaign_id = ${id}`;
   });
 
   test('a body that V5 refuses is refused here, with the field', async () => {
@@ -234,6 +322,44 @@ describe('changing', () => {
     const refused = client.campaigns.change({ workspaceId, id, action: 'resume' });
     await expect(refused).rejects.toMatchObject({ status: 409, code: 'CAMPAIGN_ACTION_INVALID' });
     expect(await lastAudit()).toMatchObject({ action: 'campaign.stop' });
+  });
+
+  test('a winner goes to the rest, is named by whoever did it, and is taken back', async () => {
+    const push = { push: { android: { basic_details: { title: 'Hello', message: 'There' } } } };
+    const body = {
+      ...{ channel: 'PUSH', campaign_delivery_type: 'ONE_TIME', created_by: 'ada' },
+      basic_details: { name: 'Said in two ways', platforms: ['ANDROID'] },
+      campaign_content: {
+        variation_details: {
+          ...{ no_of_variations: 2, distribution_type: 'MANUAL' },
+          manual_distribution_percentage: { variation_1: 50, variation_2: 50 },
+        },
+        content: { default: { variation_1: push, variation_2: push } },
+      },
+      segmentation_details: { is_all_user_campaign: true },
+      scheduling_details: { delivery_type: 'AT_FIXED_TIME', start_time: '2099-01-01T10:00:00', timezone: 'UTC' },
+    };
+    const headers = bundle.basic(bundle.keys.campaigns);
+    const { id } = (await bundle.call('POST', '/v5/campaigns', { headers, body })).json().data;
+    const publish = { headers, body: { action: 'PUBLISH' } };
+    expect((await bundle.call('PATCH', `/v5/campaigns/${id}/status`, publish)).status).toBe(200);
+    const winner = async () =>
+      (await client.campaigns.readFigures({ workspaceId, id, attribution: 'TOTAL_CONVERSIONS' })).winner;
+    expect(await client.campaigns.nameWinner({ workspaceId, id, variation: 2 })).toEqual({ variation: 2 });
+    expect(await winner()).toMatchObject({ variation: 2, namedBy: 'Console', isLearned: false });
+    expect(await lastAudit()).toMatchObject({
+      action: 'campaign.winner',
+      objectId: id,
+      detail: { variation: 'variation_2' },
+    });
+    const unknown = client.campaigns.nameWinner({ workspaceId, id, variation: 3 });
+    await expect(unknown).rejects.toMatchObject({ status: 400 });
+    expect(await client.campaigns.nameWinner({ workspaceId, id, variation: null })).toEqual({ variation: null });
+    expect(await winner()).toMatchObject({ variation: null, namedBy: null });
+    const plain = client.campaigns.nameWinner({ workspaceId, id: await send('In one way', later), variation: 1 });
+    await expect(plain).rejects.toMatchObject({ status: 409, code: 'CAMPAIGN_ACTION_INVALID' });
+    // A minute has five new campaigns, of all tests together.
+    await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: 61 } });
   });
 
   test('a clone of a push is a draft that V5 can publish, with the same content and tags', async () => {

@@ -102,6 +102,7 @@ describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () 
     const console = await startConsoleBrowser();
     const { page, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Kind').selectOption('campaigns');
     await page.getByLabel('Name').fill('Shop backend');
     await page.getByRole('button', { name: 'Create key' }).click();

@@ -31,13 +31,15 @@ describeScreen('the delivery log in Chromium', () => {
         2,
     );
     await page.getByRole('button', { name: 'Filters' }).click();
-    await page.getByLabel('Campaign id').fill(campaignId);
+    await page.getByRole('combobox', { name: 'Campaign' }).fill('trac');
+    await page.getByRole('option', { name: /^Traced/ }).click();
     await page.getByLabel('Platform').selectOption('IOS');
-    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
     const row = page.getByRole('row').filter({ hasText: 'Traced' });
     await row.getByText('iOS').waitFor();
     expect(await row.count()).toBe(1);
     expect(new URL(page.url()).search).toBe(`?campaign=${campaignId}&platform=IOS`);
+    await page.getByRole('group', { name: 'Chosen filters' }).getByText('Campaign: Traced').waitFor();
 
     await row.getByRole('link').first().click();
     const opened = page.getByRole('region', { name: 'Message details' });
@@ -51,7 +53,7 @@ describeScreen('the delivery log in Chromium', () => {
 
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByLabel('Outcome').selectOption('FAILED');
-    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
     await page.getByText('No matching messages').waitFor();
     expect(faults).toEqual([]);
     await context.close();

@@ -2,9 +2,15 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { screens } from '../../../console/src/shell/screens.ts';
 import { until } from '../carillon-bundle.ts';
-import { bothSchemes, expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { expectAccessible, hasChromium, schemesOfScreen, skipReason, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
+import { isFull } from '../full-test.ts';
 import { findMisses } from './hit-test.ts';
+
+const inCity = {
+  filter_operator: 'and',
+  filters: [{ filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' }],
+};
 
 /** Reached from the menu of the own account, and no screens of a day's work. */
 const others = ['/w/$workspaceId/account', '/w/$workspaceId/accounts'];
@@ -39,7 +45,7 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
   });
   afterAll(() => console?.stop());
 
-  test('has one heading, an address of its own and no finding of axe, light and dark', async () => {
+  test('has one heading, an address of its own and no finding of axe (FULL=1: dark as well, and on a phone)', async () => {
     const { bundle } = console;
     const { page, context, faults } = await console.openSignedIn();
     // What is linked in the navigation is in the list of screens, so that none is walked past.
@@ -59,12 +65,18 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
       `${bundle.url}/console/api/campaigns/${ids.campaignId}/clone?workspaceId=${bundle.workspaceId}`,
     );
     const { id: draftId } = (await copy.json()) as { id: string };
+    // Of the two segments one has filters to change.
+    const built = await page.request.post(
+      `${bundle.url}/console/api/segments/filter?workspaceId=${bundle.workspaceId}`,
+      { data: { name: 'Of a city', included_filters: inCity } },
+    );
+    const { id: filterId } = (await built.json()) as { id: string };
 
     const walked: string[] = [];
     const waiting = [...Object.values(screens), ...others];
     /** As a link does, which reads nothing anew; under FULL=1, as in CI, as somebody who typed the address. */
     async function show(page: Page, path: string): Promise<void> {
-      if (process.env.FULL === '1') return void (await page.goto(`${bundle.url}${path}`));
+      if (isFull) return void (await page.goto(`${bundle.url}${path}`));
       if (new URL(page.url()).pathname === path) return;
       // Each screen sets its title when it is drawn, whatever the one before it was; an address without one has none.
       await page.evaluate((address) => {
@@ -90,7 +102,11 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
     }
     async function walk(page: Page): Promise<void> {
       for (let address = waiting.shift(); address !== undefined; address = waiting.shift()) {
-        const given = address.endsWith('/edit') ? { ...ids, campaignId: draftId } : ids;
+        const given = {
+          ...ids,
+          ...(address.endsWith('/edit') && { campaignId: draftId }),
+          ...(address.endsWith('/filter') && { segmentId: filterId }),
+        } as Record<string, string>;
         const path = address.replace(/\$([A-Za-z]+)/g, (_whole, name: string) => given[name] ?? name);
         await show(page, `/console${path}`);
         const heading = page.getByRole('heading', { level: 1 });
@@ -105,9 +121,9 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
         if (await nothing.isVisible()) continue;
         await page.waitForLoadState('networkidle').catch(() => {});
         expect(await heading.count(), address).toBe(1);
-        await expectAccessible(page, bothSchemes);
+        await expectAccessible(page, schemesOfScreen);
         expect(await findMisses(page), address).toEqual([]);
-        if (process.env.FULL === '1') await walkOnPhone(page, address);
+        if (isFull) await walkOnPhone(page, address);
         walked.push(address);
       }
     }

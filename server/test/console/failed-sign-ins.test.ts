@@ -98,6 +98,12 @@ describe('by the company account', () => {
     } as CompanyClaims;
     await comeBack();
     await comeBack({ state: 'made up' });
+    // Whoever runs it reads what was wrong; the browser and the audit log are told the kind alone.
+    expect(bundle.logLines.filter(({ msg }) => msg === 'company account refused')).toMatchObject([
+      { detail: expect.stringContaining('text of an issuer'), requestId: expect.any(String) },
+      { detail: expect.any(String) },
+      { detail: expect.any(String) },
+    ]);
     expect(await lines()).toEqual([
       failed('company account', 'expired'),
       failed('company account', 'unknown', { email: 'eve@example.com' }),

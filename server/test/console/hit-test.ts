@@ -69,16 +69,26 @@ function findHitFault(element: any): string | null {
 }
 
 const wrapped = new WeakSet<object>();
+const watchers = new WeakMap<Page, (name: string) => void>();
+/** What a person does by mouse or keyboard; the first are those that a mouse must be able to reach. */
+const hitActions = ['click', 'dblclick', 'check', 'uncheck', 'setChecked', 'selectOption', 'fill'];
+const otherActions = ['press', 'pressSequentially', 'setInputFiles', 'dragTo', 'tap'];
+
+/** Tells each action of a test on this page, such as a click or a field that is filled, as it is done. */
+export function watchActions(page: Page, onAction: (name: string) => void): void {
+  watchers.set(page, onAction);
+}
 
 /** From now on every click, check and choice of a locator of this page's kind is tested so. */
 export function testEveryClick(page: Page): void {
   const prototype = Object.getPrototypeOf(page.locator('body')) as Record<string, unknown>;
   if (wrapped.has(prototype)) return;
   wrapped.add(prototype);
-  for (const name of ['click', 'dblclick', 'check', 'uncheck', 'setChecked', 'selectOption', 'fill']) {
+  for (const name of [...hitActions, ...otherActions]) {
     const act = prototype[name] as (this: Locator, ...rest: unknown[]) => Promise<unknown>;
     prototype[name] = async function (this: Locator, ...rest: unknown[]) {
-      await assertHit(this);
+      if (hitActions.includes(name)) await assertHit(this);
+      watchers.get(this.page())?.(name);
       return act.apply(this, rest);
     };
   }

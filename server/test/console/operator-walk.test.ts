@@ -1,5 +1,5 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Browser } from 'playwright-core';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
-import { expectAccessible, hasChromium, openBrowser, skipReason } from './console-browser.ts';
+import { describeScreen, expectAccessible, openBrowser } from './console-browser.ts';
 
 const keys = (): { privateKey: string; publicKeyPem: string } => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -34,7 +34,7 @@ const keyFile = (privateKey: string): string =>
     client_email: 'sender@shop-4711.iam.gserviceaccount.com',
   });
 
-describe.skipIf(!hasChromium)(`an operator's first day in Chromium${skipReason}`, () => {
+describeScreen("an operator's first day in Chromium", () => {
   let bundle: TestDatabase;
   let simulators: Simulators;
   let carillon: Carillon;

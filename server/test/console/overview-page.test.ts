@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
-describe.skipIf(!hasChromium)(`overview and system in Chromium${skipReason}`, () => {
+describeScreen('overview and system in Chromium', () => {
   let console: ConsoleBrowser;
   beforeAll(async () => {
     console = await startConsoleBrowser();
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)(`overview and system in Chromium${skipReason}`, ()
     await context.close();
   });
 
-  test('the system page shows nodes, queues and duties, and copies them as JSON', async () => {
+  test('the system page shows nodes, queues and jobs, and copies them as JSON', async () => {
     const { page, context, faults } = await console.openSession({
       viewport: { width: 390, height: 844 },
       permissions: ['clipboard-read', 'clipboard-write'],

@@ -67,7 +67,7 @@ describe('nodes', () => {
     expect(await listNodes(bundle.database)).toEqual([]);
   });
 
-  test('report what each duty did last, and the kind of its last fault without its words', async () => {
+  test('report what each job did last, and the kind of its last fault without its words', async () => {
     const book = makeJobBook();
     const log = makeLog({ level: 'silent', pretty: false });
     let rounds = 0;

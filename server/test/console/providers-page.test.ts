@@ -15,7 +15,7 @@ describeScreen('providers of a sandbox in Chromium', () => {
     await page.getByRole('region', { name: 'For callers of the API' }).getByText(console.bundle.workspaceId).waitFor();
     await page.getByText('CARILLON_SEGMENT_USERS_PER_DAY').waitFor();
     await expectAccessible(page);
-    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Providers' }).click();
+    await page.goto(`${console.home}/providers`);
 
     const fcm = page.getByRole('region', { name: 'FCM (Android)' });
     const received = async () =>

@@ -30,13 +30,24 @@ describeScreen('the sandbox in Chromium', () => {
       campaignName: 'Slow one',
       targetPlatform: ['ANDROID'],
       targetAudience: 'All Users',
-      payload: { ANDROID: { title: 'Hello', message: 'There' } },
+      payload: {
+        ANDROID: {
+          title: 'Hello',
+          message: 'There',
+          additionalActions: [{ type: 'snooze', value: '10', name: 'Later' }],
+        },
+      },
       campaignDelivery: { type: 'soon' },
     });
     const android = page.getByRole('region', { name: 'What the providers counted' }).getByRole('row').nth(1);
     await android.getByRole('cell').nth(2).getByText('1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Payload of Hello on Android' }).click();
     await page.getByRole('region', { name: 'payload' }).getByText('Hello').first().waitFor();
+    const phone = page.getByRole('article', { name: 'Hello on Android' });
+    await phone.locator('[data-shown="message"]').getByText('There').waitFor();
+    expect(await phone.getByText('Later').count()).toBe(0);
+    await phone.getByText('Expanded').click();
+    await phone.getByText('Later').waitFor();
     await expectAccessible(page);
 
     await page.getByRole('button', { name: 'Start from empty' }).click();
@@ -60,6 +71,10 @@ describeScreen('the sandbox in Chromium', () => {
   test('a device is added, dies, lives again and tells of its messages; all goes back to the seed', async () => {
     const { bundle } = console;
     const { page, context, faults } = await console.openSignedIn();
+    // The site's icon, which the browser of the test cannot fetch.
+    await context.route('https://example.com/**', (route) =>
+      route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg"/>' }),
+    );
     await page.getByRole('link', { name: 'Sandbox' }).click();
     await page.getByRole('article', { name: 'Android of ada, ada-device' }).waitFor();
     const form = page.getByRole('form', { name: 'Add a virtual device' });

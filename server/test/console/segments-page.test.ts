@@ -46,18 +46,19 @@ describeScreen('segments in Chromium', () => {
     await page.getByRole('link', { name: 'Segments' }).click();
     await page.getByText('No segments yet').waitFor();
     await expectAccessible(page);
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Buyers');
-    await page.getByLabel('Attribute the lines are values of').fill('u_em');
+    await page.getByRole('link', { name: 'Create from file' }).click();
     await page.locator('input[type="file"]').setInputFiles({
       name: 'people.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from('ada@example.com\nnobody@example.com\nada@example.com\n\n'),
+      buffer: Buffer.from('ada@example.com\nnobody@example.com\nada@example.com\n\nlast@example.com\n'),
     });
+    await page.getByRole('textbox', { name: 'Segment name' }).fill('Buyers');
     await page.getByRole('button', { name: 'Create segment' }).click();
+    await page.getByRole('link', { name: 'Open segment' }).click();
     await page.getByRole('heading', { name: 'Buyers' }).waitFor();
     await page.getByText('SUCCEEDED').waitFor();
     const cells = await page.getByRole('region', { name: 'File operations' }).getByRole('cell').allTextContents();
-    expect(cells.slice(2, 5)).toEqual(['4', '2', '1']);
+    expect(cells.slice(2, 5)).toEqual(['5', '3', '1']);
     await page.getByText('Sample members').waitFor();
     await page.getByText('ada', { exact: true }).waitFor();
     const [download] = await Promise.all([
@@ -82,7 +83,7 @@ describeScreen('segments in Chromium', () => {
     const { page, context, faults } = await console.openSession();
     await page.goto(`${console.home}/segments/${accepted.segmentId}`);
     await page.getByText('DELIVERED').waitFor();
-    await page.getByRole('button', { name: /1 – show/ }).click();
+    await page.getByRole('button', { name: /Show 1/ }).click();
     await page.getByText('HTTP 200').waitFor();
     await page.getByText('"segment_name":"From an address"').waitFor();
     await expectAccessible(page);
@@ -117,6 +118,12 @@ describeScreen('segments in Chromium', () => {
     await page.getByRole('link', { name: 'To be archived' }).click();
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByText('its members are deleted after 30 days').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
+    await page.getByText('Archived', { exact: true }).waitFor();
+    const toasts = page.getByRole('status').filter({ hasText: 'is archived' });
+    await toasts.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('“To be archived” is active again').waitFor();
+    await page.getByRole('button', { name: 'Archive' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
     await page.getByText('Archived', { exact: true }).waitFor();
     const [line] = await client.accounts.listAudit({ workspaceId });

@@ -60,6 +60,7 @@ describeScreen('people in Chromium', () => {
     await expectAccessible(page);
 
     // By hand: an attribute in its type, the mark for tests, a device for tests that is blocked.
+    await page.getByRole('button', { name: 'Add attribute' }).click();
     const form = page.getByRole('form', { name: 'Attribute' });
     await form.getByLabel('Attribute').fill('orders');
     await form.getByLabel('Type').selectOption('number');
@@ -84,10 +85,24 @@ describeScreen('people in Chromium', () => {
     await page.getByText('Marked for tests', { exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Mark for tests' }).click();
     await page.getByText('Marked for tests', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Add device' }).click();
     const device2 = page.getByRole('form', { name: 'Add a device' });
     await device2.getByLabel('Device name').fill('desk phone');
     await device2.getByLabel('Device token').fill('token-of-the-desk');
     await device2.getByRole('button', { name: 'Add device' }).click();
+    await page.getByRole('button', { name: 'Block desk phone' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click();
+    await page.getByRole('button', { name: 'Unblock desk phone' }).waitFor();
+    const said = page.getByRole('status');
+    // One of an earlier act may be there still.
+    const cardOf = (text: string) => said.getByText(text).locator('..');
+    // It stays while the mouse is on it.
+    await said.getByText('desk phone blocked').hover();
+    await expectAccessible(page);
+    await cardOf('desk phone blocked').getByRole('button', { name: 'Undo' }).click();
+    await said.getByText('desk phone unblocked').waitFor();
+    await said.getByText('desk phone blocked').waitFor({ state: 'detached' });
+    await cardOf('desk phone unblocked').getByRole('button', { name: 'Dismiss' }).click();
     await page.getByRole('button', { name: 'Block desk phone' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click();
     await page.getByRole('button', { name: 'Unblock desk phone' }).waitFor();

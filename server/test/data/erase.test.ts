@@ -137,10 +137,10 @@ test('nothing of an erased user is left in any table, the figures stay, and a re
 });
 
 test('what work under way writes after the first look is gone after the second', async () => {
-  await addHistory(bundle, 'late');
-  const [user] = await bundle.database`select bucket, id from users where customer_id = 'late'`;
-  const traces = await tracesOf('late');
-  await remove('late');
+  await addHistory(bundle, 'latecomer');
+  const [user] = await bundle.database`select bucket, id from users where customer_id = 'latecomer'`;
+  const traces = await tracesOf('latecomer');
+  await remove('latecomer');
   bundle.clock.advance(24 * hour);
   await erase();
   // A window that was open stores its outcome, a file its member.

@@ -61,7 +61,7 @@ test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
   ],
   ['work that nobody takes', { oldestWaitingAt: new Date(at.getTime() - 300_000) }, ['attention', 'since 5 minutes']],
   [
-    'a duty that fails',
+    'a job that fails',
     { failingJobs: [{ name: 'erase-people', fault: '57014' }] },
     ['attention', 'erase-people (57014)'],
   ],

@@ -93,11 +93,8 @@ describe('a campaign with control groups', () => {
 
   /** Who is in which group, counted by SQL alone, from the definition in docs/decisions. */
   async function drawnBySql(campaignId: string): Promise<Map<string, string | null>> {
-    const point = (name: string) => bundle.database`(
-      select get_byte(digest, 0)::bigint * 16777216 + get_byte(digest, 1) * 65536 + get_byte(digest, 2) * 256
-        + get_byte(digest, 3)
-      from (select sha256(convert_to(${`${name} `}::text || users.id, 'UTF8')) as digest) as hashed
-    )`;
+    const point = (name: string) => bundle.database`
+      ('x' || encode(substring(sha256(convert_to(${`${name} `}::text || users.id, 'UTF8')) from 1 for 4), 'hex'))::bit(32)::bigint`;
     const rows = await bundle.database<{ customer: string; group: string | null }[]>`
       select customer_id as customer, case
         when ${point(`global-control ${bundle.workspaceId}`)} < 10 * 4294967296 / 100 then 'GLOBAL_CONTROL_GROUP'

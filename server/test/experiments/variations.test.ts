@@ -72,11 +72,8 @@ describe('a campaign in three locales, four variations and two control groups', 
 
   /** Who belongs where, counted by SQL alone, from the definitions in docs/decisions. */
   async function drawnBySql(campaignId: string): Promise<Drawn[]> {
-    const point = (name: string) => bundle.database`(
-      select get_byte(digest, 0)::bigint * 16777216 + get_byte(digest, 1) * 65536 + get_byte(digest, 2) * 256
-        + get_byte(digest, 3)
-      from (select sha256(convert_to(${`${name} `}::text || users.id, 'UTF8')) as digest) as hashed
-    )`;
+    const point = (name: string) => bundle.database`
+      ('x' || encode(substring(sha256(convert_to(${`${name} `}::text || users.id, 'UTF8')) from 1 for 4), 'hex'))::bit(32)::bigint`;
     return bundle.database<Drawn[]>`
       select customer_id as customer, case
         when ${point(`global-control ${bundle.workspaceId}`)} < 10 * 4294967296 / 100 then 'GLOBAL_CONTROL_GROUP'
@@ -236,7 +233,10 @@ describe('a campaign in three locales, four variations and two control groups', 
       { platform: 'ANDROID', outcome: 'ACCEPTED', devices: meant.length },
     ]);
     expect(interactions.filter(({ kind }) => kind === 'CLICK')).toEqual([
-      { platform: 'ANDROID', kind: 'CLICK', total: clicking.length + again.length, uniqueDevices: clicking.length },
+      {
+        ...{ platform: 'ANDROID', kind: 'CLICK', total: clicking.length + again.length },
+        ...{ uniqueDevices: clicking.length, messages: clicking.length },
+      },
     ]);
     const sold = buying.filter(({ group }) => group === null).length;
     expect((await report.results(key)).goals).toEqual([{ name: 'Bought', conversions: sold, users: sold }]);

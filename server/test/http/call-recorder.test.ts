@@ -17,6 +17,7 @@ const now = new Date('2026-01-01T00:00:00Z');
 const aCall = (path: string, more: Partial<RecordedCall> = {}): RecordedCall => ({
   ...{ workspaceId: null, receivedAt: now, method: 'POST', path, route: path, status: 400, durationMilliseconds: 1 },
   ...{ keyId: null, errorName: 'BODY_MALFORMED', errorDetail: null, warnings: [], requestBody: null },
+  ...{ responseBody: null, headers: null },
   ...more,
 });
 
@@ -67,4 +68,17 @@ test('a value of any depth is made storable, in names and in texts, and nothing 
     none: null,
     date,
   });
+});
+
+test('whoever waits for the log finds every call recorded before, without its half second', async () => {
+  const { database } = bundle;
+  const log = makeLog({ level: 'silent', pretty: false });
+  const recorder = makeCallRecorder({ database, clock: makeManualClock(now), log });
+  recorder.record(aCall('/before'));
+  const firstWait = recorder.settle();
+  recorder.record(aCall('/later'));
+  await Promise.all([firstWait, recorder.settle()]);
+  const rows = await database`delete from api_log returning path`;
+  expect(rows.map(({ path }) => String(path)).toSorted()).toEqual(['/before', '/later']);
+  await recorder.stop();
 });

@@ -42,7 +42,7 @@ test('what was asked is answered before the server is closed', async () => {
   const { closeServer, port, answer, asked } = await listen();
   const { heard } = await say(port, 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked;
-  const closed = closeServer({ maxMilliseconds: 60_000 });
+  const closed = closeServer.close({ maxMilliseconds: 60_000 });
   answer.resolve('at last');
   await closed;
   expect(await heard).toContain('at last');
@@ -58,7 +58,7 @@ test.each([
   const { heard } = await say(port, words);
   const [socket] = await connected;
   while (socket.bytesRead < words.length) await setImmediate();
-  await closeServer({ maxMilliseconds: 50 });
+  await closeServer.close({ maxMilliseconds: 50 });
   expect(await heard).toBe('');
 });
 
@@ -67,7 +67,7 @@ test('a connection on which nothing was said does not hold the close', async () 
   const silent = connect(port, '127.0.0.1').resume();
   silent.on('error', () => {});
   await once(server.server, 'connection');
-  await closeServer({ maxMilliseconds: 3_600_000 });
+  await closeServer.close({ maxMilliseconds: 3_600_000 });
 });
 
 test.each(['keep-alive', 'close'])(
@@ -76,7 +76,7 @@ test.each(['keep-alive', 'close'])(
     const { closeServer, port, answer, asked } = await listen();
     const { heard } = await say(port, `GET /slow HTTP/1.1\r\nHost: a\r\nConnection: ${kept}\r\n\r\n`);
     await asked;
-    const closed = closeServer({ maxMilliseconds: 3_600_000 });
+    const closed = closeServer.close({ maxMilliseconds: 3_600_000 });
     for (let turn = 0; turn < 100; turn += 1) await setImmediate();
     answer.resolve('at last');
     await closed;
@@ -89,9 +89,45 @@ test('two requests that were sent one behind the other are both answered during 
   const request = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
   const { heard } = await say(port, request + request);
   await asked;
-  const closed = closeServer({ maxMilliseconds: 3_600_000 });
+  const closed = closeServer.close({ maxMilliseconds: 3_600_000 });
   for (let turn = 0; turn < 100; turn += 1) await setImmediate();
   answer.resolve('at last');
   await closed;
   expect((await heard).match(/at last/g)).toHaveLength(2);
+});
+
+test('whoever had connected when the stop began is answered, also those that were not accepted yet', async () => {
+  const { closeServer, port, answer } = await listen();
+  answer.resolve('in time');
+  const callers = Array.from({ length: 20 }, () => say(port, 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n'));
+  // Now the kernel has let them in, and this process has not looked for them.
+  await new Promise((resolve) => process.nextTick(resolve));
+  await closeServer.close({ maxMilliseconds: 3_600_000 });
+  for (const { heard } of await Promise.all(callers)) expect(await heard).toMatch(/Connection: close.*in time/is);
+});
+
+test('one that connected before the stop and asks a moment after the port was given up is answered', async () => {
+  const { server, closeServer, port, answer } = await listen();
+  answer.resolve('in time');
+  const caller = connect(port, '127.0.0.1').setEncoding('latin1');
+  await once(server.server, 'connection');
+  const closed = closeServer.close({ maxMilliseconds: 3_600_000 });
+  while (server.server.listening) await setImmediate();
+  caller.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [heard] = (await once(caller, 'data')) as [string];
+  expect(heard).toMatch(/^HTTP\/1.1 200 .*Connection: close.*in time/is);
+  await closed;
+});
+
+test('before it stops it can tell whoever keeps connections to open them elsewhere, and goes on answering', async () => {
+  const { server, closeServer, port, answer, asked } = await listen();
+  const request = 'GET /slow HTTP/1.1\r\nHost: a\r\n\r\n';
+  const { heard } = await say(port, request);
+  await asked;
+  closeServer.endConnections();
+  answer.resolve('in time');
+  expect(await heard).toMatch(/Connection: close.*in time/is);
+  expect(await (await say(port, request)).heard).toMatch(/Connection: close.*in time/is);
+  expect(server.server.listening).toBe(true);
+  await closeServer.close({ maxMilliseconds: 3_600_000 });
 });

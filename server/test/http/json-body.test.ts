@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { ServiceError } from '../../src/domain/errors.ts';
 import { parseJson } from '../../src/http/json-body.ts';
 import { propertyRuns } from '../property-runs.ts';
 
@@ -42,4 +43,30 @@ test.each([
   ['braces and colons in texts', '{"a":"{\\"b\\": [","c":"\\\\"}'],
 ])('%s is taken', (_name, text) => {
   expect(parseJson(text)).toEqual(JSON.parse(text));
+});
+
+test.each([
+  '{"password":hunter2}',
+  `{"note":"${'x'.repeat(200)}","password":"a" hunter2}`,
+  'hunter2',
+  '{"password":"hunter2',
+])('why a text is not JSON quotes nothing of it: %s', (text) => {
+  const parse = () => parseJson(text);
+  expect(parse).toThrow(ServiceError);
+  try {
+    parse();
+  } catch (error) {
+    const { detail } = (error as ServiceError).context;
+    expect(detail).toMatch(/JSON|token|position/);
+    expect(detail).not.toContain('unter');
+  }
+});
+
+test('a member that appears twice is named by its beginning', () => {
+  const name = 'n'.repeat(5_000);
+  expect(() => parseJson(`{"${name}":1,"${name}":2}`)).toThrow(
+    expect.objectContaining({
+      context: expect.objectContaining({ reason: `member ${'n'.repeat(100)} appears twice` }),
+    }),
+  );
 });

@@ -53,23 +53,6 @@ describe('what the service says of itself', () => {
     expect(parseYaml(answer.text)).toEqual((await bundle.call('GET', '/openapi.json')).json());
   });
 
-  test('/docs is a page', async () => {
-    const page = await bundle.call('GET', '/docs/');
-    expect(page.status).toBe(200);
-    expect(page.headers.get('content-type')).toContain('text/html');
-  });
-
-  test('/docs shows its contents from another machine on plain http as well: it loads its own files and no others', async () => {
-    const page = await bundle.call('GET', '/docs/');
-    expect(page.headers.get('content-security-policy')).not.toMatch(/upgrade-insecure-requests|https?:/);
-    const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file!);
-    expect(files.length).toBeGreaterThan(3);
-    for (const file of files) {
-      expect(file).toMatch(/^\.\//);
-      expect((await bundle.call('GET', new URL(file, 'http://x/docs/').pathname)).status).toBe(200);
-    }
-  });
-
   test('an unknown path is 404, without a trace of the inside', async () => {
     const answer = await bundle.call('GET', '/v9/nothing');
     expect(answer.status).toBe(404);

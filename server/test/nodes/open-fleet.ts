@@ -36,7 +36,7 @@ export type FleetNode = {
   ended: Promise<unknown>;
   place: Place | undefined;
 };
-export type ApiNode = FleetNode & { url: string; caller: Caller };
+export type ApiNode = FleetNode & { url: string; caller: Caller; keys: NonNullable<StartLine['keys']> };
 
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
@@ -107,7 +107,14 @@ async function startFleet(options: FleetOptions, { folder, parts, network, close
     if (firstLine === undefined) throw new Error(`api: ${(await node.exited).stderr}`);
     const line = JSON.parse(firstLine) as StartLine;
     const url = place ? `http://${place.address}:${new URL(line.url).port}` : line.url;
-    const api = { process: node.process, ended: node.exited, place, url, caller: makeCaller(line, () => url) };
+    const api = {
+      process: node.process,
+      ended: node.exited,
+      place,
+      url,
+      caller: makeCaller(line, () => url),
+      keys: line.keys!,
+    };
     nodes.add(api);
     return Object.assign(api, { workspaceId: line.workspaceId });
   }

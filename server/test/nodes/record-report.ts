@@ -13,7 +13,7 @@ export function startReport({ command }: { command: string }) {
       process.stdout.write(`${line}\n`);
     },
     /** @returns where it is */
-    async write(): Promise<string> {
+    async write(name: string): Promise<string> {
       const minutes = ((performance.now() - begin) / 60_000).toFixed(1);
       const memory = Math.round(totalmem() / 1024 ** 3);
       const head = [
@@ -22,7 +22,7 @@ export function startReport({ command }: { command: string }) {
           `${availableParallelism()} cores and ${memory} GiB, which nodes, databases and simulated providers share; Node ${process.version}`,
         '',
       ];
-      const path = join(import.meta.dirname, '..', '..', '..', 'docs', 'reports', 'nodes.txt');
+      const path = join(import.meta.dirname, '..', '..', '..', 'docs', 'reports', name);
       await writeFile(path, [...head, ...lines, ''].join('\n'));
       return path;
     },

@@ -68,7 +68,7 @@ const networkRefusal = findNetworkRefusal();
 if (values.only === 'distribution') await printDistribution();
 else if (values.only === 'upgrade') await printUpgrade();
 else for (const kind of kinds) await playOn(kind);
-if (values.record) say(`\nwritten to ${await report.write()}`);
+if (values.record) say(`\nwritten to ${await report.write('nodes.txt')}`);
 process.exit(isBroken ? 1 : 0);
 
 async function playOn(kind: DatabaseKind): Promise<void> {

@@ -29,6 +29,13 @@ const android = {
   basic_details: { title: 'Autumn sale', message: 'Hello {{UserAttribute.u_fn}}', notification_channel: 'news' },
 };
 const content = { content: { push: { android } } };
+const varied = {
+  variation_details: {
+    ...{ no_of_variations: 2, distribution_type: 'MANUAL' },
+    manual_distribution_percentage: { variation_1: 50, variation_2: 50 },
+  },
+  content: { default: { variation_1: content.content, variation_2: content.content } },
+};
 const campaign = {
   channel: 'PUSH',
   campaign_delivery_type: 'ONE_TIME',
@@ -73,8 +80,16 @@ export function* exampleCalls(walk: Walk): Generator<ExampleCall> {
   yield* businessEventCalls();
   yield* v5Calls(walk);
   yield* v1Calls(walk);
+  yield* winnerCalls(walk);
   yield* reportCalls(walk);
   yield* sandboxCalls(walk);
+}
+
+function* winnerCalls({ said }: Walk): Generator<ExampleCall> {
+  const parameters = { id: said('createCampaignV1CoreServices').campaign_id };
+  yield { operationId: 'nameCampaignWinner', parameters, body: { request_id: 'winner-1', variation: 'variation_2' } };
+  yield { operationId: 'getCampaignWinner', parameters };
+  yield { operationId: 'takeBackCampaignWinner', parameters };
 }
 
 function* reportCalls({ workspaceId, said }: Walk): Generator<ExampleCall> {
@@ -352,6 +367,7 @@ function* v1Calls(walk: Walk): Generator<ExampleCall> {
     ...v1Parts,
     campaign_delivery_type: 'PERIODIC',
     ...named('Daily news'),
+    campaign_content: varied,
     scheduling_details: {
       delivery_type: 'AT_FIXED_TIME',
       start_time: inHours(1),

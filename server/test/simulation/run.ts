@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/storage/database.ts';
 import { startTestServer, templateName } from '../global-setup.ts';
 import { simulate } from './simulate.ts';
 import type { Simulated } from './simulate.ts';
+import { compareStates, watchStates } from './watch-states.ts';
 
 const { values } = parseArgs({
   options: { seeds: { type: 'string' }, seed: { type: 'string' } },
@@ -27,6 +28,7 @@ const lanes = availableParallelism() + 1;
 const server = await startTestServer();
 const broken: Simulated[] = [];
 const totals: Record<string, number> = {};
+const unknownChanges = new Set<string>();
 let next = firstSeed;
 try {
   await Promise.all(Array.from({ length: lanes }, (_, lane) => work(`simulation_${process.pid}_${lane}`)));
@@ -37,6 +39,7 @@ report();
 
 async function work(name: string): Promise<void> {
   const database = await openClone(name);
+  await watchStates(database);
   try {
     while (next < firstSeed + seeds) {
       const seed = next;
@@ -45,6 +48,7 @@ async function work(name: string): Promise<void> {
       for (const [label, number] of Object.entries(simulated.numbers)) totals[label] = (totals[label] ?? 0) + number;
       if (simulated.broken.length > 0) broken.push(simulated);
     }
+    for (const change of (await compareStates(database)).unknown) unknownChanges.add(change);
   } finally {
     await database.end();
     await onServer(`drop database ${name} with (force)`);
@@ -71,5 +75,6 @@ function report(): void {
   if (seeds === 1 || first) process.stdout.write(`${(first ?? { trace: [] as string[] }).trace.join('\n')}\n`);
   for (const { seed, broken: rules } of broken)
     for (const rule of rules) process.stdout.write(`BROKEN: ${rule} (npm run test:simulation -- --seed ${seed})\n`);
-  if (first) process.exitCode = 1;
+  for (const change of unknownChanges) process.stdout.write(`BROKEN: ${change} is not in docs/states.md\n`);
+  if (first || unknownChanges.size > 0) process.exitCode = 1;
 }

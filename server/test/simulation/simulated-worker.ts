@@ -143,8 +143,8 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
   };
   const jobs: Record<JobName, Job> = {
     fire: makeFireDueCampaigns({ database, lateSendMinutes: parts.lateSendMinutes, onFired() {} }),
-    release: makeReleaseRuns({ database, wakeWorkers: () => {} }),
-    end: makeEndRuns({ database, clock }),
+    release: makeReleaseRuns({ database, log, wakeWorkers: () => {} }),
+    end: makeEndRuns({ database, clock, log }),
   };
 
   return {

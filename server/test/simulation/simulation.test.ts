@@ -4,13 +4,16 @@ import type { Database } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { simulate } from './simulate.ts';
+import { compareStates, watchStates } from './watch-states.ts';
 
+const isCluster = inject('workerUrls') !== null;
 let clone: TestDatabase;
 let database: Database;
 beforeAll(async () => {
   clone = await createTestDatabase();
   // One connection, so that statements have one order.
   database = openDatabase({ url: clone.url, connections: 1, name: 'simulation' });
+  if (!isCluster) await watchStates(database);
 });
 afterAll(async () => {
   await database.end();
@@ -18,9 +21,9 @@ afterAll(async () => {
 });
 
 // CI takes two hundred, and `npm run test:simulation` a thousand.
-const seeds = Array.from({ length: 3 }, (_, index) => index + 1);
+const seeds = Array.from({ length: 1 }, (_, index) => index + 1);
 
-test('three seeds of faults break no promise of reliability R2 to R7', async () => {
+test('the first seed of faults breaks no promise of reliability R2 to R7', async () => {
   const broken: string[] = [];
   for (const seed of seeds) {
     const simulated = await simulate(database, seed);
@@ -31,10 +34,17 @@ test('three seeds of faults break no promise of reliability R2 to R7', async () 
 });
 
 test('a seed repeats its steps, requests and answers', async ({ skip }) => {
-  skip(inject('workerUrls') !== null, 'rows of several shards come in the order in which their workers answer');
+  skip(isCluster, 'rows of several shards come in the order in which their workers answer');
   const first = await simulate(database, 5);
   const other = await simulate(database, 6);
   const again = await simulate(database, 5);
   expect(again.trace).toEqual(first.trace);
   expect(other.trace).not.toEqual(first.trace);
+});
+
+test('no state of these seeds became one that docs/states.md does not have it become', async ({ skip }) => {
+  skip(isCluster, 'a cluster takes no triggers');
+  const { unknown, seen } = await compareStates(database);
+  expect(unknown).toEqual([]);
+  expect(seen).toBeGreaterThan(12);
 });

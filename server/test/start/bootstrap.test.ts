@@ -20,7 +20,10 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-type Clone = { installed: object; built?: 'before the sources' | 'after the sources' };
+// What a built console is made of.
+const sources = ['console/src/page.ts', 'console/vite.config.ts', 'client/src/client.ts', 'package-lock.json'];
+
+type Clone = { installed: object; built?: 'before the sources' | 'after the sources'; changed?: string };
 
 /** A project of a few files with our bootstrap.js, whose lockfile is newer than what is installed. */
 async function makeClone(clone: Clone): Promise<string> {
@@ -28,6 +31,7 @@ async function makeClone(clone: Clone): Promise<string> {
   const files = {
     'script.mjs': 'console.log("the script ran")',
     'console/src/page.ts': '',
+    'console/vite.config.ts': '',
     'client/src/client.ts': '',
     'package-lock.json': JSON.stringify({ packages: locked }),
     'node_modules/.package-lock.json': JSON.stringify({ packages: clone.installed }),
@@ -45,8 +49,7 @@ async function makeClone(clone: Clone): Promise<string> {
   const at = (minutes: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minutes));
   const set = (name: string, minutes: number): Promise<void> => utimes(join(root!, name), at(minutes), at(minutes));
   await set('node_modules/.package-lock.json', 1);
-  await set('package-lock.json', 2);
-  for (const name of ['console/src/page.ts', 'client/src/client.ts']) await set(name, 2);
+  for (const name of sources) await set(name, name === clone.changed ? 4 : 2);
   if (clone.built) await set('console/dist/index.html', clone.built === 'before the sources' ? 1 : 3);
   return root;
 }
@@ -119,9 +122,10 @@ test.each([
     expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
 });
 
-test('a console older than its sources is built again, for production whatever the caller is', async () => {
-  const ran = await runBootstrap(await makeClone({ installed, built: 'before the sources' }));
-  expect(ran).toEqual({ code: 0, stdout: 'the script ran\n', stderr: 'the console was built for production\n' });
+test.each(sources)('a console older than %s is built again, for production whatever the caller is', async (changed) => {
+  const ran = await runBootstrap(await makeClone({ installed, built: 'after the sources', changed }));
+  const stderr = 'carillon: building the console (once, about ten seconds) …\nthe console was built for production\n';
+  expect(ran).toEqual({ code: 0, stdout: 'the script ran\n', stderr });
 });
 
 test.each([

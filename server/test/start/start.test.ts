@@ -204,6 +204,7 @@ describe.concurrent('a start that cannot be says one sentence and ends with its 
     const refused = await refuse(['--port', String(port)], { ...base(), DATABASE_URL: fresh.url });
     taken.close();
     expect(refused).toEqual({ code: 10, stderr: expect.stringContaining(`Port ${port}`) });
+    expect(refused.stderr).toMatch(/such as --port \d+, which is free/);
     expect(await fresh.database`select 1 from workspaces`).toHaveLength(0);
     await fresh.drop();
   });

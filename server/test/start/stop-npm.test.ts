@@ -3,6 +3,7 @@ import { existsSync, watch } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fullTest } from '../full-test.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { findProcessesOf, makeNpmProject } from './npm-bundle.ts';
 import { followStart } from './follow-start.ts';
@@ -51,7 +52,7 @@ describe.runIf(existsSync('/proc/self/stat'))('a signal to npm alone, as a proce
     expect(existsSync(join(folder, 'postgres', 'cluster'))).toBe(false);
   });
 
-  test('while the database starts, and once it answers: everything ends', async () => {
+  fullTest('while the database starts, and once it answers: everything ends (FULL=1)', async () => {
     const first = start();
     await untilThere(join(folder, 'postgres'), /^cluster$/);
     first.process.kill('SIGINT');

@@ -29,7 +29,7 @@ const hour = 3_600_000;
 /** A message of a run to one user's device, with how it ended. */
 export type Sent = { customerId: string; platform?: Platform; outcome?: DeliveryOutcome; code?: string };
 
-/** The routes of events and statistics over one database, and the duty that counts conversions. */
+/** The routes of events and statistics over one database, and the job that counts conversions. */
 export async function makeStatsBundle() {
   const bundle = await makeDataBundle();
   const { database, clock, workspaceId, encryption } = bundle;

@@ -190,6 +190,10 @@ test.each([
     `insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
       select $1, 7, id, id, now(), now() from unnest($2::text[]) as given (id)`,
   ],
+  [
+    '7: conversions is grouped by several sets at once',
+    `select variation, count(*) from conversions where workspace_id = $1 group by rollup (variation)`,
+  ],
 ])('a statement that breaks a rule is told so: %s', async (fault, text) => {
   const faults = await inCatalog(async (session, catalog) => findBrokenRules(await readTree(session, text), catalog));
   expect(faults.map((one) => one.slice(0, fault.length))).toEqual([fault]);

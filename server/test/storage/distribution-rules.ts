@@ -22,6 +22,7 @@ export type Catalog = {
  * 5. distributed tables are joined by bucket
  * 6. what is selected is inserted into a distributed table with `on conflict` or `returning`: otherwise it goes there by
  *    COPY, which is refused to who is bound to a workspace
+ * 7. what is read of a distributed table is not grouped by several sets at once (cube, rollup)
  */
 export function findBrokenRules(tree: ParseNode, catalog: Catalog): string[] {
   const walk: Walk = { catalog, faults: new Set(), classes: new Map(), queries: 0 };
@@ -52,6 +53,8 @@ function walkQuery(query: ParseNode, { walk, outer }: { walk: Walk; outer: Level
   const here = level.ranges.filter((_, place) => joined.has(place + 1));
   checkJoin(here, { walk, target: level.ranges[Number(query['resultRelation'] ?? 0) - 1] });
   checkLocks(query, { walk, level });
+  for (const range of listOf(query['groupingSets']).length > 0 ? here : [])
+    if (range.kind === 'distributed') walk.faults.add(`7: ${range.name} is grouped by several sets at once`);
   if (isInsert) checkInsert(query, { walk, level });
   checkFunctions(query, { walk, target: level.ranges[Number(query['resultRelation'] ?? 0) - 1] });
   // Common table expressions are asked once each, by themselves.

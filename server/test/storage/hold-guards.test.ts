@@ -67,7 +67,7 @@ describe('a chunk', () => {
     [
       'openWindow',
       (tx, hold) => chunks.openWindow(tx as Database, { ...hold, ...place, at, leaseUntil, devices: 5 }),
-      [],
+      { refusals: [], winners: null },
       undefined,
     ],
     [

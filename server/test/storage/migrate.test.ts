@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '../../src/storage/database.ts';
 import { MigrationChangedError, SchemaTooNewError, migrate } from '../../src/storage/migrate.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -33,6 +34,33 @@ test('workspaces that were there before there were modes keep what their apps ge
     ['NEW', 'data', 'carillon', null, 'lenient'],
     ['OLD', 'both', 'carillon', 'svc', 'strict'],
   ]);
+});
+
+test('a migration that waits for a table holds up nobody for longer than a second, and is done when the table is free', async () => {
+  const { database } = bundle;
+  await database`alter table workspaces drop column push_bodies`;
+  await database`delete from schema_migrations where name like '%_push_bodies.sql'`;
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let hold!: () => void;
+  const held = new Promise<void>((resolve) => (hold = resolve));
+  const reader = inTransaction(database, async (tx) => {
+    await tx`lock table workspaces in access share mode`;
+    hold();
+    await released;
+  });
+  await held;
+  const migrated = migrate(database, at);
+  // It waits in the queue of the table before it gives up; whoever comes behind it waits as well.
+  for (;;) {
+    const [waiting] = await database`select 1 from pg_locks where mode = 'AccessExclusiveLock' and not granted
+      and relation = 'workspaces'::regclass`;
+    if (waiting) break;
+  }
+  await database`select count(*) from workspaces`;
+  release();
+  await reader;
+  expect(await migrated).toHaveLength(1);
 });
 
 test('a database migrated by a newer version is refused by the name of the unknown migration', async () => {

@@ -10,7 +10,7 @@ import type { Database } from '../../src/storage/database.ts';
 import { listSimulatedCredentials } from '../../src/storage/keys/provider-credentials.ts';
 
 /** What one device received of one campaign. A list, because nearly every device has one identity and there are a million. */
-export type Received = { requests: number; identities: string[] };
+export type Received = { requests: number; identities: string[]; titles: string[] };
 
 export type Collector = {
   endpoints: SimulatorEndpoints;
@@ -38,9 +38,13 @@ export type CollectorDependencies = {
   secret: Buffer;
 };
 
+// Personal ones are not shared.
+const maxTitles = 1_000;
+
 /** The simulated providers in this process, where nothing kills them, counting by campaign and device address. */
 export async function startCollector(deps: CollectorDependencies): Promise<Collector> {
   const received = new Map<string, Map<string, Received>>();
+  const titles = new Map<string, string>();
   let requests = 0;
   let reached = 0;
   let forgotten = 0;
@@ -51,11 +55,15 @@ export async function startCollector(deps: CollectorDependencies): Promise<Colle
     const devices = received.get(campaignId) ?? new Map<string, Received>();
     received.set(campaignId, devices);
     const address = `${message.platform}:${message.deviceToken}`;
-    const device = devices.get(address) ?? { requests: 0, identities: [] };
+    const device = devices.get(address) ?? { requests: 0, identities: [], titles: [] };
     if (device.requests === 0) reached += 1;
     device.requests += 1;
     const identity = `${message.collapseId} ${message.messageId}`;
     if (!device.identities.includes(identity)) device.identities.push(identity);
+    // A campaign has few: each is kept once.
+    const title = titles.get(message.title) ?? message.title;
+    if (titles.size < maxTitles) titles.set(title, title);
+    if (!device.titles.includes(title)) device.titles.push(title);
     devices.set(address, device);
   };
   const simulators = await startSimulators({

@@ -90,3 +90,9 @@ export type OwnSession = {
   expiresAt: string;
   isThis: boolean;
 };
+
+/** Who can change what somebody may. */
+export type Owner = {
+  name: string;
+  email: string;
+};

@@ -23,12 +23,27 @@ export type CallDetail = {
   /** What the caller was not told. */
   errorDetail: string | null;
   warnings: string[];
+
+  /** Those of a list; what proves the caller is redacted. Null: none were kept. */
+  requestHeaders: Record<string, string> | null;
   requestBody: string | null;
+
+  /** Those of a list; what proves the caller is redacted. Null: none were kept. */
+  responseHeaders: Record<string, string> | null;
+
+  /** Null: there was none, it was a file, or it carried a credential. */
+  responseBody: string | null;
+
+  /** What the call made or changed, as far as its answer names it. */
+  made: MadeObject[];
 };
 
 export type CallPage = {
   calls: LoggedCall[];
   next: string | null;
+
+  /** A search looks at 20,000 calls for a page: older ones than this were not looked at. */
+  searchedUntil: string | null;
 };
 
 /** A call of the API. Bodies are kept up to 4,096 characters, those with credentials not at all. */
@@ -55,4 +70,9 @@ export type LoggedCall = {
   /** What the caller was not told. */
   errorDetail: string | null;
   warnings: string[];
+};
+
+export type MadeObject = {
+  kind: 'campaign' | 'segment' | 'user';
+  id: string;
 };

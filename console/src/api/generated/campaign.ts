@@ -32,6 +32,9 @@ export type CampaignProgress = {
     kind: 'IMPRESSION' | 'CLICK' | 'CLOSE';
     total: number;
     uniqueDevices: number;
+
+    /** Each once. */
+    messages: number;
   }[];
   at: string;
 };
@@ -55,8 +58,6 @@ export type CampaignReport = {
     createdBy: string;
     createdAt: string;
     sentAt: string | null;
-    reachableDevices: number | null;
-    runs: number;
     audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
     segmentId: string | null;
     segmentName: string | null;
@@ -132,6 +133,10 @@ export type CampaignRuns = {
     accepted: number;
     waiting: number;
     notDelivered: number;
+
+    /** Messages, each once. */
+    shown: number;
+    clicked: number;
   }[];
   total: number;
   perPage: number;
@@ -172,4 +177,27 @@ export type ListedCampaign = {
   sentAt: string | null;
   reachableDevices: number | null;
   runs: number;
+
+  /** Null: nothing was tried yet. */
+  figures: {
+    /** Devices, each once a run. */
+    attempted: number;
+    accepted: number;
+
+    /** Messages, each once. */
+    shown: number;
+    clicked: number;
+
+    /** Of the attempted. */
+    acceptedPercent: number | null;
+
+    /** Of the accepted. */
+    shownPercent: number | null;
+
+    /** Of the accepted. */
+    clickedPercent: number | null;
+
+    /** These are of the newest runs alone. */
+    hasMoreRuns: boolean;
+  } | null;
 };

@@ -74,3 +74,30 @@ export type LoggedDelivery = {
   customerId: string | null;
   deviceId: string | null;
 };
+
+export type ReportedDevice = {
+  deviceRowId: string;
+  runId: string;
+  platform: Platform;
+
+  /** The button of a click; null: the message itself. */
+  action: string | null;
+
+  /** How often it was reported. */
+  times: number;
+
+  /** When it was reported first. */
+  at: string;
+
+  /** Null: removed since, as is its user. */
+  deviceId: string | null;
+  userId: string | null;
+  customerId: string | null;
+};
+
+export type ReportedDevicePage = {
+  devices: ReportedDevice[];
+
+  /** The `after` of the next page. */
+  next: string | null;
+};

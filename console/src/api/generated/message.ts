@@ -14,7 +14,7 @@ export type CallbackAttempt = {
 
 export type CallbackDetail = {
   id: string;
-  operationId: string;
+  operationId: string | null;
   url: string;
   body: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
@@ -35,7 +35,7 @@ export type CallbackPage = {
 
 export type ConsoleCallback = {
   id: string;
-  operationId: string;
+  operationId: string | null;
   url: string;
   body: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';

@@ -33,6 +33,18 @@ export type FindingPlace =
       code: string;
     };
 
+/** What was done of what one does first. */
+export type FirstSteps = {
+  hasPushed: boolean;
+
+  /** One that leads out; simulators do not count. */
+  hasProvider: boolean;
+
+  /** Beside those of the sandbox. */
+  hasUsers: boolean;
+  hasInvited: boolean;
+};
+
 export type InboxMessage = {
   id: string;
   workspaceId: string;

@@ -10,7 +10,10 @@ import type {
   OneTimeLink,
   OpenInvitation,
   OwnSession,
+  Owner,
 } from './account.ts';
+import type { Alert, AlertSettings } from './alert.ts';
+import type { CampaignCalendar } from './calendar.ts';
 import type { CallDetail, CallPage } from './call.ts';
 import type {
   CampaignList,
@@ -23,17 +26,32 @@ import type {
 } from './campaign.ts';
 import type { AudienceCount, CampaignCheck, ComposerResources, PreviewAnswer, TestResults } from './composer.ts';
 import type { ConnectedCredential, ProviderCredentialState } from './credential.ts';
-import type { DeliveryDetail, DeliveryPage } from './delivery.ts';
+import type { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './delivery.ts';
 import type { DeliveryExplanation } from './explain.ts';
+import type { CampaignFigures, NamedWinner } from './figure.ts';
 import type { ConsoleKey, CreatedKey, RotatedKey } from './key.ts';
 import type { CallbackDetail, CallbackPage, EmailDetail, EmailPage } from './message.ts';
-import type { InboxMessage, Overview, UserCounts } from './overview.ts';
+import type { Metrics } from './metric.ts';
+import type { FirstSteps, InboxMessage, Overview, UserCounts } from './overview.ts';
+import type { Place } from './place.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
-import type { AcceptedUpload, CampaignOfSegment, SegmentDetail, SegmentList } from './segment.ts';
+import type {
+  AcceptedUpload,
+  CampaignOfSegment,
+  FilterCount,
+  FilterSample,
+  FilterWords,
+  KnownAttribute,
+  SegmentDetail,
+  SegmentList,
+} from './segment.ts';
 import type { ConsoleSession } from './session.ts';
 import type { FixedSettings, WorkspaceSettings } from './settings.ts';
+import type { DeadEventBatchList, EventStreamList } from './stream.ts';
 import type { SystemState } from './system.ts';
+import type { TemplateList } from './template.ts';
 import type { AddedUser, Erasure, FoundUser, TestUser, TimelinePage, User } from './user.ts';
+import type { SavedView, ViewList } from './view.ts';
 
 /** What each route answers; undefined: no JSON. */
 export type ConsoleAnswers = {
@@ -41,10 +59,20 @@ export type ConsoleAnswers = {
   'DELETE invitations/:id': undefined;
   'DELETE own/sessions/:id': undefined;
   'DELETE session': undefined;
+  'DELETE templates/:id': undefined;
+  'DELETE views/campaigns/:id': undefined;
   'GET accounts': AccountList;
+  'GET alerts': {
+    alerts: Alert[];
+  };
+  'GET alerts/settings': {
+    settings: AlertSettings;
+  };
   'GET audit': {
     entries: AuditEntry[];
   };
+  'GET audit.csv': undefined;
+  'GET calendar': CampaignCalendar;
   'GET callbacks': CallbackPage;
   'GET callbacks/:id': {
     callback: CallbackDetail;
@@ -54,8 +82,11 @@ export type ConsoleAnswers = {
     call: CallDetail;
   };
   'GET campaigns/:id': CampaignReport;
+  'GET campaigns/:id/figures': CampaignFigures;
+  'GET campaigns/:id/figures.csv': undefined;
   'GET campaigns/:id/progress': CampaignProgress;
   'GET campaigns/:id/progress/events': undefined;
+  'GET campaigns/:id/reports': ReportedDevicePage;
   'GET campaigns/:id/results': CampaignResults;
   'GET campaigns/:id/runs': CampaignRuns;
   'GET campaigns/:id/timeline': CampaignTimeline;
@@ -70,6 +101,8 @@ export type ConsoleAnswers = {
     delivery: DeliveryDetail;
   };
   'GET entrance': Entrance;
+  'GET event-streams': EventStreamList;
+  'GET event-streams/:id/dead-batches': DeadEventBatchList;
   'GET explain': {
     explanation: DeliveryExplanation;
   };
@@ -83,10 +116,15 @@ export type ConsoleAnswers = {
   'GET mails/:id': {
     email: EmailDetail;
   };
+  'GET metrics': Metrics;
   'GET overview': Overview;
+  'GET overview/first-steps': FirstSteps;
   'GET overview/people': UserCounts;
   'GET own/sessions': {
     sessions: OwnSession[];
+  };
+  'GET owners': {
+    owners: Owner[];
   };
   'GET people': {
     users: FoundUser[];
@@ -97,6 +135,9 @@ export type ConsoleAnswers = {
   'GET people/:id/timeline': TimelinePage;
   'GET people/for-tests': {
     users: TestUser[];
+  };
+  'GET places': {
+    places: Place[];
   };
   'GET sandbox': SandboxState;
   'GET sandbox/devices': {
@@ -113,17 +154,26 @@ export type ConsoleAnswers = {
     customerIds: string[];
   };
   'GET segments/:id/operations/:operationId/rejects.csv': undefined;
+  'GET segments/attribute-values': {
+    values: string[];
+  };
+  'GET segments/attributes': {
+    attributes: KnownAttribute[];
+  };
   'GET session': ConsoleSession;
   'GET settings': {
     settings: WorkspaceSettings;
   };
   'GET settings/fixed': FixedSettings;
   'GET system': SystemState;
+  'GET templates': TemplateList;
+  'GET views/campaigns': ViewList;
   'GET webhook-secret': {
     secret: string;
   };
   'PATCH campaigns/:id': ChangedCampaign;
   'PATCH people/:id/attributes': undefined;
+  'PATCH templates/:id': undefined;
   'POST accounts/:id/disable': {
     account: ConsoleAccount;
   };
@@ -131,6 +181,7 @@ export type ConsoleAnswers = {
     account: ConsoleAccount;
   };
   'POST accounts/:id/password-link': OneTimeLink;
+  'POST alerts/test': undefined;
   'POST callbacks/:id/resend': {
     callback: CallbackDetail;
   };
@@ -140,6 +191,7 @@ export type ConsoleAnswers = {
   'POST campaigns/:id/publish': ChangedCampaign;
   'POST campaigns/:id/resume': CampaignProgress;
   'POST campaigns/:id/stop': CampaignProgress;
+  'POST campaigns/:id/template': ChangedCampaign;
   'POST campaigns/search': CampaignList;
   'POST company': CompanySignIn;
   'POST composer/audience': AudienceCount;
@@ -155,6 +207,10 @@ export type ConsoleAnswers = {
   };
   'POST credentials/:provider/simulator': {
     connected: ConnectedCredential;
+  };
+  'POST event-streams/:id/resend': {
+    /** Due now. */
+    batches: number;
   };
   'POST first-owner': undefined;
   'POST invitation': OpenInvitation;
@@ -192,18 +248,36 @@ export type ConsoleAnswers = {
     segment: SegmentDetail;
   };
   'POST segments/fetch': AcceptedUpload;
+  'POST segments/filter': {
+    id: string;
+  };
+  'POST segments/filter/count': FilterCount;
+  'POST segments/filter/sample': FilterSample;
+  'POST segments/filter/words': FilterWords;
+  'POST segments/unmatched': {
+    unmatched: number[];
+  };
   'POST segments/upload': AcceptedUpload;
   'POST session': undefined;
   'POST session/password': undefined;
+  'POST templates/:id/use': ChangedCampaign;
+  'POST views/campaigns': SavedView;
   'PUT accounts/:id/role': {
     account: ConsoleAccount;
   };
+  'PUT alerts/settings': {
+    settings: AlertSettings;
+  };
+  'PUT campaigns/:id/winner': NamedWinner;
   'PUT own/password': undefined;
   'PUT people/:id/test': undefined;
   'PUT sandbox/devices/:id': {
     devices: VirtualDevice[];
   };
   'PUT sandbox/faults': SandboxState;
+  'PUT segments/:id/filter': {
+    id: string;
+  };
   'PUT settings': {
     settings: WorkspaceSettings;
   };

@@ -43,6 +43,76 @@ export type ConsoleSegment = {
   } | null;
 };
 
+export type FilterCount =
+  | {
+      state: 'COUNTED';
+      users: number;
+      of: number;
+
+      /** From a part of the users, to two digits. */
+      isEstimate: boolean;
+    }
+  | {
+      state: 'TOO_SLOW';
+      afterSeconds: number;
+    }
+  | {
+      state: 'UNUSABLE';
+
+      /** The tree; null: both together. */
+      field: 'included_filters' | 'excluded_filters' | null;
+
+      /** Begins with the place where the tree is at fault, as in `filters[0].value`. */
+      reason: string;
+    };
+
+export type FilterSample =
+  | {
+      state: 'FOUND';
+      users: {
+        id: string;
+        customerId: string;
+      }[];
+    }
+  | {
+      state: 'TOO_SLOW';
+      afterSeconds: number;
+    }
+  | {
+      state: 'UNUSABLE';
+
+      /** The tree; null: both together. */
+      field: 'included_filters' | 'excluded_filters' | null;
+
+      /** Begins with the place where the tree is at fault, as in `filters[0].value`. */
+      reason: string;
+    };
+
+export type FilterWords =
+  | {
+      state: 'READABLE';
+      words: string;
+    }
+  | {
+      state: 'UNUSABLE';
+
+      /** The tree; null: both together. */
+      field: 'included_filters' | 'excluded_filters' | null;
+
+      /** Begins with the place where the tree is at fault, as in `filters[0].value`. */
+      reason: string;
+    };
+
+export type KnownAttribute = {
+  name: string;
+
+  /** The data type that a filter gives it. */
+  type: 'string' | 'double' | 'bool' | 'datetime' | 'array_string' | 'array_double';
+
+  /** The most frequent ones of some users. */
+  values: string[];
+};
+
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
 
 export type OperationState = 'QUEUED' | 'FILLING' | 'WAITING' | 'SUCCEEDED' | 'FAILED';
@@ -74,6 +144,12 @@ export type SegmentDetail = {
     valuesFound: number;
     waiting: number;
     createdAt: string;
+  } | null;
+
+  /** As they were sent; `excluded` null: nobody is left out. Null: the segment is none of filters. */
+  filters: {
+    included: unknown;
+    excluded: unknown;
   } | null;
   operations: SegmentOperation[];
 };

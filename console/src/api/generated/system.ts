@@ -48,6 +48,19 @@ export type SystemState = {
   mode: 'sandbox' | 'production';
   role: string;
   changedSettings: string[];
+
+  /** How long each kind of record is kept. */
+  retentionDays: {
+    ledger: number;
+    events: number;
+    runs: number;
+    interactions: number;
+    pushRequests: number;
+    messages: number;
+    operations: number;
+    audit: number;
+    apiLog: number;
+  };
   machine: {
     uptimeSeconds: number;
     memoryBytes: number;
@@ -71,6 +84,17 @@ export type SystemState = {
       state: string;
       lagBytes: number | null;
     }[];
+
+    /** The partitions of the tables that are kept by day. */
+    days: {
+      table: 'deliveries' | 'events';
+      days: number;
+      oldest: string;
+      newest: string;
+    }[];
+
+    /** As of when the newest backup is that Carillon made; null where none is known. */
+    backupMadeAt: string | null;
     migrations: {
       count: number;
       newest: {

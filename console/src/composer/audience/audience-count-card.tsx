@@ -2,16 +2,18 @@ import type { CampaignBody } from '@carillon/client';
 import { Button, Card, Group, Progress, Stack, Table, Text, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { AudienceCount, Reach } from '../../api/generated/composer.ts';
+import type { AudienceCount, CampaignFault, Reach } from '../../api/generated/composer.ts';
 import { consoleClient } from '../../console.ts';
 import { Definition } from '../../parts/definition.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { platformNames } from '../../parts/platform-names.ts';
+import { placeText } from '../../segments/filter/filter-fault.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { platforms, platformsOf, sentBody } from '../page/campaign-body.ts';
 import type { Platform } from '../page/campaign-body.ts';
 import { sentence, useCampaignForm } from '../page/campaign-form.ts';
+import { filterFault } from './filter-audience.tsx';
 
 const number = (count: number) => count.toLocaleString('en');
 
@@ -37,7 +39,7 @@ export function AudienceCountCard() {
 }
 
 function Counted({ count }: { count: AudienceCount }) {
-  const { body } = useCampaignForm();
+  const { body, check } = useCampaignForm();
   const chosen = platformsOf(body);
   if (count.state === 'TOO_SLOW')
     return (
@@ -45,12 +47,10 @@ function Counted({ count }: { count: AudienceCount }) {
         The audience is too large to count while you wait. You can still send the campaign; its report shows the number.
       </Notice>
     );
-  if (count.state === 'UNREADABLE')
-    return (
-      <Text size="sm">
-        {count.faults.length === 0 ? 'Choose an audience to see its size.' : sentence(count.faults[0]!.issue)}
-      </Text>
-    );
+  if (count.state === 'UNREADABLE') {
+    const fault = count.faults[0] ?? check?.faults.find(filterFault);
+    return <Text size="sm">{fault === undefined ? 'Choose an audience to see its size.' : faultText(fault)}</Text>;
+  }
   const { users, reached } = reachOf(count, chosen);
   return (
     <>
@@ -74,16 +74,22 @@ function Counted({ count }: { count: AudienceCount }) {
   );
 }
 
+/** What is wrong with filters has a place among them. */
+function faultText(fault: CampaignFault): string {
+  const inFilters = filterFault(fault);
+  return inFilters === undefined ? sentence(fault.issue) : `${placeText(inFilters)}${inFilters.words}.`;
+}
+
 type CountedProps = { count: Extract<AudienceCount, { state: 'COUNTED' }>; chosen: Platform[] };
 
 function DeviceTable({ count, chosen }: CountedProps) {
   const of = (platform: Platform, state: string) =>
     count.devices.find((row) => row.platform === platform && row.state === state)?.devices ?? 0;
   const columns = [
-    ['ACTIVE', 'Reachable', 'Devices that accept push messages.'],
-    ['OPTED_OUT', 'Opted out', 'Devices whose owner turned messages off.'],
-    ['BLOCKED', 'Blocked', 'Devices that were blocked through the API.'],
-    ['GONE', 'Gone', 'Devices on which the app is no longer installed, according to the provider.'],
+    ['ACTIVE', 'Reachable'],
+    ['OPTED_OUT', 'Opted out'],
+    ['BLOCKED', 'Blocked'],
+    ['GONE', 'Gone'],
   ] as const;
   return (
     <Table.ScrollContainer type="native" minWidth={300} tabIndex={0} role="region" aria-label="Devices per platform">
@@ -91,9 +97,9 @@ function DeviceTable({ count, chosen }: CountedProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Devices</Table.Th>
-            {columns.map(([state, word, means]) => (
+            {columns.map(([state, word]) => (
               <Table.Th key={state} scope="col" ta="right">
-                <Definition word={word} means={means} />
+                <Definition word={word} />
               </Table.Th>
             ))}
           </Table.Tr>

@@ -10,15 +10,18 @@ import { AudienceCountCard } from './audience-count-card.tsx';
 import {
   audienceKind,
   excludedSegments,
+  filtersOf,
   includedOperator,
   includedSegments,
   namedUsers,
   ofEveryone,
+  ofNewFilters,
   ofUsers,
   ofSegments,
   withoutSegments,
 } from './audience.ts';
 import type { AudienceKind } from './audience.ts';
+import { FilterAudience } from './filter-audience.tsx';
 import { SegmentPicker } from './segment-picker.tsx';
 
 const included = 'segmentation_details.included_filters';
@@ -47,7 +50,7 @@ export function AudienceStep() {
           <Card withBorder>
             {isLive ? (
               <Text size="sm">
-                The audience cannot be changed once a campaign is live. Clone the campaign to change it.
+                The audience cannot be changed once a campaign is live. Duplicate the campaign to change it.
               </Text>
             ) : (
               <Recipients />
@@ -83,9 +86,10 @@ function PlatformChoice() {
   );
 }
 
-const kinds: Record<Exclude<AudienceKind, 'filters'>, string> = {
+const kinds: Record<AudienceKind, string> = {
   all: 'Everyone',
   segments: 'People in segments',
+  filters: 'People who match filters',
   users: 'People by user id',
 };
 
@@ -93,15 +97,19 @@ function Recipients() {
   const { body, write } = useCampaignForm();
   const found = audienceKind(body);
   const [chosen, setChosen] = useState(found);
-  // Nothing chosen yet reads as segments.
-  const kind = found === 'segments' && chosen === 'users' ? 'users' : found;
+  // Nothing chosen yet reads as segments, and filters of segments or user ids alone as those.
+  const kind = (found === 'segments' && chosen === 'users') || chosen === 'filters' ? chosen : found;
   const choose = (next: AudienceKind) => {
     setChosen(next);
-    if (next === 'all') write(ofEveryone());
-    if (next === 'segments') write(ofSegments([], 'or'));
-    if (next === 'users') write(ofUsers([]));
+    // The builder says who is left out too; elsewhere that are segments alone.
+    const others = next !== 'filters' && excludedSegments(body) === undefined ? withoutSegments([]) : {};
+    if (next === 'all') write({ ...ofEveryone(), ...others });
+    if (next === 'segments') write({ ...ofSegments([], 'or'), ...others });
+    if (next === 'users') write({ ...ofUsers([]), ...others });
+    if (next === 'filters') write(ofNewFilters(body));
   };
-  if (kind === 'filters') return <OtherFilters onReplaced={() => choose('all')} />;
+  const trees = kind === 'filters' ? filtersOf(body) : undefined;
+  if (kind === 'filters' && trees === undefined) return <OtherFilters onReplaced={() => choose('all')} />;
   return (
     <Stack gap="md">
       <Radio.Group label="For" value={kind} onChange={(next) => choose(next as AudienceKind)}>
@@ -113,7 +121,7 @@ function Recipients() {
       </Radio.Group>
       {kind === 'segments' && <Included />}
       {kind === 'users' && <NamedUsers />}
-      <Excluded />
+      {trees === undefined ? <Excluded /> : <FilterAudience trees={trees} />}
     </Stack>
   );
 }
@@ -199,7 +207,7 @@ function OtherFilters({ onReplaced }: { onReplaced: () => void }) {
   return (
     <Stack gap="sm">
       <Title order={2} size="h5">
-        People who match filters
+        {'Everyone, except people who match filters'}
       </Title>
       <Text size="sm">{check?.audienceText ?? 'These filters were created through the API.'}</Text>
       {error !== undefined && <Notice tone="error">{error}</Notice>}

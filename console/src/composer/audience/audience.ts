@@ -1,4 +1,6 @@
 import type { CampaignBody } from '@carillon/client';
+import { newGroup, toFilters } from '../../segments/filter/filter-tree.ts';
+import type { BuiltTrees, FilterGroup } from '../../segments/filter/filter-tree.ts';
 import { readAt } from '../page/campaign-body.ts';
 
 const details = 'segmentation_details';
@@ -9,7 +11,7 @@ export type AudienceKind = 'all' | 'segments' | 'users' | 'filters';
 type Filter = { filter_type?: string; id?: string; name?: string; negate?: boolean } & Record<string, unknown>;
 type Tree = { filter_operator?: string; filters?: Filter[]; negate?: boolean };
 
-/** What an audience is of those that the composer writes; `filters` are those that only the API can. */
+/** What an audience is of those that the composer writes; `filters` are all others. */
 export function audienceKind(body: CampaignBody): AudienceKind {
   if (excludedSegments(body) === undefined) return 'filters';
   const tree = treeAt(body, 'included');
@@ -62,6 +64,27 @@ export function ofUsers(customerIds: string[]): Record<string, unknown> {
     [`${details}.is_all_user_campaign`]: undefined,
     [`${details}.included_filters`]: value.length === 0 ? undefined : tree,
   };
+}
+
+/** Filters in the builder; undefined: everybody but those whom filters leave out, which the builder cannot say. */
+export function filtersOf(body: CampaignBody): BuiltTrees | undefined {
+  const included = treeAt(body, 'included');
+  if (included === undefined) return undefined;
+  return { included: included as FilterGroup, excluded: treeAt(body, 'excluded') as FilterGroup | undefined };
+}
+
+export function ofFilters(trees: BuiltTrees): Record<string, unknown> {
+  const { included_filters: included, excluded_filters: excluded } = toFilters(trees);
+  return {
+    [`${details}.is_all_user_campaign`]: undefined,
+    [`${details}.included_filters`]: included,
+    [`${details}.excluded_filters`]: excluded,
+  };
+}
+
+/** What the builder begins with. Whoever was left out by segments stays so. */
+export function ofNewFilters(body: CampaignBody): Record<string, unknown> {
+  return ofFilters({ included: newGroup(), excluded: treeAt(body, 'excluded') as FilterGroup | undefined });
 }
 
 function treeAt(body: CampaignBody, which: 'included' | 'excluded'): Tree | undefined {

@@ -1,40 +1,60 @@
+import type { CampaignBody } from '@carillon/client';
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useParams, useSearch } from '@tanstack/react-router';
 import type { CampaignReport } from '../../api/generated/campaign.ts';
 import type { ComposerResources } from '../../api/generated/composer.ts';
 import { consoleClient } from '../../console.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { RouteLink } from '../../parts/route-link.tsx';
-import { useMay } from '../../session/use-session.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
+import { ofSegments } from '../audience/audience.ts';
+import type { ChosenSegment } from '../audience/audience.ts';
 import { Composer } from './composer.tsx';
-import { newCampaign } from './campaign-body.ts';
+import { newCampaign, writeAt } from './campaign-body.ts';
 
 /** Turns an intention into a campaign: a new one, or one that is there and may be changed. */
 export function ComposerPage() {
   const { id: workspaceId } = useWorkspace();
   const { campaignId } = useParams({ strict: false });
-  const mayWrite = useMay('campaigns.write');
   const resources = useQuery({
     queryKey: ['composer', workspaceId],
     queryFn: () => consoleClient.composer.readResources(workspaceId),
-    enabled: mayWrite,
     staleTime: 60_000,
   });
-  if (!mayWrite) return <PageHeader title="Your role cannot edit campaigns" about="Ask an owner or a marketer." />;
   return (
     <Loaded query={resources}>
       {(data) =>
         campaignId === undefined ? (
-          <Composer key={workspaceId} resources={data} saved={{}} body={newCampaign(data)} existing={undefined} />
+          <New key={workspaceId} resources={data} />
         ) : (
           <Existing key={campaignId} campaignId={campaignId} resources={data} />
         )
       }
     </Loaded>
   );
+}
+
+/** A new one; the address may name the segment that it is for. */
+function New({ resources }: { resources: ComposerResources }) {
+  const { id: workspaceId } = useWorkspace();
+  const { segment: segmentId } = useSearch({ strict: false });
+  const segment = useQuery({
+    queryKey: ['segment', workspaceId, segmentId],
+    queryFn: () => consoleClient.segments.read({ workspaceId, id: segmentId! }),
+    enabled: segmentId !== undefined,
+  });
+  const compose = (body: CampaignBody) => (
+    <Composer resources={resources} saved={{}} body={body} existing={undefined} />
+  );
+  if (segmentId === undefined) return compose(newCampaign(resources));
+  return <Loaded query={segment}>{({ id, name }) => compose(toSegment(newCampaign(resources), { id, name }))}</Loaded>;
+}
+
+function toSegment(body: CampaignBody, segment: ChosenSegment): CampaignBody {
+  const changes = Object.entries(ofSegments([segment], 'or'));
+  return changes.reduce((next, [path, value]) => writeAt(next, path, value), body);
 }
 
 function Existing({ campaignId, resources }: { campaignId: string; resources: ComposerResources }) {
@@ -70,7 +90,7 @@ function NotEditable({ campaign }: { campaign: CampaignReport['campaign'] }) {
     <Stack gap="xs">
       <PageHeader
         title={`“${campaign.name}” cannot be changed`}
-        about={`It is ${campaign.status.toLowerCase()}, or it was created by a push request. Clone it and edit the clone.`}
+        about={`It is ${campaign.status.toLowerCase()}, or it was created by a push request. Duplicate it and edit the copy.`}
       />
       <RouteLink
         to="/w/$workspaceId/campaigns/$campaignId"

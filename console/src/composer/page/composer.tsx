@@ -1,11 +1,13 @@
 import type { CampaignBody } from '@carillon/client';
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useBlocker } from '@tanstack/react-router';
+import { useBlocker, useSearch } from '@tanstack/react-router';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import type { ComposerResources } from '../../api/generated/composer.ts';
+import { draftKey } from '../../parts/drafts.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { useWorkspace } from '../../shell/workspace.ts';
 import { AudienceStep } from '../audience/audience-step.tsx';
 import { ContentStep } from '../content/content-step.tsx';
 import { ReviewStep } from '../review/review-step.tsx';
@@ -14,6 +16,7 @@ import { mergePatchOf, sentBody, textAt, writeAt } from './campaign-body.ts';
 import type { Platform } from './campaign-body.ts';
 import { CampaignFormContext, useCheck } from './campaign-form.ts';
 import type { CampaignForm } from './campaign-form.ts';
+import { readKeptBody, useKeptBody } from './kept-body.ts';
 import { SaveBar } from './save-bar.tsx';
 import { StepLinks } from './step-links.tsx';
 import { stepNames, useStep } from './steps.ts';
@@ -30,7 +33,12 @@ type ComposerProps = {
 /** Four steps over one campaign. What is written is the body of V5 itself, so nothing is translated on the way. */
 export function Composer({ resources, saved: first, body: begun, existing }: ComposerProps) {
   const { step } = useStep();
-  const [body, setBody] = useState(begun);
+  const { id: workspaceId } = useWorkspace();
+  const { segment = '' } = useSearch({ strict: false });
+  const key = draftKey({ kind: 'campaign', workspaceId, id: existing?.id ?? `new.${segment}` });
+  const [restored] = useState(() => readKeptBody(key, begun));
+  const [isRestored, setRestored] = useState(restored !== undefined);
+  const [body, setBody] = useState(restored ?? begun);
   const [saved, setSaved] = useState(first);
   const setAside = useRef(new Map<Platform, unknown>()).current;
   const { check, seen, isChecking } = useSeen({ body, existing, step });
@@ -46,6 +54,7 @@ export function Composer({ resources, saved: first, body: begun, existing }: Com
   const isDirty =
     existing === undefined ? mergePatchOf(sentBody(begun), sentBody(body)) !== undefined : change !== undefined;
   const isLeaving = useRef(false);
+  const isKept = useKeptBody({ key, upon: existing === undefined ? begun : saved, body, isDirty, isLeaving });
   const form: CampaignForm = { body, write, check, resources, setAside, existing, seen };
   const title = textAt(body, 'basic_details.name').trim() || (existing ? 'Unnamed campaign' : 'New campaign');
   return (
@@ -55,17 +64,33 @@ export function Composer({ resources, saved: first, body: begun, existing }: Com
           title={title}
           about={<Group gap="xs">{existing ? <StatusBadge status={existing.status} /> : 'Not saved yet.'}</Group>}
         />
+        {isRestored && isDirty && (
+          <Group gap="xs" role="status">
+            <Text size="sm">What you wrote in this browser is shown.</Text>
+            <Button
+              size="compact-sm"
+              variant="default"
+              onClick={() => {
+                setBody(begun);
+                setRestored(false);
+              }}
+            >
+              Discard changes
+            </Button>
+          </Group>
+        )}
         <StepLinks isDone={(one) => isDone(one, form)} />
         <Shown step={step} change={change} isChecking={isChecking} />
         <SaveBar
           change={change}
           isDirty={isDirty}
+          isKept={isKept}
           isLeaving={isLeaving}
           onSaved={() => setSaved(body)}
           next={<StepButtons />}
         />
       </Stack>
-      <LeaveGuard isDirty={isDirty} isLeaving={isLeaving} />
+      <LeaveGuard isDirty={isDirty} isKept={isKept} isLeaving={isLeaving} />
     </CampaignFormContext>
   );
 }
@@ -118,15 +143,17 @@ function isDone(step: Step, { check, seen }: CampaignForm): boolean {
 
 type LeaveGuardProps = {
   isDirty: boolean;
+  /** It is there again after a reload. */
+  isKept: boolean;
   /** Set when the composer itself goes on: what was written is stored then. */
   isLeaving: RefObject<boolean>;
 };
 
 /** What was written and not saved is not lost by a click: leaving asks first. Steps are the same page. */
-function LeaveGuard({ isDirty, isLeaving }: LeaveGuardProps) {
+function LeaveGuard({ isDirty, isKept, isLeaving }: LeaveGuardProps) {
   const { proceed, reset, status } = useBlocker({
     shouldBlockFn: ({ current, next }) => isDirty && !isLeaving.current && current.pathname !== next.pathname,
-    enableBeforeUnload: () => isDirty && !isLeaving.current,
+    enableBeforeUnload: () => isDirty && !isKept && !isLeaving.current,
     withResolver: true,
   });
   return (
@@ -141,7 +168,13 @@ function LeaveGuard({ isDirty, isLeaving }: LeaveGuardProps) {
               <Button variant="default" onClick={() => reset?.()}>
                 Stay
               </Button>
-              <Button color="red.9" onClick={() => proceed?.()}>
+              <Button
+                color="red.9"
+                onClick={() => {
+                  isLeaving.current = true;
+                  proceed?.();
+                }}
+              >
                 Leave without saving
               </Button>
             </Group>

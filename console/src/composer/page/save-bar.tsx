@@ -9,6 +9,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { platformNames } from '../../parts/platform-names.ts';
+import { showToast } from '../../parts/toast-list.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { reachOf, useAudienceCount } from '../audience/audience-count-card.tsx';
 import { timingKind } from '../schedule/timing.ts';
@@ -19,6 +20,8 @@ import { useStep } from './steps.ts';
 type SaveBarProps = {
   change: CampaignBody | undefined;
   isDirty: boolean;
+  /** In this browser. */
+  isKept: boolean;
   isLeaving: RefObject<boolean>;
   onSaved: () => void;
   /** To the other steps. */
@@ -26,7 +29,7 @@ type SaveBarProps = {
 };
 
 /** What becomes of what is written: kept as a draft, or sent, at the last step. */
-export function SaveBar({ change, isDirty, isLeaving, onSaved, next }: SaveBarProps) {
+export function SaveBar({ change, isDirty, isKept, isLeaving, onSaved, next }: SaveBarProps) {
   const { existing } = useCampaignForm();
   const { step } = useStep();
   const save = useSave({ change, isLeaving, onSaved });
@@ -38,7 +41,11 @@ export function SaveBar({ change, isDirty, isLeaving, onSaved, next }: SaveBarPr
         {draft.error !== null && <Refused error={draft.error} />}
         <Group justify="space-between">
           <Text size="sm" role="status">
-            {isDirty ? 'Unsaved changes.' : existing ? 'All changes saved.' : 'Nothing to save yet.'}
+            {isDirty
+              ? `Unsaved changes${isKept ? ', kept in this browser' : ''}.`
+              : existing
+                ? 'All changes saved.'
+                : 'Nothing to save yet.'}
           </Text>
           <Group gap="xs">
             {isDraft && (
@@ -69,6 +76,8 @@ type SendButtonProps = { save: ReturnType<typeof useSave>; hasChanges: boolean }
 
 const labels = { now: 'Send', once: 'Schedule', periodic: 'Start', event: 'Start' } as const;
 
+const done = { now: 'being sent', once: 'scheduled', periodic: 'started', event: 'started' } as const;
+
 /** The last step: it asks, and the question names what is hit. */
 function SendButton({ save, hasChanges }: SendButtonProps) {
   const { body, existing, check } = useCampaignForm();
@@ -84,7 +93,10 @@ function SendButton({ save, hasChanges }: SendButtonProps) {
       title={isChange ? `Change “${name}”?` : `${label} “${name}”?`}
       isDisabled={!isGood || (isChange && !hasChanges)}
       hits={<Hits isChange={isChange} />}
-      onConfirmed={isChange ? save.saveLive : save.send}
+      onConfirmed={async () => {
+        await (isChange ? save.saveLive() : save.send());
+        showToast({ text: `“${name}” is ${isChange ? 'saved' : done[timingKind(body)]}` });
+      }}
     />
   );
 }

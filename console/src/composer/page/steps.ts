@@ -27,15 +27,17 @@ export function stepOf(field: string): Step {
   return partsOfSteps.find(([prefix]) => field === prefix || field.startsWith(`${prefix}.`))?.[1] ?? 'schedule';
 }
 
-/** The step, and whose eyes the previews are seen with. */
-type ComposerSearch = { step?: Step; as?: string };
+/** The step, whose eyes the previews are seen with, and the segment that a new campaign begins with. */
+type ComposerSearch = { step?: Step; as?: string; segment?: string };
 
 export function readComposerSearch(search: AddressSearch): ComposerSearch {
   const step = textOf(search.step);
   const as = textOf(search.as);
+  const segment = textOf(search.segment);
   return {
     ...(step !== undefined && step in steps ? { step: step as Step } : {}),
     ...(as === undefined ? {} : { as }),
+    ...(segment === undefined ? {} : { segment }),
   };
 }
 

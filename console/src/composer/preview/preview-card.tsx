@@ -1,9 +1,10 @@
 import { Group, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
 import type { ReactNode } from 'react';
 import type { PlatformPreview } from '../../api/generated/composer.ts';
+import { messageOfContent } from '../../parts/phone/phone-message.ts';
+import { Phone } from '../../parts/phone/phone.tsx';
+import { useWorkspace } from '../../shell/workspace.ts';
 import type { Platform } from '../page/campaign-body.ts';
-import classes from './preview-card.module.css';
 
 export const previewNames: Record<Platform, string> = { ANDROID: 'Android', IOS: 'iOS', WEB: 'Chrome' };
 
@@ -15,28 +16,17 @@ type PreviewCardProps = {
   problem: ReactNode;
 };
 
-/** A message as a device shows it before it is pulled open. */
+/** A message as a device shows it, before it is pulled open and after. */
 export function PreviewCard({ platform, shown, isBusy, problem }: PreviewCardProps) {
+  const { name: appName } = useWorkspace();
   const content = shown?.content;
-  const size = shown?.payload;
+  const caption = <Caption platform={platform} size={shown?.payload} />;
   return (
     <Stack gap={6} component="article" aria-label={`Preview on ${previewNames[platform]}`} aria-busy={isBusy}>
-      <Group justify="space-between">
-        <Text size="sm" fw={600}>
-          {previewNames[platform]}
-        </Text>
-        {size && (
-          <Text size="xs" c="dimmed">
-            {size.bytes.toLocaleString('en')} of {size.most.toLocaleString('en')} bytes
-          </Text>
-        )}
-      </Group>
-      {content && (
-        <div className={classes.frame}>
-          <div className={`${classes.notification} ${classes[platform]}`}>
-            <Notification platform={platform} content={content} />
-          </div>
-        </div>
+      {content ? (
+        <Phone message={messageOfContent({ platform, content, appName })} caption={caption} />
+      ) : (
+        <Group>{caption}</Group>
       )}
       {content && <Details platform={platform} content={content} />}
       {problem}
@@ -44,48 +34,22 @@ export function PreviewCard({ platform, shown, isBusy, problem }: PreviewCardPro
   );
 }
 
-type Content = NonNullable<PlatformPreview['content']>;
-
-function Notification({ platform, content }: { platform: Platform; content: Content }) {
-  const details = content.basic_details as Record<string, string | undefined>;
-  const advanced = (content.advanced ?? {}) as Record<string, string | undefined>;
-  const image = platform === 'IOS' ? (isPicture(details) ? details.rich_media_value : undefined) : details.image_url;
-  const buttons = ((content.buttons ?? []) as { btn_name?: string }[]).flatMap(({ btn_name: name }) => name ?? []);
+function Caption({ platform, size }: { platform: Platform; size: PlatformPreview['payload'] }) {
   return (
-    <>
-      <div className={classes.app}>
-        <span className={classes.icon} aria-hidden />
-        <span>{platform === 'WEB' ? hostOf(details.redirect_url) : 'Your app'} · now</span>
-      </div>
-      <div className={classes.side}>
-        <div className={classes.texts}>
-          <p className={classes.title} data-shown="title">
-            {details.title}
-          </p>
-          {platform === 'IOS' && details.subtitle !== undefined && (
-            <p className={classes.subtitle}>{details.subtitle}</p>
-          )}
-          <p className={classes.message} data-shown="message">
-            {details.message}
-          </p>
-          {platform === 'ANDROID' && details.summary !== undefined && (
-            <p className={classes.subtitle}>{details.summary}</p>
-          )}
-        </div>
-        {platform === 'WEB' && <Picture src={advanced.icon_url} className={classes.thumb!} name="icon" />}
-        {platform === 'IOS' && <Picture src={image} className={classes.thumb!} name="image" />}
-      </div>
-      {platform !== 'IOS' && <Picture src={image} className={classes.image!} name="image" />}
-      {buttons.length > 0 && (
-        <div className={classes.buttons}>
-          {buttons.map((name) => (
-            <span key={name}>{name}</span>
-          ))}
-        </div>
+    <Group gap="xs">
+      <Text size="sm" fw={600}>
+        {previewNames[platform]}
+      </Text>
+      {size && (
+        <Text size="xs" c="dimmed">
+          {size.bytes.toLocaleString('en')} of {size.most.toLocaleString('en')} bytes
+        </Text>
       )}
-    </>
+    </Group>
   );
 }
+
+type Content = NonNullable<PlatformPreview['content']>;
 
 /** What does not show before a click: where it leads, and how long the message is. */
 function Details({ platform, content }: { platform: Platform; content: Content }) {
@@ -100,28 +64,4 @@ function Details({ platform, content }: { platform: Platform; content: Content }
       {message.toLocaleString('en')} characters.
     </Text>
   );
-}
-
-function isPicture({ rich_media_type: kind }: Record<string, string | undefined>): boolean {
-  return kind === 'Image' || kind === 'GIF';
-}
-
-function hostOf(address: string | undefined): string {
-  return address !== undefined && URL.canParse(address) ? new URL(address).host : 'Your site';
-}
-
-type PictureProps = { src: string | undefined; className: string; name: string };
-
-/** A picture from wherever the campaign says; one that does not load says so. */
-export function Picture({ src, className, name }: PictureProps) {
-  const [failed, setFailed] = useState<string>();
-  if (src === undefined || src === '') return null;
-  // The console's own policy lets in what travels encrypted alone.
-  if (!src.startsWith('https:') || failed === src)
-    return (
-      <Text size="xs" c="gray.7">
-        {failed === src ? `The ${name} does not load here.` : `The ${name} is shown here over https only.`}
-      </Text>
-    );
-  return <img src={src} alt="" className={className} referrerPolicy="no-referrer" onError={() => setFailed(src)} />;
 }

@@ -1,4 +1,5 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
+import { parseCaps, tellCaps } from '../../parts/frequency-caps.ts';
 import { platformsOf, readAt } from '../page/campaign-body.ts';
 import { useCampaignForm } from '../page/campaign-form.ts';
 import { ChoiceField, FlagField, MoreFields, NumberField } from '../page/form-fields.tsx';
@@ -31,7 +32,7 @@ export function DeliveryFields() {
         description={
           frequencyCaps.length === 0
             ? 'This workspace has no frequency caps'
-            : `At most ${frequencyCaps.join(' and ')} (messages per person, in days or hours)`
+            : `At most ${tellCaps(frequencyCaps.flatMap(parseCaps))} to each person`
         }
       />
       <FlagField

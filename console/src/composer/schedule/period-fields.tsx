@@ -73,7 +73,7 @@ function Weekdays({ path, label }: { path: string; label: string }) {
         </Group>
       </Chip.Group>
       {error !== undefined && (
-        <Text size="xs" c="red">
+        <Text size="xs" c="var(--mantine-color-error)">
           {error}
         </Text>
       )}

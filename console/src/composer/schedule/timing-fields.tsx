@@ -1,11 +1,12 @@
 import { Checkbox, Group, Radio, SimpleGrid, Stack, Text } from '@mantine/core';
 import { Notice } from '../../parts/notice.tsx';
+import { ZoneSelect } from '../../parts/zone-select.tsx';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { textAt } from '../page/campaign-body.ts';
 import { useCampaignForm, useFault } from '../page/campaign-form.ts';
 import { ChoiceField, FlagField, TimeField } from '../page/form-fields.tsx';
 import { PeriodFields } from './period-fields.tsx';
-import { ofTiming, scheduling, soonIn, timeZones, timingKind, timingNames } from './timing.ts';
+import { ofTiming, scheduling, soonIn, timingKind, timingNames } from './timing.ts';
 import type { TimingKind } from './timing.ts';
 
 export function TimingFields() {
@@ -57,15 +58,17 @@ function StartFields({ kind }: { kind: TimingKind }) {
 }
 
 function ZoneField() {
-  const { body } = useCampaignForm();
+  const { body, write } = useCampaignForm();
   const { timeZone } = useWorkspace();
-  const zones = timeZones(textAt(body, `${scheduling}.timezone`));
+  const path = `${scheduling}.timezone`;
+  const error = useFault(path);
   return (
-    <ChoiceField
-      path={`${scheduling}.timezone`}
+    <ZoneSelect
       label="Time zone"
       none={`${timeZone} (of the workspace)`}
-      data={zones.map((value) => ({ value, label: value }))}
+      value={textAt(body, path)}
+      {...(error === undefined ? {} : { error })}
+      onChange={(zone) => write({ [path]: zone })}
     />
   );
 }

@@ -66,8 +66,3 @@ export function soonIn(timeZone: string, now: string): string {
   const of = (type: string) => parts.find((part) => part.type === type)!.value;
   return `${of('year')}-${of('month')}-${of('day')}T${of('hour')}:${of('minute')}`;
 }
-
-/** Zones of the browser, and what is chosen already, should the browser not know it. */
-export function timeZones(chosen: string): string[] {
-  return [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone'), ...(chosen === '' ? [] : [chosen])])];
-}

@@ -121,8 +121,7 @@ async function end(
   onClaims(claims);
   return await inTransaction(database, async (tx) => {
     const account = await findOrAdmit(tx, { claims, rules, at });
-    if (account.disabledAt) return refuse('disabled');
-    await noteSignIn(tx, { id: account.id, at });
+    if (account.disabledAt || !(await noteSignIn(tx, { id: account.id, at }))) return refuse('disabled');
     const object = { id: account.id, name: account.email };
     const detail = { address: caller.address, by: provider.name };
     await audit(tx, { actor: account, action: 'account.sign-in', object, detail, at });

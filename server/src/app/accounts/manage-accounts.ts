@@ -31,6 +31,14 @@ export async function listAccountsAndInvitations({ database, clock }: ManageDepe
   return { accounts, invitations };
 }
 
+/** Whom to ask for another role: the owners who can sign in, oldest first. */
+export async function listOwners({ database }: Pick<ManageDependencies, 'database'>) {
+  const accounts = await listAccounts(database);
+  return accounts
+    .filter(({ role, disabledAt }) => role === 'owner' && disabledAt === null)
+    .map(({ name, email }) => ({ name, email }));
+}
+
 /** @throws ServiceError ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
 export async function inviteAccount(
   { database, clock }: ManageDependencies,

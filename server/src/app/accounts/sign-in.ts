@@ -42,7 +42,8 @@ async function openByPassword(deps: AccountDependencies, command: SignInCommand)
   requirePasswords(deps, account.role);
   const at = clock.now();
   return await inTransaction(database, async (tx) => {
-    await noteSignIn(tx, { id: account.id, at });
+    if (!(await noteSignIn(tx, { id: account.id, at, passwordHash: account.passwordHash })))
+      throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the account was changed meanwhile' });
     const object = { id: account.id, name: account.email };
     await audit(tx, { actor: account, action: 'account.sign-in', object, detail: { address: caller.address }, at });
     return openSession(tx, { accountId: account.id, caller, at });

@@ -14,6 +14,8 @@ export type RecordedCall = Omit<ApiLogEntry, 'id'>;
 export type CallRecorder = {
   /** Returns immediately; the call is stored within half a second. */
   record(call: RecordedCall): void;
+  /** Settles once every call recorded so far is stored. */
+  settle(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -58,6 +60,10 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
       if (waiting.length >= maxWaitingCalls) dropped += 1;
       else waiting.push(call);
     },
+    settle() {
+      flushing = flushing.then(flush);
+      return flushing;
+    },
     async stop() {
       clearInterval(timer);
       await flushing;
@@ -67,8 +73,9 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
   };
 }
 
-/** What callers wrote may hold anything; the log keeps the beginning of a body. */
+/** What callers wrote may hold anything; the log keeps the beginning of each body. */
 function toEntry(call: RecordedCall, id: string): ApiLogEntry {
   const requestBody = call.requestBody?.slice(0, maxLoggedBodyCharacters) ?? null;
-  return { id, ...toStorable({ ...call, requestBody }) };
+  const responseBody = call.responseBody?.slice(0, maxLoggedBodyCharacters) ?? null;
+  return { id, ...toStorable({ ...call, requestBody, responseBody }) };
 }

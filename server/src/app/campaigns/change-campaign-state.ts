@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { statusAfter } from '../../domain/campaigns/campaign-states.ts';
 import type { CampaignAction, CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
+import { isDeadlock } from '../../domain/outage.ts';
 import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import { enqueueFanOut } from '../../engine/enqueue.ts';
@@ -35,7 +36,8 @@ export type ChangedCampaign =
   /** The campaign's state does not allow it. */
   | { kind: 'not-allowed'; status: CampaignStatus };
 
-class ChangedMeanwhileError extends Error {}
+/** Another transaction came between: `retryChanges` tries again. */
+export class ChangedMeanwhileError extends Error {}
 
 // A fire, an end or a join may come between; each is one short transaction.
 const maxAttempts = 5;
@@ -58,7 +60,8 @@ export async function retryChanges<Answer>(work: () => Promise<Answer>): Promise
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ChangedMeanwhileError) || attempt >= maxAttempts) throw error;
+      const isPassing = error instanceof ChangedMeanwhileError || isDeadlock(error);
+      if (!isPassing || attempt >= maxAttempts) throw error;
     }
   }
 }

@@ -14,6 +14,7 @@ import {
   updateAuthoredCampaign,
 } from '../../storage/campaigns/authored-campaigns.ts';
 import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
+import { dropWinner } from '../../storage/campaigns/campaign-winners.ts';
 import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
 import { hasOpenRuns } from '../../storage/runs/campaign-runs.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
@@ -108,10 +109,12 @@ async function rewrite(
   // A run reads its campaign until it ends; its content must not change halfway.
   if (await hasOpenRuns(tx, campaign.id)) throw notEditable('a run of it is under way');
   const isDue = campaign.nextAt !== null && campaign.nextAt <= at;
-  if (isDue && campaign.status === 'SCHEDULED') throw notEditable('its moment has come');
+  if (isDue && campaign.status === 'SCHEDULED') throw notEditable('its occurrence has come');
   const owner = { workspaceId, campaignId: campaign.id, createdBy: campaign.createdBy, at };
   const segmentId = await storeAudience(tx, prepared, owner);
   const statusColumns = statusAfterEdit(edit, prepared);
+  const { variants } = prepared.definition;
+  await dropWinner(tx, { id: campaign.id, percents: variants && !variants.learning ? variants.percents : null });
   await updateAuthoredCampaign(tx, {
     ...liveColumns(prepared, { ...statusColumns, segmentId }),
     id: campaign.id,

@@ -1,6 +1,7 @@
 import { makeId } from '../../domain/ids.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign, retireVersion } from '../../storage/campaigns/authored-campaigns.ts';
+import { inheritWinner } from '../../storage/campaigns/campaign-winners.ts';
 import { liveColumns, storeAudience } from './go-live.ts';
 import { listenForEvents } from './listen-for-events.ts';
 import { notEditable, statusAfterEdit } from './live-edit.ts';
@@ -30,6 +31,7 @@ export async function publishVersion(
   const columns = liveColumns(prepared, { ...status, segmentId });
   const version = { of: campaign.campaignId, number };
   await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, version, createdBy, at });
+  await inheritWinner(tx, { from: campaign.id, to: id });
   await listenForEvents(tx, prepared, { workspaceId, campaignId: campaign.campaignId, versionId: id, at });
   return id;
 }

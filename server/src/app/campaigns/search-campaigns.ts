@@ -10,14 +10,14 @@ import {
   hasCampaign,
   readCampaignRecords,
 } from '../../storage/campaigns/campaign-search.ts';
-import type { CampaignRecord, SearchSettings } from '../../storage/campaigns/campaign-search.ts';
+import type { CampaignOrder, CampaignRecord, SearchSettings } from '../../storage/campaigns/campaign-search.ts';
 import { readCampaignMeta } from '../../storage/campaigns/campaign-stats.ts';
 import type { CampaignMeta } from '../../storage/campaigns/campaign-stats.ts';
 import type { CampaignTotals } from './campaign-totals.ts';
 
 export type SearchDependencies = { database: Database; totals: CampaignTotals };
 
-export type { CampaignMeta, CampaignRecord, SearchSettings };
+export type { CampaignMeta, CampaignOrder, CampaignRecord, SearchSettings };
 
 export type CampaignSearchRequest = {
   workspaceId: string;
@@ -27,6 +27,8 @@ export type CampaignSearchRequest = {
   limit: number;
   /** From 1. */
   page: number;
+  /** Both versions answer the newest first. */
+  order?: CampaignOrder;
 };
 
 export type CampaignSearchAnswer = {
@@ -42,14 +44,17 @@ export async function searchCampaigns(
   { database, totals }: SearchDependencies,
   request: CampaignSearchRequest,
 ): Promise<CampaignSearchAnswer> {
-  const { workspaceId, version, limit } = request;
+  const { workspaceId, version, limit, order } = request;
   const selection = selectCampaigns(request.search, request);
   const offset = (request.page - 1) * limit;
   return await inSnapshot(database, async (tx) => {
     await planByValues(tx);
     const { fewIds, page } = await beyondPolicies(tx, async () => {
       const fewIds = await findFewCampaigns(tx, { workspaceId, selection });
-      return { fewIds, page: await findCampaignPage(tx, { workspaceId, selection, fewIds, limit, offset }) };
+      return {
+        fewIds,
+        page: await findCampaignPage(tx, { workspaceId, selection, fewIds, limit, offset, ...(order && { order }) }),
+      };
     });
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };

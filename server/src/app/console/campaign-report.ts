@@ -19,13 +19,12 @@ import { findCampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import type { CampaignRecord } from '../../storage/campaigns/campaigns.ts';
 import { countRunsWithoutLedger, groupKeptFailures } from '../../storage/retention/run-failures.ts';
 import { getCampaign } from '../campaigns/search-campaigns.ts';
+import { always } from '../stats/read-campaign-stats.ts';
 import { makeCampaignTimeline } from './campaign-timeline.ts';
 import type { Timeline } from './campaign-timeline.ts';
 
 export type CampaignKey = { workspaceId: string; id: string };
 
-// Every run: no campaign is older, and none begins later.
-const always = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:00Z') };
 const maxFailureGroups = 100;
 export const runsPerPage = 15;
 
@@ -73,6 +72,7 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
           kind: rows[0].kind,
           total: sumOf(rows, 'total'),
           uniqueDevices: sumOf(rows, 'uniqueDevices'),
+          messages: sumOf(rows, 'messages'),
         })),
         at: clock.now(),
       };

@@ -15,6 +15,7 @@ import type { LoggedDelivery, LogKey, LogNames, LogPlace } from '../../storage/l
 import { findOldestDay } from '../../storage/retention/day-partitions.ts';
 import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
+import { listReportedDevices } from './list-reported-devices.ts';
 import { maxExportedDeliveries } from '../../domain/ledger/limits.ts';
 
 export const deliveryOutcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'] as const;
@@ -98,6 +99,9 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
         yield page.deliveries;
       }
     },
+
+    /** Who saw or clicked a campaign. @throws ServiceError NOT_FOUND */
+    listReports: (question: Parameters<typeof listReportedDevices>[1]) => listReportedDevices({ database }, question),
 
     /** @throws ServiceError NOT_FOUND */
     async read(key: LogKey) {

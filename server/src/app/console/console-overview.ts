@@ -6,6 +6,7 @@ import { platforms } from '../../domain/campaigns/content.ts';
 import { judgeOverview, pausedBy } from '../../domain/overview/judge-overview.ts';
 import type { Database } from '../../storage/database.ts';
 import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
+import { readFirstSteps } from '../../storage/installation/first-steps.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import {
   countDevices,
@@ -25,6 +26,7 @@ import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
 import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
 import { failingJobs, isAlive, sends, showReport } from './node-health.ts';
+import { findOldestWaiting } from './oldest-waiting.ts';
 import { readConnectionBudget } from './read-connection-budget.ts';
 import { findWorkspaceNumber } from '../../storage/installation/workspaces.ts';
 import { readProviderAnswers } from './read-provider-answers.ts';
@@ -80,6 +82,12 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
       const [users, devices] = await Promise.all([countUsers(database, id), countDevices(database, id)]);
       return { users, devices };
     },
+
+    /** @throws ServiceError NOT_FOUND */
+    async readFirstSteps(workspaceId: string) {
+      const { id } = await findShown(database, workspaceId);
+      return readFirstSteps(database, id);
+    },
   };
 }
 
@@ -133,7 +141,6 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
   const connections = await readConnectionBudget(deps, nodes);
   const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
   const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
-  const waitingSince = sending.flatMap(({ oldestAt }) => (oldestAt === null ? [] : [oldestAt.getTime()]));
   const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
   const { answers, ...shownHour } = hour;
   const verdict = judgeOverview({
@@ -143,7 +150,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     providers,
     paused,
     failedRuns,
-    oldestWaitingAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
+    oldestWaitingAt: findOldestWaiting(queues),
     accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
     failures: hour.failures,
     answers,
@@ -170,7 +177,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     limits,
     work: {
       waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
-      oldestAt: waitingSince.length === 0 ? null : new Date(Math.min(...waitingSince)),
+      oldestAt: findOldestWaiting(queues),
       running: sending.reduce((sum, { running: count }) => sum + count, 0),
       later: sending.reduce((sum, { later }) => sum + later, 0),
       nodes: alive.length,

@@ -20,6 +20,7 @@ import { storeFileOperation } from '../segments/request-file-operation.ts';
 import type { AcceptedOperation, FileOperationCommand } from '../segments/request-file-operation.ts';
 import type { SegmentDependencies } from '../segments/segment-dependencies.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
+import { makeConsoleFilters } from './console-filters.ts';
 
 type Key = { workspaceId: string; id: string };
 type By = { by: SignedIn };
@@ -28,6 +29,7 @@ type By = { by: SignedIn };
 export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDependencies) {
   const { database, clock } = deps;
   return {
+    ...makeConsoleFilters(deps),
     list: (workspaceId: string) => listShownSegments(deps, workspaceId),
     get: (key: Key) => readSegment(deps, key),
     listRejects: (query: Parameters<typeof listRejectedLines>[1]) => listRejectedLines(deps, query),

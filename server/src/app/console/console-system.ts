@@ -1,9 +1,12 @@
-import { distanceMilliseconds } from '../../clock.ts';
+import { distanceMilliseconds, shownAt } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
+import type { RetentionDays } from '../../domain/retention/retention-days.ts';
+import { findNewestBackup } from '../../storage/backup/newest-backup.ts';
 import type { Database } from '../../storage/database.ts';
 import { listAppliedMigrations, listReplicas, readDatabaseFacts } from '../../storage/installation/installation.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';
 import { readQueues } from '../../storage/installation/queues.ts';
+import { listDaySpans } from '../../storage/retention/day-partitions.ts';
 import { isAlive, showReport } from './node-health.ts';
 import { readConnectionBudget } from './read-connection-budget.ts';
 import { readProviderHealth } from './read-provider-health.ts';
@@ -30,6 +33,7 @@ export type SystemDependencies = {
     isEmbedded: boolean;
     /** Names of the settings that were changed, never their values. */
     changedSettings: string[];
+    retentionDays: RetentionDays;
   };
 };
 
@@ -44,16 +48,19 @@ export function makeConsoleSystem(deps: SystemDependencies) {
   return {
     async read(workspaceId: string) {
       const at = clock.now();
-      const [troubles, machine, facts, replicas, migrations, nodes, queues, providers] = await Promise.all([
-        deps.findTroubles(),
-        deps.readMachine(),
-        readDatabaseFacts(database),
-        listReplicas(database),
-        listAppliedMigrations(database),
-        listNodes(database),
-        readQueues(database, at),
-        readProviderHealth(database, { workspaceId, at }),
-      ]);
+      const [troubles, machine, facts, replicas, migrations, nodes, queues, providers, days, backup] =
+        await Promise.all([
+          deps.findTroubles(),
+          deps.readMachine(),
+          readDatabaseFacts(database),
+          listReplicas(database),
+          listAppliedMigrations(database),
+          listNodes(database),
+          readQueues(database, at),
+          readProviderHealth(database, { workspaceId, at }),
+          listDaySpans(database),
+          findNewestBackup(database),
+        ]);
       const { mayOpen, available } = await readConnectionBudget(deps, nodes);
       const { isEmbedded, ...installation } = deps.installation;
       return {
@@ -68,6 +75,8 @@ export function makeConsoleSystem(deps: SystemDependencies) {
           openToNodes: available,
           isEmbedded,
           replicas,
+          days,
+          backupMadeAt: backup.madeAt && shownAt(clock, backup.madeAt),
           migrations: { count: migrations.length, newest: migrations[0] ?? null },
         },
         nodes: nodes.map(({ simulators: _simulators, masterKeyIds: _masterKeyIds, url: _url, ...node }) => ({

@@ -29,7 +29,7 @@ export function sends({ role }: NodeReport): boolean {
   return role !== 'api';
 }
 
-/** Duties whose last round was a fault, each once. */
+/** Jobs whose last run was a fault, each once. */
 export function failingJobs(nodes: NodeReport[]): { name: string; fault: string }[] {
   const failing = nodes
     .flatMap(({ jobs }) => jobs)

@@ -9,7 +9,7 @@ import { lockIdentified } from './find-user.ts';
 export type DeleteUserCommand = { workspaceId: string; identity: UserIdentity; delayHours: number; at: Date };
 
 /**
- * Writes down that a user is to be erased, after the delay; the duty erase-people does it. A user whose deletion is
+ * Writes down that a user is to be erased, after the delay; the job erase-people does it. A user whose deletion is
  * asked for again keeps the first date. The user's row is locked, so that no merge takes it away meanwhile.
  *
  * @throws ServiceError DATA_USER_NOT_FOUND

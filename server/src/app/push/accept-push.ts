@@ -25,6 +25,16 @@ export type AcceptPushRequest = {
   command: PushCommand;
   idempotencyKey: string | undefined;
   rawBody: string;
+  /** Of the step that this request is, if it is sampled. */
+  traceparent?: string | undefined;
+};
+
+export type AcceptPushDependencies = {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  /** Called with the number of pushes that one commit stored. */
+  onCommit?: ((pushes: number) => void) | undefined;
 };
 
 export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
@@ -33,23 +43,24 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
  * Accepts a push: resolves the users it names, stores campaign, run or schedule, and request in one transaction with
  * others that came at the same time, and wakes the workers. Resolves when all that is stored is durable.
  */
-export function makeAcceptPush(deps: { database: Database; clock: Clock; encryption: Encryption }): AcceptPush {
-  const { database, clock } = deps;
+export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
+  const { database, clock, onCommit } = deps;
   const wakeFanOut = makeWakeFanOut(deps);
   const store = makeWorkTogether<PushToStore, StoredPush>(async (pushes) => {
     const stored = await inTransaction(database, (tx) => storePushes(tx, pushes));
+    onCommit?.(pushes.length);
     if (stored.some(isSentNow)) wakeFanOut();
     return stored;
   }, requestBatches);
-  const joinOrStore = makeJoinOrStore({ database, wakeFanOut, store });
+  const joinOrStore = makeJoinOrStore({ database, wakeFanOut, store, onCommit });
 
-  return async ({ admitted, command, idempotencyKey, rawBody }) => {
+  return async ({ admitted, command, idempotencyKey, rawBody, traceparent }) => {
     const { workspace } = admitted;
     const findUsers: FindNamedUsers = (asked) => findAdmitted(admitted, asked) ?? findNamedUsers(database, asked);
     await requireApps(database, { admitted, command });
     const asked = { workspaceId: workspace.id, audience: command.audience };
     const { segmentId, targetUsers } = await findPushAudience({ database, findNamed: findUsers }, asked);
-    const push = preparePush({ admitted, command, segmentId, targetUsers, at: clock.now() });
+    const push = preparePush({ admitted, command, segmentId, targetUsers, traceparent, at: clock.now() });
     if (idempotencyKey === undefined) return toAccepted(await storeOrJoin(database, push, joinOrStore));
     const once = { workspaceId: workspace.id, operation: 'sendpush', key: idempotencyKey, rawBody, at: push.at };
     const accepted = await answerOnce(deps, once, async (tx) =>
@@ -79,10 +90,11 @@ type Preparation = {
   command: PushCommand;
   segmentId: string | undefined;
   targetUsers: [number, string][] | undefined;
+  traceparent: string | undefined;
   at: Date;
 };
 
-function preparePush({ admitted, command, segmentId, targetUsers, at }: Preparation): PushToStore {
+function preparePush({ admitted, command, segmentId, targetUsers, traceparent, at }: Preparation): PushToStore {
   const settings = admitted.existing ? deliverySettings(admitted.existing.settings) : command.settings;
   return {
     responseId: randomUUID(),
@@ -92,6 +104,7 @@ function preparePush({ admitted, command, segmentId, targetUsers, at }: Preparat
     command,
     segmentId,
     targetUsers,
+    traceparent,
     existing: admitted.existing,
     campaignId: admitted.existing?.id ?? makeId(at),
     runId: makeId(at),

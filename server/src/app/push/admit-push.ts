@@ -42,6 +42,8 @@ export type PushCredentials = {
   dataCenter: string | undefined;
   /** The workspace of a Bearer token that came along; it must be the one named. */
   bearerWorkspaceId: string | undefined;
+  /** Is told the workspace that is named, also of a request that is refused then: its people look for it. */
+  onWorkspaceFound?: (workspaceId: string) => void;
 };
 
 /** What is known of a push before its parameters are read. */
@@ -100,6 +102,7 @@ export function makeAdmitPush(deps: {
     const context = /^[A-Za-z0-9_-]{1,64}$/.test(credentials.appId) ? await findContext(credentials.appId) : undefined;
     if (!context || !isCalledRight(context, credentials)) throw new ServiceError('PUSH_APP_ID_INVALID');
     const { workspace, apps } = context;
+    credentials.onWorkspaceFound?.(workspace.id);
     const name = checkPushName(credentials.campaignName);
     const signer = findSigner(context, credentials);
     const customerIds = isUserAudience(credentials.audience, workspace.pushBodies)

@@ -15,15 +15,21 @@ export function makeJoinOrStore({
   database,
   wakeFanOut,
   store,
+  onCommit,
 }: {
   database: Database;
   wakeFanOut: () => void;
   store: StorePush;
+  onCommit?: ((pushes: number) => void) | undefined;
 }): StorePush {
   const join = makeWorkTogether<JoiningPush, boolean>(async (pushes) => {
     const joined = await joinSendingCampaigns(database, pushes);
-    if (joined.size > 0) wakeFanOut();
-    return pushes.map(({ campaignId }) => joined.has(campaignId));
+    const areJoined = pushes.map(({ campaignId }) => joined.has(campaignId));
+    if (joined.size > 0) {
+      onCommit?.(areJoined.filter(Boolean).length);
+      wakeFanOut();
+    }
+    return areJoined;
   }, requestBatches);
 
   return async (push): Promise<StoredPush> => {
@@ -34,6 +40,8 @@ export function makeJoinOrStore({
 }
 
 function toJoiningPush(push: PushToStore): JoiningPush | undefined {
+  // What belongs to a trace is stored in the way that notes it.
+  if (push.traceparent !== undefined) return undefined;
   const { existing, targetUsers, command, runId, responseId, workspaceId, campaignId, at, sendUntil } = push;
   if (!existing || existing.hasEnded || !targetUsers || targetUsers.length === 0) return undefined;
   const { requestId, content } = command;

@@ -12,6 +12,7 @@ import {
 } from '../../storage/campaigns/campaigns.ts';
 import type { NewCampaign, StoredCampaign } from '../../storage/campaigns/campaigns.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
+import { noteTraceparents } from '../../storage/runs/run-traces.ts';
 import { insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
 
 /** The response to the caller; the request is durably stored. */
@@ -37,6 +38,8 @@ export type PushToStore = {
   existing: StoredCampaign | undefined;
   campaignId: string;
   runId: string;
+  /** The trace that it belongs to, if that is sampled. */
+  traceparent?: string | undefined;
   at: Date;
   sendUntil: Date;
 };
@@ -85,6 +88,10 @@ export async function storePushes(tx: Transaction, pushes: PushToStore[]): Promi
       targetSelector: selectorOf(push)!,
       content: push.command.content,
     })),
+  );
+  await noteTraceparents(
+    tx,
+    [...sent, ...waiting].map(({ push }) => push),
   );
   await insertPushRequests(
     tx,

@@ -25,6 +25,8 @@ export type ResetDemoDependencies = {
   makeSubscription: (id: string) => string;
   /** Settles when what this node's phones have received is in the inbox; a command has no phones. */
   settlePhones?: () => Promise<void>;
+  /** Settles when the calls that this node has answered are in the API log; a command answers none. */
+  settleCalls?: () => Promise<void>;
 };
 
 // A window of a chunk takes seconds at most once its campaign is stopped.
@@ -55,8 +57,9 @@ export async function resetDemoWorkspace(
   }
   await stopSending(deps, workspaceId);
   await waitForWorkers(deps, workspaceId);
-  // What has been answered and is not in the inbox yet would come into the emptied one.
+  // What has been answered and is not in the inbox or the log yet would come into the emptied one.
   await deps.settlePhones?.();
+  await deps.settleCalls?.();
   const seed = encryption.decrypt(encrypted, encryptionContext.demoSeed()).toString('utf8');
   const reset = (): Promise<void> => {
     const random = makeSeededRandom(seed);

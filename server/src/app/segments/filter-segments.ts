@@ -28,11 +28,13 @@ import { archivedSegmentShownDays, filterSegmentWindows } from '../../domain/seg
 /** Filters as they were sent and as they were read. */
 export type GivenFilters = { sent: unknown; filter: GroupFilter };
 
-export type FilterSegmentCommand = {
-  name: string;
-  included: GivenFilters;
-  excluded: GivenFilters | undefined;
-};
+/** Whom a filter segment holds: those of the one tree without those of the other. */
+export type FilterTreesCommand = { included: GivenFilters; excluded: GivenFilters | undefined };
+
+export type FilterSegmentCommand = FilterTreesCommand & { name: string };
+
+/** What is written with a filter segment, in its transaction. */
+type Noted = { note?: (tx: Transaction, id: string) => Promise<void> };
 
 const maxListed = 1_000;
 
@@ -72,21 +74,18 @@ export async function getSegment(
 }
 
 /** @throws ServiceError SEGMENT_FILTERS_INVALID, SEGMENT_FILTERS_TAKEN, SEGMENT_NAME_TAKEN, SEGMENT_ACTIVE_LIMITED */
-export function createFilterSegment(
-  deps: SegmentDependencies,
-  request: SegmentCaller & Once & { command: FilterSegmentCommand },
-): Promise<{ id: string }> {
+export function createFilterSegment(deps: SegmentDependencies, request: CreateRequest & Once): Promise<{ id: string }> {
   const { workspaceId, rawBody, idempotencyKey: key } = request;
   const once = { workspaceId, operation: 'segment:filter', key, rawBody, at: deps.clock.now() };
   return answerOnce(deps, once, async (tx) => ({ id: await storeFilterSegment(deps, tx, request) }));
 }
 
-type CreateRequest = SegmentCaller & { command: FilterSegmentCommand };
+type CreateRequest = SegmentCaller & Noted & { command: FilterSegmentCommand; source?: 'API' | 'CONSOLE' };
 
 async function storeFilterSegment(
   { clock, limits }: SegmentDependencies,
   tx: Transaction,
-  { workspaceId, requestedBy, command }: CreateRequest,
+  { workspaceId, requestedBy, command, source = 'API', note }: CreateRequest,
 ): Promise<string> {
   const at = clock.now();
   const filters = await prepareFilters(tx, { workspaceId, command, ownId: undefined });
@@ -100,7 +99,7 @@ async function storeFilterSegment(
     name: command.name,
     kind: 'FILTER',
     state: 'READY',
-    source: 'API',
+    source,
     attributeName: null,
     attributeType: null,
     partner: null,
@@ -112,10 +111,11 @@ async function storeFilterSegment(
     at,
   });
   if (!isNew) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
+  await note?.(tx, id);
   return id;
 }
 
-export type FilterSegmentChange = {
+export type FilterSegmentChange = Noted & {
   workspaceId: string;
   /** An e-mail address, or the name of the key. */
   updatedBy: string;
@@ -134,7 +134,7 @@ export async function changeFilterSegment(
 
 async function changeLocked(
   tx: Transaction,
-  { workspaceId, id, updatedBy, change, at }: FilterSegmentChange & { at: Date },
+  { workspaceId, id, updatedBy, change, at, note }: FilterSegmentChange & { at: Date },
 ): Promise<void> {
   const present = await lockSegment(tx, { workspaceId, id });
   if (!present) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: id });
@@ -152,11 +152,12 @@ async function changeLocked(
     at,
   });
   if (!isStored) throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
+  await note?.(tx, id);
 }
 
 type Preparation = {
   workspaceId: string;
-  command: Pick<FilterSegmentCommand, 'included' | 'excluded'>;
+  command: FilterTreesCommand;
   ownId: string | undefined;
 };
 

@@ -57,6 +57,23 @@ export async function readCampaignStats(
   });
 }
 
+/** Every run: no campaign is older, and none begins later. */
+export const always: StatsSpan = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:00Z') };
+
+/** The same of one campaign and all its runs; undefined of one that is no push, or is not there. */
+export async function readWholeFigures(
+  { database }: Pick<StatsDependencies, 'database'>,
+  asked: { workspaceId: string; campaignId: string; attribution: AttributionType },
+): Promise<CampaignFigures | undefined> {
+  const { workspaceId, campaignId, attribution } = asked;
+  return inSnapshot(database, async (tx) => {
+    const query = { ...always, workspaceId, ids: [campaignId], offset: 0, limit: 1 };
+    const campaigns = await listStatsCampaigns(tx, query);
+    const [figures] = await readFigures(tx, { ...always, workspaceId, campaigns, attribution });
+    return figures;
+  });
+}
+
 /**
  * The same of every campaign, one after another, however many: a page at a time is read and held. What is said of one campaign
  * is of one snapshot; between two pages nothing is held open, for it may take minutes.

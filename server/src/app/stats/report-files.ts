@@ -11,7 +11,7 @@ import {
   insertReportFile,
   listReportFiles as listFiles,
 } from '../../storage/campaigns/report-files.ts';
-import type { ReportFile, ReportRequest } from '../../storage/campaigns/report-files.ts';
+import type { ReadableReport, ReportFile, ReportRequest } from '../../storage/campaigns/report-files.ts';
 import type { Database } from '../../storage/database.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
 import type { ApiKey } from '../keys/authenticate-key.ts';
@@ -22,7 +22,8 @@ export type ReportFileDependencies = { database: Database; clock: Clock; encrypt
 type Asked = {
   workspaceId: string;
   request: ReportRequest;
-  key: ApiKey;
+  /** Undefined: the command line asks. */
+  key: ApiKey | undefined;
   /** With which the caller proved to have the key; undefined of one who has a token. */
   secret: string | undefined;
   once: { key: string | undefined; rawBody: string };
@@ -50,7 +51,7 @@ export async function requestReportFile(
     const expiresAt = new Date(at.getTime() + reportFileDays * dayMilliseconds);
     const file = {
       ...{ id, workspaceId, name, request, at, expiresAt, maxFiles: maxReportFiles },
-      key: { id: key.id, generation: key.generation },
+      key: key ? { id: key.id, generation: key.generation } : null,
       signatureHash: hashReportSignature(signature),
     };
     if (!(await insertReportFile(tx, file))) throw new ServiceError('REPORT_FILES_LIMITED');
@@ -67,6 +68,16 @@ export async function listReportFiles(
   return listFiles(database, { workspaceId, at: clock.now() });
 }
 
+/** For whoever may read the database anyhow: without a signature. @throws ServiceError REPORT_FILE_UNREADABLE */
+export async function openOwnReportFile(
+  deps: Pick<ReportFileDependencies, 'database' | 'clock'>,
+  of: OfReport,
+): Promise<OpenedReport> {
+  return openFile(deps.database, await findFile(deps, of));
+}
+
+type OfReport = { workspaceId: string; name: string };
+
 export type OpenedReport = { bytes: number; pieces: AsyncIterable<Buffer> };
 
 /**
@@ -76,16 +87,31 @@ export type OpenedReport = { bytes: number; pieces: AsyncIterable<Buffer> };
  */
 export async function openReportFile(
   { database, clock }: Pick<ReportFileDependencies, 'database' | 'clock'>,
-  { workspaceId, name, signature }: { workspaceId: string; name: string; signature: string },
+  { workspaceId, name, signature }: OfReport & { signature: string },
 ): Promise<OpenedReport> {
-  const unreadable = (reason: string) => new ServiceError('REPORT_FILE_UNREADABLE', { field: 'FILENAME', reason });
-  const file = await findReadableReport(database, { workspaceId, name });
-  if (!file || file.expiresAt <= clock.now()) throw unreadable('no such file, or it is gone');
+  const file = await findFile({ database, clock }, { workspaceId, name });
   if (!opensReport(signature, file.signatureHash) || !file.isKeyCurrent)
     throw new ServiceError('REPORT_SIGNATURE_INVALID');
+  return openFile(database, file);
+}
+
+async function findFile(
+  { database, clock }: Pick<ReportFileDependencies, 'database' | 'clock'>,
+  of: OfReport,
+): Promise<ReadableReport> {
+  const file = await findReadableReport(database, of);
+  if (!file || file.expiresAt <= clock.now()) throw unreadable('no such file, or it is gone');
+  return file;
+}
+
+function openFile(database: Database, file: ReadableReport): OpenedReport {
   if (file.state === 'WAITING') throw unreadable('is not made yet');
   if (file.state === 'FAILED') throw unreadable(`could not be made: ${file.reason}`);
   return { bytes: file.bytes!, pieces: readPieces(database, file.id) };
+}
+
+function unreadable(reason: string): ServiceError {
+  return new ServiceError('REPORT_FILE_UNREADABLE', { field: 'FILENAME', reason });
 }
 
 async function* readPieces(database: Database, reportId: string): AsyncGenerator<Buffer, void, undefined> {

@@ -154,8 +154,9 @@ function toGroups(part: Part): GroupFigures[] | undefined {
   const { numbers, campaign, of } = part;
   const users = ofPlatform(part, numbers.groupUsers);
   if (users.length === 0 || of.locale !== null) return undefined;
-  // Of a campaign that learns nobody knew before who would get which.
-  if (of.variation !== null && !users.some(({ variation }) => variation > 0)) return undefined;
+  // Of a run that learns, or in which a winner was named, nobody knew before who would get which.
+  const isDrawn = users.every(({ group, variation }) => group !== null || variation > 0);
+  if (of.variation !== null && !isDrawn) return undefined;
   const conversions = ofPlatform(part, numbers.groupConversions);
   const groups = [...new Set(users.map(({ group }) => group))];
   return groups.map((group) => {

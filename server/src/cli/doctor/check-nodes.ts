@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { failingJobs, isAlive, sends } from '../../app/console/node-health.ts';
+import { findOldestWaiting } from '../../app/console/oldest-waiting.ts';
 import type { Clock } from '../../clock.ts';
 import { judgeOverview } from '../../domain/overview/judge-overview.ts';
 import { troubleMeanings } from '../../domain/readiness/troubles.ts';
@@ -20,9 +21,6 @@ export async function checkNodes({ database, clock }: { database: Database; cloc
   const at = clock.now();
   const [reports, queues] = [await listNodes(database), await readQueues(database, at)];
   const alive = reports.filter((node) => isAlive(node, clock));
-  const waiting = queues.flatMap(({ name, oldestAt }) =>
-    (name === 'chunks' || name === 'retries') && oldestAt ? [oldestAt.getTime()] : [],
-  );
   // The console's judgement, of what belongs to the whole installation.
   const { findings } = judgeOverview({
     ...{
@@ -38,7 +36,7 @@ export async function checkNodes({ database, clock }: { database: Database; cloc
     },
     sendingNodes: alive.filter(sends).length,
     failingJobs: failingJobs(alive),
-    oldestWaitingAt: waiting.length === 0 ? null : new Date(Math.min(...waiting)),
+    oldestWaitingAt: findOldestWaiting(queues),
     tooManyConnections: undefined,
   });
   const ofNodes = findings.filter(({ place }) => place.screen === 'system');

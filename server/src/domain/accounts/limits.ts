@@ -22,6 +22,8 @@ export const failedSignInWindows = {
   ],
 } as const satisfies Record<string, readonly LimitWindow[]>;
 
+/** Of each account, workspace and screen. */
+export const maxSavedViews = 50;
 /** A session of the console. */
 export const sessionHours = 12;
 /** From leaving for the company's sign-in page to coming back. */

@@ -12,7 +12,7 @@ export const permissions = {
     may: 'make, change, send, pause, resume, stop and clone campaigns',
     roles: ['owner', 'marketer'],
   },
-  'segments.write': { may: 'fill segments from files', roles: ['owner', 'marketer'] },
+  'segments.write': { may: 'make and change segments, of files and of filters', roles: ['owner', 'marketer'] },
   'people.read': { may: 'see people, their devices and messages', roles: ['owner', 'marketer', 'developer'] },
   'people.write': { may: 'change and erase people', roles: ['owner', 'developer'] },
   'log.read': { may: 'see callbacks, mails and the API log', roles: ['owner', 'marketer', 'developer'] },

@@ -30,8 +30,8 @@ export type CampaignTransition = {
     | 'publishing'
     | 'a new version'
     | 'its expiry'
-    | 'its moment'
-    | 'a missed moment'
+    | 'its occurrence'
+    | 'a missed occurrence'
     | 'the end of its runs'
     | 'a failed run'
     | 'a joining request';
@@ -41,8 +41,8 @@ export type CampaignTransition = {
 export const campaignTransitions: readonly CampaignTransition[] = [
   { kind: 'one-time', from: 'DRAFT', to: 'SCHEDULED', by: 'publishing' },
   { kind: 'one-time', from: 'DRAFT', to: 'SENDING', by: 'publishing' },
-  { kind: 'one-time', from: 'SCHEDULED', to: 'SENDING', by: 'its moment' },
-  { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a missed moment' },
+  { kind: 'one-time', from: 'SCHEDULED', to: 'SENDING', by: 'its occurrence' },
+  { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a missed occurrence' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'FAILED', by: 'a failed run' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'PAUSED', by: 'pause' },
   { kind: 'one-time', from: 'SCHEDULED', to: 'STOPPED', by: 'stop' },

@@ -34,6 +34,8 @@ export const maxCampaignVersions = 15;
 /** Ours, as the table has it. */
 export const maxCampaignNameCharacters = 256;
 /** Ours. */
+export const maxCampaignTemplates = 200;
+/** Ours. */
 export const maxCampaignTags = 100;
 /** Goals of a campaign (fact 3.1). */
 export const maxConversionGoals = 5;

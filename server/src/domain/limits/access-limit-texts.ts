@@ -111,6 +111,13 @@ export const accessLimitTexts: {
       whenReached: 'The line says that further ones are not listed.',
       source: 'ours',
     },
+    maxSavedViews: {
+      what: 'Saved views of a screen of the console, in a workspace',
+      unit: 'views',
+      per: 'account',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'ours',
+    },
     sessionHours: {
       what: 'A session of the console lasts',
       unit: 'hours',

@@ -159,6 +159,13 @@ export const campaignLimitTexts: {
       whenReached: 'CAMPAIGN_REQUEST_INVALID',
       source: 'ours',
     },
+    maxCampaignTemplates: {
+      what: 'Templates of campaigns',
+      unit: 'templates',
+      per: 'workspace',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'ours',
+    },
     maxCampaignTags: {
       what: 'Tags of a campaign of V1 or V5',
       unit: 'tags',

@@ -90,6 +90,13 @@ export const deliveryLimitTexts: {
     },
   },
   outbox: {
+    maxAlertEmails: {
+      what: 'Addresses that alerts are emailed to',
+      unit: 'addresses',
+      per: 'workspace',
+      whenReached: 'PARAMETER_INVALID',
+      source: 'ours',
+    },
     callbackRetrySeconds: {
       what: 'Waits before the second and every further attempt of a callback',
       unit: 'seconds',

@@ -68,5 +68,19 @@ export const retentionLimitTexts: { retention: LimitTexts<typeof retention> } = 
       source: 'ours',
       setting: 'CARILLON_KEEP_AUDIT_DAYS',
     },
+    metricDays: {
+      what: 'What a node counted in a minute is kept for',
+      unit: 'days',
+      per: 'installation',
+      whenReached: 'It is deleted.',
+      source: 'ours',
+    },
+    alertDays: {
+      what: 'An alert is kept, after its end, for',
+      unit: 'days',
+      per: 'workspace',
+      whenReached: 'It is deleted.',
+      source: 'ours',
+    },
   },
 };

@@ -26,7 +26,7 @@ export type OverviewFacts = {
   providers: ProviderFacts[];
   paused: (Pause & { runs: number; campaignId: string })[];
   failedRuns: { campaignId: string; campaignName: string; status: 'FAILED' | 'MISSED'; reason: string }[];
-  /** Chunks and retries that could be sent now. */
+  /** Runs, chunks and retries that could be sent now. */
   oldestWaitingAt: Date | null;
   accepted: number;
   failures: { platform: Platform; outcome: string; code: string; devices: number; advice: string }[];
@@ -98,7 +98,7 @@ function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingJob
   for (const { name, fault } of failingJobs)
     findings.push({
       level: 'attention',
-      what: `A duty of the server fails: ${name} (${fault}).`,
+      what: `A job of the server fails: ${name} (${fault}).`,
       todo: 'It is tried again and again; the log of the server says why it fails.',
       place,
     });

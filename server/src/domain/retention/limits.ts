@@ -14,3 +14,7 @@ export const messagesDays = 90;
 export const operationsDays = 400;
 /** The audit log, and the proofs of erasures. Ours. */
 export const auditDays = 1_825;
+/** What nodes counted, by the minute: a week and a day to compare it with. Ours. */
+export const metricDays = 8;
+/** Alerts that are over. Ours. */
+export const alertDays = 90;

@@ -2,6 +2,8 @@ import { addressFault } from '../request-reader/address-fault.ts';
 import { storedNames, userSource } from '../users/user-source.ts';
 import type { User } from '../users/user-source.ts';
 import { changeTexts } from '../campaigns/content-texts.ts';
+import { ContentShape, RenderedContent } from './content-shape.ts';
+import type { OwnTexts, Templates } from './content-shape.ts';
 import type { OwnContent } from '../campaigns/content-texts.ts';
 import type { TextPlace } from '../campaigns/text-place.ts';
 import { languagesOf, makeContentIn } from '../locales/localize-content.ts';
@@ -14,16 +16,15 @@ import { renderTemplate } from './render-template.ts';
 import type { RenderFault, Sources } from './render-template.ts';
 import { isTemplate } from './template-mode.ts';
 import type { TemplateMode } from './template-mode.ts';
-import type { SourceName, Template } from './template-syntax.ts';
+import type { SourceName } from './template-syntax.ts';
 import { AttributeSource } from './template-value.ts';
-import type { RenderCause } from './budget.ts';
 
 /** Which text failed, by its place in the content, and why. */
 export type ContentFault = RenderFault & { field: string };
 
 export type Personal<P extends Platform = Platform> =
-  /** `instead`: it is the fallback, because the content failed for this. */
-  | { content: OwnContent[P]; instead?: ContentFault }
+  /** `own`: absent where a text is left out. `instead`: it is the fallback, because the content failed for this. */
+  | { readonly content: OwnContent[P]; readonly own?: OwnTexts | undefined; instead?: ContentFault }
   /** The content failed, and so did the fallback, if there is one. */
   | { fault: ContentFault };
 
@@ -53,6 +54,12 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
   const contentIn = makeContentIn(content);
   const templates = findTemplates(content, { mode, contentIn });
   if (templates.size === 0) return undefined;
+  const shapes = new Map<OwnContent[Platform], ContentShape>();
+  const shapeOf = <P extends Platform>(platform: P, own: OwnContent[P]): ContentShape<P> => {
+    const known = shapes.get(own) ?? new ContentShape(platform, { content: own, templates });
+    shapes.set(own, known);
+    return known as ContentShape<P>;
+  };
   return {
     reads: storedNames(readNames(templates, 'UserAttribute')),
     eventReads: readNames(templates, 'BusinessEventAttribute'),
@@ -64,17 +71,14 @@ export function makePersonaliser(content: CampaignContent, mode: TemplateMode): 
         BusinessEventAttribute: eventSource('BusinessEventAttribute', event),
       };
       const { fallback } = content[platform]!;
-      const own = contentIn(platform, language);
-      const rendered = renderContent({ platform, content: own as never, templates, sources });
+      const rendered = renderContent(shapeOf(platform, contentIn(platform, language)), sources);
       if ('content' in rendered || !fallback) return rendered;
-      const second = renderContent({ platform, content: fallback as never, templates, sources });
+      const second = renderContent(shapeOf(platform, fallback as OwnContent[typeof platform]), sources);
       // If both fail, the first error is reported: it concerns the content meant to be shown.
       return 'content' in second ? { content: second.content, instead: rendered.fault } : rendered;
     },
   };
 }
-
-type Templates = Map<string, Template | { fault: string }>;
 
 type Finding = { mode: TemplateMode; contentIn: ContentIn };
 
@@ -113,42 +117,24 @@ function eventSource(source: keyof typeof eventCauses, event: Record<string, unk
   });
 }
 
-class PlaceError extends Error {
-  readonly fault: ContentFault;
-
-  constructor(fault: ContentFault) {
-    super(fault.reason);
-    this.fault = fault;
-  }
-}
-
-type Rendering<P extends Platform> = { platform: P; content: OwnContent[P]; templates: Templates; sources: Sources };
+type Rendered<P extends Platform> = RenderedContent<P> | { fault: ContentFault };
 
 /** All texts of a content share one allowance. */
-function renderContent<P extends Platform>(
-  rendering: Rendering<P>,
-): { content: OwnContent[P] } | { fault: ContentFault } {
-  const { platform, content, templates, sources } = rendering;
+function renderContent<P extends Platform>(shape: ContentShape<P>, sources: Sources): Rendered<P> {
   const budget = new Budget();
-  const change = (text: string, place: TextPlace): string | undefined => {
-    const template = templates.get(text);
-    if (!template) return text;
-    const fail = (cause: RenderCause, reason: string) => new PlaceError({ cause, reason, field: place.field });
+  const texts: (string | undefined)[] = [];
+  for (const { template, place } of shape.places) {
+    const { field } = place;
     // It was parsed when it was stored; only another version of this server could reject it.
-    if (!('statements' in template)) throw fail('UNKNOWN', template.fault);
+    if (!('statements' in template)) return { fault: { cause: 'UNKNOWN', reason: template.fault, field } };
     const rendered = renderTemplate(template, { sources, budget });
-    if ('fault' in rendered) throw fail(rendered.fault.cause, rendered.fault.reason);
+    if ('fault' in rendered) return { fault: { ...rendered.fault, field } };
     const reason = placeFault(rendered.text, place);
-    if (reason !== undefined) throw fail('RESULT', reason);
+    if (reason !== undefined) return { fault: { cause: 'RESULT', reason, field } };
     const made = place.schemes ? rendered.text.trim() : rendered.text;
-    return made.trim() === '' && !place.isRequired ? undefined : made;
-  };
-  try {
-    return { content: changeTexts(platform, { content, change }) };
-  } catch (error) {
-    if (error instanceof PlaceError) return { fault: error.fault };
-    throw error;
+    texts.push(made.trim() === '' && !place.isRequired ? undefined : made);
   }
+  return new RenderedContent(shape, texts);
 }
 
 /** Why a rendered text is invalid at its place; the same rules as for a text in a request. */

@@ -1,5 +1,6 @@
 import type { Encryption } from '../../domain/encryption.ts';
 import { callbackRetrySeconds } from '../../domain/outbox/limits.ts';
+import type { CallbackResult } from '../../domain/metrics/metric-table.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import {
@@ -20,6 +21,8 @@ export type DeliverCallbacksDependencies = PostSignedDependencies & {
   database: Database;
   encryption: Encryption;
   outcomes: KeptOutcomes;
+  /** Called after each attempt. */
+  onAttempt?: ((result: CallbackResult) => void) | undefined;
 };
 
 const maxAttempts = callbackRetrySeconds.length + 1;
@@ -53,6 +56,7 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
   }
   const secret = await ensureWebhookSecret(deps, callback.workspaceId);
   const { answer, startedAt, endedAt, durationMilliseconds } = await postSigned(deps, { id, url, body, secret });
+  deps.onAttempt?.(resultOf(answer));
   const store = () =>
     inTransaction(database, async (tx) => {
       const settled = await settleMessage(tx, {
@@ -78,6 +82,11 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
 /** Only HTTP 200 acknowledges a callback (interface 4.3); 201 and 204 do not, just like 500. */
 function isReceived(answer: CallbackAnswer): boolean {
   return answer.kind === 'answered' && answer.status === 200;
+}
+
+function resultOf(answer: CallbackAnswer): CallbackResult {
+  if (isReceived(answer)) return 'received';
+  return answer.kind === 'answered' ? 'refused' : 'unreached';
 }
 
 function classify(answer: CallbackAnswer, { nth, endedAt }: { nth: number; endedAt: Date }): CallbackOutcome {

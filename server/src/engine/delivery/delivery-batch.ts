@@ -1,4 +1,5 @@
 import type { Message } from '../../domain/campaigns/message.ts';
+import type { OwnTexts } from '../../domain/template/content-shape.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
 import type { DeliveryRequest, DeviceAddress, Outcome } from './provider.ts';
 
@@ -9,8 +10,10 @@ export type DeliveryBatch = {
   devices: readonly BatchDevice[];
   /** The whole message of a device. */
   messageOf(place: number): Message;
-  /** Given when the messages differ in nothing else: what is a device's own. */
-  partsOf?: ((place: number) => MessageParts) | undefined;
+  /** What of a device's message is its own, when the rest is everybody's; undefined of a device whose message is to be made by itself. */
+  partsOf?: ((place: number) => MessageParts | undefined) | undefined;
+  /** The message of a device with other texts in the place of its own ones. Given with parts that have some. */
+  messageWith?: ((place: number, texts: readonly string[]) => Message) | undefined;
   /** `promptly`: before what is sent through lanes, however much of that waits. */
   pace: 'promptly' | 'in turn';
   /** Once for each message that was sent. */
@@ -21,8 +24,11 @@ export type DeliveryBatch = {
 
 export type BatchDevice = Omit<DeviceAddress, 'deviceId'> & { id: string };
 
-/** In a message of the same run to another device of the same platform everything else is the same. */
-export type MessageParts = Pick<Message, 'identity' | 'report'>;
+/**
+ * In a message of the same run to another device of the same platform everything else is the same. `own`: the texts of its
+ * user; of another shape are other messages.
+ */
+export type MessageParts = Pick<Message, 'identity' | 'report'> & { own?: OwnTexts };
 
 /** Sends a device its message. Its outcome may be told before this returns. */
 export type SendTo = (place: number) => void;

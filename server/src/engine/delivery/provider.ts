@@ -88,6 +88,10 @@ export type RoutedProvider<Credential> = DeliveryProvider<Credential> & {
   access: Access<Credential>;
   /** What is read of the answer to a message that was accepted. `failures`: nothing, its id is the one it was sent with. */
   reads: 'failures' | 'bodies';
+  /** `read`: what else stands in a message depends on what a text of it says, as whether it is an address. */
+  texts: 'copied' | 'read';
+  /** A body of at most so many bytes is never too large. */
+  smallBodyBytes: number;
   /** An address as it stands in requests; undefined for one that has to be planned by itself. */
   addressOf(pushId: string): string | undefined;
 };

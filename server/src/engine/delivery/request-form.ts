@@ -1,16 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import type { Message } from '../../domain/campaigns/message.ts';
+import type { ContentShape } from '../../domain/template/content-shape.ts';
 import type { OutgoingRequest } from './http2/answer-listener.ts';
 import type { RequestHead } from './http2/request-head.ts';
 import { RequestHeads } from './http2/request-heads.ts';
 import type { MessageParts } from './delivery-batch.ts';
 import type { Plan } from './provider.ts';
+import { escapeText, isLeft, ownMarks } from './text-marks.ts';
+import type { TextMark } from './text-marks.ts';
 
 /** What stands where a device's own texts will: its address, then what `textsOf` finds. */
 type Marks = readonly string[];
 
 /** A message with marks in the place of what is one device's own, to be planned for the address `marks[0]`. */
-export type MarkedMessage = { message: Message; marks: Marks };
+export type MarkedMessage = {
+  message: Message;
+  marks: Marks;
+  /** Where the texts of its user will stand. */
+  own: readonly TextMark[];
+};
 
 /** A text cut at its marks: a piece, the text of the number behind it, the next piece, and so on. */
 type Cut<Piece> = { pieces: readonly Piece[]; numbers: readonly number[] };
@@ -20,12 +28,16 @@ const minMarkCharacters = 16;
 const addressCharacters = 64;
 
 /**
+ * @param messageWith the message with texts in the place of its user's own
+ *
  * Marks are as long as what they stand for, so a message is too large for its provider with them if it is without; and
  * hexadecimal, so nothing that serializes them writes them otherwise.
  */
-export function markMessage(message: Message): MarkedMessage {
-  const { identity, report } = message;
+export function markMessage(parts: MessageParts, messageWith: (texts: readonly string[]) => Message): MarkedMessage {
+  const { identity, report } = parts;
+  const own = ownMarks(parts.own?.texts.length ?? 0);
   const [id, collapseId] = [makeMark(identity.id.length), makeMark(identity.collapseId.length)];
+  const { report: _report, ...message } = messageWith(own.map(({ text }) => text));
   const marked: Message = { ...message, identity: { id, collapseId } };
   if (report) {
     marked.report = { token: makeMark(report.token.length) };
@@ -33,7 +45,7 @@ export function markMessage(message: Message): MarkedMessage {
   }
   const marks = [makeMark(addressCharacters)];
   textsOf(marked, marks);
-  return { message: marked, marks };
+  return { message: marked, marks, own };
 }
 
 function makeMark(characters: number): string {
@@ -50,53 +62,73 @@ function textsOf({ identity, report }: MessageParts, texts: string[]): void {
   if (report.clickProof !== undefined) texts.push(report.clickProof);
 }
 
+type FormOptions = { marked: MarkedMessage; shape: ContentShape | undefined; authorization: string };
+
 /**
  * The requests of messages that differ in devices' own texts only. What they share is serialized once and cut where the
  * texts belong; a request is the pieces with a device's texts between them, written into one buffer again and again.
  */
 export class RequestForm {
+  readonly #shape: ContentShape | undefined;
   readonly #head: RequestHead;
   readonly #path: Cut<string>;
   readonly #values: readonly Cut<string>[];
   readonly #body: Cut<Buffer>;
   readonly #texts: string[] = [''];
+  /** The number of marks before those of users' texts. */
+  readonly #fixed: number;
+  /** By the number of its mark: which of a user's texts, and how it is written. */
+  readonly #ownAt: readonly { place: number; depth: number }[];
   readonly #ownValues: string[] = [];
   #bytes: Buffer;
 
-  constructor(plan: Plan, { marks, authorization }: { marks: Marks; authorization: string }) {
+  /** @throws when a text of the user's stands in it otherwise than as JSON writes it: then there is no form */
+  constructor(plan: Plan, { marked: { marks, own }, shape, authorization }: FormOptions) {
     const values: string[] = [];
+    this.#shape = shape;
+    this.#fixed = marks.length;
+    this.#ownAt = own.flatMap(({ written }, place) => written.map((_, depth) => ({ place, depth })));
     this.#head = new RequestHeads().headOf({ ...plan.headers, authorization }, values);
     this.#path = cutAtMarks(plan.path, marks);
     this.#values = values.map((value) => cutAtMarks(value, marks));
-    const { pieces, numbers } = cutAtMarks(plan.body.toString('utf8'), marks);
+    const inBody = [...marks, ...own.flatMap(({ written }) => written)];
+    const { pieces, numbers } = cutAtMarks(plan.body.toString('utf8'), inBody);
+    const around = [plan.path, ...Object.values(plan.headers)];
+    if ([...pieces, ...around].some((piece) => isLeft(piece, own))) throw new Error('a text is not written as it is');
     this.#body = { pieces: pieces.map((piece) => Buffer.from(piece)), numbers };
     this.#bytes = Buffer.allocUnsafe(2 * plan.body.length);
   }
 
-  /** Makes `request` that of one device, until the next is written. All texts are ASCII. */
-  write(request: OutgoingRequest, address: string, parts: MessageParts): void {
+  /** Makes `request` that of one device, until the next is written. @returns whether its message has this form */
+  write(request: OutgoingRequest, address: string, parts: MessageParts): boolean {
+    if (parts.own?.shape !== this.#shape) return false;
     const texts = this.#texts;
     texts[0] = address;
     textsOf(parts, texts);
+    if (texts.length !== this.#fixed) return false;
+    const { own } = parts;
+    if (own !== undefined) for (const { place, depth } of this.#ownAt) texts.push(escapeText(own.texts[place]!, depth));
     const values = this.#ownValues;
     for (let number = 0; number < this.#values.length; number += 1) values[number] = join(this.#values[number]!, texts);
     request.head = this.#head;
     request.path = join(this.#path, texts);
     request.values = values;
     request.body = this.#writeBody(request.body, texts);
+    return true;
   }
 
   #writeBody(before: Uint8Array, texts: readonly string[]): Uint8Array {
     const { pieces, numbers } = this.#body;
     let length = pieces[0]!.length;
     for (let index = 0; index < numbers.length; index += 1)
-      length += texts[numbers[index]!]!.length + pieces[index + 1]!.length;
+      length += this.#bytesOf(numbers[index]!, texts) + pieces[index + 1]!.length;
     if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(2 * length);
     const bytes = this.#bytes;
     bytes.set(pieces[0]!);
     let place = pieces[0]!.length;
     for (let index = 0; index < numbers.length; index += 1) {
-      place += bytes.write(texts[numbers[index]!]!, place, 'latin1');
+      const number = numbers[index]!;
+      place += bytes.write(texts[number]!, place, number < this.#fixed ? 'latin1' : 'utf8');
       const piece = pieces[index + 1]!;
       bytes.set(piece, place);
       place += piece.length;
@@ -104,6 +136,12 @@ export class RequestForm {
     // Nearly all bodies of a run are equally long.
     const isSame = before.length === length && before.buffer === bytes.buffer && before.byteOffset === bytes.byteOffset;
     return isSame ? before : bytes.subarray(0, length);
+  }
+
+  /** All but users' texts are ASCII. */
+  #bytesOf(number: number, texts: readonly string[]): number {
+    const text = texts[number]!;
+    return number < this.#fixed ? text.length : Buffer.byteLength(text);
   }
 }
 

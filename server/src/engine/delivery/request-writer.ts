@@ -1,7 +1,7 @@
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { OutgoingRequest } from './http2/answer-listener.ts';
 import { RequestHeads } from './http2/request-heads.ts';
-import type { BatchDevice, DeliveryBatch } from './delivery-batch.ts';
+import type { BatchDevice, DeliveryBatch, MessageParts } from './delivery-batch.ts';
 import type { Outcome, Plan, RoutedProvider } from './provider.ts';
 import { markMessage, RequestForm } from './request-form.ts';
 
@@ -33,20 +33,25 @@ export class RequestWriter<C> {
     const address = provider.addressOf(batch.devices[place]!.pushId);
     if (address === undefined) return 'alone';
     request.ticket = place;
-    this.#form ??= this.#makeForm(place);
+    let parts: MessageParts | undefined;
+    try {
+      parts = batch.partsOf?.(place);
+    } catch (error) {
+      batch.onFault(place, error);
+      return 'told';
+    }
+    if (!parts || (parts.own && provider.texts === 'read')) return this.#writeWhole(place, request);
+    this.#form ??= this.#makeForm(place, parts);
     if (this.#form === 'none') return this.#writeWhole(place, request);
     if ('outcome' in this.#form) {
       batch.onOutcome(place, this.#form.outcome);
       return 'told';
     }
-    try {
-      const parts = batch.partsOf!(place);
-      this.#form.write(request, address, parts);
-      this.#noteId(place, parts.identity.id);
-    } catch (error) {
-      batch.onFault(place, error);
-      return 'told';
-    }
+    const isOfForm = this.#form.write(request, address, parts);
+    // A text of the user's may make it too large for its provider.
+    const isSmall = !parts.own || request.body.length <= provider.smallBodyBytes;
+    if (!isOfForm || !isSmall) return this.#writeWhole(place, request);
+    this.#noteId(place, parts.identity.id);
     return 'written';
   }
 
@@ -90,14 +95,16 @@ export class RequestWriter<C> {
     return 'written';
   }
 
-  /** Whatever keeps a form from being made keeps each message from being sent, which is told of each. */
-  #makeForm(place: number): RequestForm | { outcome: Outcome } | 'none' {
+  /** Whatever keeps a form without users' texts from being made keeps each message from being sent, which is told of each. */
+  #makeForm(place: number, parts: MessageParts): RequestForm | { outcome: Outcome } | 'none' {
     const { batch, authorization } = this.#options;
-    if (!batch.partsOf) return 'none';
     try {
-      const { message, marks } = markMessage(batch.messageOf(place));
-      const planned = this.#planFor(message, { ...batch.devices[place]!, pushId: marks[0]! });
-      return 'outcome' in planned ? planned : new RequestForm(planned.plan, { marks, authorization });
+      const marked = markMessage(parts, (texts) =>
+        parts.own ? batch.messageWith!(place, texts) : batch.messageOf(place),
+      );
+      const planned = this.#planFor(marked.message, { ...batch.devices[place]!, pushId: marked.marks[0]! });
+      if ('plan' in planned) return new RequestForm(planned.plan, { marked, shape: parts.own?.shape, authorization });
+      return parts.own ? 'none' : planned;
     } catch {
       return 'none';
     }

@@ -86,19 +86,31 @@ export function composeMessage({ run, device, tokens, phoneDefaults, app }: Comp
 }
 
 /**
- * What of a run's messages to phones of one platform is each phone's own, when all get the same content; undefined when
- * each message is to be composed by itself.
+ * What of a run's messages to phones of one platform is each phone's own, when all get the same content but for their users'
+ * texts; undefined when each message is to be composed by itself.
  */
 export function makePartsOf({
   run,
   platform,
   tokens,
-}: Pick<Composed, 'run' | 'tokens'> & { platform: Platform }): ((device: ComposedDevice) => MessageParts) | undefined {
+}: Pick<Composed, 'run' | 'tokens'> & { platform: Platform }):
+  ((device: ComposedDevice) => MessageParts | undefined) | undefined {
   const content = platform === 'WEB' ? undefined : run.content[platform];
   if (!content) return undefined;
   const settings = deliverySettings(run.settings);
-  return (device) => phoneParts({ run, device, tokens, content, settings });
+  return (device) => {
+    const { personal } = device;
+    if (personal === undefined) return phoneParts({ run, device, tokens, content, settings });
+    const own = 'content' in personal ? personal.own : undefined;
+    if (own === undefined) return undefined;
+    const { base } = own.shape;
+    const shown = own.shape.isOwn(partFields) ? (personal as { content: typeof base }).content : base;
+    return { ...phoneParts({ run, device, tokens, content: shown as typeof content, settings }), own };
+  };
 }
+
+/** Texts on which identity and report depend. */
+const partFields = ['collapseReplaceKey', 'defaultAction.value'];
 
 type Phone = Omit<Composed, 'phoneDefaults'> & {
   content: Pick<OwnContent['ANDROID' | 'IOS'], 'collapseReplaceKey' | 'defaultAction'>;

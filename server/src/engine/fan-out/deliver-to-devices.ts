@@ -7,6 +7,7 @@ import type { CredentialsOfApps, FoundCredentials } from '../../domain/apps/cred
 import { providerOf } from '../../domain/delivery/provider-name.ts';
 import { findRefusal } from '../../domain/delivery/refusal.ts';
 import type { Logger } from '../../log.ts';
+import type { OwnTexts } from '../../domain/template/content-shape.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { LoadCredentials } from '../credentials/load-credentials.ts';
 import type { Delivery } from '../delivery/deliver.ts';
@@ -144,8 +145,7 @@ type Sending = Batch & {
 function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
   const { run, account, places, addressees, found, settle } = sending;
   const devices = places.map((place) => addressees[place]!.device);
-  const isPersonal = devices.some(({ personal }) => personal !== undefined);
-  const partsOf = isPersonal ? undefined : partsOfBatch(deps, { run, devices });
+  const messageTo = makeMessageTo(deps, { run, app: found.settings });
   const fail = (index: number, error: unknown): void => {
     const place = places[index]!;
     const { device, attempt } = addressees[place]!;
@@ -155,8 +155,12 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
   const send = deps.delivery.openBatch({
     credentials: found.credentials,
     devices,
-    messageOf: (index) => messageTo(deps, { run, device: devices[index]!, app: found.settings }),
-    partsOf,
+    messageOf: (index) => messageTo(devices[index]!),
+    partsOf: partsOfBatch(deps, { run, devices }),
+    messageWith(index, texts) {
+      const { own } = devices[index]!.personal as { own: OwnTexts };
+      return messageTo({ ...devices[index]!, personal: { content: own.shape.contentWith(texts) } });
+    },
     pace: run.lane === 0 ? 'promptly' : 'in turn',
     onOutcome(index, outcome) {
       const place = places[index]!;
@@ -199,12 +203,14 @@ function partsOfBatch({ interactionTokens }: DeliverToDevicesDependencies, { run
   return partsOf && ((index: number) => partsOf(devices[index]!));
 }
 
-/** @throws for a device that this service cannot make a message for */
-function messageTo(
+/** @returns the message to a device; it throws for one that this service cannot make a message for */
+function makeMessageTo(
   { interactionTokens, phoneDefaults }: DeliverToDevicesDependencies,
-  { run, device, app }: { run: RunToSend; device: Recipient; app: FoundCredentials['settings'] },
-): Message {
-  const message = composeMessage({ run, device, app, tokens: interactionTokens, phoneDefaults });
-  if (!message) throw new Error(`no content for ${device.platform}`);
-  return message;
+  { run, app }: { run: RunToSend; app: FoundCredentials['settings'] },
+): (device: Recipient) => Message {
+  return (device) => {
+    const message = composeMessage({ run, device, app, tokens: interactionTokens, phoneDefaults });
+    if (!message) throw new Error(`no content for ${device.platform}`);
+    return message;
+  };
 }

@@ -41,8 +41,10 @@ export async function freeSeats(tx: Transaction, limitId: string): Promise<Seats
 type OfRun = { limitId: string; run: SeatRun; seats: Seat[] };
 
 async function freeOfRun(tx: Transaction, { limitId, run, seats }: OfRun): Promise<SeatsLeft> {
-  const outcomes = await findSeatOutcomes(tx, { day: run.day, runNumber: run.number, users: seats });
+  // The chunks first: of one that is ended, every outcome is then in the ledger. The other way round a window whose messages nobody
+  // took, and which so waits for no lock of the limit, might end between the two, and its users would count as sent.
   const chunks = run.isOver ? [] : await listSeatChunks(tx, run.id);
+  const outcomes = await findSeatOutcomes(tx, { day: run.day, runNumber: run.number, users: seats });
   const places = Map.groupBy(seats, (seat) =>
     placeOf(outcomes.get(seat.userId), { isOver: run.isOver, chunk: chunks.find((chunk) => holds(chunk, seat)) }),
   );

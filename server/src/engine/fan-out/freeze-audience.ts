@@ -1,5 +1,6 @@
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { makeControlGroupOf } from '../../domain/experiments/control-groups.ts';
+import { sharesOfWinner } from '../../domain/experiments/winners.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { countAudiencePlatforms, countGroupUsers } from '../../storage/campaigns/audience-groups.ts';
@@ -60,7 +61,7 @@ export async function freezeAudience(
       groupUsers: isCounted
         ? await countGroupUsers(tx, {
             ...{ ...reached, segment, shares },
-            percents: isVaried ? percents : undefined,
+            percents: isVaried ? sharesOfWinner(percents, run.winner) : undefined,
           })
         : null,
     };

@@ -3,7 +3,9 @@ import { bucketCount } from '../../domain/users/bucket.ts';
 import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
 import { sumOf } from '../../domain/sum-of.ts';
 import { inTransaction } from '../../storage/database.ts';
+import type { Logger } from '../../log.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { holdWinner } from '../../storage/campaigns/campaign-winners.ts';
 import { insertChunks } from '../../storage/runs/chunks.ts';
 import { listQueuedRuns, lockQueuedRun, startRun, tryHoldStart } from '../../storage/runs/run-starts.ts';
 import { failRun, findQueuedRun } from '../../storage/runs/run-states.ts';
@@ -20,43 +22,54 @@ const maxStartsAtOnce = 100;
 /** Chunks are claimed in this order: who did something is not kept waiting by a campaign to millions. */
 const aheadOfCampaigns = new Date(0);
 
-export type ReleaseRunsDependencies = { database: Database; wakeWorkers: () => void };
+export type ReleaseRunsDependencies = { database: Database; log: Logger; wakeWorkers: () => void };
 
 /**
  * The job that turns a queued run into work: it freezes the audience (every device registered so far), cuts it into chunks
  * and starts the run. All in one transaction, so that a start that dies leaves nothing; the run's row is locked only when
  * everything is counted, so that nobody who pauses or stops it waits for that.
  */
-export function makeReleaseRuns({ database, wakeWorkers }: ReleaseRunsDependencies): Job {
+export function makeReleaseRuns({ database, log, wakeWorkers }: ReleaseRunsDependencies): Job {
   return {
     name: 'release-runs',
     intervalMilliseconds: 1000,
     async runOnce(now) {
-      const released = await releaseOne(database, now);
+      const released = await releaseOne({ database, log }, now);
       if (released > 0) wakeWorkers();
       return released;
     },
   };
 }
 
-/** The run was paused or stopped while its audience was counted; what was frozen of it is undone. */
+/** The run was paused or stopped while its audience was counted, or a winner was named; what was frozen of it is undone. */
 class RunTakenBackError extends Error {
   override readonly name = 'RunTakenBackError';
 }
 
-async function releaseOne(database: Database, now: Date): Promise<number> {
+type Releasing = Pick<ReleaseRunsDependencies, 'database' | 'log'>;
+
+async function releaseOne({ database, log }: Releasing, now: Date): Promise<number> {
   try {
-    return await inTransaction(database, async (tx) => {
+    const released = await inTransaction(database, async (tx) => {
       const run = await takeQueuedRun(tx);
-      if (!run) return 0;
-      await releaseRun(tx, { run, now });
-      return 1;
+      return run && { run, ...(await releaseRun(tx, { run, now })) };
     });
+    if (released) logReleased(log, released);
+    return released ? 1 : 0;
   } catch (error) {
     // There may be others.
     if (error instanceof RunTakenBackError) return 1;
     throw error;
   }
+}
+
+type Released = { devices: number } | { reason: string };
+
+function logReleased(log: Logger, { run, ...released }: { run: RunToSend } & Released): void {
+  const { id: runId, campaignId, workspaceId: workspace } = run;
+  const of = { runId, campaignId, workspace };
+  if ('reason' in released) log.warn({ ...of, reason: released.reason }, 'run failed');
+  else log.info({ ...of, devices: released.devices }, 'run started');
 }
 
 /** The first queued run that no other node starts. */
@@ -70,11 +83,15 @@ async function takeQueuedRun(tx: Transaction): Promise<RunToSend | undefined> {
 }
 
 /** @throws RunTakenBackError */
-async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: Date }): Promise<void> {
+async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: Date }): Promise<Released> {
   const frozen = await freezeAudience(tx, { run, now });
   if (!(await lockQueuedRun(tx, run.id))) throw new RunTakenBackError(run.id);
-  if ('reason' in frozen)
-    return failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
+  const isVaried = run.variants !== null && run.variants.percents.length > 1;
+  if (isVaried && (await holdWinner(tx, run.campaignId)) !== run.winner) throw new RunTakenBackError(run.id);
+  if ('reason' in frozen) {
+    await failRun(tx, { id: run.id, campaignId: run.campaignId, reason: frozen.reason, at: now });
+    return { reason: frozen.reason };
+  }
   const { bound: audienceBound, platforms: audiencePlatforms, users: audienceUsers, segment } = frozen.audience;
   const devices = sumOf(audiencePlatforms, 'devices');
   const { globalControlPercent, groupUsers } = frozen.audience;
@@ -84,6 +101,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     lane: run.lane,
     at: now,
     ...(run.deliveryType === 'EVENT_TRIGGERED' && { notBefore: aheadOfCampaigns }),
+    winner: run.winner,
     ranges: devices === 0 ? [] : cutBuckets(devices),
   });
   const devicesPerMinute = runDevicesPerMinute(deliverySettings(run.settings), devices);
@@ -101,6 +119,7 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
     devicesPerMinute,
     at: now,
   });
+  return { devices };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { makeVariationOf } from '../../domain/experiments/variants.ts';
+import { winnerInBucket } from '../../domain/experiments/winners.ts';
 import type { Database } from '../../storage/database.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
@@ -21,7 +22,8 @@ export async function makeRunVariationOf(
   const { percents, learning } = variants;
   if (!learning) {
     const variationOf = makeVariationOf(percents, canonicalCampaignId);
-    return ({ userId }) => variationOf(userId);
+    if (run.winners.length === 0) return ({ userId }) => variationOf(userId);
+    return ({ bucket, userId }) => winnerInBucket(run.winners, bucket) ?? variationOf(userId);
   }
   const buckets = users.map(({ bucket }) => bucket);
   const shares = await freezeShares(database, { run, buckets, learning, variations: percents.length });

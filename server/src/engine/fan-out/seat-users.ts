@@ -43,11 +43,17 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
   const code = 'CAMPAIGN_AUDIENCE_LIMIT';
   const leftOut = { kind: 'withhold', code } as const;
   if (users.length === 0) return { refused: [], eligibility: leftOut };
-  const wanting = await withoutSeat(tx, { run, limit, users });
-  if (wanting.length === 0) return { refused: [], eligibility: leftOut };
   const isFull = (count: { sent: number }) => count.sent >= limit.users;
-  if (isFull(await findLimit(tx, limit.id))) return { refused: wanting, eligibility: leftOut };
+  const found = await lookForSeats(tx, { run, limit, users });
+  let { wanting } = found;
+  if (found.seated === 0) {
+    if (wanting.length === 0) return { refused: [], eligibility: leftOut };
+    if (isFull(await findLimit(tx, limit.id))) return { refused: wanting, eligibility: leftOut };
+  }
   let count = await lockLimit(tx, limit);
+  // A seat that was seen without the lock may be given to another user by whoever holds it.
+  if (found.seated > 0) ({ wanting } = await lookForSeats(tx, { run, limit, users }));
+  if (wanting.length === 0) return { refused: [], eligibility: leftOut };
   let waiting = 0;
   if (count.taken + wanting.length > limit.users && count.sent < count.taken) {
     ({ waiting } = await freeSeats(tx, limit.id));
@@ -64,18 +70,24 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
   return { refused: wanting.slice(free), eligibility: isFinal ? leftOut : { kind: 'hold', code, until } };
 }
 
+/** How many have a seat, and who needs one: neither seated nor with an accepted message. */
+type SeatsFound = { seated: number; wanting: UserKey[] };
+
 /** In this order: a seat that is ended meanwhile is one whose message the ledger has. */
-async function withoutSeat(tx: Transaction, { run, limit, users }: Omit<Seating, 'now'>): Promise<UserKey[]> {
+async function lookForSeats(tx: Transaction, { run, limit, users }: Omit<Seating, 'now'>): Promise<SeatsFound> {
   const seated = new Set(
     (await findSeats(tx, { limitId: limit.id, runId: run.id, users })).map(({ userId }) => userId),
   );
   const others = users.filter(({ userId }) => !seated.has(userId));
-  if (others.length === 0) return [];
+  if (others.length === 0) return { seated: seated.size, wanting: [] };
   const outcomes = await findSeatOutcomes(tx, { day: run.day, runNumber: run.number, users: others });
-  return others.filter(({ userId }) => !outcomes.get(userId)?.isAccepted);
+  return { seated: seated.size, wanting: others.filter(({ userId }) => !outcomes.get(userId)?.isAccepted) };
 }
 
-/** Notes whose messages were accepted, in the transaction that stores it. */
+/**
+ * Notes whose messages were accepted, in the transaction that stores it. The limit before the seats, as who takes them does: a cluster
+ * locks the shards of what it deletes.
+ */
 export async function markSent(tx: Transaction, { run, results }: { run: RunToSend; results: DeviceResult[] }) {
   const limit = runLimitOf(run);
   if (!limit) return;
@@ -83,6 +95,7 @@ export async function markSent(tx: Transaction, { run, results }: { run: RunToSe
   for (const { delivery } of results) if (delivery.outcome === 'ACCEPTED') users.set(delivery.userId, delivery);
   if (users.size === 0) return;
   await planByValues(tx);
+  await lockLimit(tx, limit);
   const sent = await deleteSeats(tx, { limitId: limit.id, runId: run.id, users: [...users.values()] });
   await countSeats(tx, { id: limit.id, taken: 0, sent });
 }

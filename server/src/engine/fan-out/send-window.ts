@@ -3,6 +3,7 @@ import type { Logger } from '../../log.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
 import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
 import { countedVariant } from '../../domain/experiments/variants.ts';
+import type { ChunkWinners } from '../../domain/experiments/winners.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -10,7 +11,7 @@ import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../st
 import { findTriggeredPage } from '../../storage/triggers/triggered-audience.ts';
 import type { PagedDevice } from '../../storage/campaigns/audience.ts';
 import { closeWindow, endChunk, openWindow } from '../../storage/runs/chunks.ts';
-import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
+import type { ClaimedChunk, OpenedWindow } from '../../storage/runs/chunks.ts';
 import { moveCursor } from '../../storage/runs/cursors.ts';
 import type { Cursor } from '../../storage/runs/cursors.ts';
 import {
@@ -104,15 +105,15 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       partitions.add(given.day);
     }
     const end = { bucket: last.bucket, position: last.position };
-    const refusals = await openWindow(database, {
+    const opened = await openWindow(database, {
       ...chunk,
       ...end,
       at: clock.now(),
       leaseUntil: leaseEnd(clock),
       devices: page.length,
     });
-    if (!refusals) return { kind: 'lost' };
-    const run = { ...given, refusals };
+    if (!opened) return { kind: 'lost' };
+    const run = { ...given, ...opened, winners: winnersOf(chunk, opened) };
     const results =
       search?.treatment === 'set aside'
         ? page.map(setAside)
@@ -142,6 +143,11 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
 type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
 /** `next`: where the chunk goes on when the page is shorter than asked; undefined when that was all. */
 type Page = { page: PagedDevice[]; next: Cursor | undefined };
+
+/** Whoever names a winner waits for the chunk's row, so what was read with it holds for the buckets of the window. */
+function winnersOf({ bucketFrom, bucketTo }: ClaimedChunk, { winners: steps }: OpenedWindow): ChunkWinners[] {
+  return steps === null ? [] : [{ bucketFrom, bucketTo, steps }];
+}
 
 /** The first page after the cursor that is not empty. At most as many as the chunk has buckets. */
 async function readPage(

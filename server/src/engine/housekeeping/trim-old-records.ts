@@ -1,9 +1,11 @@
 import type { Clock } from '../../clock.ts';
+import { alertDays } from '../../domain/retention/limits.ts';
 import { keptSince, retentionTime } from '../../domain/retention/retention-days.ts';
 import type { RetentionDays } from '../../domain/retention/retention-days.ts';
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { deleteOldAlerts } from '../../storage/installation/alerts.ts';
 import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
 import {
   deleteOldAuditLines,
@@ -66,6 +68,7 @@ export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldR
     trimOldest('imports', operations, deleteOldImports),
     trimDated({ table: 'audit_log', keptDays: audit, batch: batchRows, remove: deleteOldAuditLines }),
     trimDated({ table: 'erasures', keptDays: audit, batch: batchRows, remove: deleteOldErasures }),
+    trimOldest('alerts', alertDays, deleteOldAlerts),
     trimOldest('api_log', retention.apiLog, (tx, { before }) => deleteOldApiLogEntries(tx, before)),
   ];
 

@@ -1,3 +1,4 @@
+import { distanceMilliseconds } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Logger } from '../../log.ts';
@@ -70,8 +71,8 @@ async function findOutcome(deps: SendLiveActivitiesDependencies, message: DueLiv
   const account = sendAccountOf({ platform: 'IOS', pushId: message.token }, found.credentials)!;
   const later = await takeTurn(governor, account);
   if (later) return settleLiveOutcome(deps, { message, account, outcome: { kind: 'held', until: later } });
-  const leftMilliseconds = message.sendUntil.getTime() - now.getTime();
-  const expiresAt = new Date(clock.realNow().getTime() + leftMilliseconds);
+  // Apple's clock is the real one.
+  const expiresAt = new Date(message.sendUntil.getTime() - distanceMilliseconds(clock));
   const outcome = await delivery.deliverLiveActivity({ message: { ...message, expiresAt }, credential });
   return settleLiveOutcome(deps, { message, account, outcome });
 }

@@ -4,6 +4,7 @@ import { rejectReasons } from '../../domain/segments/file-rules.ts';
 import { callbackBody, describeFault } from '../../domain/segments/operation-outcome.ts';
 import type { OperationFault, OperationOutcome } from '../../domain/segments/operation-outcome.ts';
 import { operationReport } from '../../domain/segments/operation-report.ts';
+import { valueMeaningOf } from '../../domain/segments/value-meaning.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable, Session, Transaction } from '../../storage/database.ts';
 import { insertCallback, insertEmail } from '../../storage/outbox/outbox.ts';
@@ -28,7 +29,6 @@ import {
   stageMatches,
   stagingKeyOf,
 } from '../../storage/segments/segment-staging.ts';
-import { meaningOf } from './fill-segment.ts';
 import type { CountedValues, FillProgress, StagedFile } from './fill-segment.ts';
 import { maxRejectsKept } from '../../domain/segments/limits.ts';
 
@@ -112,7 +112,7 @@ async function stageNamed(session: Session, operation: ClaimedOperation): Promis
   const needsSet = operation.kind === 'REMOVE' || operation.kind === 'REPLACE';
   if (!needsSet && !(await areMembersDistributed(session))) return 'lines';
   const { workspaceId } = operation;
-  await stageMatches(session, { stagingKey: stagingKeyOf(operation), workspaceId, meaning: meaningOf(operation) });
+  await stageMatches(session, { stagingKey: stagingKeyOf(operation), workspaceId, meaning: valueMeaningOf(operation) });
   return 'matches';
 }
 
@@ -125,7 +125,7 @@ async function changeMembers(
   { operation, source }: { operation: ClaimedOperation; source: Source },
 ): Promise<{ added: number; reported: number; now: number }> {
   const { workspaceId, segmentId, number: version } = operation;
-  const meaning = meaningOf(operation);
+  const meaning = valueMeaningOf(operation);
   const change = { stagingKey: stagingKeyOf(operation), workspaceId, segmentId, version, meaning };
   switch (operation.kind) {
     case 'CREATE':

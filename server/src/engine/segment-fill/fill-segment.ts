@@ -1,5 +1,4 @@
 import type { Clock } from '../../clock.ts';
-import { identifierOf } from '../../domain/users/identifier.ts';
 import { maxRejectsKept } from '../../domain/segments/limits.ts';
 import type { RejectReason } from '../../domain/segments/file-rules.ts';
 import { inTransaction } from '../../storage/database.ts';
@@ -13,7 +12,6 @@ import {
   makeSegmentStaging,
   stagingKeyOf,
 } from '../../storage/segments/segment-staging.ts';
-import type { ValueMeaning } from '../../storage/segments/segment-staging.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { downloadFile } from './download-file.ts';
 import { makeLinePreparer } from './prepare-lines.ts';
@@ -101,13 +99,4 @@ async function copyFile({ database, outgoing }: FillDependencies, { operation, s
   }
   await copySegmentLines(session, { stagingKey: stagingKeyOf(operation), lines: prepared() });
   return lines;
-}
-
-/** Which users a file's values name: the customer id under any of its names, else an attribute. */
-export function meaningOf({ attributeName, attributeType }: ClaimedOperation): ValueMeaning {
-  const standard = identifierOf(attributeName, { isCustom: false });
-  if (attributeName === 'customer_id' || attributeName === 'uid' || standard?.kind === 'customer-id')
-    return { kind: 'customer-id' };
-  const attribute = standard?.kind === 'attribute' ? standard.attribute : attributeName;
-  return { kind: 'attribute', attribute, type: attributeType };
 }

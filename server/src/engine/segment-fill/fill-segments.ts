@@ -2,6 +2,7 @@ import { DownloadFailedError } from './download-file.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import { isOutage, refusesWrites } from '../../domain/outage.ts';
+import type { FillResult } from '../../domain/metrics/metric-table.ts';
 import { toStorableText } from '../../domain/storable-text.ts';
 import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
 import { withSession } from '../../storage/database.ts';
@@ -28,7 +29,7 @@ export type FillSegmentsDependencies = EndFillDependencies & {
   /** Names this process in leases; unique per start. */
   owner: string;
   /** Called when an operation has ended: callbacks, emails and waiting sends are due. */
-  onEnded: () => void;
+  onEnded: (result: FillResult) => void;
 };
 
 const leaseMilliseconds = 60_000;
@@ -86,7 +87,7 @@ async function workOperation(
       { operationId: operation.id, kind: operation.kind, ...progress, ...outcome },
       'segment operation ended',
     );
-    deps.onEnded();
+    deps.onEnded('applied');
   } catch (error) {
     await settleFault(deps, { operation, progress, error });
   } finally {
@@ -162,7 +163,7 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
   }
   try {
     await failOperation(deps, { operation, progress, fault, detail });
-    deps.onEnded();
+    deps.onEnded('failed');
   } catch (failed) {
     if (isAway(failed)) await waitForDatabase(deps, operation, failed);
     else if (!(failed instanceof LostOperationError)) throw failed;

@@ -94,7 +94,7 @@ function addPreview(server: FastifyInstance, deps: CampaignRouteDependencies): v
     answers: { 200: v5PreviewAnswer },
     refuses: [404],
   });
-  server.post(url, { schema }, async (request, reply) => {
+  server.post(url, { schema, config: { isAnswerSecret: true } }, async (request, reply) => {
     const asked = parsePreview(readBody(request));
     const preview = await previewCampaign(deps, { ...asked, workspaceId: request.facts.workspaceId! });
     warnOfParts(deps, { request, reply, shape: v5PreviewBody });

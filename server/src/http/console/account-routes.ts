@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleAccountDependencies } from '../../app/accounts/account-dependencies.ts';
-import { listAudit } from '../../app/accounts/list-audit.ts';
 import {
   changeAccountRole,
   createPasswordLink,
@@ -10,13 +9,14 @@ import {
   enableAccount,
   inviteAccount,
   listAccountsAndInvitations,
+  listOwners,
   withdrawInvitation,
 } from '../../app/accounts/manage-accounts.ts';
 import { changeOwnPassword, endOwnSession, listOwnSessions } from '../../app/accounts/own-account.ts';
 import { roles } from '../../domain/accounts/roles.ts';
 import { consoleApi as api } from './console-access.ts';
 import { callerOf } from './session-routes.ts';
-import { AccountList, AuditEntry, ConsoleAccount, InvitationLink, OneTimeLink, OwnSession } from './account-shapes.ts';
+import { AccountList, ConsoleAccount, InvitationLink, OneTimeLink, Owner, OwnSession } from './account-shapes.ts';
 
 const closed = { additionalProperties: false };
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
@@ -26,28 +26,20 @@ const Id = Type.Object({ id });
 const Password = Type.Object({ current: text, password: text }, closed);
 const Invitation = Type.Object({ email: text, role }, closed);
 const RoleChange = Type.Object({ role }, closed);
-const AuditQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }), before: Type.Optional(id) });
 
-/** The own account, the accounts of others, and what everybody did. */
+/** The own account, and the accounts of others. */
 export function accountRoutes(server: FastifyInstance, { accounts }: { accounts: ConsoleAccountDependencies }): void {
   addOwn(server, accounts);
   addOthers(server, accounts);
-  const reading = {
-    schema: {
-      hide: true,
-      querystring: AuditQuery,
-      response: { 200: Type.Object({ entries: Type.Array(AuditEntry) }) },
-    },
-    config: { permission: 'audit.read' as const },
-  };
-  server.get(`${api}/audit`, reading, async (request) => {
-    const { workspaceId, before } = request.query as Static<typeof AuditQuery>;
-    return { entries: await listAudit(accounts, { workspaceId, beforeId: before }) };
-  });
 }
 
 function addOwn(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
   const config = { permission: 'session.own' as const };
+  server.get(
+    `${api}/owners`,
+    { schema: { hide: true, response: { 200: Type.Object({ owners: Type.Array(Owner) }) } }, config },
+    async () => ({ owners: await listOwners(accounts) }),
+  );
   server.get(
     `${api}/own/sessions`,
     { schema: { hide: true, response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) } }, config },

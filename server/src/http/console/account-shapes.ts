@@ -23,6 +23,11 @@ export const ConsoleAccount = Type.Object({
   disabledAt: orNull(Type.String()),
 });
 
+export const Owner = described(
+  Type.Object({ name: Type.String(), email: Type.String() }),
+  'Who can change what somebody may.',
+);
+
 export const ConsoleInvitation = Type.Object({
   id: Type.String(),
   purpose: Type.String(),

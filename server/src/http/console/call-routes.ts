@@ -10,31 +10,42 @@ const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3
 const workspaceId = Type.String({ maxLength: 64 });
 const Workspace = Type.Object({ workspaceId });
 const Id = Type.Object({ id: Type.String({ pattern: `^${id}$` }) });
-const Search = Type.Object({
+const SearchQuery = Type.Object({
   workspaceId,
   of: Type.Optional(Type.Literal('nobody')),
   only: Type.Optional(Type.Literal('refused')),
   key: Type.Optional(Type.String({ pattern: `^${id}$` })),
+  status: Type.Optional(Type.String({ pattern: '^[1-5]xx$' })),
+  path: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  from: Type.Optional(Type.String({ pattern: `^${instant}$` })),
+  before: Type.Optional(Type.String({ pattern: `^${instant}$` })),
   after: Type.Optional(Type.String({ pattern: `^${instant}~${id}$` })),
 });
+
+type Search = Static<typeof SearchQuery>;
 
 /** The API log on the console. */
 export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: ConsoleCalls }): void {
   const config = { permission: 'log.read' as const };
   server.get(
     `${api}/calls`,
-    { schema: { hide: true, querystring: Search, response: { 200: CallPage } }, config },
+    { schema: { hide: true, querystring: SearchQuery, response: { 200: CallPage } }, config },
     async (request) => {
-      const { of, only, key, after, ...query } = request.query as Static<typeof Search>;
-      const { calls: found, hasMore } = await calls.list({
-        ...query,
+      const { workspaceId, of, only, key, status, path, text, from, before, after } = request.query as Search;
+      const page = await calls.list({
+        workspaceId,
         ofNobody: of === 'nobody',
         isRefused: only === 'refused' || undefined,
         keyId: key,
+        statusClass: status === undefined ? undefined : Number(status[0]),
+        path,
+        text,
+        from: from === undefined ? undefined : new Date(from),
+        before: before === undefined ? undefined : new Date(before),
         after: after === undefined ? undefined : parseCursor(after),
       });
-      const last = found.at(-1);
-      return { calls: found, next: hasMore && last ? `${last.receivedAt.toISOString()}~${last.id}` : null };
+      return { ...page, next: page.next ? `${page.next.receivedAt.toISOString()}~${page.next.id}` : null };
     },
   );
   server.get(

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { described, orNull } from './shape-parts.ts';
+import { madeKinds } from '../../domain/api-log/find-made.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const LoggedCall = described(
   Type.Object({
@@ -21,6 +22,27 @@ export const LoggedCall = described(
   'A call of the API. Bodies are kept up to 4,096 characters, those with credentials not at all.',
 );
 
-export const CallDetail = Type.Object({ ...LoggedCall.properties, requestBody: orNull(Type.String()) });
+const Headers = described(
+  orNull(Type.Record(Type.String(), Type.String())),
+  'Those of a list; what proves the caller is redacted. Null: none were kept.',
+);
 
-export const CallPage = Type.Object({ calls: Type.Array(LoggedCall), next: orNull(Type.String()) });
+export const MadeObject = Type.Object({ kind: oneOf(madeKinds), id: Type.String() });
+
+export const CallDetail = Type.Object({
+  ...LoggedCall.properties,
+  requestHeaders: Headers,
+  requestBody: orNull(Type.String()),
+  responseHeaders: Headers,
+  responseBody: described(orNull(Type.String()), 'Null: there was none, it was a file, or it carried a credential.'),
+  made: described(Type.Array(MadeObject), 'What the call made or changed, as far as its answer names it.'),
+});
+
+export const CallPage = Type.Object({
+  calls: Type.Array(LoggedCall),
+  next: orNull(Type.String()),
+  searchedUntil: described(
+    orNull(Type.String()),
+    'A search looks at 20,000 calls for a page: older ones than this were not looked at.',
+  ),
+});

@@ -5,6 +5,10 @@ import type { ConsoleAccountDependencies } from '../../app/accounts/account-depe
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import { campaignActions } from '../../domain/campaigns/campaign-states.ts';
 import { parseSearch, readBody } from '../campaigns/parse-search.ts';
+import { campaignCalendarRoutes } from './campaign-calendar-routes.ts';
+import { campaignFigureRoutes } from './campaign-figure-routes.ts';
+import { campaignTemplateRoutes } from './campaign-template-routes.ts';
+import { campaignViewRoutes } from './campaign-view-routes.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentListedCampaign, presentReport, presentRequest } from './present-campaigns.ts';
 import {
@@ -22,6 +26,10 @@ export type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; ac
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id });
+const Listing = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  order: Type.Optional(Type.Union([Type.Literal('newest'), Type.Literal('oldest')])),
+});
 const Page = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
   page: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,5}$' })),
@@ -34,13 +42,18 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
   const config = { permission: 'overview.read' as const };
   const answering = (shape: TSchema) => ({ schema: { ...schema, params: Id, response: { 200: shape } }, config });
   const mayChange = { permission: 'campaigns.write' as const };
+  campaignFigureRoutes(server, deps);
+  campaignCalendarRoutes(server, deps);
+  campaignTemplateRoutes(server, deps);
+  campaignViewRoutes(server, deps);
 
-  const searching = { schema: { ...schema, response: { 200: CampaignList } }, config };
+  const searching = { schema: { ...schema, querystring: Listing, response: { 200: CampaignList } }, config };
   server.post(`${api}/campaigns/search`, searching, async (request) => {
     const workspaceId = workspaceOf(request);
     const { versioning } = await campaigns.settings(workspaceId);
     const asked = parseSearch(readBody(request), { version: 'V5', versioning });
-    const found = await campaigns.search({ ...asked, versioning, workspaceId });
+    const { order } = request.query as Static<typeof Listing>;
+    const found = await campaigns.search({ ...asked, versioning, workspaceId, ...(order && { order }) });
     return { campaigns: found.map(presentListedCampaign), limit: asked.limit };
   });
   server.get(`${api}/campaigns/:id`, answering(CampaignReport), async (request) => {

@@ -3,7 +3,7 @@ import { campaignActions } from '../../domain/campaigns/campaign-states.ts';
 import { Platform } from './platform-shapes.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 
-export const ListedCampaign = Type.Object({
+const head = {
   id: Type.String(),
   campaignId: Type.String({ description: 'What all versions share; of a child its parent.' }),
   isExecution: Type.Boolean({ description: 'A sending of a recurring campaign, asked for as a row of its own.' }),
@@ -17,13 +17,32 @@ export const ListedCampaign = Type.Object({
   createdBy: Type.String(),
   createdAt: Type.String(),
   sentAt: orNull(Type.String()),
+};
+
+export const ListedCampaign = Type.Object({
+  ...head,
   reachableDevices: orNull(Type.Number()),
   runs: Type.Number(),
+  figures: described(
+    orNull(
+      Type.Object({
+        attempted: described(Type.Number(), 'Devices, each once a run.'),
+        accepted: Type.Number(),
+        shown: described(Type.Number(), 'Messages, each once.'),
+        clicked: Type.Number(),
+        acceptedPercent: described(orNull(Type.Number()), 'Of the attempted.'),
+        shownPercent: described(orNull(Type.Number()), 'Of the accepted.'),
+        clickedPercent: described(orNull(Type.Number()), 'Of the accepted.'),
+        hasMoreRuns: described(Type.Boolean(), 'These are of the newest runs alone.'),
+      }),
+    ),
+    'Null: nothing was tried yet.',
+  ),
 });
 
 export const CampaignReport = Type.Object({
   campaign: Type.Object({
-    ...ListedCampaign.properties,
+    ...head,
     audience: oneOf(['ALL_USERS', 'SEGMENT', 'USER']),
     segmentId: orNull(Type.String()),
     segmentName: orNull(Type.String()),
@@ -71,6 +90,7 @@ export const CampaignProgress = Type.Object({
       kind: oneOf(['IMPRESSION', 'CLICK', 'CLOSE']),
       total: Type.Number(),
       uniqueDevices: Type.Number(),
+      messages: described(Type.Number(), 'Each once.'),
     }),
   ),
   at: Type.String(),
@@ -127,6 +147,8 @@ export const CampaignRuns = Type.Object({
       accepted: Type.Number(),
       waiting: Type.Number(),
       notDelivered: Type.Number(),
+      shown: described(Type.Number(), 'Messages, each once.'),
+      clicked: Type.Number(),
     }),
   ),
   total: Type.Number(),

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { companySignInSeconds } from '../../domain/accounts/limits.ts';
 import type { CompanySignInUseCases } from '../../app/accounts/company-sign-in.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { Logger } from '../../log.ts';
 import { consoleApi as api } from './console-access.ts';
 import { companyCallbackPath } from './console-cookies.ts';
 import type { ConsoleCookies } from './console-cookies.ts';
@@ -15,11 +16,12 @@ export type CompanyRouteDependencies = {
   /** The origin of the service where one is set; otherwise that of the request. */
   publicUrl: string | undefined;
   cookies: ConsoleCookies;
+  log: Pick<Logger, 'info'>;
 };
 
 /** Signing in by the company's account, and what the entrance offers. */
 export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDependencies): void {
-  const { company, passwordSignIn, cookies } = deps;
+  const { company, passwordSignIn, cookies, log } = deps;
   const open = { schema: { hide: true }, config: { permission: 'none' as const } };
   const originOf = (request: FastifyRequest): string => deps.publicUrl ?? `${request.protocol}://${request.host}`;
 
@@ -51,7 +53,7 @@ export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDepende
       return await reply.redirect('/console/', 303);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'ACCOUNT_COMPANY_REFUSED') throw error;
-      request.log.info({ detail: error.context.detail }, 'company account refused');
+      log.info({ detail: error.context.detail, requestId: request.id }, 'company account refused');
       // A word of a closed list: the page has a sentence for each, and shows no text of an address.
       return reply.redirect(`/console/#refused=${error.context.reason ?? ''}`, 303);
     }

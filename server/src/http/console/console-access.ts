@@ -29,8 +29,8 @@ export function guardConsole(
 ): void {
   server.decorateRequest('signedIn', null as unknown as SignedIn);
   server.addHook('onRoute', (route) => {
-    // The API log is for callers of the API; what users do in the console is in the audit log.
-    if (route.url.startsWith(consoleApi)) route.config = { ...route.config, isUnrecorded: true };
+    // The API log is for callers of the API; what users do in the console is in the audit log, and its files are nobody's call.
+    if (route.url.startsWith('/console')) route.config = { ...route.config, isUnrecorded: true };
   });
   server.addHook('onRequest', async (request) => {
     const { url = '', config } = request.routeOptions;

@@ -7,7 +7,7 @@ import type { ConsoleDeliveries, DeliveryCursor } from '../../app/console/consol
 import { platforms } from '../../domain/campaigns/content.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentCursor, presentDeliveryFile } from './present-deliveries.ts';
-import { DeliveryDetail, DeliveryPage } from './delivery-shapes.ts';
+import { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './delivery-shapes.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
@@ -27,6 +27,13 @@ const Search = Type.Object({
   after: Type.Optional(Type.String({ pattern: `^${day}(~${instant}~[0-9]{1,15}~[0-9a-f]{24})?$` })),
 });
 const Workspace = Type.Object({ workspaceId });
+const Id = Type.Object({ id });
+const Reports = Type.Object({
+  workspaceId,
+  kind: Type.Union([Type.Literal('IMPRESSION'), Type.Literal('CLICK')]),
+  platform: filters.platform,
+  after: Type.Optional(Type.String({ pattern: '^[0-9]{1,3}~[0-9a-f]{24}~[0-9a-f]{24}$' })),
+});
 const Key = Type.Object({
   day: Type.String({ pattern: `^${day}$` }),
   bucket: Type.String({ pattern: '^[0-9]{1,3}$' }),
@@ -51,6 +58,20 @@ export function consoleDeliveryRoutes(
       keptSince: page.keptSince ?? null,
     };
   });
+  server.get(
+    `${api}/campaigns/:id/reports`,
+    { schema: { hide: true, querystring: Reports, params: Id, response: { 200: ReportedDevicePage } }, config },
+    async (request) => {
+      const { after, platform, ...query } = request.query as Static<typeof Reports>;
+      const { id: campaignId } = request.params as Static<typeof Id>;
+      const place = after === undefined ? undefined : parsePlace(after);
+      const { devices, next } = await deliveries.listReports({ ...query, campaignId, platform, after: place });
+      return {
+        devices: devices.map(({ bucket: _bucket, at, ...device }) => ({ ...device, at: at.toISOString() })),
+        next: next ? [next.bucket, next.deviceRowId, next.runId].join('~') : null,
+      };
+    },
+  );
   server.get(
     `${api}/deliveries.csv`,
     { schema: { hide: true, querystring: Filters }, config },
@@ -89,4 +110,10 @@ function parseCursor(text: string): DeliveryCursor {
   const [of, sentAt, runNumber, deviceId] = text.split('~') as [string, string?, string?, string?];
   if (sentAt === undefined) return { day: of };
   return { day: of, place: { sentAt: new Date(sentAt), runNumber: Number(runNumber), deviceId: deviceId! } };
+}
+
+/** The shape is checked before. */
+function parsePlace(text: string): { bucket: number; deviceRowId: string; runId: string } {
+  const [bucket, deviceRowId, runId] = text.split('~') as [string, string, string];
+  return { bucket: Number(bucket), deviceRowId, runId };
 }

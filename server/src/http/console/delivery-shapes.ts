@@ -34,6 +34,23 @@ export const DeliveryPage = Type.Object({
   keptSince: described(orNull(Type.String()), 'The oldest day that the ledger has, YYYY-MM-DD.'),
 });
 
+export const ReportedDevice = Type.Object({
+  deviceRowId: Type.String(),
+  runId: Type.String(),
+  platform: Platform,
+  action: described(orNull(Type.String()), 'The button of a click; null: the message itself.'),
+  times: Type.Number({ description: 'How often it was reported.' }),
+  at: described(Type.String(), 'When it was reported first.'),
+  deviceId: described(orNull(Type.String()), 'Null: removed since, as is its user.'),
+  userId: orNull(Type.String()),
+  customerId: orNull(Type.String()),
+});
+
+export const ReportedDevicePage = Type.Object({
+  devices: Type.Array(ReportedDevice),
+  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+});
+
 export const DeliveryDetail = Type.Object({
   ...LoggedDelivery.properties,
   pushId: orNull(Type.String()),

@@ -3,7 +3,7 @@ import { described, oneOf, orNull } from './shape-parts.ts';
 
 export const ConsoleCallback = Type.Object({
   id: Type.String(),
-  operationId: Type.String(),
+  operationId: orNull(Type.String()),
   url: Type.String(),
   body: Type.String(),
   state: oneOf(['PENDING', 'DELIVERED', 'GIVEN_UP']),

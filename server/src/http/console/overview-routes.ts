@@ -6,7 +6,7 @@ import { readConsoleInbox } from '../../app/console/read-installation.ts';
 import type { InstallationDependencies } from '../../app/console/read-installation.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentInboxMessage } from './present.ts';
-import { InboxMessage, Overview, UserCounts } from './overview-shapes.ts';
+import { FirstSteps, InboxMessage, Overview, UserCounts } from './overview-shapes.ts';
 
 const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
 const UsersQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
@@ -30,6 +30,10 @@ export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDepen
   const counting = { schema: { hide: true, querystring: UsersQuery, response: { 200: UserCounts } }, config };
   server.get(`${api}/overview/people`, counting, (request) =>
     overview.countUsers((request.query as Static<typeof UsersQuery>).workspaceId),
+  );
+  const stepping = { schema: { hide: true, querystring: UsersQuery, response: { 200: FirstSteps } }, config };
+  server.get(`${api}/overview/first-steps`, stepping, (request) =>
+    overview.readFirstSteps((request.query as Static<typeof UsersQuery>).workspaceId),
   );
   const reading = {
     schema: {

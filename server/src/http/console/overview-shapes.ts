@@ -191,3 +191,13 @@ export const UserCounts = Type.Object({
   users: Type.Number(),
   devices: Type.Array(Type.Object({ platform: Platform, state: Type.String(), devices: Type.Number() })),
 });
+
+export const FirstSteps = described(
+  Type.Object({
+    hasPushed: Type.Boolean(),
+    hasProvider: Type.Boolean({ description: 'One that leads out; simulators do not count.' }),
+    hasUsers: Type.Boolean({ description: 'Beside those of the sandbox.' }),
+    hasInvited: Type.Boolean(),
+  }),
+  'What was done of what one does first.',
+);

@@ -3,6 +3,7 @@ import type { CampaignParts } from '../../domain/campaign-document/read-campaign
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
 import type { SearchSettings } from '../../app/campaigns/search-campaigns.ts';
 import { isEditable } from '../../domain/campaigns/allowed-actions.ts';
+import { rateFigures } from '../../domain/campaigns/campaign-figures.ts';
 import { presentStatus } from '../campaigns/present-campaign.ts';
 import { presentV5Schedule } from '../campaigns/present-schedule.ts';
 import { presentV5Campaign } from '../campaigns/present-v5.ts';
@@ -10,7 +11,37 @@ import { presentV5Campaign } from '../campaigns/present-v5.ts';
 type Listed = Awaited<ReturnType<ConsoleCampaigns['search']>>[number];
 type Report = Awaited<ReturnType<ConsoleCampaigns['report']['read']>>;
 
-export function presentListedCampaign({ campaign, meta }: Listed) {
+export function presentListedCampaign({ campaign, figures }: Listed) {
+  const { reachableDevices = null, runs = 0, ...counted } = figures ?? {};
+  return {
+    ...presentHead(campaign),
+    reachableDevices,
+    runs,
+    figures: presentFigures(counted),
+  };
+}
+
+/** Null: nothing was tried yet. */
+function presentFigures({ attempted, accepted, shown, clicked, hasMoreRuns }: Partial<NonNullable<Listed['figures']>>) {
+  if (attempted === undefined || attempted === 0) return null;
+  return {
+    attempted,
+    accepted: accepted!,
+    shown: shown!,
+    clicked: clicked!,
+    acceptedPercent: percentOf(accepted!, attempted),
+    shownPercent: percentOf(shown!, accepted!),
+    clickedPercent: percentOf(clicked!, accepted!),
+    hasMoreRuns: hasMoreRuns!,
+  };
+}
+
+/** Reports may come of messages whose acceptance was never heard of. */
+function percentOf(part: number, whole: number): number | null {
+  return whole === 0 ? null : (rateFigures(part, whole).rate ?? null);
+}
+
+function presentHead(campaign: Listed['campaign']) {
   return {
     id: campaign.id,
     campaignId: campaign.campaignId,
@@ -25,8 +56,6 @@ export function presentListedCampaign({ campaign, meta }: Listed) {
     createdBy: campaign.createdBy,
     createdAt: campaign.createdAt,
     sentAt: campaign.sentAt,
-    reachableDevices: meta?.reachableDevices ?? null,
-    runs: meta?.children ?? 0,
   };
 }
 
@@ -34,7 +63,7 @@ export function presentListedCampaign({ campaign, meta }: Listed) {
 export function presentReport({ campaign, versions }: Report, versioning: SearchSettings['versioning']) {
   return {
     campaign: {
-      ...presentListedCampaign({ campaign, meta: undefined }),
+      ...presentHead(campaign),
       audience: campaign.audience,
       segmentId: campaign.segmentId,
       segmentName: campaign.segmentName,

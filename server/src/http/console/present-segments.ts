@@ -45,7 +45,12 @@ export function presentSegment(segment: ListedSegment) {
 }
 
 export function presentSegmentDetail(segment: ShownSegment) {
-  return { ...presentSegment(segment), operations: segment.operations.map(presentOperation) };
+  const { kind, includedFilters, excludedFilters } = segment;
+  return {
+    ...presentSegment(segment),
+    filters: kind === 'FILTER' ? { included: includedFilters, excluded: excludedFilters } : null,
+    operations: segment.operations.map(presentOperation),
+  };
 }
 
 function presentOperation(operation: ShownSegment['operations'][number]) {

@@ -13,12 +13,18 @@ import type { ConsoleSegments } from '../../app/console/console-segments.ts';
 import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import type { ConsoleSystem } from '../../app/console/console-system.ts';
 import type { InstallationDependencies } from '../../app/console/read-installation.ts';
+import type { AlertDependencies } from '../../app/alerts/manage-alerts.ts';
+import type { MetricsDependencies } from '../../app/console/read-metrics.ts';
+import type { FindPlacesDependencies } from '../../app/console/find-places.ts';
 import type { CredentialDependencies } from '../../app/credentials/manage-credentials.ts';
+import type { EventStreamDependencies } from '../../app/event-streams/manage-event-streams.ts';
 import type { ExplainDependencies } from '../../app/explain/explain-delivery.ts';
 import type { RouteFamily } from '../build-server.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
+import { auditRoutes } from './audit-routes.ts';
 import { accountRoutes } from './account-routes.ts';
 import { consoleCallRoutes } from './call-routes.ts';
+import { consoleAlertRoutes } from './alert-routes.ts';
 import { campaignEventRoutes } from './campaign-event-routes.ts';
 import { consoleCampaignRoutes } from './campaign-routes.ts';
 import { companyRoutes } from './company-routes.ts';
@@ -31,6 +37,7 @@ import { consoleDeliveryRoutes } from './delivery-routes.ts';
 import { consoleExplainRoutes } from './explain-routes.ts';
 import { consoleKeyRoutes } from './key-routes.ts';
 import { overviewRoutes } from './overview-routes.ts';
+import { consolePlaceRoutes } from './place-routes.ts';
 import { consoleUsersRoutes } from './user-routes.ts';
 import { consoleSandboxRoutes } from './sandbox-routes.ts';
 import { consolePreviewRoute } from './preview-route.ts';
@@ -38,8 +45,10 @@ import type { ConsolePreviewDependencies } from './preview-route.ts';
 import { consoleSegmentRoutes } from './segment-routes.ts';
 import { serveConsoleFiles } from './serve-console-files.ts';
 import { consoleSettingsRoutes } from './settings-routes.ts';
+import { consoleStreamRoutes } from './stream-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { consoleSystemRoutes } from './system-routes.ts';
+import { tellTime } from './tell-time.ts';
 
 export type ConsoleRouteDependencies = {
   accounts: ConsoleAccountDependencies;
@@ -57,6 +66,10 @@ export type ConsoleRouteDependencies = {
   calls: ConsoleCalls;
   deliveries: ConsoleDeliveries;
   segments: ConsoleSegments;
+  places: FindPlacesDependencies;
+  alerts: AlertDependencies;
+  streams: EventStreamDependencies;
+  metrics: MetricsDependencies;
   /** Folder of the built console. */
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
@@ -90,10 +103,12 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
       referrerPolicy: { policy: 'no-referrer' },
     });
     const cookies = makeConsoleCookies(deps);
+    tellTime(server, deps.accounts.clock);
     guardConsole(server, { accounts: deps.accounts, cookies });
     sessionRoutes(server, { ...deps, cookies });
     companyRoutes(server, { ...deps, cookies });
     accountRoutes(server, deps);
+    auditRoutes(server, deps);
     overviewRoutes(server, deps);
     consoleCampaignRoutes(server, deps);
     campaignEventRoutes(server, { ...deps, cookies });
@@ -101,6 +116,9 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     consolePreviewRoute(server, deps);
     consoleExplainRoutes(server, deps);
     consoleKeyRoutes(server, deps);
+    consolePlaceRoutes(server, deps);
+    consoleAlertRoutes(server, deps);
+    consoleStreamRoutes(server, deps);
     consoleUsersRoutes(server, deps);
     consoleSettingsRoutes(server, deps);
     consoleSystemRoutes(server, deps);

@@ -22,6 +22,7 @@ import {
   presentSegmentDetail,
 } from './present-segments.ts';
 import { readUpload } from './read-upload.ts';
+import { segmentFilterRoutes } from './segment-filter-routes.ts';
 import { CallbackDetail, CallbackPage, EmailDetail, EmailPage } from './message-shapes.ts';
 import { AcceptedUpload, CampaignOfSegment, SegmentDetail, SegmentList } from './segment-shapes.ts';
 
@@ -125,6 +126,7 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
       }),
   );
   addChanges(server, deps);
+  segmentFilterRoutes(server, deps);
   server.register(async (uploads) => serveUploads(uploads, deps));
 }
 

@@ -64,7 +64,14 @@ export const SegmentList = Type.Object({
 });
 
 export const SegmentDetail = described(
-  Type.Object({ ...ConsoleSegment.properties, operations: Type.Array(SegmentOperation) }),
+  Type.Object({
+    ...ConsoleSegment.properties,
+    filters: described(
+      orNull(Type.Object({ included: Type.Unknown(), excluded: Type.Unknown() })),
+      'As they were sent; `excluded` null: nobody is left out. Null: the segment is none of filters.',
+    ),
+    operations: Type.Array(SegmentOperation),
+  }),
   'Operations newest first.',
 );
 
@@ -80,4 +87,46 @@ export const AcceptedUpload = Type.Object({
   segmentName: Type.String(),
   operationId: Type.String(),
   requestId: Type.String(),
+});
+
+const Unusable = Type.Object({
+  state: Type.Literal('UNUSABLE'),
+  field: described(orNull(oneOf(['included_filters', 'excluded_filters'])), 'The tree; null: both together.'),
+  reason: described(Type.String(), 'Begins with the place where the tree is at fault, as in `filters[0].value`.'),
+});
+
+const TooSlow = Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() });
+
+export const FilterWords = Type.Union([
+  Type.Object({ state: Type.Literal('READABLE'), words: Type.String() }),
+  Unusable,
+]);
+
+export const FilterCount = Type.Union([
+  Type.Object({
+    state: Type.Literal('COUNTED'),
+    users: Type.Number(),
+    of: Type.Number(),
+    isEstimate: described(Type.Boolean(), 'From a part of the users, to two digits.'),
+  }),
+  TooSlow,
+  Unusable,
+]);
+
+export const FilterSample = Type.Union([
+  Type.Object({
+    state: Type.Literal('FOUND'),
+    users: Type.Array(Type.Object({ id: Type.String(), customerId: Type.String() })),
+  }),
+  TooSlow,
+  Unusable,
+]);
+
+export const KnownAttribute = Type.Object({
+  name: Type.String(),
+  type: described(
+    oneOf(['string', 'double', 'bool', 'datetime', 'array_string', 'array_double']),
+    'The data type that a filter gives it.',
+  ),
+  values: described(Type.Array(Type.String()), 'The most frequent ones of some users.'),
 });

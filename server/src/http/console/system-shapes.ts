@@ -42,6 +42,20 @@ export const SystemState = described(
     mode: oneOf(['sandbox', 'production']),
     role: Type.String(),
     changedSettings: Type.Array(Type.String()),
+    retentionDays: described(
+      Type.Object({
+        ledger: Type.Number(),
+        events: Type.Number(),
+        runs: Type.Number(),
+        interactions: Type.Number(),
+        pushRequests: Type.Number(),
+        messages: Type.Number(),
+        operations: Type.Number(),
+        audit: Type.Number(),
+        apiLog: Type.Number(),
+      }),
+      'How long each kind of record is kept.',
+    ),
     machine: Type.Object({
       uptimeSeconds: Type.Number(),
       memoryBytes: Type.Number(),
@@ -59,6 +73,21 @@ export const SystemState = described(
       startedAt: Type.String(),
       isEmbedded: Type.Boolean(),
       replicas: Type.Array(Type.Object({ state: Type.String(), lagBytes: orNull(Type.Number()) })),
+      days: described(
+        Type.Array(
+          Type.Object({
+            table: oneOf(['deliveries', 'events']),
+            days: Type.Number(),
+            oldest: Type.String(),
+            newest: Type.String(),
+          }),
+        ),
+        'The partitions of the tables that are kept by day.',
+      ),
+      backupMadeAt: described(
+        orNull(Type.String()),
+        'As of when the newest backup is that Carillon made; null where none is known.',
+      ),
       migrations: Type.Object({
         count: Type.Number(),
         newest: orNull(Type.Object({ name: Type.String(), appliedAt: Type.String() })),

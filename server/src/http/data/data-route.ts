@@ -41,6 +41,8 @@ export type DataRoute = {
   answer?: TSchema;
   /** Takes Idempotency-Key. */
   isRepeatable?: true;
+  /** It is what is known of people, which the API log does not keep. */
+  isAnswerSecret?: true;
   maxBodyBytes?: number;
   /** The limits that a request is counted in, always in one order. The first is shown when nothing was counted. */
   operations: readonly [DataOperation, ...DataOperation[]];
@@ -59,7 +61,7 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
   });
   server.post(url, {
     bodyLimit: route.maxBodyBytes ?? maxDataBodyBytes,
-    config: { dataOperation: route.operations[0] },
+    config: { dataOperation: route.operations[0], isAnswerSecret: route.isAnswerSecret === true },
     schema: describeOperation(dataDialect, {
       operationId: route.operationId,
       summary: route.summary,

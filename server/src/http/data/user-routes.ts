@@ -36,6 +36,7 @@ export const usersRoutes: DataRoute[] = [
     workspaceIn,
     shape: exportBody,
     answer: exportAnswer,
+    isAnswerSecret: true,
     operations: ['data-export'],
     countUses: (body) => [
       { operation: 'data-export', wanted: lengthOf((body as { data?: DataBody } | null)?.data?.identifiers) },

@@ -89,7 +89,7 @@ function addStreams(server: FastifyInstance, deps: EventStreamRouteDependencies)
     answers: { 201: streamCreatedAnswer },
     refuses: [409],
   });
-  server.post(base, { schema: created }, async (request, reply) => {
+  server.post(base, { schema: created, config: { isAnswerSecret: true } }, async (request, reply) => {
     const body = readBody(request);
     const asked = { workspaceId: request.facts.workspaceId!, ...parseStream(body), once: onceOf(request) };
     const { stream, secret } = await createEventStream(deps, asked);

@@ -35,7 +35,7 @@ export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
       answers: { 200: explainAnswer },
       refuses: [404],
     });
-    server.get(url, { schema }, async (request) => {
+    server.get(url, { schema, config: { isAnswerSecret: true } }, async (request) => {
       const { id: campaignId } = request.params as { id: string };
       const asked = { workspaceId: request.facts.workspaceId!, campaignId, ...parseQuery(request) };
       return presentV5(presentExplanation(await explainDelivery(deps, asked)));

@@ -29,6 +29,7 @@ import {
 } from './shapes.ts';
 import { warnOfSizes } from './warn-of-sizes.ts';
 import type { MeasureContent } from './warn-of-sizes.ts';
+import { writeTraceparent } from '../../domain/tracing/traceparent.ts';
 import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 
 export type PushRouteDependencies = BearerDependencies & {
@@ -108,8 +109,8 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     isRepeatable: idempotencyKey !== undefined,
     dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
     bearerWorkspaceId: request.callerKey?.workspaceId,
+    onWorkspaceFound: (workspaceId) => (request.facts.workspaceId = workspaceId),
   });
-  request.facts.workspaceId = admitted.workspace.id;
   request.facts.keyId = admitted.keyId;
   if (admitted.workspace.pushBodies === 'strict') refuseLenientIdentity(body, version);
   reply.headers({
@@ -130,7 +131,11 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     ...warnOfSizes(command, { measure: deps.measure, workspaceId, androidPayload }),
   ];
   addWarnings(deps.vendorHeaders, { request, reply }, warnings);
-  const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody });
+  const { span } = request.facts;
+  const traceparent = span?.context.isSampled ? writeTraceparent(span.context) : undefined;
+  const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody, traceparent });
+  request.facts.campaignId = accepted.campaignId;
+  span?.set({ 'carillon.campaign.id': accepted.campaignId });
   // The members of the response are those of interface 2.11; the next sends are in a header.
   if (accepted.nextSends.length > 0)
     reply.header(deps.vendorHeaders.nameOf('x-*-next-sends'), accepted.nextSends.join(', '));

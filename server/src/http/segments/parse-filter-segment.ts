@@ -1,4 +1,4 @@
-import type { FilterSegmentCommand, GivenFilters } from '../../app/segments/filter-segments.ts';
+import type { FilterSegmentCommand, FilterTreesCommand, GivenFilters } from '../../app/segments/filter-segments.ts';
 import type { SyncCohortCommand } from '../../app/segments/sync-cohort.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
@@ -24,11 +24,17 @@ export type ParsedFilterSegment = { command: FilterSegmentCommand; unknownFields
 
 /** @throws ServiceError SEGMENT_BODY_INVALID, SEGMENT_FILTERS_INVALID, SEGMENT_QUERY_… */
 export function parseFilterSegment(body: Body): ParsedFilterSegment {
+  const { unknownFields, ...trees } = parseFilterTrees(body);
+  return { command: { name: parseFilterName(body.name), ...trees }, unknownFields };
+}
+
+/** The trees alone: filters that have no name yet. @throws as above */
+export function parseFilterTrees(body: Body): FilterTreesCommand & { unknownFields: string[] } {
   const unknownFields: string[] = [];
   const included = parseFilters(body.included_filters, 'included_filters', unknownFields);
   if (!included) throw new ServiceError('SEGMENT_BODY_INVALID', { detail: 'included_filters is missing' });
   const excluded = parseFilters(body.excluded_filters, 'excluded_filters', unknownFields);
-  return { command: { name: parseFilterName(body.name), included, excluded }, unknownFields };
+  return { included, excluded, unknownFields };
 }
 
 /** The same for a change: what is not sent stays. @throws as above */

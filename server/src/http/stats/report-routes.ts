@@ -52,7 +52,9 @@ function addRequests(server: FastifyInstance, deps: ReportRouteDependencies): vo
     summary: 'Have a file made with the statistics of all campaigns of up to 90 days',
     ...{ body: reportBody, isRepeatable: true, answers: { 202: reportRequestedAnswer }, refuses: [409] },
   });
-  server.post(url, { bodyLimit: maxStatsBodyBytes, schema: created, onRequest }, async (request, reply) => {
+  // The signature opens the file.
+  const options = { bodyLimit: maxStatsBodyBytes, schema: created, onRequest, config: { isAnswerSecret: true } };
+  server.post(url, options, async (request, reply) => {
     const body = readStatsBody(request);
     const { requestId, ...asked } = parseReport(body, maxReportDays);
     warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: reportBody });

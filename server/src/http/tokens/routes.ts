@@ -158,6 +158,7 @@ function route(server: FastifyInstance, path: string, { form, answer, handler, .
     method: 'POST',
     url: path,
     bodyLimit: maxTokenBodyBytes,
+    config: { isAnswerSecret: true },
     schema: describeOperation(dialect, {
       ...named,
       description:

@@ -1,4 +1,5 @@
 import type { Role } from '../../domain/accounts/roles.ts';
+import { lastIdAt } from '../../domain/ids.ts';
 import type { Queryable } from '../database.ts';
 
 export type Account = {
@@ -89,9 +90,21 @@ export async function findPasswordHash(tx: Queryable, id: string): Promise<strin
   return row?.passwordHash;
 }
 
-/** Index: primary key. */
-export async function noteSignIn(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
-  await tx`update accounts set signed_in_at = ${at} where id = ${id}`;
+/**
+ * Locks the account of who has just proved it, and looks again: whoever disables it or sets its password ends its sessions, also
+ * the one that follows here. Index: primary key.
+ *
+ * @param signIn.passwordHash what the password was compared with; absent where no password was
+ * @returns false when the account was disabled or got another password meanwhile
+ */
+export async function noteSignIn(
+  tx: Queryable,
+  { id, at, passwordHash }: { id: string; at: Date; passwordHash?: string | null },
+): Promise<boolean> {
+  const isUnchanged = passwordHash === undefined ? tx`true` : tx`password_hash = ${passwordHash}`;
+  const rows = await tx`
+    update accounts set signed_in_at = ${at} where id = ${id} and disabled_at is null and ${isUnchanged} returning 1`;
+  return rows.length === 1;
 }
 
 export type AuditEntry = {
@@ -118,20 +131,38 @@ export async function insertAuditEntry(tx: Queryable, entry: AuditEntry): Promis
       ${entry.objectKind}, ${entry.objectId}, ${entry.objectName}, ${tx.json(entry.detail)})`;
 }
 
+export type AuditFilters = {
+  /** A part of the name of who did it. */
+  actor: string | undefined;
+  /** The beginning of what was done: `campaign`, `campaign.stop`. */
+  action: string | undefined;
+  /** The id of the object, or a part of its name. */
+  object: string | undefined;
+  from: Date | undefined;
+  /** Exclusive. */
+  until: Date | undefined;
+};
+
 /**
- * Newest first: of a workspace and of the installation as a whole, older than `beforeId`. Index: primary key, or
- * audit_log_workspace.
+ * Newest first: of a workspace and of the installation as a whole, older than `beforeId`. Ids are in the order of time, so
+ * that a time narrows the index; other filters read the lines of it. Index: primary key, or audit_log_workspace.
  */
 export async function listAuditEntries(
   tx: Queryable,
-  page: { workspaceId: string; beforeId: string | undefined; limit: number },
+  page: AuditFilters & { workspaceId: string; beforeId: string | undefined; limit: number },
 ): Promise<AuditEntry[]> {
+  const { actor, action, object, from, until, beforeId } = page;
   return tx<AuditEntry[]>`
     select id, workspace_id as "workspaceId", at, actor_id as "actorId", actor_name as "actorName", action,
       object_kind as "objectKind", object_id as "objectId", object_name as "objectName", detail
     from audit_log
     where (workspace_id = ${page.workspaceId} or workspace_id is null)
-      and ${page.beforeId === undefined ? tx`true` : tx`id < ${page.beforeId}`}
+      ${beforeId === undefined ? tx`` : tx`and id < ${beforeId}`}
+      ${from ? tx`and id >= ${lastIdAt(new Date(from.getTime() - 1))} and at >= ${from}` : tx``}
+      ${until ? tx`and id < ${lastIdAt(until)} and at < ${until}` : tx``}
+      ${actor === undefined ? tx`` : tx`and strpos(lower(actor_name), lower(${actor})) > 0`}
+      ${action === undefined ? tx`` : tx`and starts_with(action, ${action})`}
+      ${object === undefined ? tx`` : tx`and (object_id = ${object} or strpos(lower(object_name), lower(${object})) > 0)`}
     order by id desc
     limit ${page.limit}`;
 }

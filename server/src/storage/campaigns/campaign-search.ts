@@ -18,13 +18,16 @@ export type FoundCampaigns = {
 // As many are looked up by their ids in 10 ms.
 const maxFewIds = 1_000;
 
-export type CampaignPage = FoundCampaigns & { limit: number; offset: number };
+/** By when they were made; an index has both ways. */
+export type CampaignOrder = 'newest' | 'oldest';
+
+export type CampaignPage = FoundCampaigns & { limit: number; offset: number; order?: CampaignOrder };
 
 /** A campaign, or a run of a recurring one that is shown as its child. */
 export type FoundCampaign = { kind: 'CAMPAIGN' | 'EXECUTION'; id: string };
 
 /**
- * One page, newest first, ties by id: ids only, so that the rows before the page are read in an index alone. Index:
+ * One page, newest or oldest first, ties by id: ids only, so that the rows before the page are read in an index alone. Index:
  * campaigns_newest, or that of the rarest thing asked for: campaigns_creator, campaigns_rare_channel,
  * campaigns_rare_type, campaigns_rare_status, campaigns_tags, campaigns_name, primary key.
  */
@@ -33,11 +36,17 @@ export async function findCampaignPage(tx: Queryable, page: CampaignPage): Promi
 }
 
 /** The statement of findCampaignPage; a test asks the planner about it. */
-export function selectCampaignPage(tx: Queryable, { limit, offset, ...found }: CampaignPage) {
+export function selectCampaignPage(tx: Queryable, { limit, offset, order = 'newest', ...found }: CampaignPage) {
   return tx<FoundCampaign[]>`
-    select found.kind, found.id from (${foundCampaigns(tx, found, limit + offset)}) as found
-    order by found.created_at desc, found.id desc
+    select found.kind, found.id from (${foundCampaigns(tx, found, { order, most: limit + offset })}) as found
+    ${inOrder(tx, { table: tx`found`, order })}
     limit ${limit} offset ${offset}`;
+}
+
+function inOrder(tx: Queryable, { table, order }: { table: Condition; order: CampaignOrder }): Condition {
+  return order === 'newest'
+    ? tx`order by ${table}.created_at desc, ${table}.id desc`
+    : tx`order by ${table}.created_at, ${table}.id`;
 }
 
 /**
@@ -80,24 +89,24 @@ export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
   return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
 }
 
-/** Of each kind the newest `most` alone, when it is given: more cannot be on a page, and are not sorted. */
-function foundCampaigns(tx: Queryable, found: FoundCampaigns, most?: number) {
+/** Of each kind the first `most` alone, when they are given: more cannot be on a page, and are not sorted. */
+function foundCampaigns(tx: Queryable, found: FoundCampaigns, first?: { order: CampaignOrder; most: number }) {
   const { workspaceId, selection } = found;
   const asked = campaignConditions(tx, found);
   const own = [...asked, ...ownConditions(tx, { workspaceId, selection })];
   const campaigns = tx`
     select 'CAMPAIGN' as kind, campaigns.id, campaigns.created_at from campaigns where ${every(tx, own)}`;
   if (selection.children === 'without') return campaigns;
-  const newest = (table: Condition) =>
-    most === undefined ? tx`` : tx`order by ${table}.created_at desc, ${table}.id desc limit ${most}`;
+  const onPage = (table: Condition) =>
+    first === undefined ? tx`` : tx`${inOrder(tx, { table, order: first.order })} limit ${first.most}`;
   // Recurring campaigns are few: campaigns_rare_type, then runs_campaign.
   const children = [...asked, tx`campaigns.delivery_type <> 'ONE_TIME'`, ...childConditions(tx, selection)];
   return tx`
-    (${campaigns} ${newest(tx`campaigns`)})
+    (${campaigns} ${onPage(tx`campaigns`)})
     union all
     (select 'EXECUTION', runs.id, runs.created_at
     from campaigns join runs on runs.campaign_id = campaigns.id
-    where ${every(tx, children)} ${newest(tx`runs`)})`;
+    where ${every(tx, children)} ${onPage(tx`runs`)})`;
 }
 
 type Condition = Fragment;

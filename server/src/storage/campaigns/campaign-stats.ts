@@ -166,7 +166,7 @@ export type AskedVariant = { variation: number | null; locale: string | null };
 
 /**
  * Conversions that the runs brought, by one attribution, whenever they happened, and how many users these were: together, by variation, by
- * locale and by both. Index: conversions_campaign.
+ * locale and by both. Each counts in four groups; a cluster has no grouping sets. Index: conversions_campaign.
  */
 export async function countConversions(
   tx: Queryable,
@@ -177,14 +177,16 @@ export async function countConversions(
     select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, count(*) as total,
       count(distinct conversions.user_id) as unique,
       count(distinct conversions.run_id || conversions.user_id) as users, sum(conversions.revenue)::float8 as revenue,
-      case when grouping(conversions.variation) = 0 then coalesce(conversions.variation, 0) end as variation,
-      case when grouping(conversions.locale) = 0 then coalesce(conversions.locale, '') end as locale
+      own.variation, own.locale
     from asked
     join conversions on conversions.run_id = asked.id
+    cross join lateral unnest(
+      array[null, coalesce(conversions.variation, 0), null, coalesce(conversions.variation, 0)],
+      array[null, null, coalesce(conversions.locale, ''), coalesce(conversions.locale, '')]
+    ) as own (variation, locale)
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
       and conversions.reach is null and conversions.attribution = ${asked.attribution}
-    group by conversions.campaign_id, conversions.platform, conversions.goal,
-      cube (conversions.variation, conversions.locale)`;
+    group by conversions.campaign_id, conversions.platform, conversions.goal, own.variation, own.locale`;
 }
 
 /** Sums over the runs of a campaign's document. */
@@ -236,9 +238,12 @@ export type ReportedRun = {
   accepted: number;
   waiting: number;
   notDelivered: number;
+  /** Messages, each once. */
+  shown: number;
+  clicked: number;
 };
 
-/** Newest first, with what came of each. Indexes: runs_campaign, run_counts primary key. */
+/** Newest first, with what came of each. Indexes: runs_campaign, primary keys of run_counts and run_interactions. */
 export async function listReportedRuns(
   tx: Queryable,
   page: { campaignId: string; limit: number; offset: number },
@@ -256,13 +261,21 @@ export async function listReportedRuns(
           filter (where run_counts.outcome in ('GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD')) as failed
       from page join run_counts on run_counts.run_id = page.id
       group by run_counts.run_id
+    ), reported as materialized (
+      select run_interactions.run_id,
+        sum(run_interactions.messages) filter (where run_interactions.kind = 'IMPRESSION') as shown,
+        sum(run_interactions.messages) filter (where run_interactions.kind = 'CLICK') as clicked
+      from page join run_interactions on run_interactions.run_id = page.id
+      group by run_interactions.run_id
     )
     select page.id, page.status, page.status_reason as "statusReason", page.due_at as "dueAt",
       page.started_at as "startedAt", page.ended_at as "endedAt", page.created_at as "createdAt",
       coalesce(counted.accepted, 0)::bigint as accepted, coalesce(counted.waiting, 0)::bigint as waiting,
-      coalesce(counted.failed, 0)::bigint as "notDelivered"
+      coalesce(counted.failed, 0)::bigint as "notDelivered", coalesce(reported.shown, 0)::bigint as shown,
+      coalesce(reported.clicked, 0)::bigint as clicked
     from page
     left join counted on counted.run_id = page.id
+    left join reported on reported.run_id = page.id
     order by page.created_at desc, page.id desc`;
 }
 

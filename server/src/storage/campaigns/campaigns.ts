@@ -193,7 +193,7 @@ export async function takeCampaignRequestId(
   return rows.length === 1;
 }
 
-/** Forgets what was taken before; at most 10,000 a call, so that the duty stays short. Index: used_at. */
+/** Forgets what was taken before; at most 10,000 a call, so that the job stays short. Index: used_at. */
 export async function deleteOldCampaignRequestIds(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`
     delete from campaign_request_ids

@@ -68,7 +68,7 @@ export type GroupConversionNumbers = {
 
 /**
  * Conversions in runs with control groups or variations, of everybody in their audience: those a message did not reach are
- * among the treated. Index: conversions_campaign.
+ * among the treated. Each counts for its variation and for all of them; a cluster has no grouping sets. Index: conversions_campaign.
  */
 export async function countGroupConversions(
   tx: Queryable,
@@ -83,10 +83,11 @@ export async function countGroupConversions(
     select conversions.campaign_id as "campaignId", conversions.platform, conversions.goal, ${group} as "group",
       count(*) as total, count(distinct conversions.user_id) as unique,
       count(distinct conversions.run_id || conversions.user_id) as users,
-      case when grouping(conversions.variation) = 0 then coalesce(conversions.variation, 0) end as variation
+      own.variation
     from asked
     join conversions on conversions.run_id = asked.id
+    cross join lateral unnest(array[null, coalesce(conversions.variation, 0)]) as own (variation)
     where conversions.workspace_id = ${asked.workspaceId} and conversions.campaign_id = any(${asked.campaignIds})
       and conversions.attribution = ${asked.attribution}
-    group by 1, 2, 3, 4, rollup (conversions.variation)`;
+    group by 1, 2, 3, 4, own.variation`;
 }

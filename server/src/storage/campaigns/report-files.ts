@@ -17,7 +17,8 @@ export type NewReportFile = {
   workspaceId: string;
   name: string;
   request: ReportRequest;
-  key: { id: string; generation: number };
+  /** Behind the request; null: the command line asked. */
+  key: { id: string; generation: number } | null;
   signatureHash: Buffer;
   at: Date;
   expiresAt: Date;
@@ -30,8 +31,8 @@ export async function insertReportFile(tx: Transaction, file: NewReportFile & { 
     insert into report_files (
       id, workspace_id, name, request, key_id, key_generation, signature_hash, next_at, created_at, expires_at
     )
-    select ${file.id}, ${file.workspaceId}, ${file.name}, ${tx.json(file.request)}, ${file.key.id},
-      ${file.key.generation}::integer, ${file.signatureHash}, ${file.at}::timestamptz, ${file.at}::timestamptz,
+    select ${file.id}, ${file.workspaceId}, ${file.name}, ${tx.json(file.request)}, ${file.key?.id ?? null},
+      ${file.key?.generation ?? null}::integer, ${file.signatureHash}, ${file.at}::timestamptz, ${file.at}::timestamptz,
       ${file.expiresAt}::timestamptz
     where (
       select count(*) from report_files where workspace_id = ${file.workspaceId} and expires_at > ${file.at}
@@ -65,7 +66,7 @@ export async function listReportFiles(
 
 export type ReadableReport = Pick<ReportFile, 'id' | 'state' | 'bytes' | 'reason' | 'expiresAt'> & {
   signatureHash: Buffer;
-  /** The key behind it is what it was when the file was asked for. */
+  /** The key behind it is what it was when the file was asked for, or there is none. */
   isKeyCurrent: boolean;
 };
 
@@ -77,7 +78,7 @@ export async function findReadableReport(
   const [row] = await tx<ReadableReport[]>`
     select report_files.id, report_files.state, report_files.bytes, report_files.reason,
       report_files.expires_at as "expiresAt", report_files.signature_hash as "signatureHash",
-      exists (
+      report_files.key_id is null or exists (
         select 1 from api_keys
         where api_keys.id = report_files.key_id and api_keys.generation = report_files.key_generation
           and api_keys.archived_at is null

@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 export type ApiLogEntry = {
   id: string;
@@ -14,6 +14,9 @@ export type ApiLogEntry = {
   errorDetail: string | null;
   warnings: string[];
   requestBody: string | null;
+  responseBody: string | null;
+  /** JSON of `{ request, response }`, each by name. */
+  headers: string | null;
 };
 
 /** Stores a batch of finished calls; lists, so that the text is the same for any number of them. */
@@ -21,10 +24,10 @@ export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[])
   await tx`
     insert into api_log (
       id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail, request_body,
-      warnings
+      response_body, headers, warnings
     )
     select id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail,
-      request_body, array(select jsonb_array_elements_text(warnings::jsonb))
+      request_body, response_body, headers, array(select jsonb_array_elements_text(warnings::jsonb))
     from unnest(
       ${entries.map(({ id }) => id)}::text[], ${entries.map(({ workspaceId }) => workspaceId)}::text[],
       ${entries.map(({ receivedAt }) => receivedAt)}::timestamptz[], ${entries.map(({ method }) => method)}::text[],
@@ -33,37 +36,58 @@ export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[])
       ${entries.map(({ durationMilliseconds }) => durationMilliseconds)}::float8[],
       ${entries.map(({ keyId }) => keyId)}::text[], ${entries.map(({ errorName }) => errorName)}::text[],
       ${entries.map(({ errorDetail }) => errorDetail)}::text[], ${entries.map(({ requestBody }) => requestBody)}::text[],
+      ${entries.map(({ responseBody }) => responseBody)}::text[], ${entries.map(({ headers }) => headers)}::text[],
       ${entries.map(({ warnings }) => JSON.stringify(warnings))}::text[]
     ) as entry (
       id, workspace_id, received_at, method, path, route, status, duration_ms, key_id, error_name, error_detail, request_body,
-      warnings
+      response_body, headers, warnings
     )`;
 }
+
+export type LogPlace = { receivedAt: Date; id: string };
 
 export type ApiLogFilters = {
   /** Undefined: calls that named no workspace we know. */
   workspaceId: string | undefined;
   isRefused: boolean | undefined;
   keyId: string | undefined;
+  /** The first digit of the status. */
+  statusClass: number | undefined;
+  /** A part of the path. */
+  path: string | undefined;
+  /** Stands in the path or in a body, as far as they are kept. */
+  text: string | undefined;
+  from: Date | undefined;
+  /** Exclusive. */
+  before: Date | undefined;
   /** The last one of the page before. */
-  after: { receivedAt: Date; id: string } | undefined;
-  limit: number;
+  after: LogPlace | undefined;
 };
 
-export type ListedCall = Omit<ApiLogEntry, 'workspaceId' | 'requestBody'> & { keyName: string | null };
+export type ListedCall = Omit<ApiLogEntry, 'workspaceId' | 'requestBody' | 'responseBody' | 'headers'> & {
+  keyName: string | null;
+};
 
-/** Calls of a workspace, newest first. Indexes: api_log_workspace, api_log_refused; of the names the keys' primary key. */
-export async function listCalls(tx: Queryable, filters: ApiLogFilters): Promise<ListedCall[]> {
-  const { workspaceId, isRefused, keyId, after, limit } = filters;
+/**
+ * Calls of a workspace, newest first, down to `until` where it is given. Indexes: api_log_workspace, api_log_refused; of
+ * the names the keys' primary key.
+ */
+export async function listCalls(
+  tx: Queryable,
+  { until, limit, ...filters }: ApiLogFilters & { until?: LogPlace | undefined; limit: number },
+): Promise<ListedCall[]> {
+  const { keyId, statusClass, path, text } = filters;
   return tx<ListedCall[]>`
     select call.id, received_at as "receivedAt", method, path, route, status, duration_ms as "durationMilliseconds",
       key_id as "keyId", api_keys.name as "keyName", error_name as "errorName", error_detail as "errorDetail", warnings
     from (
       select * from api_log
-      where ${workspaceId === undefined ? tx`workspace_id is null` : tx`workspace_id = ${workspaceId}`}
-        ${isRefused ? tx`and error_name is not null` : tx``}
+      where ${inOrder(tx, filters)}
+        ${until ? tx`and (received_at, id) >= (${until.receivedAt}, ${until.id})` : tx``}
         ${keyId === undefined ? tx`` : tx`and key_id = ${keyId}`}
-        ${after ? tx`and (received_at, id) < (${after.receivedAt}, ${after.id})` : tx``}
+        ${statusClass === undefined ? tx`` : tx`and status >= ${statusClass * 100} and status < ${statusClass * 100 + 100}`}
+        ${path === undefined ? tx`` : tx`and strpos(path, ${path}) > 0`}
+        ${text === undefined ? tx`` : holdsText(tx, text)}
       order by received_at desc, id desc
       limit ${limit}
     ) as call
@@ -71,15 +95,45 @@ export async function listCalls(tx: Queryable, filters: ApiLogFilters): Promise<
     order by received_at desc, call.id desc`;
 }
 
+/** Where a search that has looked at `calls` of them goes on; undefined: fewer are left. Indexes as listCalls. */
+export async function findCallBehind(
+  tx: Queryable,
+  { calls, ...filters }: ApiLogFilters & { calls: number },
+): Promise<LogPlace | undefined> {
+  const [row] = await tx<LogPlace[]>`
+    select received_at as "receivedAt", id from api_log
+    where ${inOrder(tx, filters)}
+    order by received_at desc, id desc
+    offset ${calls} limit 1`;
+  return row;
+}
+
+/** What the order of an index narrows. */
+function inOrder(tx: Queryable, { workspaceId, isRefused, from, before, after }: ApiLogFilters): Fragment {
+  return tx`
+    ${workspaceId === undefined ? tx`workspace_id is null` : tx`workspace_id = ${workspaceId}`}
+    ${isRefused ? tx`and error_name is not null` : tx``}
+    ${from ? tx`and received_at >= ${from}` : tx``}
+    ${before ? tx`and received_at < ${before}` : tx``}
+    ${after ? tx`and (received_at, id) < (${after.receivedAt}, ${after.id})` : tx``}`;
+}
+
+function holdsText(tx: Queryable, text: string): Fragment {
+  return tx`and (id = ${text} or strpos(path, ${text}) > 0 or strpos(request_body, ${text}) > 0
+    or strpos(response_body, ${text}) > 0)`;
+}
+
+export type OpenedCall = ListedCall & Pick<ApiLogEntry, 'requestBody' | 'responseBody' | 'headers'>;
+
 /** One call of a workspace, or of none. Index: primary key. */
 export async function findCall(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
-): Promise<(ListedCall & { requestBody: string | null }) | undefined> {
-  const [row] = await tx<(ListedCall & { requestBody: string | null })[]>`
+): Promise<OpenedCall | undefined> {
+  const [row] = await tx<OpenedCall[]>`
     select api_log.id, received_at as "receivedAt", method, path, route, status, duration_ms as "durationMilliseconds",
       key_id as "keyId", api_keys.name as "keyName", error_name as "errorName", error_detail as "errorDetail", warnings,
-      request_body as "requestBody"
+      request_body as "requestBody", response_body as "responseBody", headers
     from api_log
     left join api_keys on api_keys.id = api_log.key_id
     where api_log.id = ${id} and (api_log.workspace_id = ${workspaceId} or api_log.workspace_id is null)`;

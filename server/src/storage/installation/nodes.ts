@@ -1,8 +1,8 @@
 import { inTransaction } from '../database.ts';
-import type { Database, Queryable } from '../database.ts';
+import type { Database, Queryable, Transaction } from '../database.ts';
 import { listOpenDays } from '../runs/run-states.ts';
 
-/** The last round of a duty, as it is kept in the report of its node; instants are texts there. */
+/** The last run of a job, as it is kept in the report of its node; instants are texts there. */
 export type JobNote = {
   name: string;
   doneAt: string | null;
@@ -88,28 +88,30 @@ export type FreedLeases = {
  * Rows in the order of the index that finds them; nobody else is there to wait for. Indexes: chunks_open,
  * deliveries_waiting of the days of open runs, segment_operations_open, callbacks_due, mails_due, event_stream_batches_due.
  */
-export async function endLeasesOfPredecessors(database: Database, at: Date): Promise<FreedLeases> {
-  return inTransaction(database, async (tx) => {
-    const chunks = await tx`update chunks set lease_until = ${at} where state = 'CLAIMED' and lease_until > ${at}`;
-    const days = await listOpenDays(tx);
-    const retries = await tx`
-      update deliveries set lease_until = ${at}
-      where day = any(${days}::date[]) and outcome = 'W' and lease_until > ${at}`;
-    const files = await tx`
-      update segment_operations set lease_until = ${at} where state = 'FILLING' and lease_until > ${at}`;
-    const callbacks =
-      await tx`update callbacks set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
-    const emails = await tx`update mails set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
-    const eventBatches = await tx`
-      update event_stream_batches set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
-    await tx`delete from nodes`;
-    return {
-      chunks: chunks.count,
-      retries: retries.count,
-      files: files.count,
-      callbacks: callbacks.count,
-      emails: emails.count,
-      eventBatches: eventBatches.count,
-    };
-  });
+export function endLeasesOfPredecessors(database: Database, at: Date): Promise<FreedLeases> {
+  return inTransaction(database, (tx) => endLeases(tx, at));
+}
+
+/** The same as a part of the caller's transaction. */
+export async function endLeases(tx: Transaction, at: Date): Promise<FreedLeases> {
+  const chunks = await tx`update chunks set lease_until = ${at} where state = 'CLAIMED' and lease_until > ${at}`;
+  const days = await listOpenDays(tx);
+  const retries = await tx`
+    update deliveries set lease_until = ${at}
+    where day = any(${days}::date[]) and outcome = 'W' and lease_until > ${at}`;
+  const files = await tx`
+    update segment_operations set lease_until = ${at} where state = 'FILLING' and lease_until > ${at}`;
+  const callbacks = await tx`update callbacks set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
+  const emails = await tx`update mails set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
+  const eventBatches = await tx`
+    update event_stream_batches set lease_until = ${at} where state = 'PENDING' and lease_until > ${at}`;
+  await tx`delete from nodes`;
+  return {
+    chunks: chunks.count,
+    retries: retries.count,
+    files: files.count,
+    callbacks: callbacks.count,
+    emails: emails.count,
+    eventBatches: eventBatches.count,
+  };
 }

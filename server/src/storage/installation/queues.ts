@@ -1,4 +1,5 @@
 import type { Fragment, Queryable } from '../database.ts';
+import { mayStart } from '../runs/run-starts.ts';
 import { listOpenDays } from '../runs/run-states.ts';
 
 export const queueNames = [
@@ -42,11 +43,12 @@ export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]>
   const none = tx`0::bigint`;
   const days = await listOpenDays(tx);
   const retries = tx`deliveries where day = any(${days}::date[]) and outcome = 'W'`;
+  const queuedRuns = tx`runs join campaigns on campaigns.id = runs.campaign_id where runs.status = 'QUEUED'`;
   return tx<QueueState[]>`
-    select 'runs' as name, ${count(tx`runs where status = 'QUEUED' and due_at is null`)} as waiting,
+    select 'runs' as name, ${count(tx`${queuedRuns} and ${mayStart(tx)}`)} as waiting,
       ${count(tx`runs where status = 'SENDING'`)} as running,
-      ${count(tx`runs where status = 'QUEUED' and due_at is not null`)} as later, ${none} as failed,
-      (select min(created_at) from runs where status = 'QUEUED' and due_at is null) as "oldestAt"
+      ${count(tx`${queuedRuns} and not (${mayStart(tx)})`)} as later, ${none} as failed,
+      (select min(runs.created_at) from ${queuedRuns} and ${mayStart(tx)}) as "oldestAt"
     union all
     select 'chunks', ${count(tx`chunks where state = 'READY' and not_before <= ${at}`)},
       ${count(tx`chunks where state = 'CLAIMED'`)},
@@ -101,8 +103,8 @@ export async function addJob(tx: Queryable, job: { task: string; key: string; pa
 
 /**
  * The first instant in a span at which something becomes due: a schedule, a waiting delivery or run, a chunk that its
- * throttle holds back, a fill, a callback, an email, the end of a segment, an erasure. Undefined if nothing does.
- * Indexes: campaigns_due, runs_due, deliveries_waiting, chunks_open, segment_operations_open, callbacks_due, mails_due,
+ * throttle holds back, what an event started, a fill, a report file, a callback, an email, the end of a segment, an erasure. Undefined if
+ * nothing does. Indexes: triggers_due, report_files_due, campaigns_due, runs_due, deliveries_waiting, chunks_open, segment_operations_open, callbacks_due, mails_due,
  * segments_expiry, erasures_due. Of the ledger the partitions of runs that are being sent.
  */
 export async function findNextDue(
@@ -110,9 +112,10 @@ export async function findNextDue(
   { after, until }: { after: Date; until: Date },
 ): Promise<Date | undefined> {
   const retryAt = await findNextRetry(tx, { after, until });
+  const triggerAt = await findNextTrigger(tx, { after, until });
   const [row] = await tx<{ at: Date | null }[]>`
     select least(
-      ${retryAt ?? null}::timestamptz,
+      ${retryAt ?? null}::timestamptz, ${triggerAt ?? null}::timestamptz,
       (select min(next_at) from campaigns
         where next_at > ${after} and next_at <= ${until} and status in ('SCHEDULED', 'ACTIVE')),
       (select min(runs.due_at) from runs join campaigns on campaigns.id = runs.campaign_id
@@ -127,6 +130,7 @@ export async function findNextDue(
       (select min(next_at) from event_stream_batches
         where state = 'PENDING' and next_at > ${after} and next_at <= ${until}),
       (select min(next_at) from mails where state = 'PENDING' and next_at > ${after} and next_at <= ${until}),
+      (select min(next_at) from report_files where state = 'WAITING' and next_at > ${after} and next_at <= ${until}),
       (select min(expires_at) from segments
         where state <> 'ARCHIVED' and expires_at > ${after} and expires_at <= ${until}),
       (select min(due_at) from erasures where state <> 'DONE' and due_at > ${after} and due_at <= ${until})
@@ -181,10 +185,11 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
       ))
       or exists (select 1 from event_stream_batches where state = 'PENDING' and next_at <= ${at})
       or exists (select 1 from mails where state = 'PENDING' and next_at <= ${at})
+      or exists (select 1 from report_files where state = 'WAITING' and next_at <= ${at})
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})
       or exists (select 1 from erasures where state <> 'DONE' and due_at <= ${at})
       as "isLeft"`;
-  return row!.isLeft || hasDueDeliveries(tx, at);
+  return row!.isLeft || (await hasDueTriggers(tx, at)) || hasDueDeliveries(tx, at);
 }
 
 /**
@@ -213,6 +218,22 @@ async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
 }
 
 /** Index: runs_open. */
+/** When the first trigger that waits is due. By itself: a cluster has them in its shards. Index: triggers_due. */
+async function findNextTrigger(
+  tx: Queryable,
+  { after, until }: { after: Date; until: Date },
+): Promise<Date | undefined> {
+  const [row] = await tx<{ at: Date | null }[]>`
+    select min(due_at) as at from triggers where state = 'WAITING' and due_at > ${after} and due_at <= ${until}`;
+  return row?.at ?? undefined;
+}
+
+/** Whether one is due. Index: triggers_due. */
+async function hasDueTriggers(tx: Queryable, at: Date): Promise<boolean> {
+  const rows = await tx`select 1 from triggers where state = 'WAITING' and due_at <= ${at} limit 1`;
+  return rows.length > 0;
+}
+
 async function listSendingRuns(tx: Queryable): Promise<{ days: string[]; numbers: number[] }> {
   const rows = await tx<{ number: number; day: string }[]>`
     select number, day::text as day from runs where status = 'SENDING'`;

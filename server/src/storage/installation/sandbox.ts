@@ -13,6 +13,8 @@ const owned = [
 
 /** All that a workspace is full of, in the order in which rows can go. A test holds this list against the catalog. */
 export const emptiedTables = [
+  'alerts',
+  'alert_settings',
   'access_tokens',
   'refresh_tokens',
   'api_log',
@@ -62,6 +64,8 @@ export const emptiedTables = [
   'segment_operations',
   'segments',
   'campaign_names',
+  'campaign_templates',
+  'saved_views',
   'campaigns',
   'business_events',
   'user_messages',

@@ -117,6 +117,16 @@ export async function listActiveApiKeys(
     order by id`;
 }
 
+export type EndingKey = { name: string; endsAt: Date; lastUsedAt: Date | null };
+
+/** The keys of a workspace that have an end and are not over, the next to end first. Index: api_keys_ending. */
+export async function listEndingKeys(tx: Queryable, workspaceId: string): Promise<EndingKey[]> {
+  return tx<EndingKey[]>`
+    select name, ends_at as "endsAt", last_used_at as "lastUsedAt" from api_keys
+    where workspace_id = ${workspaceId} and ends_at is not null and archived_at is null
+    order by ends_at limit 100`;
+}
+
 /** Every key of a workspace, newest first: the key dashboard. A workspace has tens of keys; the table is small. */
 export async function listApiKeys(tx: Queryable, workspaceId: string): Promise<ApiKey[]> {
   return tx<ApiKey[]>`

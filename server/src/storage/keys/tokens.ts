@@ -81,7 +81,7 @@ export async function revokeAccessTokensOfRefresh(
 }
 
 /**
- * Forgets tokens that expired before `before` (24 hours ago, decision D13); at most 10,000 a call, so that the duty
+ * Forgets tokens that expired before `before` (24 hours ago, decision D13); at most 10,000 a call, so that the job
  * stays short. Index: expires_at.
  *
  * @returns the number of rows
@@ -185,7 +185,7 @@ export async function revokeRefreshToken(
 }
 
 /**
- * Forgets tokens that expired before `before`; at most 10,000 a call, so that the duty stays short. Index: expires_at.
+ * Forgets tokens that expired before `before`; at most 10,000 a call, so that the job stays short. Index: expires_at.
  *
  * @returns the number of rows
  */

@@ -107,7 +107,7 @@ export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Pro
   return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));
 }
 
-/** Rows that one call of the clean-up statements deletes at most, so that the duty stays short. */
+/** Rows that one call of the clean-up statements deletes at most, so that the job stays short. */
 const batch = 10_000;
 
 /** Forgets subjects without an event since `before`. Index: last_event_at. @returns the number of rows */

@@ -31,7 +31,12 @@ type Message = {
   endedAt: Date | null;
 };
 
-export type Callback = Message & { operationId: string; url: string; state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP' };
+export type Callback = Message & {
+  /** Null: it is of an alert. */
+  operationId: string | null;
+  url: string;
+  state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+};
 
 export type Email = Message & {
   operationId: string | null;
@@ -71,7 +76,7 @@ function isFailed(tx: Queryable, channel: Channel) {
 /** Stores what is to be posted, due at once. Belongs into the transaction that ends the operation (fault F25). */
 export async function insertCallback(
   tx: Queryable,
-  callback: Pick<Callback, 'id' | 'workspaceId' | 'url' | 'body'> & { operationId: string; at: Date },
+  callback: Pick<Callback, 'id' | 'workspaceId' | 'operationId' | 'url' | 'body'> & { at: Date },
 ): Promise<void> {
   await tx`
     insert into callbacks (id, workspace_id, operation_id, url, body, state, next_at, created_at)

@@ -37,6 +37,8 @@ const stuckMilliseconds = 60_000;
 /** Which transaction of which pool: the key of the row it stores last, by which its outcome is found. */
 export type Receipt = { poolId: string; number: number };
 
+export type PoolUse = { held: number; idle: number; awaited: number; max: number };
+
 /** The connections of one process to one database. */
 export class ConnectionPool {
   readonly #pool: pg.Pool;
@@ -122,6 +124,12 @@ export class ConnectionPool {
 
   countHeld(): number {
     return this.#held.size;
+  }
+
+  /** Connections at work and idle, callers that await one, and the most that there may be. */
+  countUse(): PoolUse {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { held: totalCount - idleCount, idle: idleCount, awaited: waitingCount, max: this.#options.connections };
   }
 
   isEnding(): boolean {

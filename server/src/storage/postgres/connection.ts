@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
-import type { Pieces, Query, Row, Rows } from './statement.ts';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import type { Pieces, Query, ReadBytes, Row, Rows } from './statement.ts';
 
 /** A connection that was lost, or was never to be had; `code` says which, as those of the operating system do. */
 export class ConnectionError extends Error {
@@ -55,6 +55,25 @@ export class Connection {
         throw this.#faultOf(error);
       }
       return stream.rowCount;
+    });
+  }
+
+  /**
+   * Hands the bytes of a `copy … to stdout` to `read`, as fast as it takes them. When `read` fails before they end, the
+   * connection is closed: what the server still sends would stand in the way of all that follows.
+   */
+  copyTo<Result>(text: string, read: ReadBytes<Result>): Promise<Result> {
+    return this.#inTurn(async () => {
+      this.#refuseWhenOver();
+      const stream = this.#client.query(copyTo(text));
+      stream.on('error', () => {});
+      try {
+        return await read(stream);
+      } catch (error) {
+        const told = this.#faultOf(error);
+        if (!(told instanceof pg.DatabaseError)) this.lose(told);
+        throw told;
+      }
     });
   }
 

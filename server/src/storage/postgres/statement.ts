@@ -15,7 +15,12 @@ export type Sender = {
   readPages(query: Query, pageRows: number): AsyncIterable<Row[]>;
   /** Where there is a connection to hold: `copy … from stdin`. @returns how many rows were stored */
   copyFrom(text: string, pieces: Pieces): Promise<number>;
+  /** Where there is a transaction: `copy … to stdout`. */
+  copyTo<Result>(text: string, read: ReadBytes<Result>): Promise<Result>;
 };
+
+/** Whoever takes the bytes of a COPY. */
+export type ReadBytes<Result> = (bytes: AsyncIterable<Buffer>) => Promise<Result>;
 
 export type Pieces = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
 
@@ -75,6 +80,11 @@ export class Statement<Found extends readonly object[] = Row[]> extends Template
   /** Sends pieces of text in PostgreSQL's format to this `copy … from stdin`, as fast as the server takes them. */
   copyFrom(pieces: Pieces): Promise<number> {
     return this.#sender.copyFrom(writeStatement(this).text, pieces);
+  }
+
+  /** Hands what this `copy … to stdout` writes, in PostgreSQL's text format, to `read`. In a transaction only. */
+  copyTo<Result>(read: ReadBytes<Result>): Promise<Result> {
+    return this.#sender.copyTo(writeStatement(this).text, read);
   }
 
   async #send(): Promise<Rows<Found>> {

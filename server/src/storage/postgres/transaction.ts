@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { mayChangeRows } from './receipts.ts';
 import type { TransactionOutcome } from './receipts.ts';
 import { makeTag, plainQuery } from './statement.ts';
-import type { Pieces, Query, Row, Rows, Sender, Tag } from './statement.ts';
+import type { Pieces, Query, ReadBytes, Row, Rows, Sender, Tag } from './statement.ts';
 
 /** A transaction that is open until the function given to `inTransaction` ends. It holds no other. */
 export interface Transaction extends Tag {
@@ -162,6 +162,16 @@ class TransactionScope implements Sender {
     this.#sent = 'changes';
     try {
       return await this.#connection.copyFrom(text, pieces);
+    } catch (error) {
+      this.#fault ??= error;
+      throw error;
+    }
+  }
+
+  async copyTo<Result>(text: string, read: ReadBytes<Result>): Promise<Result> {
+    this.#refuseWhenOver();
+    try {
+      return await this.#connection.copyTo(text, read);
     } catch (error) {
       this.#fault ??= error;
       throw error;

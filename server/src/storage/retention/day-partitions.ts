@@ -27,6 +27,18 @@ export async function listOldDays(
   return rows.map(({ digits }) => `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`);
 }
 
+export type DaySpan = { table: DayTable; days: number; oldest: string; newest: string };
+
+/** How many days each table has, and from which to which (YYYY-MM-DD). Reads the catalogue only. */
+export async function listDaySpans(tx: Queryable): Promise<DaySpan[]> {
+  return tx<DaySpan[]>`
+    select inhparent::regclass::text as table, count(*) as days,
+      min(right(relname, 8))::date::text as oldest, max(right(relname, 8))::date::text as newest
+    from pg_inherits join pg_class on pg_class.oid = pg_inherits.inhrelid
+    where inhparent = any(${[...dayTables]}::regclass[])
+    group by inhparent order by 1`;
+}
+
 /** The oldest day (YYYY-MM-DD) that is there. Reads the catalogue only. */
 export async function findOldestDay(tx: Queryable, table: DayTable): Promise<string | undefined> {
   const [day] = await listOldDays(tx, { table, before: '9999-12-31', limit: 1 });

@@ -1,5 +1,6 @@
 import type { ToldRefusal } from '../../domain/delivery/refusal.ts';
-import type { Database, Queryable } from '../database.ts';
+import type { WinnerStep } from '../../domain/experiments/winners.ts';
+import type { Database, Fragment, Queryable } from '../database.ts';
 import type { Lease } from '../../domain/lease.ts';
 import { refusalsOfRun } from './run-refusals.ts';
 
@@ -39,13 +40,17 @@ export async function insertChunks(
     lane: number;
     at: Date;
     notBefore?: Date;
+    /** The variation that everybody gets; null: the shares decide. */
+    winner: number | null;
     ranges: { from: number; to: number }[];
   },
 ): Promise<void> {
+  const winners: WinnerStep[] | null = run.winner === null ? null : [{ after: -1, variation: run.winner }];
   await tx`
-    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
+    insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, winners,
+      created_at)
     select ${run.runId}, (range.number - 1)::int, ${run.workspaceId}, ${run.lane}, range.bucket_from, range.bucket_to,
-      'READY', ${run.notBefore ?? run.at}, ${run.at}
+      'READY', ${run.notBefore ?? run.at}, ${winners === null ? null : tx.json(winners)}::jsonb, ${run.at}
     from unnest(${run.ranges.map(({ from }) => from)}::smallint[], ${run.ranges.map(({ to }) => to)}::smallint[])
       with ordinality as range (bucket_from, bucket_to, number)`;
 }
@@ -90,17 +95,33 @@ export async function claimChunks(
       chunks.suspect_devices as "suspectDevices", chunks.set_aside as "setAside"`;
 }
 
+/** Where one variation of a run is everybody's, by chunk, as one value. Index: primary key. */
+export const winnersOfRun = (
+  tx: Queryable,
+): Fragment => tx`case when campaigns.variants is null then '[]' else coalesce((
+  select jsonb_agg(jsonb_build_object('bucketFrom', bucket_from, 'bucketTo', bucket_to, 'steps', winners))
+  from chunks where run_id = runs.id and winners is not null
+), '[]') end`;
+
+/** What is known of a run when a window of it is opened. */
+export type OpenedWindow = {
+  /** What is refused of it by now. */
+  refusals: ToldRefusal[];
+  /** From which bucket of the chunk on one variation is everybody's: nobody changes it for what this window sends. */
+  winners: WinnerStep[] | null;
+};
+
 /**
  * Writes down the window that is about to be sent, before its first request. Also renews the lease.
  * Index: primary key.
  *
- * @returns what is refused of the run by now; undefined when the chunk is no longer ours, or its run is not sending any more
+ * @returns undefined when the chunk is no longer ours, or its run is not sending any more
  */
 export async function openWindow(
   database: Database,
   hold: ChunkHold & { at: Date; leaseUntil: Date; bucket: number; position: string; devices: number },
-): Promise<ToldRefusal[] | undefined> {
-  const rows = await database<{ refusals: ToldRefusal[] }[]>`
+): Promise<OpenedWindow | undefined> {
+  const [opened] = await database<OpenedWindow[]>`
     update chunks
     set window_opened_at = ${hold.at}, window_bucket = ${hold.bucket}, window_position = ${hold.position},
       window_devices = ${hold.devices}, lease_until = ${hold.leaseUntil}
@@ -108,8 +129,8 @@ export async function openWindow(
     where chunks.run_id = ${hold.runId} and chunks.number = ${hold.number}
       and chunks.state = 'CLAIMED' and chunks.owner = ${hold.owner} and chunks.attempt = ${hold.attempt}
       and runs.id = chunks.run_id and runs.status = 'SENDING'
-    returning ${refusalsOfRun(database)} as refusals`;
-  return rows[0]?.refusals;
+    returning ${refusalsOfRun(database)} as refusals, chunks.winners`;
+  return opened;
 }
 
 /**

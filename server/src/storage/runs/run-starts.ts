@@ -1,17 +1,15 @@
 import type { AudiencePlatform, GroupUsers } from '../campaigns/audience-groups.ts';
 import type { RunLearning } from '../../domain/experiments/variants.ts';
-import type { Queryable, Transaction } from '../database.ts';
+import type { Fragment, Queryable, Transaction } from '../database.ts';
 
 /**
- * Queued runs, oldest of the first lane first. A run to a segment that is filling, or that refers to one, waits (decision
- * D26), unless its users were chosen already by their triggers; so does one that joined a scheduled campaign, for its moment. Locks nothing. Index: runs_open.
+ * Of `runs` joined with `campaigns`, those that may start. A run to a segment that is filling, or that refers to one, waits
+ * (decision D26), unless its users were chosen already by their triggers; so does one that joined a scheduled campaign, for
+ * its moment.
  */
-export async function listQueuedRuns(tx: Queryable, { limit }: { limit: number }): Promise<string[]> {
-  const rows = await tx<{ id: string }[]>`
-    select runs.id
-    from runs
-    join campaigns on campaigns.id = runs.campaign_id
-    where runs.status = 'QUEUED' and runs.due_at is null
+export function mayStart(tx: Queryable): Fragment {
+  return tx`
+    runs.status = 'QUEUED' and runs.due_at is null
       and (campaigns.segment_id is null or campaigns.delivery_type = 'EVENT_TRIGGERED' or not exists (
         with recursive reached (id) as (
           select campaigns.segment_id
@@ -22,7 +20,16 @@ export async function listQueuedRuns(tx: Queryable, { limit }: { limit: number }
           cross join lateral unnest(segments.uses_segments) as used (id)
         )
         select 1 from reached join segments on segments.id = reached.id where segments.state = 'FILLING'
-      ))
+      ))`;
+}
+
+/** Queued runs, oldest of the first lane first. Locks nothing. Index: runs_open. */
+export async function listQueuedRuns(tx: Queryable, { limit }: { limit: number }): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select runs.id
+    from runs
+    join campaigns on campaigns.id = runs.campaign_id
+    where ${mayStart(tx)}
     order by runs.lane, runs.created_at
     limit ${limit}`;
   return rows.map(({ id }) => id);

@@ -3,10 +3,12 @@ import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
 import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
 import type { WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
 import type { Variant, Variants } from '../../domain/experiments/variants.ts';
+import type { ChunkWinners } from '../../domain/experiments/winners.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import { androidPayload, workspaceControls } from '../installation/workspaces.ts';
 import type { Database, Queryable } from '../database.ts';
 import type { ToldRefusal } from '../../domain/delivery/refusal.ts';
+import { winnersOfRun } from './chunks.ts';
 import { refusalsOfRun } from './run-refusals.ts';
 
 /** What a worker must know of a run to send it. */
@@ -27,6 +29,10 @@ export type RunToSend = {
   content: CampaignContent;
   /** Null: everybody gets `content`. */
   variants: Variants | null;
+  /** Where one variation is everybody's, by chunk; a window has those of its own as they were when it was opened. */
+  winners: ChunkWinners[];
+  /** The winner of the campaign, for a run that has not started. */
+  winner: number | null;
   /** Which of them `content` is, in the part of a run that gets it; and its language, where that is not the default. */
   variant?: Variant;
   language?: string;
@@ -53,6 +59,8 @@ export type RunToSend = {
   startedAt: Date | null;
   occurrence: Date | null;
   isTest: boolean;
+  /** Of the request that it came of; null where that was not sampled. */
+  traceparent: string | null;
   timing: StoredTiming;
   controls: WorkspaceControls;
   androidPayload: AndroidPayload;
@@ -61,9 +69,10 @@ export type RunToSend = {
 };
 
 const columns = (tx: Queryable) => tx`
-  runs.id, runs.number, runs.workspace_id as "workspaceId", workspaces.number as "workspaceNumber",
+  runs.id, runs.number, runs.traceparent, runs.workspace_id as "workspaceId", workspaces.number as "workspaceNumber",
   runs.campaign_id as "campaignId", campaigns.campaign_id as "canonicalCampaignId", campaigns.delivery_type as "deliveryType", campaigns.audience,
-  campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.variants, campaigns.settings,
+  campaigns.platforms, coalesce(runs.content, campaigns.content) as content, campaigns.variants, campaigns.winner,
+  ${winnersOfRun(tx)} as winners, campaigns.settings,
   runs.business_event as "businessEvent",
   campaigns.segment_id as "segmentId", runs.audience_segment_id as "audienceSegmentId",
   runs.audience_version as "audienceVersion", runs.audience_devices as "audienceDevices", runs.target_users as "targetUsers",
@@ -124,6 +133,15 @@ export async function pauseRun(tx: Queryable, run: { id: string; reason: string;
     where id = ${run.id} and status = 'SENDING'`;
 }
 
+export type EndedRunState = {
+  id: string;
+  campaignId: string;
+  workspaceId: string;
+  lane: number;
+  status: 'SENT' | 'FAILED';
+  reason: string | null;
+};
+
 /**
  * Ends runs that have nothing left: every chunk ended, no delivery waiting. A run with a quarantined chunk is FAILED
  * and says so. Locks each run, so that two sweeps end it once. On a cluster the counters are read after the chunks: they
@@ -131,11 +149,8 @@ export async function pauseRun(tx: Queryable, run: { id: string; reason: string;
  *
  * @returns the campaigns whose run ended
  */
-export async function endFinishedRuns(
-  tx: Queryable,
-  sweep: { at: Date; limit: number },
-): Promise<{ id: string; campaignId: string; status: string }[]> {
-  return tx<{ id: string; campaignId: string; status: string }[]>`
+export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: number }): Promise<EndedRunState[]> {
+  return tx<EndedRunState[]>`
     with waiting as materialized (
       select run_id from run_counts
       where outcome = 'WAITING' and run_id in (select id from runs where status = 'SENDING')
@@ -161,7 +176,8 @@ export async function endFinishedRuns(
       ended_at = ${sweep.at}
     from quarantined
     where runs.id = quarantined.id
-    returning runs.id, runs.campaign_id as "campaignId", runs.status`;
+    returning runs.id, runs.campaign_id as "campaignId", runs.workspace_id as "workspaceId", runs.lane, runs.status,
+      runs.status_reason as reason`;
 }
 
 /**

@@ -247,7 +247,7 @@ export async function startWaitingRun(tx: Queryable, run: StartedRun): Promise<v
     where id = ${run.id}`;
   if (isEmpty) return;
   const ranges = [{ from: 0, to: 255 }];
-  await insertChunks(tx, { runId: run.id, workspaceId: run.workspaceId, lane: 0, at: run.at, ranges });
+  await insertChunks(tx, { runId: run.id, workspaceId: run.workspaceId, lane: 0, at: run.at, winner: null, ranges });
 }
 
 /** QUEUED → MISSED or FAILED. The caller holds the row's lock. */

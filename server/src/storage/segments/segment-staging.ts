@@ -1,5 +1,6 @@
 import { isDistributed } from '../cluster/is-distributed.ts';
 import { isOfDevices } from '../../domain/users/identifier.ts';
+import type { ValueMeaning } from '../../domain/segments/value-meaning.ts';
 import type { Database, Fragment, Queryable, Session, Transaction } from '../database.ts';
 import { allBuckets } from './segment-members.ts';
 
@@ -62,10 +63,6 @@ export async function listRepeatedLines(
     order by lines.line limit ${limit}`;
   return rows.map(({ line }) => line);
 }
-
-/** How a file's values name users: by customer id, or by an attribute of a type. */
-export type ValueMeaning =
-  { kind: 'customer-id' } | { kind: 'attribute'; attribute: string; type: 'string' | 'double' };
 
 export type StagedValues = { stagingKey: string; workspaceId: string; meaning: ValueMeaning };
 

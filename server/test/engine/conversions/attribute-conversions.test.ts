@@ -97,7 +97,7 @@ describe('what an event counts for (interface 2.10)', () => {
   });
 });
 
-describe('the duty', () => {
+describe('the job', () => {
   test('leaves events alone until everything sent before them is certainly stored', async () => {
     const campaignId = await bundle.addCampaign([bought]);
     await bundle.track('ann', { name: 'Bought', afterHours: 1 });

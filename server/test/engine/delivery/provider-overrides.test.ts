@@ -132,8 +132,10 @@ test('its texts are each user’s own, at every depth', () => {
   };
   const personaliser = makePersonaliser({ ANDROID: content }, 'AUTO')!;
   const user = { customerId: 'ada', attributes: { shelf: 'A', row: 2 } };
-  expect(personaliser.render({ platform: 'ANDROID', user, event: {} })).toEqual({
-    content: { ...content, overrides: { fcm: { data: { shelf: 'A' }, android: { list: ['2', 1, null] } } } },
+  const rendered = personaliser.render({ platform: 'ANDROID', user, event: {} });
+  expect('content' in rendered && rendered.content).toEqual({
+    ...content,
+    overrides: { fcm: { data: { shelf: 'A' }, android: { list: ['2', 1, null] } } },
   });
   const stranger = personaliser.render({ platform: 'ANDROID', user: { customerId: 'bob', attributes: {} }, event: {} });
   expect(stranger).toMatchObject({ fault: { field: 'providerOverrides.fcm.data.shelf' } });

@@ -69,7 +69,11 @@ export async function makeFanOutBundle() {
   const test = await createTestDatabase();
   const { database } = test;
   const clock = makeManualClock(start);
-  const log = makeLog({ level: 'silent', pretty: false });
+  const lines: Record<string, unknown>[] = [];
+  const log = makeLog(
+    { level: 'info', pretty: false },
+    { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   const workspaceId = await insertTestWorkspace(database, start);
   const sent: Sent[] = [];
   const messages: Message[] = [];
@@ -202,14 +206,16 @@ export async function makeFanOutBundle() {
       return { campaignId, runId };
     },
 
-    release: () => makeReleaseRuns({ database, wakeWorkers: () => {} }).runOnce(clock.now()),
+    /** What the log says. */
+    lines,
+    release: () => makeReleaseRuns({ database, log, wakeWorkers: () => {} }).runOnce(clock.now()),
     /** Of the credentials, as the database would say it. */
     version(next: string) {
       version = next;
     },
     /** Whatever was mended goes on. */
     mend: () => continueMendedRuns(database, clock.now()),
-    end: () => makeEndRuns({ database, clock }).runOnce(clock.now()),
+    end: () => makeEndRuns({ database, clock, log }).runOnce(clock.now()),
     retry: (ledger: 'in one database' | 'on a cluster' = 'in one database') =>
       makeRetryDeliveries({
         database,

@@ -39,7 +39,7 @@ async function fire({ lateSendMinutes = 60 } = {}): Promise<number> {
   return fired;
 }
 
-/** Moves the clock to each instant and fires there, as the duty does second by second. */
+/** Moves the clock to each instant and fires there, as the job does second by second. */
 async function fireAt(...instants: string[]): Promise<void> {
   for (const instant of instants) {
     setClock(instant);

@@ -8,7 +8,7 @@ import { sendByRoute } from '../send-by-route.ts';
 import { makeApnsProviderTokens } from './apns-provider-token.ts';
 import type { ShareProviderToken } from './apns-provider-token.ts';
 import { classifyApnsAnswer } from './classify-apns-answer.ts';
-import { isDeviceToken, planApnsRequest } from './plan-apns-request.ts';
+import { isDeviceToken, maxPayloadBytes, planApnsRequest } from './plan-apns-request.ts';
 
 export type ApnsProviderOptions = {
   clock: Clock;
@@ -58,6 +58,8 @@ export function makeApnsProvider({
     access,
     // Apple answers with the `apns-id` that it was sent (delivery 2).
     reads: 'failures',
+    texts: 'copied',
+    smallBodyBytes: maxPayloadBytes,
     addressOf: (pushId) => (isDeviceToken(pushId) ? pushId.toLowerCase() : undefined),
   };
 }

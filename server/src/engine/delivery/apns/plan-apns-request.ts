@@ -5,7 +5,7 @@ import type { IosMessage } from '../payload/ios-payload.ts';
 import { makeIosRequest, overrideIosPayload } from '../payload/ios-request.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 
-const maxPayloadBytes = 4096;
+export const maxPayloadBytes = 4096;
 
 export type ApnsPlanContext = { origin: string; now: Date };
 

@@ -7,7 +7,7 @@ import { makeTokenAccess, plainAddress } from '../token-access.ts';
 import type { TokenEndpoints } from '../token-access.ts';
 import { classifyFcmAnswer } from './classify-fcm-answer.ts';
 import { makeFcmAccessTokens } from './fcm-access-token.ts';
-import { planFcmRequest } from './plan-fcm-request.ts';
+import { planFcmRequest, smallFcmBodyBytes } from './plan-fcm-request.ts';
 
 export type FcmEndpoints = TokenEndpoints;
 
@@ -45,6 +45,8 @@ export function makeFcmProvider({
     access,
     // The id of an accepted message stands in the body.
     reads: 'bodies',
+    texts: 'copied',
+    smallBodyBytes: smallFcmBodyBytes,
     addressOf: plainAddress,
   };
 }

@@ -14,6 +14,8 @@ import type { WebPushPart } from './webpush-part.ts';
 const maxPayloadBytes = 4096;
 // Firebase adds members of its own to what it hands to Apple; how many is not written down.
 const apnsReserveBytes = 200;
+/** Keys and values are in the body, so one that is shorter need not be counted. */
+export const smallFcmBodyBytes = maxPayloadBytes - apnsReserveBytes;
 
 /** Members of a message beside the address: those of one platform. */
 type FcmPart = OverriddenPart | { apns: ApnsPart } | { webpush: WebPushPart };
@@ -33,8 +35,7 @@ export function planFcmRequest(
   if ('fault' in part) return { outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail: part.fault } };
   const address = { [device.pushIdType ?? 'token']: device.pushId };
   const body = Buffer.from(JSON.stringify({ message: { ...address, ...part } }));
-  // Keys and values are in the body, so what is shorter need not be counted.
-  const { bytes, most } = body.length > maxPayloadBytes - apnsReserveBytes ? measure(part) : { bytes: 0, most: 0 };
+  const { bytes, most } = body.length > smallFcmBodyBytes ? measure(part) : { bytes: 0, most: 0 };
   if (bytes > most) {
     const detail = `${bytes} bytes of keys and values; FCM takes ${most}`;
     return { outcome: { kind: 'rejected', code: 'MESSAGE_TOO_LARGE', detail } };

@@ -7,7 +7,7 @@ import { sendByRoute } from '../send-by-route.ts';
 import { makeTokenAccess, plainAddress } from '../token-access.ts';
 import type { TokenEndpoints } from '../token-access.ts';
 import { classifyHmsAnswer, isHmsTokenExpired } from './classify-hms-answer.ts';
-import { planHmsRequest } from './plan-hms-request.ts';
+import { maxBodyBytes, planHmsRequest } from './plan-hms-request.ts';
 
 export type HmsEndpoints = TokenEndpoints;
 
@@ -59,6 +59,9 @@ export function makeHmsProvider({
     access,
     // A failure comes with HTTP 200 too.
     reads: 'bodies',
+    // A tap opens what is an address.
+    texts: 'read',
+    smallBodyBytes: maxBodyBytes,
     addressOf: plainAddress,
   };
 }

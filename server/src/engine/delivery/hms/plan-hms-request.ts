@@ -4,7 +4,7 @@ import { makeHmsPart } from './hms-part.ts';
 import { overrideHmsPart } from './override-hms-part.ts';
 
 // Of the body without the tokens.
-const maxBodyBytes = 4096;
+export const maxBodyBytes = 4096;
 
 /** The request for one phone: Huawei's answer for several does not say which of them are meant. Pure. */
 export function planHmsRequest(

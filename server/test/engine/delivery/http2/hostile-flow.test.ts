@@ -249,6 +249,7 @@ describe('refusals', () => {
         peer.write(settings());
       },
     });
+    expect(answers.length).toBeGreaterThan(0);
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
     expect(server.receipts()).toHaveLength(9);
   });
@@ -337,6 +338,7 @@ describe('GOAWAY', () => {
       },
       ...short,
     });
+    expect(answers.length).toBeGreaterThan(0);
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
   });
 
@@ -351,6 +353,7 @@ describe('GOAWAY', () => {
       },
       ...short,
     });
+    expect(answers.length).toBeGreaterThan(0);
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'failure', certainty: 'unsent' });
   });
 

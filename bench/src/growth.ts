@@ -1,0 +1,138 @@
+/**
+ * Growth (budget P9): whether a device and a line of a file cost the same among ten thousand as among millions. The fan-out as
+ * `fanout` measures it, in a store of each size, and file segments as `segment` does, with a file of each size. A store of more
+ * devices than a sample is sent to for so many devices, then the run is stopped: what a device costs shows by then.
+ *
+ * Usage: npm run bench -- growth [--devices 10000,100000,1000000] [--lines 10000,100000,1000000,10000000] [--sample 1000000]
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readPeakMegabytes, readProcessSeconds, readServerSeconds } from '../../server/test/nodes/processor-time.ts';
+import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
+import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
+import { tellComparison } from './comparison.ts';
+import { insertDevices } from './insert-devices.ts';
+import { median } from './median.ts';
+import { watchProcessor } from './processor-shares.ts';
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((word) => word !== 'growth'),
+  options: {
+    devices: { type: 'string', default: '10000,100000,1000000' },
+    lines: { type: 'string', default: '10000,100000,1000000,10000000' },
+    sample: { type: 'string', default: '1000000' },
+  },
+});
+const sizesOf = (text: string): number[] => (text === '' ? [] : text.split(',').map(Number));
+const sample = Number(values.sample);
+const goals = { apart: 0.25, megabytes: 300 };
+/** Each size is measured over at least so many devices, in as many campaigns as that takes. */
+const measuredDevices = 200_000;
+
+type Grown = { size: number; microseconds: number };
+
+process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
+const ofDevices: (Grown & { megabytes: number })[] = [];
+for (const size of sizesOf(values.devices)) ofDevices.push(await sendAmong(size));
+if (ofDevices.length > 0) {
+  tellGrowth('a device of a campaign: worker and database', ofDevices);
+  const megabytes = Math.max(...ofDevices.map((one) => one.megabytes));
+  tellComparison({
+    ...{ budget: 'P9', work: `memory of the worker among ${nameSize(ofDevices.at(-1)!.size)} devices`, peer: '–' },
+    ...{ ours: `${megabytes} MB at most`, ratio: null, goal: `< ${goals.megabytes} MB` },
+    isMet: megabytes < goals.megabytes,
+  });
+}
+const ofLines: Grown[] = [];
+for (const size of sizesOf(values.lines)) ofLines.push(await fillWith(size));
+if (ofLines.length > 0) tellGrowth('a line of a file segment', ofLines);
+
+/** Processor time of worker and database a device, and the worker's memory. */
+async function sendAmong(size: number): Promise<Grown & { megabytes: number }> {
+  const bundle = await makeTortureBundle({ seed: 1, devices: size, rounds: 0, windowDevices: 500, parallelChunks: 8 });
+  try {
+    await insertDevices(bundle, { devices: size, platforms: ['IOS'], users: 'without' });
+    const worker = await bundle.startWorker();
+    const pid = worker.process.pid!;
+    const watched = Math.min(size, sample);
+    // The first campaigns start the runtime: code is read, run slowly, and compiled.
+    for (let sent = 0; size < measuredDevices && sent < measuredDevices; sent += size)
+      await sendTo(bundle, { name: `Warm ${sent}`, watched });
+    const endWatch = await watchProcessor([
+      { name: 'worker', readSeconds: () => readProcessSeconds(pid) },
+      { name: 'database', readSeconds: () => readServerSeconds(bundle.database) },
+    ]);
+    const begun = performance.now();
+    let sent = 0;
+    while (sent < Math.min(measuredDevices, watched)) {
+      await sendTo(bundle, { name: `Growth ${sent}`, watched });
+      sent += watched;
+    }
+    const seconds = (performance.now() - begun) / 1000;
+    const { microseconds } = await endWatch(sent);
+    const megabytes = await readPeakMegabytes(pid);
+    process.stdout.write(
+      `${nameSize(size)} devices, ${nameSize(sent)} watched: ${Math.round(sent / seconds)}/s, worker ` +
+        `${microseconds.worker!.toFixed(1)} and database ${microseconds.database!.toFixed(1)} µs of CPU a device, ${megabytes} MB\n`,
+    );
+    return { size, microseconds: microseconds.worker! + microseconds.database!, megabytes };
+  } finally {
+    await bundle.stop();
+  }
+}
+
+async function sendTo(bundle: TortureBundle, { name, watched }: { name: string; watched: number }): Promise<void> {
+  const reachedBefore = bundle.collector.reached();
+  const campaignId = await bundle.pushToAll(name);
+  if (watched < bundle.devices) {
+    await bundle.waitForReached(reachedBefore + watched);
+    return;
+  }
+  const run = await bundle.waitForRunEnd(campaignId);
+  await bundle.collector.settle();
+  const reached = bundle.collector.of(campaignId).size;
+  if (run.status !== 'SENT' || reached !== bundle.devices)
+    throw new Error(`${run.status}: ${reached} of ${bundle.devices} devices reached`);
+  bundle.collector.forget();
+}
+
+/** Time a line of a file, a third of whose size is users and two fifteenths match, as the full size of `segment` has it. */
+async function fillWith(size: number): Promise<Grown> {
+  const words = ['--users', String(Math.round(size / 3)), '--lines', String(size)];
+  const more = ['--matching', String(Math.round((size * 2) / 15)), '--rounds', '3'];
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'segment.ts'), 'segment', ...words, ...more], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // Its comparison is of P6.
+    env: { ...process.env, BENCH_COMPARISONS: undefined },
+  });
+  let printed = '';
+  child.stdout.on('data', (piece) => (printed += piece));
+  const [code] = (await once(child, 'close')) as [number];
+  const seconds = [...printed.matchAll(/carillon ([\d.]+) s/g)].map(([, text]) => Number(text));
+  if (code !== 0 || seconds.length === 0) throw new Error(`segment ended with ${code}: ${printed}`);
+  const microseconds = (median(seconds) / size) * 1e6;
+  process.stdout.write(
+    `${nameSize(size)} lines: ${median(seconds).toFixed(2)} s, ${microseconds.toFixed(2)} µs a line\n`,
+  );
+  return { size, microseconds };
+}
+
+/** How far the dearest size is from the cheapest; the smallest has its fixed costs, and is shown but not compared. */
+function tellGrowth(work: string, grown: readonly Grown[]): void {
+  const compared = grown.length > 1 ? grown.slice(1) : grown;
+  const all = compared.map(({ microseconds }) => microseconds);
+  const apart = Math.max(...all) / Math.min(...all) - 1;
+  const cells = grown.map(({ size, microseconds }) => `${nameSize(size)}: ${microseconds.toFixed(2)}`);
+  tellComparison({
+    ...{ budget: 'P9', work, ours: `µs, ${cells.join(', ')}`, peer: '–', ratio: null },
+    goal: `from ${nameSize(compared[0]!.size)} on within ${goals.apart * 100} %`,
+    isMet: apart <= goals.apart,
+  });
+}
+
+function nameSize(size: number): string {
+  return size.toLocaleString('en');
+}

@@ -1,0 +1,191 @@
+/**
+ * What watching costs: pushes accepted a second by nodes that differ in nothing else, in turn, each between two measurements of
+ * the plain one, to whose mean it is compared, so that a database that grows is nobody's; medians of the rounds. One is scraped every
+ * second, one has no code for traces, one tells a collector every hundredth request. What the plain one differs from
+ * itself by is noise.
+ *
+ * Usage: npm run bench -- metrics [--connections 64] [--seconds 5] [--rounds 6] [--workspaces 12]. Needs wrk (Debian: wrk).
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { signPush } from '../../server/src/domain/signature/sign-push.ts';
+import { startNode } from '../../server/test/start/start-bundle.ts';
+import type { Node } from '../../server/test/start/start-bundle.ts';
+import { pushContent } from '../../server/test/torture/push-content.ts';
+import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
+import { insertWorkspaces } from './insert-workspaces.ts';
+import type { BenchWorkspace } from './insert-workspaces.ts';
+import { median } from './median.ts';
+import { requireWrk, runWrk } from './run-wrk.ts';
+import type { HttpRequest } from './run-wrk.ts';
+
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((word) => word !== 'metrics'),
+  options: {
+    connections: { type: 'string', default: '64' },
+    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '6' },
+    workspaces: { type: 'string', default: '12' },
+  },
+});
+const [connections, seconds, rounds, workspaceCount] = [
+  values.connections,
+  values.seconds,
+  values.rounds,
+  values.workspaces,
+].map(Number) as [number, number, number, number];
+const users = 1_000;
+const requestsPerRun = Math.min(workspaceCount * 10_000, 40_000 * seconds);
+const scrapeMilliseconds = 1_000;
+
+const kinds = ['scraped', 'without traces', 'one of 100 traced'] as const;
+type Kind = (typeof kinds)[number] | 'plain';
+const goals: Partial<Record<Kind, { least: number; words: string }>> = {
+  scraped: { least: 0.98, words: 'metrics cost ≤ 2 %' },
+};
+
+requireWrk('metrics');
+process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
+const collector = await startCollector();
+const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-metrics-'));
+const bundle = await makeTortureBundle({ seed: 1, devices: users, rounds: 0, windowDevices: 250, parallelChunks: 4 });
+const nodes: Node[] = [];
+const scrapes: { done: number; timer?: NodeJS.Timeout } = { done: 0 };
+try {
+  await bundle.importDevices();
+  const workspaces = await insertWorkspaces(bundle, workspaceCount);
+  const plain = await startApi({});
+  const urls: Record<Kind, string> = {
+    plain: plain.url,
+    scraped: await startScraped(),
+    'without traces': (await startApi({ NODE_OPTIONS: `--import=${join(import.meta.dirname, 'without-traces.ts')}` }))
+      .url,
+    'one of 100 traced': (await startApi(tracingEnvironment())).url,
+  };
+  for (const url of new Set(Object.values(urls)))
+    await runWrk(url, { requests: makeRequests(`warm-up ${url}`, workspaces), connections, seconds: 3 });
+  const ratios = new Map<Kind, number[]>([...kinds, 'plain' as const].map((kind) => [kind, []]));
+  for (let round = 1; round <= rounds; round += 1) {
+    // Another begins each time.
+    const turned = kinds.map((_, place) => kinds[(place + round) % kinds.length]!);
+    const order: Kind[] = ['plain', ...turned.flatMap((kind) => [kind, 'plain' as const])];
+    const rates: number[] = [];
+    for (const [place, kind] of order.entries())
+      rates.push(await measure(`${kind} ${round}.${place}`, { url: urls[kind], workspaces }));
+    for (const [place, kind] of order.entries()) {
+      const beside = kind === 'plain' ? 2 : 1;
+      const [before, after] = [rates[place - beside], rates[place + beside]];
+      if (before !== undefined && after !== undefined)
+        ratios.get(kind)!.push(rates[place]! / Math.sqrt(before * after));
+    }
+    const shown = order.map((kind, place) => `${kind} ${Math.round(rates[place]!)}/s`);
+    process.stdout.write(`round ${round}: ${shown.join(', ')}\n`);
+  }
+  for (const [kind, each] of ratios) {
+    const goal = goals[kind];
+    const ratio = median(each);
+    const verdict = goal === undefined ? '' : `; goal ${goal.words}: ${ratio >= goal.least ? 'met' : 'MISSED'}`;
+    const spread = `${Math.min(...each).toFixed(3)} to ${Math.max(...each).toFixed(3)}`;
+    const name = kind === 'plain' ? 'noise: plain' : kind;
+    process.stdout.write(`${name}: ${ratio.toFixed(3)} × the plain node (${spread})${verdict}\n`);
+  }
+  process.stdout.write(`${scrapes.done} scrapes, ${collector.spans()} spans\n`);
+} finally {
+  clearInterval(scrapes.timer);
+  for (const node of nodes) {
+    node.process.kill('SIGTERM');
+    await node.exited;
+  }
+  await bundle.stop();
+  collector.close();
+  await rm(folder, { recursive: true, force: true });
+}
+
+type Measured = { url: string; workspaces: readonly BenchWorkspace[] };
+
+/** @returns pushes accepted a second */
+async function measure(name: string, { url, workspaces }: Measured): Promise<number> {
+  // A workspace may push 10,000 times a minute; the nodes hear of the moved clock within a second.
+  await bundle.advanceClock(61_000);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const load = await runWrk(url, { requests: makeRequests(name, workspaces), connections, seconds });
+  const [stored] = await bundle.database`
+    select count(*) as requests from push_requests where request_id like ${`${name} %`}`;
+  // A refusal may be HTTP 200 too.
+  if (stored!.requests < load.requests) throw new Error(`${load.requests} answered, ${stored!.requests} stored`);
+  return load.rate;
+}
+
+async function startApi(more: Record<string, string>): Promise<{ url: string; metrics?: string }> {
+  const environment = {
+    DATABASE_URL: bundle.databaseUrl,
+    CARILLON_DATA_DIR: join(folder, String(nodes.length)),
+    CARILLON_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    CARILLON_LOG_LEVEL: 'error',
+    ...more,
+  };
+  const node = startNode(['--role', 'api', '--port', '0', '--json', '--seed', '1'], environment);
+  nodes.push(node);
+  const line = await node.firstLine;
+  if (line === undefined) throw new Error(`api: ${(await node.exited).stderr}`);
+  return JSON.parse(line) as { url: string; metrics?: string };
+}
+
+/** From its start on, as a Prometheus does whether or not there is load. */
+async function startScraped(): Promise<string> {
+  const { url, metrics } = await startApi({ CARILLON_METRICS_PORT: '0' });
+  scrapes.timer = setInterval(() => {
+    fetch(metrics!)
+      .then((answer) => answer.text())
+      .then((text) => (scrapes.done += text.includes('carillon_push_accept_duration_seconds_count') ? 1 : 0))
+      .catch(() => {});
+  }, scrapeMilliseconds);
+  return url;
+}
+
+function tracingEnvironment(): Record<string, string> {
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.01',
+  };
+}
+
+/** Takes everything, and counts. */
+async function startCollector() {
+  let spans = 0;
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk) => (text += chunk));
+    request.on('end', () => {
+      spans += text.split('"spanId"').length - 1;
+      response.setHeader('content-type', 'application/json').end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, spans: () => spans, close: () => server.close() };
+}
+
+function makeRequests(name: string, workspaces: readonly BenchWorkspace[]): HttpRequest[] {
+  return Array.from({ length: requestsPerRun }, (_, number) => {
+    const { id: appId, pushKey: key } = workspaces[number % workspaces.length]!;
+    const attributeValue = `demo-user-${(number * 7919) % users}`;
+    const target = { attribute: 'USER_ATTRIBUTE_UNIQUE_ID', comparisonParameter: 'is', attributeValue };
+    const asked = { requestId: `${name} ${number}`, campaignName: name, targetAudience: 'User' };
+    return {
+      path: '/v2.1/transaction/sendpush',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-SVC-APPKEY': appId,
+        'X-SVC-PushAPI-Signature': signPush({ appId, campaignName: name, key }),
+        'X-SVC-Query-Type': 'user',
+      },
+      body: JSON.stringify({ ...asked, targetUserAttributes: target, ...pushContent }),
+    };
+  });
+}

@@ -1,0 +1,9 @@
+import type { AlertKind } from '../api/generated/alert.ts';
+
+export const kindNames: Record<AlertKind, string> = {
+  provider: 'Provider refuses',
+  queue: 'Queue ages',
+  node: 'No sending node',
+  job: 'Job fails',
+  credential: 'Key ends',
+};

@@ -1,0 +1,28 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+/** Something that keeps messages from people, from when to when. */
+export type Alert = {
+  id: string;
+  workspaceId: string;
+  kind: AlertKind;
+
+  /** Which provider, job or key. */
+  subject: string;
+  what: string;
+
+  /** What a person does about it. */
+  todo: string;
+  openedAt: string;
+
+  /** Null: it is still so. */
+  closedAt: string | null;
+};
+
+export type AlertKind = 'provider' | 'queue' | 'node' | 'job' | 'credential';
+
+/** Where a workspace is told of its alerts. */
+export type AlertSettings = {
+  webhookUrl: string | null;
+  emails: string[];
+  mutedKinds: AlertKind[];
+};

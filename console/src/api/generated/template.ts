@@ -1,0 +1,16 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+export type CampaignTemplate = {
+  id: string;
+  name: string;
+
+  /** The body with which `POST /v5/campaigns` makes a draft of it. */
+  request: Record<string, unknown>;
+  createdBy: string;
+  createdAt: string;
+  updatedAt: string;
+};
+
+export type TemplateList = {
+  templates: CampaignTemplate[];
+};

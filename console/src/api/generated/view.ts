@@ -1,0 +1,13 @@
+// Generated from the shapes of the routes by `npm run console:types`; edits are lost.
+
+export type SavedView = {
+  id: string;
+  name: string;
+
+  /** What stands behind the question mark of the screen. */
+  search: string;
+};
+
+export type ViewList = {
+  views: SavedView[];
+};

@@ -1,0 +1,65 @@
+import { Loader, Select } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consoleClient } from '../console.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { useCampaignName } from './use-campaign-name.ts';
+
+type CampaignPickerProps = {
+  label: string;
+  /** Its id. */
+  chosen: string | undefined;
+  /** Not offered. */
+  except?: string;
+  onChosen: (id: string | undefined) => void;
+};
+
+const settleMilliseconds = 250;
+const maxOffered = 15;
+const isId = /^[0-9a-f]{24}$/;
+
+/** Finds a campaign by a part of its name, or by its id; the newest are offered before anything is written. */
+export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPickerProps) {
+  const { id: workspaceId } = useWorkspace();
+  const chosenName = useCampaignName(chosen);
+  const [written, setWritten] = useState('');
+  // What is chosen is no search for its own name.
+  const [name] = useDebouncedValue(written === chosenName ? '' : written.trim(), settleMilliseconds);
+  const found = useQuery({
+    queryKey: ['campaign-names', workspaceId, name],
+    queryFn: () =>
+      consoleClient.campaigns.search(workspaceId, {
+        ...{ limit: maxOffered, page: 1 },
+        // Of an id that was pasted it is the one.
+        ...(name === '' ? {} : { campaign_fields: isId.test(name) ? { ids: [name] } : { name } }),
+      }),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
+  const offered = (found.data ?? [])
+    .filter(({ id }) => id !== except && id !== chosen)
+    .map((campaign) => ({ value: campaign.id, label: `${campaign.name} · ${campaign.createdAt.slice(0, 10)}` }));
+  const own = chosen === undefined ? [] : [{ value: chosen, label: chosenName ?? chosen }];
+  return (
+    <Select
+      label={label}
+      placeholder="Type a part of its name"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': `Clear ${label}` }}
+      value={chosen ?? null}
+      data={[...own, ...offered]}
+      // The server looks; what it found is shown as it is.
+      filter={({ options }) => options}
+      searchValue={written}
+      onSearchChange={setWritten}
+      onChange={(id) => onChosen(id ?? undefined)}
+      nothingFoundMessage={found.isFetching ? 'Searching' : 'No matching campaigns'}
+      rightSection={found.isFetching && written !== '' ? <Loader size={14} /> : undefined}
+      maxDropdownHeight={280}
+      // Among the contents of the page, and not cut off by a card.
+      comboboxProps={{ shadow: 'md', transitionProps: { duration: 0 }, portalProps: { target: '#main' } }}
+    />
+  );
+}

@@ -1,0 +1,141 @@
+import { ActionIcon, Button, Divider, Group, Popover, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconBookmark, IconTrash } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { showToast } from '../parts/toast-list.ts';
+import { formatAddressSearch, parseAddressSearch } from '../shell/address-search.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { readCampaignFilters } from './campaign-filters.ts';
+import type { CampaignFilters } from './campaign-filters.ts';
+
+/** Filters, order and columns under names of one's own; the server keeps them for whoever is signed in. */
+export function SavedViews({ filters }: { filters: CampaignFilters }) {
+  const [isOpen, popover] = useDisclosure(false);
+  return (
+    <Popover
+      opened={isOpen}
+      onChange={(opened) => (opened ? popover.open() : popover.close())}
+      position="bottom-end"
+      width={300}
+      withinPortal={false}
+      trapFocus
+    >
+      <Popover.Target>
+        <Button
+          variant="default"
+          size="xs"
+          onClick={popover.toggle}
+          leftSection={<IconBookmark size={14} stroke={1.6} aria-hidden />}
+        >
+          Saved views
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Saved views">
+        <Stack gap="sm">
+          <ViewList onChosen={popover.close} />
+          <Divider />
+          <SaveForm filters={filters} />
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function ViewList({ onChosen }: { onChosen: () => void }) {
+  const { id: workspaceId } = useWorkspace();
+  const queries = useQueryClient();
+  const key = ['views', workspaceId];
+  const views = useQuery({ queryKey: key, queryFn: () => consoleClient.views.list(workspaceId) });
+  const remove = useMutation({
+    mutationFn: (id: string) => consoleClient.views.remove({ workspaceId, id }),
+    onSuccess: (_nothing, id) => {
+      const view = views.data?.find((one) => one.id === id);
+      showToast({
+        text: `View “${view?.name ?? ''}” is deleted`,
+        undo: async () => {
+          if (view) await consoleClient.views.save({ workspaceId, name: view.name, search: view.search });
+          await queries.invalidateQueries({ queryKey: key });
+        },
+      });
+      return queries.invalidateQueries({ queryKey: key });
+    },
+  });
+  return (
+    <Loaded query={views} waiting={<Text size="sm">Loading</Text>}>
+      {(list) =>
+        list.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            Save the filters, the order and the columns that you see now, to come back to them with one click.
+          </Text>
+        ) : (
+          <Stack gap={4}>
+            {list.map(({ id, name, search }) => (
+              <Group key={id} justify="space-between" wrap="nowrap">
+                <RouteLink
+                  to="/w/$workspaceId/campaigns"
+                  params={{ workspaceId }}
+                  search={readCampaignFilters(parseAddressSearch(search))}
+                  activeProps={{}}
+                  onClick={onChosen}
+                  style={{ overflowWrap: 'anywhere' }}
+                >
+                  {name}
+                </RouteLink>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size="sm"
+                  aria-label={`Delete view ${name}`}
+                  onClick={() => remove.mutate(id)}
+                >
+                  <IconTrash size={14} stroke={1.6} aria-hidden />
+                </ActionIcon>
+              </Group>
+            ))}
+            {remove.error !== null && <Failure error={remove.error} />}
+          </Stack>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function SaveForm({ filters: { page: _page, ...filters } }: { filters: CampaignFilters }) {
+  const { id: workspaceId } = useWorkspace();
+  const queries = useQueryClient();
+  const save = useMutation({
+    mutationFn: (name: string) =>
+      consoleClient.views.save({ workspaceId, name, search: formatAddressSearch(filters).slice(1) }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['views', workspaceId] }),
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const name = String(new FormData(form).get('view') ?? '').trim();
+        if (name !== '') save.mutate(name, { onSuccess: () => form.reset() });
+      }}
+    >
+      <Group gap="xs" align="flex-end" wrap="nowrap">
+        <TextInput
+          name="view"
+          size="xs"
+          label="Name of this view"
+          maxLength={100}
+          required
+          autoComplete="off"
+          style={{ flex: 1 }}
+        />
+        <Button type="submit" size="xs" loading={save.isPending}>
+          Save
+        </Button>
+      </Group>
+      {save.error !== null && <Failure error={save.error} />}
+    </form>
+  );
+}

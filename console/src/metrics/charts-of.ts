@@ -1,0 +1,94 @@
+import type { Metrics } from '../api/generated/metric.ts';
+import { formatDuration } from '../parts/format-duration.ts';
+import type { ChartLine } from '../parts/line-chart.tsx';
+import { providerNames } from '../parts/platform-names.ts';
+
+export type Chart = { title: string; about: string; lines: ChartLine[]; format: (value: number) => string };
+
+const providers = Object.keys(providerNames) as (keyof typeof providerNames)[];
+const providerColours = { fcm: 'accent', apns: 'teal', webpush: 'orange', hms: 'grape' } as const;
+const refusals = { gone: 'gray', waits: 'yellow', rejected: 'orange', stopped: 'red' } as const;
+
+/** The charts of what was counted; a line that never had a value is left out. */
+export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
+  const byName = new Map(series.map(({ name, values }) => [name, values]));
+  /** Steps in which a node said anything: what it did not name then was none. */
+  const isTold = steps.map((_, index) => series.some(({ values }) => values[index] !== null));
+  const counted = (name: string): (number | null)[] =>
+    isTold.map((told, index) => (told ? (byName.get(name)?.[index] ?? 0) : null));
+  const rate = (name: string) => counted(name).map((value) => value && value / stepSeconds);
+  const line = (label: string, colour: string, values: (number | null)[]): ChartLine[] =>
+    values.some((value) => value !== null && value > 0) ? [{ label, colour, values }] : [];
+  const perSecond = (value: number) => `${value.toLocaleString('en', { maximumFractionDigits: 2 })}/s`;
+  const whole = (value: number) => Math.round(value).toLocaleString('en');
+  const mean = (provider: string) => {
+    const answers = counted(`latency.${provider}.answers`);
+    return counted(`latency.${provider}.milliseconds`).map((sum, index) => {
+      const count = answers[index];
+      return sum === null || !count ? null : sum / count;
+    });
+  };
+  return [
+    {
+      title: 'Pushes accepted',
+      about: 'Requests of the push API',
+      lines: line('Accepted', 'accent', rate('pushes')),
+      format: perSecond,
+    },
+    {
+      title: 'Sent',
+      about: 'Messages that a provider accepted',
+      lines: providers.flatMap((provider) =>
+        line(providerNames[provider], providerColours[provider], rate(`sends.${provider}.accepted`)),
+      ),
+      format: perSecond,
+    },
+    {
+      title: 'Not accepted',
+      about: 'Answers of providers to messages',
+      lines: providers.flatMap((provider) =>
+        Object.entries(refusals).flatMap(([outcome, colour]) =>
+          line(`${providerNames[provider]} ${outcome}`, colour, counted(`sends.${provider}.${outcome}`)),
+        ),
+      ),
+      format: whole,
+    },
+    {
+      title: 'Provider latency',
+      about: 'Mean time to an answer',
+      lines: providers.flatMap((provider) => line(providerNames[provider], providerColours[provider], mean(provider))),
+      format: (value) => `${value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`,
+    },
+    {
+      title: 'Age of the queue',
+      about: 'How long the oldest message waits for a worker',
+      lines: line('Oldest', 'orange', byName.get('queue.ageSeconds') ?? []),
+      format: (value) => formatDuration(value * 1000),
+    },
+    {
+      title: 'Waiting',
+      about: 'Parts of campaigns, and messages that are to be tried again',
+      lines: [
+        ...line('Retries', 'yellow', byName.get('retries.waiting') ?? []),
+        ...line('Ready for a worker', 'accent', byName.get('queue.waiting') ?? []),
+      ],
+      format: whole,
+    },
+    {
+      title: 'Errors',
+      about: 'Calls and jobs that went wrong',
+      lines: [
+        ...line('Calls refused', 'yellow', counted('calls.refused')),
+        ...line('Calls failed', 'red', counted('calls.failed')),
+        ...line('Jobs failed', 'grape', counted('jobs.failed')),
+      ],
+      format: whole,
+    },
+    {
+      title: 'API calls',
+      about: 'All that the API log has',
+      lines: line('Calls', 'accent', rate('calls')),
+      format: perSecond,
+    },
+  ];
+}

@@ -1,0 +1,47 @@
+import { Box, Code } from '@mantine/core';
+import copyable from './copyable.module.css';
+import { CopyTextButton } from './copyable.tsx';
+import styles from './json-block.module.css';
+
+const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(\btrue\b|\bfalse\b|\bnull\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;
+
+/** A text that is JSON, a member a line and coloured by what stands there; whatever else it is as it is. */
+export function JsonBlock({ text, label }: { text: string; label: string }) {
+  const pretty = prettyJson(text);
+  return (
+    <Box className={copyable.block}>
+      <Code block tabIndex={0} role="region" aria-label={label} className={copyable.lines}>
+        {pretty === undefined ? text : [...colourTokens(pretty)]}
+      </Code>
+      <Box className={copyable.button}>
+        <CopyTextButton text={pretty ?? text} label={label} />
+      </Box>
+    </Box>
+  );
+}
+
+/** Undefined for what is no JSON, as the beginning of a body that was cut off. */
+function prettyJson(text: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return undefined;
+  }
+}
+
+function* colourTokens(text: string) {
+  let last = 0;
+  for (const match of text.matchAll(token)) {
+    const [whole, string, colon] = match;
+    yield text.slice(last, match.index);
+    const kind = string === undefined ? styles.value : colon === undefined ? styles.text : styles.name;
+    yield (
+      <span key={match.index} className={kind}>
+        {string ?? whole}
+      </span>
+    );
+    if (colon !== undefined) yield colon;
+    last = match.index + whole.length;
+  }
+  yield text.slice(last);
+}

@@ -1,0 +1,114 @@
+import { CsvRows } from './csv-rows.ts';
+
+/** What of a file is looked at before it is sent. */
+export type TableHead = {
+  encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+  delimiter: string;
+  /** The first rows, the header among them if there is one. */
+  rows: string[][];
+  columns: number;
+};
+
+export class NoTableError extends Error {
+  override readonly name = 'NoTableError';
+}
+
+const headBytes = 256 * 1024;
+const delimiters = [',', ';', '\t', '|'];
+
+/** Reads the beginning of a file. @throws NoTableError for a file that is no text */
+export async function readTableHead(file: Blob): Promise<TableHead> {
+  const bytes = new Uint8Array(await file.slice(0, headBytes).arrayBuffer());
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b)
+    throw new NoTableError('This is a spreadsheet or an archive. Save it as CSV and choose that file.');
+  const encoding = encodingOf(bytes, file.size);
+  const text = new TextDecoder(encoding).decode(bytes);
+  if (text.includes('\u0000')) throw new NoTableError('This is no text file.');
+  const delimiter = delimiterOf(text);
+  const reader = new CsvRows(delimiter);
+  const rows = reader.push(text);
+  // The last row of a longer file may be cut.
+  if (file.size <= headBytes) rows.push(...reader.end());
+  if (rows.length === 0) throw new NoTableError('The file is empty.');
+  return { encoding, delimiter, rows, columns: Math.max(...rows.slice(0, 1_000).map((row) => row.length)) };
+}
+
+/** UTF-8 unless it is something else: what old spreadsheets write is read as they wrote it. */
+function encodingOf(bytes: Uint8Array, size: number): TableHead['encoding'] {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  try {
+    // Of a longer file the last character may be cut.
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: size > bytes.length });
+    return 'utf-8';
+  } catch {
+    return 'windows-1252';
+  }
+}
+
+/** The one that cuts the first lines into the same number of cells, the more the better. */
+function delimiterOf(text: string): string {
+  const lines = text.split(/\r\n|\r|\n/, 20).filter((line) => line !== '');
+  const scores = delimiters.map((delimiter) => {
+    const counts = lines.map((line) => line.split(delimiter).length - 1);
+    const fewest = Math.min(...counts);
+    return { delimiter, score: fewest * 10 + (fewest > 0 && counts.every((count) => count === fewest) ? 5 : 0) };
+  });
+  return scores.reduce((best, one) => (one.score > best.score ? one : best)).delimiter;
+}
+
+export type Extraction = {
+  file: Blob;
+  head: Pick<TableHead, 'encoding' | 'delimiter'>;
+  column: number;
+  hasHeader: boolean;
+  onProgress: (share: number) => void;
+};
+
+/** Values that are remembered to be looked up afterwards. */
+export const maxRemembered = 100_000;
+
+/**
+ * One column as a file of one value a line, as the server takes it, without the blanks around a value. Rows keep their places, be
+ * they empty; those at the end are left out. Reads the file once, in pieces.
+ */
+export async function extractColumn({ file, head, column, hasHeader, onProgress }: Extraction) {
+  const pieces: string[] = [];
+  const remembered: string[] = [];
+  const reader = new CsvRows(head.delimiter);
+  const decoder = new TextDecoder(head.encoding);
+  let lines = 0;
+  let empty = 0;
+  let isHeader = hasHeader;
+  let readBytes = 0;
+  const take = (rows: string[][]) => {
+    const values: string[] = [];
+    for (const row of rows) {
+      if (isHeader) {
+        isHeader = false;
+        continue;
+      }
+      // A line end within a value would make two of one.
+      const value = (row[column] ?? '').replaceAll(/[\r\n]+/g, ' ').trim();
+      if (value === '') {
+        empty += 1;
+        continue;
+      }
+      for (; empty > 0; empty -= 1) {
+        values.push('');
+        lines += 1;
+      }
+      values.push(value);
+      lines += 1;
+      if (remembered.length < maxRemembered) remembered.push(value);
+    }
+    if (values.length > 0) pieces.push(`${values.join('\n')}\n`);
+  };
+  for await (const bytes of file.stream() as unknown as AsyncIterable<Uint8Array>) {
+    take(reader.push(decoder.decode(bytes, { stream: true })));
+    readBytes += bytes.length;
+    onProgress(readBytes / file.size);
+  }
+  take([...reader.push(decoder.decode()), ...reader.end()]);
+  return { values: new Blob(pieces, { type: 'text/csv' }), lines, remembered };
+}

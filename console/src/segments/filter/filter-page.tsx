@@ -1,0 +1,171 @@
+import { Button, Card, Grid, Group, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { consoleClient } from '../../console.ts';
+import { ButtonLink } from '../../parts/button-link.tsx';
+import { draftKey } from '../../parts/drafts.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { PageHeader } from '../../parts/page-header.tsx';
+import { showToast } from '../../parts/toast-list.ts';
+import { useWorkspace } from '../../shell/workspace.ts';
+import { FilterEditor } from './filter-editor.tsx';
+import { FilterSummary } from './filter-summary.tsx';
+import { fromFilters, newTrees, toFilters } from './filter-tree.ts';
+import type { BuiltTrees } from './filter-tree.ts';
+import { useDraft } from './use-draft.ts';
+import { useFilterAnswers } from './use-filter-answers.ts';
+
+/** Builds a segment of everybody who matches filters: a new one, or one that is there. */
+export function FilterPage() {
+  const { id: workspaceId } = useWorkspace();
+  const { segmentId } = useParams({ strict: false });
+  return segmentId === undefined ? (
+    <Builder key={workspaceId} first={{ name: '', trees: newTrees() }} segmentId={undefined} />
+  ) : (
+    <Existing key={segmentId} segmentId={segmentId} />
+  );
+}
+
+function Existing({ segmentId }: { segmentId: string }) {
+  const { id: workspaceId } = useWorkspace();
+  const segment = useQuery({
+    // Not the one of the segment's page: what is changed here must be what is stored now.
+    queryKey: ['built-segment', workspaceId, segmentId],
+    queryFn: () => consoleClient.segments.read({ workspaceId, id: segmentId }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  return (
+    <Loaded query={segment}>
+      {({ name, filters, state }) =>
+        filters === null || state === 'ARCHIVED' ? (
+          <PageHeader
+            title={`“${name}” has no filters to change`}
+            about={filters === null ? 'It is made of files, or by a partner.' : 'It is archived. Unarchive it first.'}
+          />
+        ) : (
+          <Builder first={{ name, trees: fromFilters(filters) }} segmentId={segmentId} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+type Built = { name: string; trees: BuiltTrees };
+
+function Builder({ first, segmentId }: { first: Built; segmentId: string | undefined }) {
+  const { id: workspaceId } = useWorkspace();
+  const draft = useDraft(draftKey({ kind: 'filter', workspaceId, id: segmentId ?? 'new' }), first);
+  const { name, trees } = draft.value;
+  const answers = useFilterAnswers({ trees, segmentId });
+  // What is missing is told at its place once somebody wanted to save.
+  const [isTold, tell] = useState(false);
+  const save = useSave({ first, segmentId, onSaved: draft.clear });
+  const isNameMissing = isTold && name.trim() === '';
+  return (
+    <Stack gap="lg">
+      <PageHeader
+        title={segmentId === undefined ? 'New filter segment' : `Change “${first.name}”`}
+        about="Everybody who matches when a campaign is sent, counted anew each time."
+      />
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          tell(true);
+          if (answers.isGood && name.trim() !== '') save.mutate({ name: name.trim(), trees });
+        }}
+      >
+        <Grid gap="lg">
+          <Grid.Col span={{ base: 12, md: 8 }}>
+            <Stack gap="lg">
+              {draft.isRestored && (
+                <Group gap="xs" role="status">
+                  <Text size="sm">Your draft in this browser is shown.</Text>
+                  <Button size="compact-sm" variant="default" onClick={draft.discard}>
+                    Discard draft
+                  </Button>
+                </Group>
+              )}
+              <Card withBorder>
+                <Stack gap="lg">
+                  <TextInput
+                    label="Name"
+                    withAsterisk
+                    maxLength={256}
+                    maw={420}
+                    value={name}
+                    {...(isNameMissing ? { error: 'A name is missing' } : {})}
+                    onChange={({ currentTarget: { value } }) => draft.set({ name: value, trees })}
+                  />
+                  <FilterEditor
+                    trees={trees}
+                    fault={isTold ? answers.fault : undefined}
+                    onChanged={(next) => draft.set({ name, trees: next })}
+                  />
+                </Stack>
+              </Card>
+              {save.error !== null && <Failure error={save.error} what="Not saved" />}
+              <Group justify="flex-end">
+                <Leave segmentId={segmentId} />
+                <Button type="submit" loading={save.isPending}>
+                  {segmentId === undefined ? 'Create segment' : 'Save changes'}
+                </Button>
+              </Group>
+            </Stack>
+          </Grid.Col>
+          <Grid.Col span={{ base: 12, md: 4 }}>
+            <div style={{ position: 'sticky', top: 72 }}>
+              <FilterSummary answers={answers} />
+            </div>
+          </Grid.Col>
+        </Grid>
+      </form>
+    </Stack>
+  );
+}
+
+function Leave({ segmentId }: { segmentId: string | undefined }) {
+  const { id: workspaceId } = useWorkspace();
+  return segmentId === undefined ? (
+    <ButtonLink to="/w/$workspaceId/segments" params={{ workspaceId }} search={{}}>
+      Cancel
+    </ButtonLink>
+  ) : (
+    <ButtonLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId }}>
+      Cancel
+    </ButtonLink>
+  );
+}
+
+type Saving = { first: Built; segmentId: string | undefined; onSaved: () => void };
+
+function useSave({ first, segmentId, onSaved }: Saving) {
+  const { id: workspaceId } = useWorkspace();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const renew = () =>
+    queries.invalidateQueries({ predicate: ({ queryKey }) => /^(segment|filter)/.test(String(queryKey[0])) });
+  const store = async ({ name, trees }: Built) => {
+    const filters = toFilters(trees);
+    const { id } =
+      segmentId === undefined
+        ? await consoleClient.segments.createFilter({ workspaceId, name, filters })
+        : await consoleClient.segments.changeFilter({ workspaceId, id: segmentId, name, filters });
+    await renew();
+    return id;
+  };
+  return useMutation({
+    mutationFn: store,
+    async onSuccess(id, { name }) {
+      onSaved();
+      showToast(
+        segmentId === undefined
+          ? { text: `“${name}” is created` }
+          : { text: `“${name}” is saved`, undo: () => store(first), undone: 'Its filters are as before' },
+      );
+      await navigate({ to: '/w/$workspaceId/segments/$segmentId', params: { workspaceId, segmentId: id } });
+    },
+  });
+}

@@ -1,0 +1,131 @@
+import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { FilterCount } from '../../api/generated/segment.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { RouteLink } from '../../parts/route-link.tsx';
+import { useWorkspace } from '../../shell/workspace.ts';
+import { placeText } from './filter-fault.ts';
+import type { FilterAnswers } from './use-filter-answers.ts';
+
+const number = (count: number) => count.toLocaleString('en');
+
+/** Whom the filters hold now: how many, who some of them are, and the filters in words. */
+export function FilterSummary({ answers }: { answers: FilterAnswers }) {
+  const { isBlank, isBusy, fault, words, count, sample, countExactly } = answers;
+  const isCounted = !isBlank && fault === undefined;
+  return (
+    <Card withBorder role="region" aria-label="Who matches now" aria-busy={isBusy}>
+      <Stack gap="md">
+        <Title order={2} size="h5">
+          Who matches now
+        </Title>
+        {isBlank && <Text size="sm">{'Choose an attribute to see how many people match.'}</Text>}
+        {!isBlank && fault !== undefined && (
+          <Text size="sm">
+            {placeText(fault)}
+            {fault.words}.
+          </Text>
+        )}
+        <Retried query={words} what="The filters were not checked" />
+        {isCounted && (
+          <>
+            <Retried query={count} what="The count failed" />
+            {count.data === undefined && count.error === null && words.error === null && (
+              <Text size="sm" c="dimmed">
+                Counting…
+              </Text>
+            )}
+            {count.data !== undefined && (
+              <div style={{ opacity: isBusy ? 0.55 : 1 }}>
+                <Count count={count.data} onExactly={countExactly} />
+              </div>
+            )}
+            {words.data?.state === 'READABLE' && (
+              <div>
+                <Text size="xs" c="dimmed" fw={500}>
+                  In words
+                </Text>
+                <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {words.data.words}
+                </Text>
+              </div>
+            )}
+            <Retried query={sample} what="No sample" />
+            <Sample sample={sample} />
+          </>
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+function Retried({ query, what }: { query: UseQueryResult; what: string }) {
+  if (query.error === null) return null;
+  return (
+    <Stack gap="xs">
+      <Failure error={query.error} what={what} />
+      <Button size="compact-sm" variant="default" w="fit-content" onClick={() => void query.refetch()}>
+        Retry
+      </Button>
+    </Stack>
+  );
+}
+
+function Count({ count, onExactly }: { count: FilterCount; onExactly: () => void }) {
+  if (count.state === 'UNUSABLE') return null;
+  if (count.state === 'TOO_SLOW')
+    return (
+      <Notice tone="warning" title={`Counting took longer than ${count.afterSeconds} s`}>
+        {'There are too many people to count while you wait. The filters can be saved and sent to all the same.'}
+      </Notice>
+    );
+  const { users, of, isEstimate } = count;
+  const share = of === 0 ? 0 : (users / of) * 100;
+  return (
+    <div>
+      <Group gap={8} align="baseline">
+        <Text fz={28} fw={600} lh={1.15} data-count="matching">
+          {isEstimate && (
+            <Text span fz="md" fw={500} c="dimmed">
+              about{' '}
+            </Text>
+          )}
+          {number(users)}
+        </Text>
+        {of > 0 && (
+          <Text size="sm" c="dimmed">
+            {share > 0 && share < 0.1 ? 'under 0.1' : share.toLocaleString('en', { maximumFractionDigits: 1 })} %
+          </Text>
+        )}
+      </Group>
+      <Text size="sm">{`of ${isEstimate ? 'about ' : ''}${number(of)} people`}</Text>
+      {isEstimate && (
+        <Button size="compact-sm" variant="default" mt="xs" onClick={onExactly}>
+          Count exactly
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Sample({ sample }: { sample: FilterAnswers['sample'] }) {
+  const { id: workspaceId } = useWorkspace();
+  if (sample.data?.state !== 'FOUND' || sample.data.users.length === 0) return null;
+  return (
+    <div>
+      <Text size="xs" c="dimmed" fw={500}>
+        Some of them
+      </Text>
+      <Group gap={12} role="group" aria-label="Some of them">
+        {sample.data.users.map(({ id, customerId }) => (
+          <Text key={id} size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId: id }} search={{}}>
+              {customerId}
+            </RouteLink>
+          </Text>
+        ))}
+      </Group>
+    </div>
+  );
+}

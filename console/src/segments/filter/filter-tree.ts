@@ -1,0 +1,74 @@
+import type { FilterTrees } from '../../api/segments.ts';
+
+/** A filter tree as the API takes it (`included_filters`), while it is built: half of it may be missing. */
+export type FilterGroup = {
+  filter_type?: 'nested_filters';
+  filter_operator: 'and' | 'or';
+  filters: FilterNode[];
+  negate?: boolean;
+};
+
+export type AttributeNode = {
+  filter_type: 'user_attributes';
+  name: string;
+  data_type: string;
+  operator: string;
+  value?: unknown;
+  value1?: unknown;
+  value_type?: string;
+  negate?: boolean;
+  case_sensitive?: boolean;
+  array_filter_type?: string;
+};
+
+export type SegmentNode = { filter_type: 'custom_segments'; id: string; name?: string; negate?: boolean };
+
+export type FilterNode = FilterGroup | AttributeNode | SegmentNode;
+
+/** What is built: whom a segment holds, and whom not of them. */
+export type BuiltTrees = { included: FilterGroup; excluded: FilterGroup | undefined };
+
+export const newCondition = (): AttributeNode => ({
+  filter_type: 'user_attributes',
+  name: '',
+  data_type: 'string',
+  operator: 'in',
+});
+
+export const newGroup = (): FilterGroup => ({ filter_operator: 'and', filters: [newCondition()] });
+
+export const newTrees = (): BuiltTrees => ({ included: newGroup(), excluded: undefined });
+
+export function isGroup(node: FilterNode): node is FilterGroup {
+  return 'filters' in node;
+}
+
+/** The trees as they are sent; the type of a group within another is written out. */
+export function toFilters({ included, excluded }: BuiltTrees): FilterTrees {
+  return { included_filters: sent(included), ...(excluded === undefined ? {} : { excluded_filters: sent(excluded) }) };
+}
+
+/** Trees that were sent once, in an editor: any other member of theirs stays as it was. */
+export function fromFilters({ included, excluded }: { included: unknown; excluded?: unknown }): BuiltTrees {
+  return {
+    included: included as FilterGroup,
+    excluded: excluded === null || excluded === undefined ? undefined : (excluded as FilterGroup),
+  };
+}
+
+function sent(group: FilterGroup): FilterGroup {
+  return {
+    ...group,
+    filters: group.filters.map((node) => (isGroup(node) ? { ...sent(node), filter_type: 'nested_filters' } : node)),
+  };
+}
+
+/** Whether nothing is asked of anybody yet. */
+export function isBlank({ included, excluded }: BuiltTrees): boolean {
+  const [first, ...others] = included.filters;
+  return excluded === undefined && others.length === 0 && first !== undefined && !isGroup(first) && isUnasked(first);
+}
+
+function isUnasked(node: AttributeNode | SegmentNode): boolean {
+  return node.filter_type === 'custom_segments' ? node.id === '' : node.name === '';
+}

@@ -1,0 +1,70 @@
+/**
+ * Makes a release: looks whether manifests and changelog say the same version, packs server and client, and writes beside them what
+ * they are made of (CycloneDX), the licences of it all, where the binaries come from, and the digest of each file. With --dry
+ * nothing else happens. Without it the changelog gets the day, and a commit and a tag are made; nothing is published or pushed.
+ *
+ * Usage: npm run release -- [--dry] --out <folder>
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { checkVersions } from './release/check-versions.ts';
+import { describeBinaries, sha256 } from './release/describe-binaries.ts';
+import { listComponents } from './release/list-components.ts';
+import { renderNotices } from './release/render-notices.ts';
+
+const root = join(import.meta.dirname, '..');
+const { values } = parseArgs({ options: { dry: { type: 'boolean', default: false }, out: { type: 'string' } } });
+if (values.out === undefined) fail('--out names the folder for what is released');
+const out = resolve(process.env.INIT_CWD ?? '.', values.out);
+const { version, faults } = checkVersions(root);
+if (faults.length > 0) fail(faults.join('\n'));
+const changes = git('status', '--porcelain');
+if (changes !== '' && !values.dry) fail(`what is not committed would not be released:\n${changes}`);
+
+mkdirSync(out, { recursive: true });
+if (readdirSync(out).length > 0) fail(`${out} is not empty`);
+tell('packing server and client');
+execFileSync(process.execPath, [join(root, 'bootstrap.js'), 'scripts/pack-server.ts', '--out', out], {
+  cwd: root,
+  stdio: 'pipe',
+});
+const pack = ['pack', '--workspace', 'client', '--pack-destination', out, '--loglevel', 'error'];
+execFileSync('npm', pack, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+
+tell('what it is made of');
+const bom = listComponents(root);
+writeFileSync(join(out, `carillon-${version}.cdx.json`), `${JSON.stringify(bom, null, 2)}\n`);
+writeFileSync(join(out, 'NOTICES.txt'), renderNotices(root, bom));
+const made = { version, commit: git('rev-parse', 'HEAD'), node: process.version, binaries: describeBinaries(root) };
+writeFileSync(join(out, 'provenance.json'), `${JSON.stringify(made, null, 2)}\n`);
+
+const names = readdirSync(out).sort();
+writeFileSync(join(out, 'SHA256SUMS'), names.map((name) => `${sha256(join(out, name))}  ${name}\n`).join(''));
+tell(`${bom.components.length} packages; ${names.length + 1} files in ${out}`);
+if (!values.dry) tag();
+
+function tag(): void {
+  const day = new Date().toISOString().slice(0, 10);
+  const path = join(root, 'CHANGELOG.md');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace(`## Unreleased (${version})`, `## ${version} (${day})`));
+  git('add', 'CHANGELOG.md');
+  git('commit', '--message', `Release ${version}`);
+  git('tag', '--annotate', `v${version}`, '--message', `Carillon ${version}`);
+  tell(`committed and tagged v${version}; the next change begins "## Unreleased (…)" and raises the versions`);
+}
+
+function git(...words: string[]): string {
+  return execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim();
+}
+
+function tell(text: string): void {
+  process.stdout.write(`release: ${text}\n`);
+}
+
+function fail(reason: string): never {
+  process.stderr.write(`release: ${reason}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,27 @@
+import { stateMachines } from '../server/src/domain/states/state-machines.ts';
+import type { StateMachine } from '../server/src/domain/states/state-machine.ts';
+
+/** A section a state machine: a diagram, which a forge draws as it is and the site as a picture. */
+export function renderStates(): Record<string, string> {
+  return Object.fromEntries(stateMachines.map((machine) => [sectionOf(machine), renderDiagram(machine)]));
+}
+
+const sectionOf = ({ name }: StateMachine): string =>
+  `states-of-${name.replace(/^an? /, '').replaceAll(' ', '-').toLowerCase()}`;
+
+function renderDiagram({ name, begins, changes, ends = [] }: StateMachine): string {
+  const arrows = Map.groupBy(
+    [
+      ...begins.map(({ state, by }) => ({ arrow: `[*] --> ${state}`, by })),
+      ...changes.map(({ from, to, by }) => ({ arrow: `${from} --> ${to}`, by })),
+      ...ends.map(({ state, by }) => ({ arrow: `${state} --> [*]`, by })),
+    ],
+    ({ arrow }) => arrow,
+  );
+  const lines = [...arrows].map(([arrow, causes]) => {
+    // Its language takes neither a colon nor a semicolon in what an arrow says.
+    const words = [...new Set(causes.map(({ by }) => by))];
+    return `    ${arrow} : ${words.join(', or ')}\n`;
+  });
+  return `\`\`\`mermaid\nstateDiagram-v2\n    accTitle: The states of ${name}\n${lines.join('')}\`\`\`\n`;
+}

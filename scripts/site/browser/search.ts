@@ -1,0 +1,82 @@
+import MiniSearch from 'minisearch';
+
+type Entry = { id: number; title: string; heading: string; address: string; text: string };
+const maxShown = 12;
+const excerptCharacters = 120;
+
+/** Searches every section of every page, in the browser alone. */
+export async function startSearch(input: HTMLInputElement): Promise<void> {
+  const root = document.body.dataset.root!;
+  const list = document.querySelector<HTMLElement>('#found')!;
+  const rows = (await (await fetch(`${root}assets/search.json`)).json()) as [string, string, string, string][];
+  const entries = rows.map(([title, heading, address, text], id) => ({ id, title, heading, address, text }));
+  const index = new MiniSearch<Entry>({
+    fields: ['heading', 'title', 'text'],
+    // Names of the interface are found by their parts as well: SVC-APPKEY, campaign_name.
+    tokenize: (text) => text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== ''),
+    searchOptions: {
+      boost: { heading: 4, title: 3 },
+      prefix: true,
+      fuzzy: (word) => (word.length > 4 ? 0.2 : false),
+      combineWith: 'AND',
+    },
+  });
+  index.addAll(entries);
+
+  const show = (): void => {
+    const words = input.value.trim();
+    list.hidden = words === '';
+    if (words === '') return;
+    const found = index.search(words).slice(0, maxShown);
+    list.replaceChildren(
+      ...found.map(({ id, terms }) => renderFound(entries[id]!, { terms, root })),
+      ...(found.length === 0 ? [element('p', 'Nothing found. Try another word.')] : []),
+    );
+  };
+  input.addEventListener('input', show);
+  input.addEventListener('focus', show);
+  document.addEventListener('keydown', (event) => move(event, { input, list }));
+  document.addEventListener('click', ({ target }) => {
+    if (!(target as HTMLElement).closest('.search')) list.hidden = true;
+  });
+  show();
+}
+
+function move(event: KeyboardEvent, { input, list }: { input: HTMLInputElement; list: HTMLElement }): void {
+  if (list.hidden) return;
+  const links = [...list.querySelectorAll('a')];
+  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+  if (event.key === 'Escape') {
+    list.hidden = true;
+    input.focus();
+  } else if (event.key === 'ArrowDown') links[Math.min(at + 1, links.length - 1)]?.focus();
+  else if (event.key === 'ArrowUp') (at > 0 ? links[at - 1]! : input).focus();
+  else if (event.key === 'Enter' && at === -1) links[0]?.click();
+  else return;
+  event.preventDefault();
+}
+
+function renderFound(
+  { title, heading, address, text }: Entry,
+  { terms, root }: { terms: string[]; root: string },
+): HTMLElement {
+  const link = document.createElement('a');
+  link.href = `${root}${address}` || './';
+  link.append(element('strong', heading === '' ? title : heading), element('small', heading === '' ? '' : title));
+  const at = Math.max(
+    0,
+    ...terms
+      .map((term) => text.toLowerCase().indexOf(term))
+      .filter((place) => place >= 0)
+      .slice(0, 1),
+  );
+  const begin = Math.max(0, at - excerptCharacters / 3);
+  link.append(element('span', `${begin > 0 ? '…' : ''}${text.slice(begin, begin + excerptCharacters)}`));
+  return link;
+}
+
+function element(name: string, text: string): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,102 @@
+import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { Eleventy } from '@11ty/eleventy';
+import { compressFolder } from './compress-folder.ts';
+import { sectionNames } from './list-pages.ts';
+import type { Page } from './list-pages.ts';
+import { readSite } from './read-site.ts';
+import type { SitePage } from './read-site.ts';
+import { rootOf } from './resolve-links.ts';
+
+/** Builds the site into `out`, whole or not at all. Returns the links that lead nowhere; with one, nothing is changed. */
+export async function buildSite(root: string, out: string): Promise<string[]> {
+  await mkdir(dirname(out), { recursive: true });
+  const staging = await mkdtemp(`${out}.making-`);
+  try {
+    const dead = await writeSite(root, staging);
+    if (dead.length > 0) return dead;
+    await compressFolder(staging);
+    // Made for its owner alone; a node may be somebody else.
+    await chmod(staging, 0o755);
+    await rm(out, { recursive: true, force: true });
+    await rename(staging, out).catch((error: NodeJS.ErrnoException) => {
+      // Another build was a moment faster, and made the same.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+    return [];
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function writeSite(root: string, folder: string): Promise<string[]> {
+  const { pages, calls, files, dead } = await readSite(root);
+  // It takes folders relative to the one it runs in.
+  process.chdir(root);
+  const eleventy = new Eleventy('./scripts/site', relative(root, folder), {
+    quietMode: true,
+    configPath: null,
+    config: (configuration) => {
+      configuration.setUseGitIgnore(false);
+      for (const [index, page] of pages.entries())
+        configuration.addTemplate(`pages/${index}.html`, page.html, {
+          layout: 'layout.liquid',
+          permalink: `${page.address}index.html`,
+          // Braces in a page are what it shows.
+          templateEngineOverride: false,
+          ...describePage(pages, index),
+        });
+    },
+  });
+  await eleventy.write();
+  for (const file of files) await cp(join(root, file), join(folder, file.replace(/^docs\//, '')));
+  await addAssets(root, folder);
+  await writeFile(join(folder, 'assets', 'calls.json'), JSON.stringify(calls));
+  await writeFile(join(folder, 'assets', 'search.json'), JSON.stringify(pages.flatMap(listEntries)));
+  return dead;
+}
+
+/** What the search finds of a page: page, heading, address and text of each section. */
+function listEntries({ title, address, sections }: SitePage): [string, string, string, string][] {
+  return sections.map(({ id, heading, level, text }) =>
+    level === 1 ? [title, '', address, text.trim()] : [title, heading, `${address}#${id}`, text.trim()],
+  );
+}
+
+/** What the layout shows around a page. */
+function describePage(pages: readonly SitePage[], index: number): object {
+  const { title, address, section, source, sections } = pages[index]!;
+  const menu = sectionNames.map((name) => ({
+    name,
+    isOpen: name === section || (address === '' && name !== sectionNames.at(-1)),
+    entries: pages
+      .filter((page) => page.section === name)
+      .map((page) => ({ title: page.title, address: page.address })),
+  }));
+  const withoutText = (page?: Page): object | undefined => page && { title: page.title, address: page.address };
+  const outline = sections.filter(({ level }) => level === 2 || level === 3);
+  // A page of many members would have an outline longer than itself.
+  const isLong = outline.length > 40;
+  return {
+    ...{ title, address, source, menu, root: rootOf(source), rootOrHere: rootOf(source) || './' },
+    outline: outline.filter(({ level }) => !isLong || level === 2),
+    previous: withoutText(pages[index - 1]),
+    next: withoutText(pages[index + 1]),
+  };
+}
+
+async function addAssets(root: string, folder: string): Promise<void> {
+  const assets = join(folder, 'assets');
+  await mkdir(assets, { recursive: true });
+  for (const name of ['site', 'search', 'calls', 'make-curl', 'parse-values', 'run-calls', 'scheme']) {
+    const source = await readFile(join(import.meta.dirname, 'browser', `${name}.ts`), 'utf8');
+    const script = stripTypeScriptTypes(source)
+      .replace(/(from '\.\/[\w-]+|import\('\.\/[\w-]+)\.ts'/g, "$1.js'")
+      .replace("from 'minisearch'", "from './minisearch.js'");
+    await writeFile(join(assets, `${name}.js`), script);
+  }
+  await cp(join(root, 'node_modules', 'minisearch', 'dist', 'es', 'index.js'), join(assets, 'minisearch.js'));
+  await cp(join(import.meta.dirname, 'site.css'), join(assets, 'site.css'));
+  await cp(join(root, 'console', 'public', 'favicon.svg'), join(assets, 'favicon.svg'));
+}

@@ -1,0 +1,74 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A page of the site and the file of this repository that it is made of. */
+export type Page = { source: string; address: string; section: string; title: string; text: string };
+
+/** Sections in the order of the menu. What stands in no list of theirs is added to the last by its folder. */
+const sections: [name: string, sources: string[]][] = [
+  ['Start', ['README', 'quick-start', 'concepts', 'not-there']],
+  ['Guides', ['guides/marketer', 'guides/integrator', 'guides/phone-developer', 'guides/operator', 'console']],
+  ['Recipes', ['recipes/README']],
+  ['API', []],
+  [
+    'Sending',
+    [
+      ...['bodies', 'fields', 'apps', 'phones', 'live-activities', 'experiments', 'triggered-campaigns'],
+      ...['statistics', 'event-stream', 'switch', 'migration-v1-v5', 'sandbox'],
+    ],
+  ],
+  [
+    'Operating',
+    ['install', 'containers', 'operations', 'cluster', 'capacity', 'backup', 'upgrade', 'metrics', 'tracing'],
+  ],
+  ['Reference', ['routes', 'errors', 'settings', 'limits', 'retention', 'states']],
+  ['How it is made', ['performance', 'reliability', 'tour', 'dependencies', 'release']],
+];
+const sectionsOfFolders: Record<string, string> = { recipes: 'Recipes', runbooks: 'Operating' };
+const beside = [
+  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['client', 'client-python', 'receivers', 'receivers/android', 'receivers/ios', 'receivers/web'].map(
+    (name) => `${name}/README.md`,
+  ),
+];
+const folders = ['', 'guides', 'recipes', 'runbooks', 'decisions', 'spec', 'reports'];
+const lastSection = sections.at(-1)![0];
+
+/** The names of the menu's sections, in order. */
+export const sectionNames: readonly string[] = sections.map(([name]) => name);
+
+/** Every page that is written by hand, in the order of the menu. Those of the API come from its description. */
+export async function listPages(root: string): Promise<Page[]> {
+  const inDocs = await Promise.all(folders.map((folder) => listFolder(root, folder)));
+  const sources = [...inDocs.flat(), ...beside];
+  const order = sections.flatMap(([, names]) => names.map((name) => `docs/${name}.md`));
+  const rank = (source: string): number => (order.includes(source) ? order.indexOf(source) : order.length);
+  const pages = await Promise.all(sources.map((source) => readPage(root, source)));
+  return pages.sort((one, other) => rank(one.source) - rank(other.source) || (one.source < other.source ? -1 : 1));
+}
+
+/** Where a file of the repository stands in the site: `docs/recipes/broadcast.md` in `recipes/broadcast/`. */
+export function addressOf(source: string): string {
+  const path = source.replace(/^docs\//, '').replace(/(^|\/)README\.md$/, '$1');
+  return path.replace(/\.md$/, '/').toLowerCase();
+}
+
+async function listFolder(root: string, folder: string): Promise<string[]> {
+  const names = await readdir(join(root, 'docs', folder)).catch(() => []);
+  return names.filter((name) => name.endsWith('.md')).map((name) => join('docs', folder, name));
+}
+
+async function readPage(root: string, source: string): Promise<Page> {
+  const text = await readFile(join(root, source), 'utf8');
+  const [, title] = /^# (.+)$/m.exec(text) ?? [];
+  if (title === undefined) throw new Error(`${source} has no title`);
+  return { source, address: addressOf(source), section: sectionOf(source), title: title.replaceAll('`', ''), text };
+}
+
+function sectionOf(source: string): string {
+  const listed = sections.find(([, names]) => names.some((name) => source === `docs/${name}.md`));
+  const [, folder] = /^docs\/([^/]+)\//.exec(source) ?? [];
+  if (listed) return listed[0];
+  if (/^(client|client-python|receivers)\//.test(source)) return 'Guides';
+  return (folder && sectionsOfFolders[folder]) ?? lastSection;
+}

@@ -1,0 +1,89 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { makeBackup } from '../app/backup/make-backup.ts';
+import { verifyBackup } from '../app/backup/verify-backup.ts';
+import type { BackupManifest } from '../domain/backup/backup-manifest.ts';
+import { masterKeyIdOf } from '../domain/encryption.ts';
+import { carillonVersion } from '../start/carillon-version.ts';
+import { StartError } from '../start/start-errors.ts';
+import { noteBackup } from '../storage/backup/newest-backup.ts';
+import { readSettings, withInstallation } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { jsonLineOption } from './command-options.ts';
+import { printJsonLine } from './print-table.ts';
+
+type BackupOptions = { out?: string; keyOut?: string; json?: true };
+
+/** `carillon backup`: writes all that is stored into a folder while nodes serve, and reads such a folder again. */
+export function registerBackup(program: Command): void {
+  const backup = program
+    .command('backup')
+    .description('Write all that is stored, as it is now, into a folder; nodes serve meanwhile')
+    // Not a required one: the command below would ask for it too.
+    .option('--out <folder>', 'folder to make')
+    .option('--key-out <file>', 'write the master key too, into a file of its own; keep it elsewhere')
+    .option(...jsonLineOption)
+    .action((options: BackupOptions) =>
+      withInstallation(program, (context) => writeBackup(program, { context, options })),
+    );
+  backup
+    .command('verify')
+    .description('Read all of a backup as a restore would, and say whether it is whole')
+    .argument('<folder>')
+    .option(...jsonLineOption)
+    .action(async (folder: string, _options: unknown, command: Command) =>
+      printBackup(await verifyBackup(folder), {
+        folder,
+        word: 'whole',
+        json: command.optsWithGlobals<{ json?: true }>().json,
+      }),
+    );
+}
+
+async function writeBackup(
+  program: Command,
+  { context, options }: { context: CommandContext; options: BackupOptions },
+): Promise<void> {
+  const { out, keyOut, json } = options;
+  if (out === undefined) throw new StartError('SETTING_INVALID', 'Name the folder to make with --out.');
+  const keys = keyOut === undefined ? undefined : await readMasterKeys(program, context);
+  const manifest = await makeBackup(context.database, { folder: out, carillonVersion });
+  if (keyOut !== undefined) await writeKey(keyOut, keys!.get(manifest.masterKeyIds[0]!)!);
+  // A copy that takes no writes may be what is backed up.
+  await noteBackup(context.database, manifest.madeAt).catch((error: Error) =>
+    process.stderr.write(`The backup is whole, but its age was not noted in the database: ${error.message}\n`),
+  );
+  printBackup(manifest, { folder: out, word: 'written', json });
+}
+
+async function readMasterKeys(program: Command, { dataFolder }: CommandContext): Promise<Map<string, Buffer>> {
+  const { masterKey, nextMasterKey } = readSettings(program);
+  const first = masterKey ?? Buffer.from(await readFile(join(dataFolder, 'master.key'), 'utf8'), 'base64');
+  return new Map([first, ...(nextMasterKey ? [nextMasterKey] : [])].map((key) => [masterKeyIdOf(key), key]));
+}
+
+async function writeKey(path: string, key: Buffer): Promise<void> {
+  await writeFile(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+}
+
+type Shown = { folder: string; word: 'written' | 'whole'; json: true | undefined };
+
+function printBackup(manifest: BackupManifest, { folder, word, json }: Shown): void {
+  const { madeAt, carillonVersion: version, migrations, masterKeyIds, tables } = manifest;
+  const sum = (of: 'rows' | 'textBytes' | 'fileBytes'): number => tables.reduce((total, table) => total + table[of], 0);
+  const told = {
+    ...{ folder, madeAt: madeAt.toISOString(), carillonVersion: version, masterKeyIds, tables: tables.length },
+    ...{
+      migration: migrations.at(-1)!.name,
+      rows: sum('rows'),
+      textBytes: sum('textBytes'),
+      fileBytes: sum('fileBytes'),
+    },
+  };
+  if (json) return printJsonLine(told);
+  process.stdout.write(
+    `${folder} is ${word}: ${told.rows} rows of ${told.tables} tables, ${told.fileBytes} bytes, as of ${told.madeAt}, ` +
+      `migration ${told.migration}, master key ${masterKeyIds.join(' and ')}.\n`,
+  );
+}

@@ -1,0 +1,37 @@
+/**
+ * What `prom-client` adds of the process itself, with its own words in short. Those marked Linux are missing elsewhere. A test
+ * compares the names with a scrape.
+ */
+export const libraryMetrics = {
+  process_cpu_user_seconds_total: 'User CPU time.',
+  process_cpu_system_seconds_total: 'System CPU time.',
+  process_cpu_seconds_total: 'Both.',
+  process_start_time_seconds: 'Start of the process, since the epoch.',
+  process_resident_memory_bytes: 'Resident memory.',
+  process_virtual_memory_bytes: 'Virtual memory (Linux).',
+  process_heap_bytes: 'Size of the data segment (Linux).',
+  process_open_fds: 'Open file descriptors (Linux).',
+  process_max_fds: 'Most file descriptors (Linux).',
+  nodejs_eventloop_lag_seconds: 'How late a turn of the event loop came when it was scraped.',
+  nodejs_eventloop_lag_min_seconds: 'Least delay of the event loop since the last scrape.',
+  nodejs_eventloop_lag_max_seconds: 'Greatest delay since the last scrape.',
+  nodejs_eventloop_lag_mean_seconds: 'Mean delay since the last scrape.',
+  nodejs_eventloop_lag_stddev_seconds: 'Standard deviation of the delays since the last scrape.',
+  nodejs_eventloop_lag_p50_seconds: 'Median delay since the last scrape.',
+  nodejs_eventloop_lag_p90_seconds: '90th percentile of the delays since the last scrape.',
+  nodejs_eventloop_lag_p99_seconds: '99th percentile of the delays since the last scrape.',
+  nodejs_active_resources: 'What keeps the event loop alive, by `type`.',
+  nodejs_active_resources_total: 'All of it.',
+  nodejs_active_handles: 'Handles of libuv, by `type`.',
+  nodejs_active_handles_total: 'All of them.',
+  nodejs_active_requests: 'Requests of libuv, by `type`.',
+  nodejs_active_requests_total: 'All of them.',
+  nodejs_heap_size_total_bytes: 'Heap of JavaScript.',
+  nodejs_heap_size_used_bytes: 'Used part of it.',
+  nodejs_external_memory_bytes: 'Memory of buffers and other objects outside the heap.',
+  nodejs_heap_space_size_total_bytes: 'The heap, by `space`.',
+  nodejs_heap_space_size_used_bytes: 'Used part of each space.',
+  nodejs_heap_space_size_available_bytes: 'Free part of each space.',
+  nodejs_version_info: 'Always 1; the version of Node.js.',
+  nodejs_gc_duration_seconds: 'Histogram of garbage collections, by `kind`.',
+} as const;

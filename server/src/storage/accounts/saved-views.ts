@@ -1,0 +1,44 @@
+import type { Queryable, Transaction } from '../database.ts';
+
+/** Screens whose searches may be saved; the words of the table. */
+export type ViewedScreen = 'campaigns';
+
+export type SavedView = { id: string; name: string; search: string };
+
+/** Whose views they are; null: of those who have no account. */
+type Owner = { workspaceId: string; accountId: string | null; screen: ViewedScreen };
+
+const owned = (tx: Queryable, { workspaceId, accountId, screen }: Owner) => tx`
+  workspace_id = ${workspaceId} and screen = ${screen} and coalesce(account_id, '') = ${accountId ?? ''}`;
+
+/** By name. Index: saved_views_name. */
+export async function listSavedViews(tx: Queryable, owner: Owner): Promise<SavedView[]> {
+  return tx<SavedView[]>`select id, name, search from saved_views where ${owned(tx, owner)} order by name`;
+}
+
+/**
+ * A view of the same name is replaced. Of two at once the second waits for the first. Index: saved_views_name.
+ *
+ * @returns undefined: there are as many as there may be
+ */
+export async function saveView(
+  tx: Transaction,
+  { id, name, search, at, maxViews, ...owner }: Owner & SavedView & { at: Date; maxViews: number },
+): Promise<SavedView | undefined> {
+  await tx`select 1 from workspaces where id = ${owner.workspaceId} for no key update`;
+  const [replaced] = await tx<SavedView[]>`
+    update saved_views set search = ${search} where ${owned(tx, owner)} and name = ${name} returning id, name, search`;
+  if (replaced) return replaced;
+  const [saved] = await tx<SavedView[]>`
+    insert into saved_views (id, workspace_id, account_id, screen, name, search, created_at)
+    select ${id}, ${owner.workspaceId}, ${owner.accountId}, ${owner.screen}, ${name}, ${search}, ${at}::timestamptz
+    where (select count(*) from saved_views where ${owned(tx, owner)}) < ${maxViews}
+    returning id, name, search`;
+  return saved;
+}
+
+/** Index: primary key. @returns whether it was there and theirs */
+export async function deleteSavedView(tx: Queryable, { id, ...owner }: Owner & { id: string }): Promise<boolean> {
+  const rows = await tx`delete from saved_views where id = ${id} and ${owned(tx, owner)} returning 1`;
+  return rows.length === 1;
+}

@@ -1,0 +1,84 @@
+import type { Alert, AlertKind, Condition } from '../../domain/alerts/condition.ts';
+import type { Queryable } from '../database.ts';
+
+export type AlertSettings = { webhookUrl: string | null; emails: string[]; mutedKinds: AlertKind[] };
+
+const columns = (tx: Queryable) => tx`
+  id, workspace_id as "workspaceId", kind, subject, what, todo, opened_at as "openedAt", closed_at as "closedAt"`;
+
+/** Lets one node look, of all that want to at one time: the row is the installation's only one. @returns whether it is this one */
+export async function claimAlertRound(tx: Queryable, { at, before }: { at: Date; before: Date }): Promise<boolean> {
+  const rows = await tx`
+    update installation set alerts_checked_at = ${at}
+    where alerts_checked_at is null or alerts_checked_at <= ${before} or alerts_checked_at > ${at}
+    returning 1`;
+  return rows.length === 1;
+}
+
+/** Notes that it is so now. Index: alerts_open. @returns the alert when it is new */
+export async function openAlert(
+  tx: Queryable,
+  { id, workspaceId, at, ...condition }: Omit<Condition, 'recheck'> & { id: string; workspaceId: string; at: Date },
+): Promise<Alert | undefined> {
+  const [row] = await tx<(Alert & { isNew: boolean })[]>`
+    insert into alerts (id, workspace_id, kind, subject, what, todo, opened_at, seen_at)
+    values (${id}, ${workspaceId}, ${condition.kind}, ${condition.subject}, ${condition.what}, ${condition.todo}, ${at},
+      ${at})
+    on conflict (workspace_id, kind, subject) where closed_at is null
+      do update set seen_at = excluded.seen_at, what = excluded.what, todo = excluded.todo
+    returning ${columns(tx)}, id = ${id} as "isNew"`;
+  const { isNew, ...alert } = row!;
+  return isNew ? alert : undefined;
+}
+
+/** Ends what was not found to be so for a while. Index: alerts_open. @returns what ended */
+export async function closeAlerts(
+  tx: Queryable,
+  { workspaceId, seenBefore, at }: { workspaceId: string; seenBefore: Date; at: Date },
+): Promise<Alert[]> {
+  return tx<Alert[]>`
+    update alerts set closed_at = ${at}
+    where workspace_id = ${workspaceId} and closed_at is null and seen_at < ${seenBefore}
+    returning ${columns(tx)}`;
+}
+
+/** Newest first. Index: alerts_newest. */
+export async function listAlerts(
+  tx: Queryable,
+  { workspaceId, limit }: { workspaceId: string; limit: number },
+): Promise<Alert[]> {
+  return tx<Alert[]>`
+    select ${columns(tx)} from alerts where workspace_id = ${workspaceId}
+    order by opened_at desc, id desc limit ${limit}`;
+}
+
+/** Index: primary key. */
+export async function findAlertSettings(tx: Queryable, workspaceId: string): Promise<AlertSettings | undefined> {
+  const [row] = await tx<AlertSettings[]>`
+    select webhook_url as "webhookUrl", emails, muted_kinds as "mutedKinds"
+    from alert_settings where workspace_id = ${workspaceId}`;
+  return row;
+}
+
+/** Index: primary key. */
+export async function storeAlertSettings(
+  tx: Queryable,
+  { workspaceId, at, ...settings }: AlertSettings & { workspaceId: string; at: Date },
+): Promise<void> {
+  await tx`
+    insert into alert_settings (workspace_id, webhook_url, emails, muted_kinds, updated_at)
+    values (${workspaceId}, ${settings.webhookUrl}, ${settings.emails}::text[], ${settings.mutedKinds}::text[], ${at})
+    on conflict (workspace_id) do update
+      set webhook_url = excluded.webhook_url, emails = excluded.emails, muted_kinds = excluded.muted_kinds,
+        updated_at = excluded.updated_at`;
+}
+
+/** Forgets alerts that ended before. Index: alerts_closed. @returns how many */
+export async function deleteOldAlerts(
+  tx: Queryable,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const rows = await tx`
+    delete from alerts where id in (select id from alerts where closed_at < ${before} order by closed_at limit ${limit})`;
+  return rows.count;
+}

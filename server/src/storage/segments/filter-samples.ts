@@ -1,0 +1,94 @@
+import type { Queryable } from '../database.ts';
+import { isInBuckets } from '../users/in-buckets.ts';
+import { isInAudience } from './segment-filters.ts';
+import type { FilterAudience } from './segment-filters.ts';
+
+type InBuckets = { workspaceId: string; buckets: readonly number[] };
+
+/** How many of the users of these buckets a filter holds for. Reads each of them once: users primary key. */
+export async function countFilterUsersIn(
+  tx: Queryable,
+  { buckets, ...audience }: FilterAudience & { buckets: readonly number[] },
+): Promise<number> {
+  const [row] = await tx<{ users: number }[]>`
+    select count(*) as users from users
+    where ${isInBuckets(tx, { column: tx`users.bucket`, buckets })} and ${isInAudience(tx, audience)}`;
+  return row!.users;
+}
+
+/** The users of these buckets. Index: users primary key, alone. */
+export async function countUsersIn(tx: Queryable, { workspaceId, buckets }: InBuckets): Promise<number> {
+  const [row] = await tx<{ users: number }[]>`
+    select count(*) as users from users
+    where users.workspace_id = ${workspaceId} and ${isInBuckets(tx, { column: tx`users.bucket`, buckets })}`;
+  return row!.users;
+}
+
+/**
+ * Some users a filter holds for, at most `limit`, the first that are met. Ends there; for a filter that holds for nobody it
+ * reads every user of the workspace once. Index: users primary key.
+ */
+export async function listSomeFilterUsers(
+  tx: Queryable,
+  { limit, ...audience }: FilterAudience & { limit: number },
+): Promise<{ id: string; customerId: string }[]> {
+  return tx<{ id: string; customerId: string }[]>`
+    select users.id, users.customer_id as "customerId" from users where ${isInAudience(tx, audience)} limit ${limit}`;
+}
+
+/** A value that users have, and how many of those that were looked at. */
+export type SampledValue = { name: string; type: string; value: string; users: number };
+
+const maxShownCharacters = 100;
+
+/**
+ * The values of the attributes of some users, the newest of each bucket: of each attribute and type the most frequent ones,
+ * at most `perAttribute`. The type of a list is that of its first item. Index: users primary key, a look-up a bucket.
+ */
+export async function sampleAttributeValues(
+  tx: Queryable,
+  { workspaceId, perBucket, perAttribute }: { workspaceId: string; perBucket: number; perAttribute: number },
+): Promise<SampledValue[]> {
+  return tx<SampledValue[]>`
+    with seen as materialized (
+      select attribute.name collate "C" as name, jsonb_typeof(attribute.value) as type, attribute.value
+      from sample_user_attributes(${workspaceId}, ${perBucket}) as sampled (attributes)
+      cross join lateral jsonb_each(sampled.attributes) as attribute (name, value)
+    ), single as materialized (
+      select name, type, value #>> '{}' as value from seen where type in ('string', 'number', 'boolean')
+      union all
+      select seen.name, 'array_' || jsonb_typeof(item.value), item.value #>> '{}'
+      from seen
+      cross join lateral jsonb_array_elements(case when seen.type = 'array' then seen.value else '[]' end) as item (value)
+      where jsonb_typeof(item.value) in ('string', 'number')
+    ), counted as (
+      select name, type, left(value, ${maxShownCharacters}) as value, count(*) as users
+      from single group by 1, 2, 3
+    ), ranked as (
+      select name, type, value, users,
+        row_number() over (partition by name, type order by users desc, value collate "C") as place
+      from counted
+    )
+    select name, type, value, users from ranked where place <= ${perAttribute} order by name, type, place`;
+}
+
+/**
+ * Texts that users have as an attribute and that begin so, distinct and in order, at most `limit`: of the first thousand
+ * entries of the index, however many users have the same one. Index: identifiers primary key.
+ */
+export async function listTextsBeginning(
+  tx: Queryable,
+  wanted: { workspaceId: string; attribute: string; prefix: string; limit: number },
+): Promise<string[]> {
+  const rows = await tx<{ value: string }[]>`
+    select distinct first.value collate "C" as value
+    from (
+      select identifiers.value from identifiers
+      where identifiers.workspace_id = ${wanted.workspaceId} and identifiers.attribute = ${wanted.attribute}
+        and identifiers.value >= ${wanted.prefix} and identifiers.value < ${`${wanted.prefix}\u{10FFFF}`}
+        and identifiers.type = 'string'
+      order by identifiers.value limit 1000
+    ) as first
+    order by value limit ${wanted.limit}`;
+  return rows.map(({ value }) => value);
+}

@@ -1,0 +1,259 @@
+import { cp, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openBackup } from '../../src/app/backup/backup-files.ts';
+import { makeBackup } from '../../src/app/backup/make-backup.ts';
+import { restoreBackup } from '../../src/app/backup/restore-backup.ts';
+import { verifyBackup } from '../../src/app/backup/verify-backup.ts';
+import { writeManifest } from '../../src/domain/backup/backup-manifest.ts';
+import { leftOutTables } from '../../src/domain/backup/left-out-tables.ts';
+import { checkMasterKey } from '../../src/start/check-master-key.ts';
+import { listStoredTables, readBackupFacts } from '../../src/storage/backup/backup-tables.ts';
+import { inTransaction } from '../../src/storage/database.ts';
+import type { Database } from '../../src/storage/database.ts';
+import { makeDay } from '../../src/storage/retention/day-partitions.ts';
+import { dumpSchema } from '../dump-schema.ts';
+import { migrateUntil } from '../migrate-until.ts';
+import { createTestDatabase } from '../test-database.ts';
+import type { TestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
+import { createEmptyDatabase } from './empty-database.ts';
+import type { EmptyDatabase } from './empty-database.ts';
+
+const at = new Date('2026-03-01T12:00:00Z');
+const carillonVersion = '1.2.3';
+const keys = { masterKey: Buffer.alloc(32, 1), nextMasterKey: undefined };
+
+let source: TestDatabase;
+let parent: string;
+let whole: string;
+beforeAll(async () => {
+  source = await createTestDatabase();
+  parent = await mkdtemp(join(tmpdir(), 'carillon-backup-'));
+  whole = join(parent, 'whole');
+  await checkMasterKey(source.database, { ...keys, at });
+  await fill(source.database);
+  await makeBackup(source.application.acrossWorkspaces(), { folder: whole, carillonVersion });
+});
+afterAll(async () => {
+  await source.drop();
+  await rm(parent, { recursive: true, force: true });
+});
+
+let target: EmptyDatabase | undefined;
+let restored: EmptyDatabase;
+afterEach(async () => {
+  await target?.drop();
+  target = undefined;
+});
+
+/** Rows with every kind of trouble: lines and tabs in texts, nulls, bytes, arrays, days of a partitioned table, numbers. */
+async function fill(database: Database): Promise<void> {
+  const workspaceId = await insertTestWorkspace(database, at);
+  await database`update workspaces set name = ${'two\nlines\tand \\ a \\N, \u{1f514}'} where id = ${workspaceId}`;
+  for (const day of ['2026-02-28', '2026-03-01']) await makeDay(database, { table: 'events', day });
+  await database`
+    insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+    select ${workspaceId}, number % 256, 'user' || number, 'customer ' || number, jsonb_build_object('n', number, 'x', E'\\\\ "'), ${at}, ${at}
+    from generate_series(1, 2000) as number`;
+  await database`
+    insert into campaigns (id, workspace_id, name, source, delivery_type, audience, platforms, content, timing, tags, status,
+      created_by, created_at, updated_at)
+    values ('campaign', ${workspaceId}, 'Spring', 'CONSOLE', 'ONE_TIME', 'ALL_USERS', '{ANDROID,IOS}', '{}', '{}', '{"a,b","c \\\\ d"}',
+      'DRAFT', 'somebody', ${at}, ${at})`;
+  await database`
+    insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
+    select 'run' || number, ${workspaceId}, 'campaign', 1, 'QUEUED', '2026-03-01', ${at}, ${at} from generate_series(1, 7) as number`;
+}
+
+/** Of each table that is backed up: how many rows, and a digest of all of them. */
+async function digestRows(database: Database): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {};
+  for (const { name, columns } of await listStoredTables(database)) {
+    if (Object.hasOwn(leftOutTables, name)) continue;
+    const [row] = await database<{ text: string }[]>`
+      select count(*) || ' ' || coalesce(md5(string_agg(line, E'\n' order by line collate "C")), '') as text
+      from (select (${database(name)}.*)::text as line from ${database(name)}) as lines`;
+    digests[name] = `${columns.length} ${row!.text}`;
+  }
+  return digests;
+}
+
+const restore = async (folder: string, into: EmptyDatabase) =>
+  restoreBackup(into.owner, { folder, manifest: await openBackup(folder), campaigns: 'hold' });
+
+async function countTables({ database }: EmptyDatabase): Promise<number> {
+  return (await readBackupFacts(database)).tables;
+}
+
+describe('a restored database', () => {
+  beforeAll(async () => {
+    restored = await createEmptyDatabase();
+    await restore(whole, restored);
+  });
+  afterAll(() => restored.drop());
+
+  test('has the same schema, the same rows, and goes on with the same numbers', async () => {
+    expect(await dumpSchema(restored.database)).toBe(await dumpSchema(source.database));
+    const rows = await digestRows(restored.database);
+    expect(rows).toEqual(await digestRows(source.database));
+    expect(rows.users).toMatch(/ 2000 /);
+    const [next] = await restored.database<{ number: number }[]>`
+      insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
+      select 'next', workspace_id, campaign_id, 1, 'QUEUED', day, send_until, created_at from runs limit 1
+      returning number`;
+    expect(next!.number).toBe(8);
+  });
+
+  test('has the policies and foreign keys that it had, and its days are days of their tables', async () => {
+    const readWalls = (database: Database) => database`
+      select relname, relrowsecurity, relforcerowsecurity,
+        array(select polname::text from pg_policy where polrelid = pg_class.oid and polname <> 'across_workspaces' order by 1) as policies,
+        array(select conname::text from pg_constraint where conrelid = pg_class.oid and contype = 'f' and convalidated order by 1) as keys,
+        pg_get_expr(relpartbound, oid) as bound
+      from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by relname`;
+    expect(await readWalls(restored.database)).toEqual(await readWalls(source.database));
+  });
+
+  test('holds no token, session or link that may have been ended since', async () => {
+    const stored = (await openBackup(whole)).tables.map(({ name }) => name);
+    expect(stored).not.toContain('access_tokens');
+    expect(stored).toContain('api_keys');
+    const all = (await listStoredTables(source.database)).map(({ name }) => name);
+    expect(Object.keys(leftOutTables).filter((name) => !all.includes(name))).toEqual([]);
+    expect(all.filter((name) => !stored.includes(name)).sort()).toEqual(Object.keys(leftOutTables).sort());
+  });
+});
+
+describe.skipIf(process.env.FULL !== '1')('a backup of an older version (FULL=1)', () => {
+  test('is brought to this version’s schema while it is restored', async () => {
+    const old = await createEmptyDatabase();
+    target = await createEmptyDatabase();
+    const folder = join(parent, 'old');
+    try {
+      await migrateUntil(old.database, { last: '000069_campaign_templates.sql', at });
+      await checkMasterKey(old.database, { ...keys, at });
+      await makeBackup(old.database, { folder, carillonVersion });
+    } finally {
+      await old.drop();
+    }
+    const { migrations } = await restore(folder, target);
+    expect(migrations[0]).toBe('000070_metrics_and_alerts.sql');
+    expect(await dumpSchema(target.database)).toBe(await dumpSchema(source.database));
+  });
+});
+
+describe('what is refused', () => {
+  let blank: EmptyDatabase;
+  beforeAll(async () => {
+    blank = await createEmptyDatabase();
+  });
+  afterAll(() => blank.drop());
+
+  /** A copy of the whole backup in which something is wrong. */
+  async function spoil(name: string, change: (folder: string) => Promise<void>): Promise<string> {
+    const folder = join(parent, name);
+    await cp(whole, folder, { recursive: true });
+    await change(folder);
+    return folder;
+  }
+  const users = 'tables/users.copy.gz';
+
+  test.each([
+    [
+      'a file that was cut',
+      (folder: string) => truncate(join(folder, users), 100),
+      /users\.copy\.gz is torn: 100 bytes/,
+    ],
+    ['a file that is missing', (folder: string) => rm(join(folder, users)), /users\.copy\.gz is missing/],
+    [
+      'a file of the same length in which one bit is another',
+      async (folder: string) => {
+        const bytes = await readFile(join(folder, users));
+        bytes[bytes.length >> 1]! ^= 1;
+        await writeFile(join(folder, users), bytes);
+      },
+      /users\.copy\.gz is (?:torn|not the file that was written)/,
+    ],
+    [
+      'a manifest that was edited',
+      async (folder: string) => {
+        const path = join(folder, 'backup.json');
+        await writeFile(path, (await readFile(path, 'utf8')).replace('"rows": 2000', '"rows": 1999'));
+      },
+      /backup\.json was changed, or is torn/,
+    ],
+    ['a folder without a manifest', (folder: string) => rm(join(folder, 'backup.json')), /holds no whole backup/],
+  ])('%s is refused by its name, and nothing is restored', async (name, change, message) => {
+    const folder = await spoil(name, change);
+    await expect(verifyBackup(folder)).rejects.toThrow(message);
+    await expect(restore(folder, blank)).rejects.toThrow(message);
+    expect(await countTables(blank)).toBe(0);
+  });
+
+  test('what has the right digest and other rows than were written is refused when it has been read', async () => {
+    const folder = await spoil('other rows', async (spoiled) => {
+      const manifest = await openBackup(spoiled);
+      manifest.tables.find(({ name }) => name === 'users')!.rows = 1_999;
+      await writeFile(join(spoiled, 'backup.json'), writeManifest(manifest));
+    });
+    await expect(restore(folder, blank)).rejects.toThrow(/users\.copy\.gz has other rows than were written/);
+    expect(await countTables(blank)).toBe(0);
+  });
+
+  test('a database that holds something is not restored into', async () => {
+    target = await createEmptyDatabase();
+    await target.owner`create table mine (id integer)`;
+    await expect(restore(whole, target)).rejects.toThrow(/not empty/);
+    expect(await countTables(target)).toBe(1);
+  });
+
+  test('a backup of a newer version is refused before anything is made', async () => {
+    const folder = await spoil('newer', async (spoiled) => {
+      const manifest = await openBackup(spoiled);
+      manifest.migrations.push({ name: '999999_later.sql', digest: 'x' });
+      await writeFile(join(spoiled, 'backup.json'), writeManifest(manifest));
+    });
+    await expect(restore(folder, blank)).rejects.toMatchObject({ name: 'SchemaTooNewError' });
+    expect(await countTables(blank)).toBe(0);
+  });
+
+  test('a folder that is there is not written into', async () => {
+    await expect(makeBackup(source.database, { folder: whole, carillonVersion })).rejects.toThrow(/is there already/);
+    await verifyBackup(whole);
+  });
+});
+
+test('a backup is of one instant, whatever is committed while it is made', async () => {
+  const { application } = source;
+  const across = application.acrossWorkspaces();
+  const folder = join(parent, 'one instant');
+  let isDone = false;
+  // Two tables far apart in the alphabet get their rows in one transaction.
+  const writing = (async () => {
+    for (let number = 0; !isDone; number += 1)
+      await inTransaction(across, async (tx) => {
+        const [workspace] = await tx<{ id: string }[]>`select id from workspaces limit 1`;
+        await tx`insert into business_events (id, workspace_id, name, attributes, created_by, created_at)
+          values (${`event${number}`}, ${workspace!.id}, ${`event ${number}`}, '[]', 'somebody', ${at})`;
+        await tx`insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
+          values (${workspace!.id}, 1, ${`late${number}`}, ${`late ${number}`}, '{}', ${at}, ${at})`;
+      });
+  })();
+  const manifest = await makeBackup(across, { folder, carillonVersion });
+  isDone = true;
+  await writing;
+  const rowsOf = (table: string): number => manifest.tables.find(({ name }) => name === table)!.rows;
+  expect(rowsOf('users') - 2_000).toBe(rowsOf('business_events'));
+});
+
+test('a backup that is broken off leaves nothing', async () => {
+  const folder = join(parent, 'broken off');
+  const stop = new AbortController();
+  stop.abort(new Error('the node stops'));
+  await expect(makeBackup(source.database, { folder, carillonVersion, signal: stop.signal })).rejects.toThrow(
+    'the node stops',
+  );
+  expect((await readdir(parent)).filter((name) => name.startsWith('broken off'))).toEqual([]);
+});

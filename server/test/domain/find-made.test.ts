@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { findMade } from '../../src/domain/api-log/find-made.ts';
+
+const id = 'a'.repeat(24);
+const call = { method: 'POST', path: '/', status: 200, requestBody: null, responseBody: null };
+
+test.each([
+  [{ route: '/v2.1/transaction/sendpush', responseBody: `{"status":"Success","cid":"${id}"}` }, [['campaign', id]]],
+  [{ route: '/v2.1/transaction/sendpush', responseBody: '{"status":"Fail","cid":""}' }, []],
+  [{ route: '/v5/campaigns', responseBody: `{"data":{"id":"${id}"}}` }, [['campaign', id]]],
+  [{ route: '/v1/campaigns', responseBody: `{"campaign_id":"${id}"}` }, [['campaign', id]]],
+  [{ route: '/v5/campaigns/:id', path: `/v5/campaigns/${id}` }, [['campaign', id]]],
+  [{ route: '/v2/custom-segments/file-segment', responseBody: `{"cs_id":"${id}"}` }, [['segment', id]]],
+  [{ route: '/v3/custom-segments', responseBody: `{"data":{"id":"${id}"}}` }, [['segment', id]]],
+  [{ route: '/v1/customer/:id', requestBody: '{"customer_id":"ada"}' }, [['user', 'ada']]],
+  [{ route: '/v1/customer/:id', requestBody: '{"customer_id":"ada"}', status: 400 }, []],
+  // The beginning of a body.
+  [{ route: '/v1/customer/:id', requestBody: '{"customer_id":"ada","attributes":{"a' }, []],
+])('%j leads to %j', (more, made) => {
+  expect(findMade({ ...call, ...more }).map(({ kind, id }) => [kind, id])).toEqual(made);
+});

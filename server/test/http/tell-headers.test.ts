@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { tellHeaders } from '../../src/http/tell-headers.ts';
+
+test('headers that say how a call was made are told, those that prove its caller only by their scheme, no others', () => {
+  const request = {
+    'content-type': 'application/json',
+    authorization: 'Basic d29ya3NwYWNlOnNlY3JldA==',
+    'x-svc-appkey': 'W1',
+    'x-acme-query-type': 'user',
+    'x-svc-pushapi-signature': 'a1b2',
+    'svc-dbname': 'shop',
+    cookie: 'carillon_session=secret',
+    'x-forwarded-for': '198.51.100.7',
+    'user-agent': 'x'.repeat(300),
+  };
+  const response = {
+    'content-type': 'application/json',
+    'retry-after': 3,
+    'set-cookie': 'a=b',
+    'x-ratelimit-limit': '9',
+  };
+  expect(JSON.parse(tellHeaders({ request, response }))).toEqual({
+    request: {
+      'content-type': 'application/json',
+      authorization: 'Basic [redacted]',
+      'x-svc-appkey': 'W1',
+      'x-acme-query-type': 'user',
+      'x-svc-pushapi-signature': '[redacted]',
+      'svc-dbname': 'shop',
+      'user-agent': 'x'.repeat(200),
+    },
+    response: { 'content-type': 'application/json', 'retry-after': '3', 'x-ratelimit-limit': '9' },
+  });
+});
+
+test.each([
+  ['Bearer cat_secret', 'Bearer [redacted]'],
+  ['bearer cat_secret', 'bearer [redacted]'],
+  ['cat_secret', '[redacted]'],
+  ['cat_secret more', '[redacted]'],
+])('of %s no more is told than %s', (authorization, told) => {
+  expect(JSON.parse(tellHeaders({ request: { authorization }, response: {} })).request).toEqual({
+    authorization: told,
+  });
+});

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+
+/** What one process of tests is to do: a file of JSON, named by `MUTATION_ASSIGNMENT`. */
+export type Assignment = {
+  /** The test files. */
+  files: string[];
+  /** Where lines about what happened are added. */
+  findings: string;
+  /** Mutants that need not be tried any more. */
+  decided: string[];
+  /** The one mutant that is in force from the start; every mutant that a test runs into is tried without it. */
+  mutant?: string;
+  /** A superuser's connection string to the server with the template; empty for tests without a database. */
+  database: string;
+};
+
+/** A line of the findings. */
+export type Finding =
+  | { kind: 'test'; id: string; name: string; ms: number; failure?: string }
+  | { kind: 'covered'; id: string; mutants: Record<string, number> }
+  | { kind: 'trying'; id: string; mutant: string }
+  | { kind: 'killed'; id: string; mutant: string; failure: string }
+  | { kind: 'unrepeatable'; id: string; failure: string }
+  | { kind: 'untried'; id: string; count: number }
+  | { kind: 'spoiled'; id: string; failure: string }
+  | { kind: 'file'; path: string; loaded: Record<string, number> };
+
+export function readAssignment(): Assignment {
+  return JSON.parse(readFileSync(process.env.MUTATION_ASSIGNMENT!, 'utf8')) as Assignment;
+}

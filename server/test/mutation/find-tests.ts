@@ -1,0 +1,80 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..', '..', '..');
+
+/**
+ * Tests that need a database take a hundred times as long as others, so those are chosen by hand: the ones that hold the rules of a folder.
+ */
+const chosenWithDatabase: Record<string, string[]> = {
+  'server/src/engine/fan-out': ['server/test/engine/fan-out/*.test.ts'],
+  'server/src/engine/scheduler': ['server/test/engine/scheduler/*.test.ts'],
+  'server/src/engine/segment-fill': [
+    'server/test/engine/segment-fill/*.test.ts',
+    'server/test/segments/file-segment.test.ts',
+  ],
+  'server/src/engine/governor': ['server/test/engine/governor/*.test.ts'],
+};
+
+/** They try every zone, thousands of days or of draws: last, when others have found most. */
+const long = [
+  ...[/schedule-zones/, /calendar-rule/, /domain\/timing/, /deploy\/prometheus/],
+  ...[/learned-shares/, /interaction-token/, /shapes-and-readers/],
+];
+
+/** Tests that read pages and other files, or look for programs of the machine: what they hold is no code. */
+const left = [/\/http2\/(?:differential|hostile|tls|tunnel)/, /nghttpd/, /node-apn/, /docs-routes/, /close-server/];
+
+/** They run into rules of `domain` by the way, thousands of them, and seldom hold one that no other test does. */
+const wide = /test\/(?:engine\/(?!delivery\/(?:provider-overrides|content-options|token-forms))|receivers\/|http\/)/;
+
+/** The test files that are tried on mutants of `sources`, each with the sources that it reaches. */
+export function findTests(sources: string[]): { tests: Record<string, string[]>; needsDatabase: boolean } {
+  const mutated = new Set(sources);
+  const chosen = new Set(
+    Object.entries(chosenWithDatabase)
+      .filter(([folder]) => sources.some((source) => source.startsWith(`${folder}/`)))
+      .flatMap(([, patterns]) => globSync(patterns, { cwd: root })),
+  );
+  const isEngine = sources.some((source) => source.startsWith('server/src/engine/'));
+  const tests: Record<string, string[]> = {};
+  for (const file of globSync('server/test/**/*.test.ts', { cwd: root }).sort(byDuration)) {
+    if (left.some((pattern) => pattern.test(file)) || (!isEngine && wide.test(file))) continue;
+    const reached = reach(join(root, file));
+    const isOfDatabase = [...reached].some((path) => /src\/(?:storage\/postgres|start|testing)\//.test(path));
+    const own = [...reached].map((path) => relative(root, path)).filter((path) => mutated.has(path));
+    if (own.length > 0 && (!isOfDatabase || chosen.has(file))) tests[file] = own;
+  }
+  return { tests, needsDatabase: chosen.size > 0 };
+}
+
+function byDuration(one: string, other: string): number {
+  const rank = (file: string): number => (long.some((pattern) => pattern.test(file)) ? 1 : 0);
+  return rank(one) - rank(other) || (one < other ? -1 : 1);
+}
+
+const known = new Map<string, string[]>();
+
+function reach(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const next of importsOf(file)) reach(next, seen);
+  return seen;
+}
+
+/** What is there when the file has been loaded: types leave nothing. */
+function importsOf(file: string): string[] {
+  let found = known.get(file);
+  if (found === undefined) {
+    const text = /\.[jt]s$/.test(file) ? readFileSync(file, 'utf8') : '';
+    found = [
+      ...text.matchAll(
+        /^(?:import|export)\b(?!\s+type\b)[^;]*?from\s+'(\.[^']+)'|^import '(\.[^']+)'|import\('(\.[^']+)'\)/gm,
+      ),
+    ]
+      .map((match) => resolve(dirname(file), (match[1] ?? match[2] ?? match[3])!))
+      .filter((path) => existsSync(path));
+    known.set(file, found);
+  }
+  return found;
+}

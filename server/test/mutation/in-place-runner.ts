@@ -1,0 +1,166 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { Assignment, Finding } from './assignment.ts';
+import type { FirstRunResult, MutantRun, MutantRunResult, TestResult } from './stryker-shapes.ts';
+
+/** What `run.ts` tells its processes, as JSON in `MUTATION_PLAN`. */
+export type MutationPlan = {
+  /** Test files, each with the source files that it reaches. */
+  tests: Record<string, string[]>;
+  database: string;
+  processes: number;
+  /** Where the first run writes what a reader of the score must know. */
+  remarks: string;
+};
+
+/** Of one mutant, longer than a test takes on a busy machine; and of what comes before, loading and tests without one. */
+const maxStillSeconds = { trying: 15, otherwise: 90 };
+const folder = '.mutation';
+const tableFile = join(folder, 'table.json');
+
+type Table = { killed: Record<string, { by: string; failure: string }>; timedOut: string[] };
+
+/**
+ * Stryker's runner of tests. Its first run tries the mutants already (see try-mutants.ts); when Stryker asks for one of them, the
+ * result is known. A mutant of what runs while a file is loaded gets a process of its own, with the test files that reach it.
+ */
+class InPlaceRunner {
+  static readonly inject = [] as const;
+  #plan = JSON.parse(process.env.MUTATION_PLAN!) as MutationPlan;
+  #table: Table | undefined;
+
+  capabilities(): { reloadEnvironment: boolean } {
+    return { reloadEnvironment: true };
+  }
+
+  async dryRun(): Promise<FirstRunResult> {
+    mkdirSync(folder, { recursive: true });
+    const table: Table = { killed: {}, timedOut: [] };
+    const tests = new Map<string, TestResult>();
+    const coverage = { static: {} as Record<string, number>, perTest: {} as Record<string, Record<string, number>> };
+    const waiting = Object.keys(this.#plan.tests);
+    const said: string[] = [];
+    const work = async (name: string): Promise<void> => {
+      for (let taken = waiting.splice(0, 4); taken.length > 0; taken = waiting.splice(0, 4)) {
+        const left = new Set(taken);
+        while (left.size > 0) {
+          const { findings, stalledAt } = await runTests(name, {
+            files: [...left],
+            decided: [...Object.keys(table.killed), ...table.timedOut],
+            database: this.#plan.database,
+          });
+          const before = left.size;
+          for (const finding of findings) {
+            if (finding.kind === 'test') tests.set(finding.id, testResult(finding));
+            if (finding.kind === 'covered') coverage.perTest[finding.id] = finding.mutants;
+            if (finding.kind === 'killed')
+              table.killed[finding.mutant] ??= { by: finding.id, failure: finding.failure };
+            if (finding.kind === 'unrepeatable' || finding.kind === 'spoiled')
+              said.push(`${finding.kind}: ${finding.id}: ${finding.failure}`);
+            if (finding.kind === 'untried') said.push(`no time left: ${finding.id}: for ${finding.count} mutants`);
+            if (finding.kind === 'file') {
+              left.delete(finding.path);
+              Object.assign(coverage.static, finding.loaded);
+            }
+          }
+          if (stalledAt !== undefined) table.timedOut.push(stalledAt);
+          if (left.size === before && stalledAt === undefined) {
+            said.push(`ended early: ${[...left].join(' ')}`);
+            break;
+          }
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: this.#plan.processes }, (_, index) => work(`first-${index}`)));
+    writeFileSync(this.#plan.remarks, said.join('\n'));
+    writeFileSync(tableFile, JSON.stringify(table));
+    return { status: 'complete', tests: [...tests.values()], mutantCoverage: coverage };
+  }
+
+  async mutantRun({
+    activeMutant,
+    mutantActivation,
+    testFilter,
+    sandboxFileName,
+  }: MutantRun): Promise<MutantRunResult> {
+    this.#table ??= JSON.parse(readFileSync(tableFile, 'utf8')) as Table;
+    const { id } = activeMutant;
+    const nrOfTests = testFilter?.length ?? 0;
+    const killed = this.#table.killed[id];
+    if (killed !== undefined)
+      return { status: 'killed', killedBy: [killed.by], failureMessage: killed.failure, nrOfTests };
+    if (this.#table.timedOut.includes(id)) return { status: 'timeout' };
+    if (mutantActivation === 'runtime') return { status: 'survived', nrOfTests };
+    const source = relative(process.cwd(), sandboxFileName);
+    const files = Object.entries(this.#plan.tests)
+      .filter(([, reached]) => reached.includes(source))
+      .sort(([, some], [, others]) => some.length - others.length)
+      .map(([file]) => file);
+    if (files.length === 0) return { status: 'survived', nrOfTests: 0 };
+    const { findings, stalledAt, code } = await runTests(`mutant-${process.pid}`, {
+      files,
+      decided: [],
+      mutant: id,
+      database: this.#plan.database,
+    });
+    if (stalledAt !== undefined) return { status: 'timeout' };
+    const failed = findings.find((finding) => finding.kind === 'test' && finding.failure !== undefined);
+    if (failed?.kind === 'test')
+      return { status: 'killed', killedBy: [failed.id], failureMessage: failed.failure!, nrOfTests };
+    // A file that cannot be loaded fails without a test.
+    if (code !== 0) return { status: 'killed', killedBy: ['loading'], failureMessage: 'cannot be loaded', nrOfTests };
+    return { status: 'survived', nrOfTests: findings.length };
+  }
+}
+
+function testResult({ id, name, ms, failure }: Extract<Finding, { kind: 'test' }>): TestResult {
+  const shared = { id, name, timeSpentMs: ms, fileName: resolve(id.slice(0, id.indexOf('#'))) };
+  return failure === undefined ? { ...shared, status: 0 } : { ...shared, status: 1, failureMessage: failure };
+}
+
+/** Runs test files in a process of their own, which is ended when nothing happens in it any more. */
+async function runTests(
+  name: string,
+  assignment: Omit<Assignment, 'findings'>,
+): Promise<{ findings: Finding[]; stalledAt: string | undefined; code: number | null }> {
+  const findings = resolve(folder, `${name}.jsonl`);
+  const file = resolve(folder, `${name}.json`);
+  writeFileSync(findings, '');
+  writeFileSync(file, JSON.stringify({ ...assignment, findings }));
+  const env = { ...process.env, MUTATION_ASSIGNMENT: file };
+  const child = spawn(
+    process.execPath,
+    [
+      ...['--disable-warning=ExperimentalWarning', resolve('node_modules/vitest/vitest.mjs'), 'run'],
+      ...['--configLoader', 'native', '--config', 'server/test/mutation/vitest-mutation.ts'],
+    ],
+    {
+      env: assignment.mutant === undefined ? env : { ...env, __STRYKER_ACTIVE_MUTANT__: assignment.mutant },
+      stdio: process.env.MUTATION_SHOW ? 'inherit' : 'ignore',
+    },
+  );
+  let isStalled = false;
+  const watch = setInterval(() => {
+    const stillSeconds = (Date.now() - statSync(findings).mtimeMs) / 1_000;
+    if (stillSeconds < maxStillSeconds.trying) return;
+    const isTrying =
+      assignment.mutant === undefined &&
+      readFileSync(findings, 'utf8').trimEnd().split('\n').at(-1)!.includes('"trying"');
+    if (stillSeconds < maxStillSeconds[isTrying ? 'trying' : 'otherwise']) return;
+    isStalled = true;
+    child.kill('SIGKILL');
+  }, 1_000);
+  const code = await new Promise<number | null>((done) => child.once('close', done));
+  clearInterval(watch);
+  const lines = readFileSync(findings, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  const found = lines.map((line) => JSON.parse(line) as Finding);
+  const last = found.at(-1);
+  const stalledAt = isStalled ? (assignment.mutant ?? (last?.kind === 'trying' ? last.mutant : undefined)) : undefined;
+  return { findings: found, stalledAt, code };
+}
+
+/** The name under which Stryker looks for what a module brings. */
+export const strykerPlugins = [{ kind: 'TestRunner', name: 'in-place', injectableClass: InPlaceRunner }];

@@ -1,0 +1,69 @@
+/**
+ * Mutation testing: Stryker changes the code in thousands of small ways, and for each the tests should fail. Prints the share that
+ * they found ("score") per folder and file, and every change that none found.
+ *
+ * Usage: npm run test:mutation -- [server/src/domain/timing …] [--processes 2] [--loading] [--record]
+ *
+ * Without a path all of `server/src/domain`. `--loading` also tries changes of what runs while a file is loaded (tables, constants),
+ * each in a process of its own, seconds each. `--record` writes docs/reports/mutation.txt.
+ */
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { installTools } from '../../../client/test/install-tools.ts';
+import { startTestServer } from '../global-setup.ts';
+import { startReport } from '../nodes/record-report.ts';
+import { findTests } from './find-tests.ts';
+import type { MutationPlan } from './in-place-runner.ts';
+import { sayMutants } from './say-mutants.ts';
+import type { MutantResult } from './stryker-shapes.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    processes: { type: 'string', default: '2' },
+    loading: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+const paths = positionals.length > 0 ? positionals : ['server/src/domain'];
+const sources = paths.flatMap((path) => (statSync(path).isFile() ? [path] : globSync(join(path, '**', '*.ts'))));
+const { tests, needsDatabase } = findTests(sources);
+const server = needsDatabase ? await startTestServer() : undefined;
+const root = join(import.meta.dirname, '..', '..', '..');
+const remarks = join(root, 'node_modules', '.cache', 'mutation-remarks.txt');
+const plan: MutationPlan = { tests, database: server?.url ?? '', processes: Number(values.processes), remarks };
+process.env.MUTATION_PLAN = JSON.stringify(plan);
+
+const words = process.argv.slice(2).join(' ');
+const report = startReport({ command: `npm run test:mutation${words === '' ? '' : ` -- ${words}`}` });
+try {
+  const tools = await installTools(join(import.meta.dirname, 'tools'));
+  const { Stryker } = (await import(
+    pathToFileURL(join(tools, '@stryker-mutator', 'core', 'dist', 'src', 'index.js')).href
+  )) as {
+    Stryker: new (options: Record<string, unknown>) => { runMutationTest(): Promise<MutantResult[]> };
+  };
+  const results = await new Stryker({
+    mutate: sources,
+    testRunner: 'in-place',
+    plugins: [join(import.meta.dirname, 'in-place-runner.ts')],
+    coverageAnalysis: 'perTest',
+    ignoreStatic: !values.loading,
+    concurrency: plan.processes,
+    reporters: ['progress-append-only'],
+    tempDirName: '.stryker-tmp',
+    ignorePatterns: ['/console', '/bench', '/client-python', '/data', '/.git', '/.ci', '/docs/dist', 'dist'],
+    // The runner has limits of its own.
+    timeoutMS: 600_000,
+    dryRunTimeoutMinutes: 240,
+  }).runMutationTest();
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(results));
+  sayMutants(results, { say: report.say, testFiles: Object.keys(tests).length });
+  if (existsSync(remarks)) report.say(`\nRemarks of the runner\n${readFileSync(remarks, 'utf8')}`);
+} finally {
+  await server?.stop();
+}
+if (values.record) process.stdout.write(`\nwritten to ${await report.write('mutation.txt')}\n`);

@@ -1,0 +1,178 @@
+import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { TestRunner } from 'vitest';
+import { readAssignment } from './assignment.ts';
+import type { Finding } from './assignment.ts';
+
+/** What the code that Stryker changed reads and writes. */
+type Switches = {
+  activeMutant?: string | undefined;
+  currentTestId?: string | undefined;
+  mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> };
+  hitCount?: number | undefined;
+  hitLimit?: number | undefined;
+};
+type Task = Parameters<TestRunner['onAfterRetryTask']>[0];
+type Suite = Parameters<TestRunner['onAfterRunSuite']>[0];
+
+/** How often a mutant may run for once that the code ran without it, before it counts as an endless loop. */
+const loopFactor = 20;
+/** What a test that takes seconds is given for all its mutants; those that it has not tried by then are noted. */
+const maxTestMs = 15_000;
+/** A mutant that so many tests of a few files came through unharmed is left; that can only lower the score. */
+const maxTries = 40;
+const tries = new Map<string, number>();
+
+const assignment = readAssignment();
+const decided = new Set(assignment.decided);
+const global = globalThis as unknown as { __stryker__?: Switches };
+const switches: Switches = (global.__stryker__ ??= {});
+if (assignment.mutant !== undefined) switches.activeMutant = assignment.mutant;
+
+function note(finding: Finding): void {
+  appendFileSync(assignment.findings, `${JSON.stringify(finding)}\n`);
+}
+
+type Progress = {
+  id: string;
+  stage: 'first' | 'again' | 'mutants' | 'last';
+  hits: Record<string, number>;
+  waiting: string[];
+  mutant?: string | undefined;
+  killed: Finding[];
+  beganAt: number;
+};
+
+/**
+ * Tries every mutant that a test runs into at once, in the process that has loaded everything: the test is repeated, with its hooks,
+ * once for each mutant that no test has killed. A process for each would take a second; this takes what the test takes.
+ */
+class TryMutants extends TestRunner {
+  #progress: Progress | undefined;
+
+  override async onBeforeRunTask(test: Task): Promise<void> {
+    await super.onBeforeRunTask(test);
+    if (assignment.mutant === undefined) test.retry = Number.MAX_SAFE_INTEGER;
+  }
+
+  override onBeforeTryTask(test: Task, options: { retry: number; repeats: number }): void {
+    if (assignment.mutant === undefined) this.#prepare(test);
+    super.onBeforeTryTask(test, options);
+  }
+
+  #prepare(test: Task): void {
+    const id = `${relative(process.cwd(), test.file.filepath)}#${fullName(test)}`;
+    if (this.#progress?.id !== id) {
+      this.#progress = { id, stage: 'first', hits: {}, waiting: [], killed: [], beganAt: performance.now() };
+    }
+    const progress = this.#progress;
+    switches.activeMutant = progress.mutant;
+    switches.currentTestId = progress.stage === 'first' ? id : 'repeated';
+    switches.hitCount = progress.mutant === undefined ? undefined : 0;
+    switches.hitLimit =
+      progress.mutant === undefined ? undefined : Math.max(1_000, progress.hits[progress.mutant]! * loopFactor);
+    if (progress.mutant === undefined) return;
+    tries.set(progress.mutant, (tries.get(progress.mutant) ?? 0) + 1);
+    note({ kind: 'trying', id, mutant: progress.mutant });
+  }
+
+  override async onAfterRetryTask(test: Task, options: { retry: number; repeats: number }): Promise<void> {
+    await super.onAfterRetryTask(test, options);
+    if (assignment.mutant !== undefined) return this.#noteResult(test);
+    const failure = failureOf(test);
+    const progress = this.#progress!;
+    switches.activeMutant = undefined;
+    switches.currentTestId = undefined;
+    delete switches.mutantCoverage?.perTest.repeated;
+    if (test.result!.state === 'skip') return;
+    if (this.#isOver(progress, { failure, test })) return;
+    test.result!.state = 'fail';
+    test.result!.attempts = [];
+    test.result!.errors = [{ name: 'Error', message: 'once more' }];
+  }
+
+  /** Notes what a try showed, and chooses the next one. */
+  #isOver(progress: Progress, { failure, test }: { failure: string | undefined; test: Task }): boolean {
+    const { id } = progress;
+    switch (progress.stage) {
+      case 'first': {
+        const ms = Date.now() - (test.result!.startTime ?? Date.now());
+        progress.hits = switches.mutantCoverage?.perTest[id] ?? {};
+        note({ kind: 'test', id, name: fullName(test), ms, ...(failure === undefined ? {} : { failure }) });
+        note({ kind: 'covered', id, mutants: progress.hits });
+        progress.waiting = Object.keys(progress.hits).filter(
+          (mutant) => !decided.has(mutant) && (tries.get(mutant) ?? 0) < maxTries,
+        );
+        if (failure !== undefined || progress.waiting.length === 0) return true;
+        progress.stage = 'again';
+        return false;
+      }
+      case 'again':
+        if (failure !== undefined) {
+          note({ kind: 'unrepeatable', id, failure });
+          passAnyway(test);
+          return true;
+        }
+        progress.stage = 'mutants';
+        progress.mutant = progress.waiting.pop();
+        return false;
+      case 'mutants':
+        if (failure !== undefined) progress.killed.push({ kind: 'killed', id, mutant: progress.mutant!, failure });
+        if (performance.now() - progress.beganAt > maxTestMs && progress.waiting.length > 0) {
+          note({ kind: 'untried', id, count: progress.waiting.length });
+          progress.waiting = [];
+        }
+        progress.mutant = progress.waiting.pop();
+        if (progress.mutant === undefined) progress.stage = 'last';
+        return false;
+      case 'last':
+        passAnyway(test);
+        // A mutant left something behind: what came after it proves nothing.
+        if (failure !== undefined) note({ kind: 'spoiled', id, failure });
+        else
+          for (const finding of progress.killed) {
+            note(finding);
+            if (finding.kind === 'killed') decided.add(finding.mutant);
+          }
+        return true;
+    }
+  }
+
+  #noteResult(test: Task): void {
+    const failure = failureOf(test);
+    note({
+      kind: 'test',
+      id: `${relative(process.cwd(), test.file.filepath)}#${fullName(test)}`,
+      name: fullName(test),
+      ms: 0,
+      ...(failure === undefined ? {} : { failure }),
+    });
+  }
+
+  override async onAfterRunSuite(suite: Suite): Promise<void> {
+    await super.onAfterRunSuite(suite);
+    if ('filepath' in suite)
+      note({
+        kind: 'file',
+        path: relative(process.cwd(), suite.file.filepath),
+        loaded: switches.mutantCoverage?.static ?? {},
+      });
+  }
+}
+
+function failureOf(test: Task): string | undefined {
+  if (test.result!.state !== 'fail') return undefined;
+  return (test.result!.errors?.at(-1)?.message ?? 'failed').slice(0, 200);
+}
+
+function passAnyway(test: Task): void {
+  test.result!.state = 'pass';
+  delete test.result!.errors;
+}
+
+function fullName(task: { name: string; suite?: { name: string; suite?: unknown } | undefined }): string {
+  const suite = task.suite as Parameters<typeof fullName>[0] | undefined;
+  return suite === undefined ? task.name : `${fullName(suite)} > ${task.name}`;
+}
+
+export { TryMutants as default };

