@@ -11,13 +11,23 @@ const echoMilliseconds = 1_000;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const stopRequest = new AbortController();
-const { close } = closeWithGrace({ delay: stopMilliseconds, logger: false, skip: [...signals] }, async ({ err }) => {
-  stopRequest.abort();
-  const node = await started;
-  // What comes before there is a node has no log: without a word the code would be all.
-  if (err && !node) process.stderr.write(`carillon: unexpected fault while it started: ${err.stack ?? err.message}\n`);
-  await node?.stop(err);
-});
+const { close } = closeWithGrace(
+  { delay: stopMilliseconds, logger: false, skip: [...signals], onSecondError: tellSecondFault },
+  async ({ err }) => {
+    stopRequest.abort();
+    const node = await started;
+    // What comes before there is a node has no log: without a word the code would be all.
+    if (err && !node)
+      process.stderr.write(`carillon: unexpected fault while it started: ${err.stack ?? err.message}\n`);
+    await node?.stop(err);
+  },
+);
+
+/** The process ends with 1 at once; without a word nobody would know why. */
+function tellSecondFault(fault: unknown): void {
+  const { stack, message } = fault as Error;
+  process.stderr.write(`carillon: another fault while it stopped: ${stack ?? message}\n`);
+}
 
 let stopAskedAt: number | undefined;
 for (const signal of signals) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { inSchemaTransaction, withSession } from './database.ts';
 import type { Database, Queryable, Session, Transaction } from './database.ts';
+import { openQueuePool } from './postgres/connection-pool.ts';
 import { splitStatements } from './postgres/split-statements.ts';
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
@@ -199,9 +200,17 @@ export async function holdMigrationsOff(tx: Transaction): Promise<boolean> {
   return row!.isHeld;
 }
 
-/** Brings the job queue's own schema (`graphile_worker`) up to date; several nodes may do so at once. */
+/**
+ * Brings the job queue's own schema (`graphile_worker`) up to date; several nodes may do so at once. With connections of
+ * ours: the caller may end the database at once, which a connection of the library's own would end the process for.
+ */
 export async function migrateQueue(databaseUrl: string): Promise<void> {
   // Loaded here: 80 files that a command beside a running node, which migrates nothing, has no use for.
   const { runMigrations } = await import('graphile-worker');
-  await runMigrations({ connectionString: databaseUrl, maxPoolSize: 2 });
+  const connections = openQueuePool(databaseUrl);
+  try {
+    await runMigrations({ pgPool: connections.pool });
+  } finally {
+    await connections.close();
+  }
 }

@@ -100,10 +100,20 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
 /** Without its comments and long names: each document reads it anew, and it is sent there each time. */
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** What needs no landmark around it: axe's own, and a tooltip, which is read with the element that it describes. */
+const ownRegions = 'dialog, [role=dialog], [role=alertdialog], [role=tooltip], svg';
+
 /** What axe has against a page, by these rules or tags of rules only. */
 export async function findViolations(page: Page, runOnly?: RunOnly): Promise<Pick<Result, 'id' | 'nodes'>[]> {
   // Once a document: reading its half megabyte takes longer than looking for colours.
-  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
+  if (!(await page.evaluate(() => 'axe' in globalThis))) {
+    await page.evaluate(axeSource);
+    await page.evaluate((regionMatcher) => {
+      (globalThis as unknown as { axe: typeof axe }).axe.configure({
+        checks: [{ id: 'region', options: { regionMatcher } }],
+      });
+    }, ownRegions);
+  }
   return page.evaluate(
     async (options) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(options);

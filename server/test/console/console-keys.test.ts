@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)(`the screen of keys in Chromium${skipReason}`, () 
     await page.getByRole('button', { name: 'Revoke key Shop backend' }).first().click();
     await page.getByText('It was never used.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('REVOKED').waitFor();
+    await page.getByText('Revoked', { exact: true }).waitFor();
     expect(faults).toEqual([]);
     await console.stop();
   });

@@ -25,6 +25,8 @@ describeScreen('three walks that are counted, in Chromium', () => {
     const walk = startWalk(page, 'a personalised scheduled campaign for three platforms');
     await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
     await page.getByRole('link', { name: 'New campaign' }).click();
+    // The list that is left has a field of a like name.
+    await page.getByRole('heading', { name: 'New campaign', level: 1 }).waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Winter thanks');
     await page.getByLabel('Web', { exact: true }).check();
     await page.getByLabel('Everyone').check();

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/storage/database.ts';
-import { MigrationChangedError, SchemaTooNewError, migrate } from '../../src/storage/migrate.ts';
+import { MigrationChangedError, SchemaTooNewError, migrate, migrateQueue } from '../../src/storage/migrate.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
@@ -16,6 +19,37 @@ afterAll(() => bundle.drop());
 
 test('a migrated database has nothing left to apply, also for two concurrent nodes', async () => {
   expect(await Promise.all([migrate(bundle.database, at), migrate(bundle.database, at)])).toEqual([[], []]);
+});
+
+test("a database that shuts down while the queue's own migrations close their connection ends nothing else", async () => {
+  const { hostname, port, host } = new URL(bundle.url);
+  // It answers the goodbye of a connection as a database that is shut down at that moment does (57P01).
+  const shuttingDown = Buffer.from(
+    [...['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command'], ''].join('\0') + '\0',
+  );
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(shuttingDown.length + 4);
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  const between = createServer((client) => {
+    const server = connect({ host: hostname, port: Number(port || 5432) });
+    server.pipe(client, { end: false });
+    client.on('data', (sent) => {
+      if (sent.at(0) === 'X'.charCodeAt(0)) client.end(Buffer.concat([Buffer.from('E'), length, shuttingDown]));
+      else server.write(sent);
+    });
+    client.on('error', () => {});
+    client.on('close', () => (server.destroy(), resolve()));
+  }).listen(0, '127.0.0.1');
+  await once(between, 'listening');
+  const faults: Error[] = [];
+  const take = (fault: Error): void => void faults.push(fault);
+  process.on('uncaughtExceptionMonitor', take);
+  await migrateQueue(bundle.url.replace(host, `127.0.0.1:${(between.address() as AddressInfo).port}`));
+  await gone;
+  await new Promise(setImmediate);
+  process.off('uncaughtExceptionMonitor', take);
+  between.close();
+  expect(faults).toEqual([]);
 });
 
 test('workspaces that were there before there were modes keep what their apps get, and refuse what they refused', async () => {
