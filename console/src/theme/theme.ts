@@ -57,6 +57,8 @@ export const theme = createTheme({
   primaryShade: { light: 7, dark: 6 },
   defaultRadius: 'md',
   cursorType: 'pointer',
+  // WCAG 2.3.3: who asks the system for less motion gets none of the kit's own.
+  respectReducedMotion: true,
   fontFamily,
   fontFamilyMonospace,
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },

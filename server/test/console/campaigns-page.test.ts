@@ -396,7 +396,10 @@ describeScreen('campaigns in Chromium', () => {
       })
     ).json();
     await until(async () => (await bundle.database`select 1 from campaigns where id = ${cid} and status = 'SENT'`)[0]);
-    const [message] = (await bundle.inbox()).filter(({ platform }) => platform === 'ANDROID');
+    // By its title: a campaign of another test may still be tried again beside it.
+    const message = await until(async () =>
+      (await bundle.inbox()).find(({ platform, title }) => platform === 'ANDROID' && title === 'Click'),
+    );
     const api = `${bundle.url}/console/api/sandbox/messages/${message.id}`;
     await context.request.post(`${api}/click?workspaceId=${bundle.workspaceId}`);
     await until(async () => (await bundle.database`select 1 from device_interactions where campaign_id = ${cid}`)[0]);

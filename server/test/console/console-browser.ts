@@ -54,7 +54,8 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
 
   /** A page of its own cookies, whose faults and refused scripts are collected. */
   async function openPage(options: BrowserContextOptions = {}) {
-    const context = await browser.newContext(options);
+    // What fades in is a colour that nobody chose, for as long as the machine is slow.
+    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     contexts.push(context);
     // A wait that is in vain says where, before the time of the test is over.
     context.setDefaultTimeout(30_000);
