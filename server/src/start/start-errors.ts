@@ -8,7 +8,7 @@ import { DecryptionError } from '../domain/encryption.ts';
 import { isOutage } from '../domain/outage.ts';
 import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts';
 import { NoEmbeddedPostgresError } from './embedded-postgres/binaries.ts';
-import { EmbeddedPostgresFailedError } from './embedded-postgres/cluster.ts';
+import { EmbeddedPostgresFailedError, OtherMajorVersionError } from './embedded-postgres/cluster.ts';
 import { UnusableFolderError } from './embedded-postgres/place.ts';
 import { ApplicationRolesError } from '../storage/installation/database-roles.ts';
 import { MigrationChangedError, SchemaTooNewError } from '../storage/migrate.ts';
@@ -58,6 +58,11 @@ export const exitCodes = {
     meaning: 'The database holds something; a backup is restored into an empty one.',
   },
   BACKUP_NOT_WRITTEN: { code: 24, meaning: 'The folder of a backup cannot be written, or its disk is full.' },
+  DATABASE_OF_OTHER_MAJOR: {
+    code: 25,
+    meaning:
+      'The embedded database was made by another major version of PostgreSQL; [upgrading](upgrade.md) says how it is carried over.',
+  },
 } as const;
 
 export type StartErrorName = keyof typeof exitCodes;
@@ -87,6 +92,7 @@ export function toStartError(error: unknown): StartError {
   if (error instanceof NoEmbeddedPostgresError) {
     return new StartError('NO_EMBEDDED_DATABASE', `${message} Set DATABASE_URL to a PostgreSQL 15 or newer.`, error);
   }
+  if (error instanceof OtherMajorVersionError) return new StartError('DATABASE_OF_OTHER_MAJOR', message, error);
   if (error instanceof EmbeddedPostgresFailedError) return new StartError('DATABASE_UNREACHABLE', message, error);
   if (error instanceof SchemaTooNewError) {
     return new StartError('SCHEMA_TOO_NEW', `${message} Start that version, or restore a backup.`, error);

@@ -50,10 +50,16 @@ export async function makeRunnable({ postgres, initdb }: PostgresBinaries): Prom
   }
 }
 
+/** The package's own: 18 of "18.4.0-beta.17". A cluster belongs to one major version of PostgreSQL. */
+export async function readPackagedMajor(): Promise<string> {
+  const { version } = await readPackage(packageFolderOf((await findPackagedPostgres()).postgres));
+  return version.split('.')[0]!;
+}
+
 /** A runnable copy in that folder (60 MB), made once a version. Undefined below a folder that no shell takes as a name. */
 export async function copyPostgres(packaged: PostgresBinaries, folder: string): Promise<PostgresBinaries | undefined> {
   const packageFolder = packageFolderOf(packaged.postgres);
-  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+  const { version } = await readPackage(packageFolder);
   const copy = join(folder, `postgresql-${version}`);
   if (!isPlainForShell(copy)) return undefined;
   const binaries = { postgres: moved(packaged.postgres), initdb: moved(packaged.initdb) };
@@ -95,6 +101,10 @@ function isPlainForShell(path: string): boolean {
 /** `<package>/native/bin/postgres` → `<package>`. */
 function packageFolderOf(postgres: string): string {
   return join(dirname(postgres), '..', '..');
+}
+
+async function readPackage(packageFolder: string): Promise<{ version: string }> {
+  return JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
 }
 
 async function makeExecutable(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chown, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,6 +13,25 @@ import { isAlive } from './server-process.ts';
 /** The database server did not start; the message holds its last lines. */
 export class EmbeddedPostgresFailedError extends Error {
   override readonly name = 'EmbeddedPostgresFailedError';
+}
+
+/** The files are of another major version of PostgreSQL than the one that is packaged. Nothing of them was touched. */
+export class OtherMajorVersionError extends Error {
+  override readonly name = 'OtherMajorVersionError';
+}
+
+/**
+ * PostgreSQL refuses such files too, in its own words and only after a server that was left behind has been ended.
+ *
+ * @throws OtherMajorVersionError
+ */
+export async function refuseOtherMajor(cluster: string, packaged: string): Promise<void> {
+  const made = (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim();
+  if (made === packaged) return;
+  throw new OtherMajorVersionError(
+    `The database in ${cluster} was made by PostgreSQL ${made}, and this Carillon brings ${packaged}. Nothing was changed. ` +
+      'Make a backup with the version of Carillon that ran on it and restore that into a new --data-dir (docs/upgrade.md).',
+  );
 }
 
 /** @throws UnusableFolderError when that cannot be seen */

