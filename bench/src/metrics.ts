@@ -52,7 +52,7 @@ const goals: Partial<Record<Kind, { most: number; words: string }>> = {
   scraped: { most: 1.02, words: 'metrics cost ≤ 2 %' },
 };
 
-if (requestsPerRun > workspaceCount * 10_000) throw new Error('a workspace may push 10,000 times a minute');
+if (rate * (seconds + 2) > workspaceCount * 10_000) throw new Error('a workspace may push 10,000 times a minute');
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
 const collector = await startCollector();
 const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-metrics-'));
@@ -115,9 +115,12 @@ async function measure(name: string, { api, workspaces }: Measured): Promise<num
   // A workspace may push 10,000 times a minute; the nodes hear of the moved clock within a second.
   await bundle.advanceClock(61_000);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const pace = { rate, connections, words: '"status":"Success"' };
+  // A node that waited for its turn has let go of its connections: opening them is no part of a push.
+  await paceCalls(api.url, { ...pace, seconds: 2, requests: makeRequests(`${name} begins`, workspaces) });
   const requests = makeRequests(name, workspaces);
   const before = await readProcessSeconds(api.pid);
-  await paceCalls(api.url, { rate, seconds, connections, requests, words: '"status":"Success"' });
+  await paceCalls(api.url, { ...pace, seconds, requests });
   return ((await readProcessSeconds(api.pid)) - before) * (1e6 / requests.length);
 }
 

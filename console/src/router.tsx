@@ -25,6 +25,7 @@ import { NotFoundPage } from './shell/not-found-page.tsx';
 import { screens } from './shell/screens.ts';
 import { firstWorkspace } from './shell/workspace.ts';
 import { WorkspaceShell } from './shell/workspace-shell.tsx';
+import { readUserSearch } from './users/user-search.ts';
 
 const root = createRootRoute({
   component: () => (
@@ -126,7 +127,7 @@ const users = createRoute({
 const user = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.user),
-  validateSearch: readCampaign,
+  validateSearch: readUserSearch,
   component: lazyRouteComponent(() => import('./users/detail-page.tsx'), 'UserPage'),
 });
 const deliveries = createRoute({
@@ -261,11 +262,6 @@ function readQuery(search: AddressSearch): { q?: string } {
 function readSpan(search: AddressSearch): { span?: 'day' | 'week' } {
   const span = textOf(search.span);
   return span === 'day' || span === 'week' ? { span } : {};
-}
-
-function readCampaign(search: AddressSearch): { campaign?: string } {
-  const campaign = textOf(search.campaign);
-  return campaign === undefined ? {} : { campaign };
 }
 
 type Below<Path extends string> = Path extends `/w/$workspaceId${infer Rest}` ? (Rest extends '' ? '/' : Rest) : never;

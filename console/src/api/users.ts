@@ -31,5 +31,7 @@ export function makeUserCalls({ ask }: ConsoleCaller) {
       ask(`POST people/:id/devices/:deviceRowId/${action}`, { params: { id, deviceRowId }, query: { workspaceId } }),
     /** Erased when the delay is over. */
     erase: async (key: Key) => (await ask('POST people/:id/erase', of(key))).erasure,
+    /** As long as it has not begun. @throws CarillonError 404 when none waits */
+    cancelErasure: (key: Key) => ask('DELETE people/:id/erasure', of(key)),
   };
 }

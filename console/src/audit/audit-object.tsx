@@ -46,7 +46,7 @@ function ObjectLink({ entry: { objectKind, objectId, action }, children }: { ent
       );
     case 'person':
       // The line of an erasure names the erasure, not whom it is about.
-      return action === 'person.erase' ? (
+      return action === 'person.erase' || action === 'person.erase-cancel' ? (
         children
       ) : (
         <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId: objectId }}>

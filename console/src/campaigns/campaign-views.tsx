@@ -2,7 +2,7 @@ import { Group } from '@mantine/core';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import views from '../parts/views.module.css';
 import { campaignViews } from './campaign-filters.ts';
-import styles from './tab-links.module.css';
+import styles from '../parts/tab-links.module.css';
 import type { CampaignFilters, CampaignView } from './campaign-filters.ts';
 
 const route = getRouteApi('/w/$workspaceId/campaigns');

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import views from '../parts/views.module.css';
-import styles from './tab-links.module.css';
+import styles from '../parts/tab-links.module.css';
 import { reportTabs } from './report-search.ts';
 import type { ReportTab } from './report-search.ts';
 

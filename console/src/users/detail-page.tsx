@@ -13,11 +13,13 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge, ToneBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
+import { showToast } from '../parts/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { AttributeTable } from './attribute-table.tsx';
 import { DeviceTable } from './device-table.tsx';
 import { DidTheyGetIt } from './did-they-get-it.tsx';
+import { UserTabLinks } from './user-tab-links.tsx';
 import { UserTimeline } from './user-timeline.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people/$userId');
@@ -61,22 +63,64 @@ export function UserPage() {
             <Alert color="red" title="This user will be erased">
               On <Time at={data.erasure.dueAt} />, requested on <Time at={data.erasure.requestedAt} />. After that only
               the record of the erasure remains: <Code>{data.erasure.id}</Code>.
+              {mayChange && (
+                <Group mt="sm">
+                  <KeepButton user={data} onChanged={onChanged} />
+                </Group>
+              )}
             </Alert>
           )}
-          <DidTheyGetIt customerId={data.customerId} />
-          <DeviceTable workspaceId={workspaceId} userId={id} devices={data.devices} onChanged={onChanged} />
-          <Messages messages={data.messages} />
-          <Segments segments={data.segments} />
-          <AttributeTable workspaceId={workspaceId} user={data} onChanged={onChanged} />
-          <UserTimeline workspaceId={workspaceId} userId={id} />
+          <UserTabLinks />
+          <ShownTab user={data} onChanged={onChanged} />
         </Stack>
       )}
     </Loaded>
   );
 }
 
+type UserProps = { user: User; onChanged: () => Promise<unknown> };
+
+function ShownTab({ user, onChanged }: UserProps) {
+  const { id: workspaceId } = useWorkspace();
+  const { tab = 'summary' } = route.useSearch();
+  switch (tab) {
+    case 'summary':
+      return (
+        <>
+          <DidTheyGetIt customerId={user.customerId} />
+          <DeviceTable workspaceId={workspaceId} userId={user.id} devices={user.devices} onChanged={onChanged} />
+          <Segments segments={user.segments} />
+        </>
+      );
+    case 'messages':
+      return <Messages messages={user.messages} />;
+    case 'attributes':
+      return <AttributeTable workspaceId={workspaceId} user={user} onChanged={onChanged} />;
+    case 'timeline':
+      return <UserTimeline workspaceId={workspaceId} userId={user.id} />;
+  }
+}
+
+/** An erasure that waits can be taken back; one that has begun cannot, and the answer says so. */
+function KeepButton({ user: { id, customerId }, onChanged }: UserProps) {
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <ConfirmButton
+      label="Keep user"
+      title={`Keep ${customerId}?`}
+      hits="The erasure is cancelled, and nothing of the user is deleted. The audit log says who did it."
+      color="accent"
+      onConfirmed={async () => {
+        await consoleClient.users.cancelErasure({ workspaceId, id });
+        await onChanged();
+        showToast({ text: `${customerId} is kept` });
+      }}
+    />
+  );
+}
+
 /** Tests of campaigns are offered to be sent to those who are marked. */
-function TestMark({ user: { id, isTest }, onChanged }: { user: User; onChanged: () => Promise<unknown> }) {
+function TestMark({ user: { id, isTest }, onChanged }: UserProps) {
   const { id: workspaceId } = useWorkspace();
   const mark = useMutation({
     mutationFn: async () => {

@@ -91,7 +91,12 @@ async function addObjects(): Promise<void> {
     values (${idOf('5')}, ${workspaceId}, '{ops@example.com}', 'Filled', 'It is.', 'FAILED', 4, ${at}, ${at})`;
   await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
-    values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at})`;
+    values (${workspaceId}, ${bucketOf('ana')}, ${idOf('1')}, 'ana', ${at}, ${at}),
+      (${workspaceId}, ${bucketOf('eve')}, ${idOf('9')}, 'eve', ${at}, ${at})`;
+  await database`
+    insert into erasures (id, workspace_id, customer_digest, state, bucket, user_ids, requested_at, due_at)
+    values (${idOf('9')}, ${workspaceId}, sha256('eve'), 'PENDING', ${bucketOf('eve')},
+      ${database.json([[bucketOf('eve'), idOf('9')]])}, ${at}, '2026-03-09')`;
   await database`update users set is_test = true where customer_id = 'ana'`;
   await database`
     insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at, created_at,
@@ -189,6 +194,7 @@ function goodCalls({
     'POST /people/:id/devices/:deviceRowId/opt-in': { path: `people/${idOf('1')}/devices/${idOf('3')}/opt-in` },
     'POST /people/:id/devices/:deviceRowId/remove': { path: `people/${idOf('1')}/devices/${idOf('3')}/remove` },
     'POST /people/:id/erase': { path: `people/${idOf('1')}/erase` },
+    'DELETE /people/:id/erasure': { path: `people/${idOf('9')}/erasure` },
     'PUT /settings': {
       path: 'settings',
       body: { ...settings, name: 'Changed', minimumDelay: 'none', zoneAttribute: 'time_zone', controlGroup: 'none' },

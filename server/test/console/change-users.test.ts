@@ -20,7 +20,7 @@ beforeEach(async () => {
   id = (await call('POST', 'people', { customerId })).body.id;
 });
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 const call = (method: Method, path: string, body?: unknown) => {
   const [address, query = ''] = path.split('?');
   const asked = `${address}?workspaceId=${bundle.workspaceId}&${query}`;
@@ -247,5 +247,38 @@ describe('the timeline', () => {
 
   test('of nobody is not there', async () => {
     expect((await call('GET', `people/${'0'.repeat(24)}/timeline`)).status).toBe(404);
+  });
+});
+
+describe('an erasure', () => {
+  const keep = () => call('DELETE', `people/${id}/erasure`);
+  const listStates = async () =>
+    (
+      await bundle.database`select state from erasures where user_ids @> ${bundle.database.json([[await bucket(), id]])}`
+    ).map(({ state }) => state as string);
+  const bucket = async () => (await bundle.database`select bucket from users where id = ${id}`)[0]!.bucket as number;
+
+  test('that waits is taken back, the log says so without naming the user, and it can be asked for again', async () => {
+    const { erasure } = (await call('POST', `people/${id}/erase`)).body;
+    expect((await read()).erasure).toMatchObject({ id: erasure.id });
+    expect((await keep()).status).toBe(204);
+    expect((await read()).erasure).toBeNull();
+    expect(await listStates()).toEqual([]);
+    const kept = await bundle.database`
+      select object_id, object_name, detail from audit_log where action = 'person.erase-cancel' and object_id = ${erasure.id}`;
+    expect([...kept]).toEqual([{ object_id: erasure.id, object_name: null, detail: {} }]);
+    expect((await call('POST', `people/${id}/erase`)).body.erasure.id).not.toBe(erasure.id);
+    expect(await listStates()).toEqual(['PENDING']);
+  });
+
+  test('of which none waits, or which has begun, cannot be taken back', async () => {
+    expect((await keep()).status).toBe(404);
+    await call('POST', `people/${id}/erase`);
+    await bundle.database`
+      update erasures set state = 'REMOVED', removed_at = requested_at
+      where user_ids @> ${bundle.database.json([[await bucket(), id]])}`;
+    expect((await keep()).status).toBe(404);
+    expect(await listStates()).toEqual(['REMOVED']);
+    expect((await call('DELETE', `people/${'0'.repeat(24)}/erasure`)).status).toBe(404);
   });
 });

@@ -327,6 +327,7 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('GET audit');
   await ask('POST people/:id/erase', user);
   await ask('GET people/:id', user);
+  await ask('DELETE people/:id/erasure', user);
   await ask('POST sandbox/empty');
   await ask('POST sandbox/reset');
 

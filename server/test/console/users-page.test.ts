@@ -47,8 +47,11 @@ describeScreen('people in Chromium', () => {
 
     await page.getByRole('link', { name: customerId }).click();
     await page.getByRole('heading', { name: customerId, level: 1 }).waitFor();
-    await page.getByText(`${customerId}@example.com`).waitFor();
     await page.getByText('accepts messages').waitFor();
+    const tabs = page.getByRole('navigation', { name: 'User' });
+    await tabs.getByText('Attributes').click();
+    await page.getByText(`${customerId}@example.com`).waitFor();
+    await tabs.getByText('Messages').click();
     await page.getByRole('region', { name: 'Messages' }).getByText('ACCEPTED').waitFor();
     await page.getByRole('link', { name: 'Explain Spring' }).click();
     await page
@@ -60,6 +63,8 @@ describeScreen('people in Chromium', () => {
     await expectAccessible(page);
 
     // By hand: an attribute in its type, the mark for tests, a device for tests that is blocked.
+    await tabs.getByText('Attributes').click();
+    expect(new URL(page.url()).search).toBe(`?tab=attributes&campaign=${campaignId}`);
     await page.getByRole('button', { name: 'Add attribute' }).click();
     const form = page.getByRole('form', { name: 'Attribute' });
     await form.getByLabel('Attribute').fill('orders');
@@ -85,6 +90,7 @@ describeScreen('people in Chromium', () => {
     await page.getByText('Marked for tests', { exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Mark for tests' }).click();
     await page.getByText('Marked for tests', { exact: true }).waitFor();
+    await tabs.getByText('Summary').click();
     await page.getByRole('button', { name: 'Add device' }).click();
     const device2 = page.getByRole('form', { name: 'Add a device' });
     await device2.getByLabel('Device name').fill('desk phone');
@@ -106,6 +112,7 @@ describeScreen('people in Chromium', () => {
     await page.getByRole('button', { name: 'Block desk phone' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Block', exact: true }).click();
     await page.getByRole('button', { name: 'Unblock desk phone' }).waitFor();
+    await tabs.getByText('Timeline').click();
     const timeline = page.getByRole('region', { name: 'Timeline' });
     for (const what of ['changed in the console', 'message', 'created'])
       await timeline.getByText(what).first().waitFor();
@@ -127,6 +134,17 @@ describeScreen('people in Chromium', () => {
     expect(line).toMatchObject({ object_id: erasure!.id, object_name: null });
     // Ids are random hex and may hold any short name; what the line says of the person is in these two.
     expect(JSON.stringify([line!.detail, line!.object_name])).not.toContain(customerId);
+    await page.getByRole('button', { name: 'Keep user' }).click();
+    await page.getByText('nothing of the user is deleted').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep user' }).click();
+    await page.getByText('This user will be erased').waitFor({ state: 'detached' });
+    await said.getByText(`${customerId} is kept`).waitFor();
+    expect(await bundle.database`select id from erasures`).toEqual([]);
+    const [kept] =
+      await bundle.database`select object_id, object_name from audit_log where action = 'person.erase-cancel'`;
+    expect(kept).toEqual({ object_id: erasure!.id, object_name: null });
+    await page.getByRole('button', { name: 'Erase' }).waitFor();
     // The reserved name was refused.
     expect(faults).toEqual([expect.stringContaining('status of 400')]);
     await context.close();

@@ -58,6 +58,7 @@ export type ConsoleAnswers = {
   'DELETE credentials/:provider': undefined;
   'DELETE invitations/:id': undefined;
   'DELETE own/sessions/:id': undefined;
+  'DELETE people/:id/erasure': undefined;
   'DELETE session': undefined;
   'DELETE templates/:id': undefined;
   'DELETE views/campaigns/:id': undefined;

@@ -38,7 +38,7 @@ const NewDevice = Type.Object({ deviceId: Type.Unknown(), attributes }, closed);
 
 export type ConsoleUsersRouteDependencies = { users: ConsoleUsers; vendorHeaders: VendorHeaders };
 
-/** People on the console: found by one word, shown whole, changed, erased. */
+/** People on the console: found by one word, shown whole, changed, erased, and kept after all. */
 export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRouteDependencies): void {
   const { users } = deps;
   const config = { permission: 'people.read' as const };
@@ -99,6 +99,15 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
       const query = request.query as Static<typeof Workspace>;
       const erasure = await users.erase({ by: request.signedIn, ...query, id });
       return reply.code(202).send({ erasure: presentErasure(erasure) });
+    },
+  );
+  server.delete(
+    `${api}/people/:id/erasure`,
+    { schema: one, config: { permission: 'people.write' } },
+    async (request, reply) => {
+      const { id } = request.params as Static<typeof Id>;
+      await users.cancelErasure({ by: request.signedIn, ...(request.query as Static<typeof Workspace>), id });
+      return reply.code(204).send();
     },
   );
 }

@@ -35,6 +35,24 @@ export async function isErasurePending(tx: Queryable, user: UserKey & { workspac
   return row !== undefined;
 }
 
+/**
+ * Takes back a deletion that has not begun; one under way holds the row, is waited for, and is pending no more. Index:
+ * erasures_pending.
+ *
+ * @returns its id; undefined when none waits
+ */
+export async function cancelErasure(
+  tx: Queryable,
+  user: UserKey & { workspaceId: string },
+): Promise<string | undefined> {
+  const users: StoredUsers = [[user.bucket, user.userId]];
+  const [row] = await tx<{ id: string }[]>`
+    delete from erasures
+    where workspace_id = ${user.workspaceId} and user_ids = ${JSON.stringify(users)}::text::jsonb and state = 'PENDING'
+    returning id`;
+  return row?.id;
+}
+
 /** Takes the erasure whose next step has been due the longest; one that another node has taken is skipped. Index: erasures_due. */
 export async function takeDueErasure(tx: Queryable, at: Date): Promise<Erasure | undefined> {
   const [row] = await tx<(Omit<Erasure, 'users'> & { users: StoredUsers })[]>`

@@ -1,0 +1,29 @@
+import { textOf } from '../shell/address-search.ts';
+import type { AddressSearch } from '../shell/address-search.ts';
+
+/** Parts of what is known of a user, in the order in which they are asked for. */
+export const userTabs = {
+  summary: 'Summary',
+  messages: 'Messages',
+  attributes: 'Attributes',
+  timeline: 'Timeline',
+} as const;
+export type UserTab = keyof typeof userTabs;
+
+/** What the address of a user says. */
+export type UserSearch = {
+  /** Undefined: the summary. */
+  tab?: Exclude<UserTab, 'summary'>;
+  /** Of the summary: the campaign that it is explained for. */
+  campaign?: string;
+};
+
+export function readUserSearch(search: AddressSearch): UserSearch {
+  const [tab, campaign] = [textOf(search.tab), textOf(search.campaign)];
+  return {
+    ...(tab !== undefined && Object.hasOwn(userTabs, tab) && tab !== 'summary'
+      ? { tab: tab as UserSearch['tab'] & string }
+      : {}),
+    ...(campaign === undefined ? {} : { campaign }),
+  };
+}
