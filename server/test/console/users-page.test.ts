@@ -64,7 +64,7 @@ describeScreen('people in Chromium', () => {
 
     // By hand: an attribute in its type, the mark for tests, a device for tests that is blocked.
     await tabs.getByText('Attributes').click();
-    expect(new URL(page.url()).search).toBe(`?tab=attributes&campaign=${campaignId}`);
+    expect(new URL(page.url()).search).toBe(`?campaign=${campaignId}&tab=attributes`);
     await page.getByRole('button', { name: 'Add attribute' }).click();
     const form = page.getByRole('form', { name: 'Attribute' });
     await form.getByLabel('Attribute').fill('orders');
