@@ -8,6 +8,12 @@ const backupLock = 7_312_847;
 export function aloneWithBackups<Result>(database: Database, work: () => Promise<Result>): Promise<Result | 'locked'> {
   return withSession(database, async (session) => {
     const [row] = await session<{ isLocked: boolean }[]>`select pg_try_advisory_lock(${backupLock}) as "isLocked"`;
-    return row!.isLocked ? work() : 'locked';
+    if (!row!.isLocked) return 'locked';
+    try {
+      return await work();
+    } finally {
+      // The server ends a closed session a moment later, in which the next to ask would be told "locked". One that is lost has no lock.
+      await session`select pg_advisory_unlock(${backupLock})`.catch(() => {});
+    }
   });
 }
