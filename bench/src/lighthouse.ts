@@ -3,7 +3,7 @@
  * by its settings for a desktop (a phone's settings slow the processor down by four, and say so in a column of their own). Says
  * too how many bytes travel before the first screen stands, and when it does.
  *
- * Usage: npm run bench -- lighthouse [--screens "",campaigns,users] [--rounds 3]. Needs Chromium (Debian: chromium).
+ * Usage: npm run bench -- lighthouse [--screens "",campaigns,people] [--rounds 3]. Needs Chromium (Debian: chromium).
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import { median } from './median.ts';
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'lighthouse'),
   options: {
-    screens: { type: 'string', default: ',campaigns,segments,users,deliveries,log,keys,system' },
+    screens: { type: 'string', default: ',campaigns,segments,people,deliveries,log,keys,system' },
     rounds: { type: 'string', default: '3' },
   },
 });
@@ -68,6 +68,11 @@ try {
   const page = await browser.newPage();
   await page.goto(link);
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+  for (const screen of values.screens.split(',')) {
+    await page.goto(addressOf(screen));
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    if ((await page.getByText('Page not found').count()) > 0) throw new Error(`there is no screen ${screen}`);
+  }
   await page.goto('about:blank');
   devTools = await browser.newCDPSession(page);
   process.stdout.write(
@@ -82,8 +87,12 @@ try {
 }
 process.exitCode = isMet ? 0 : 1;
 
+function addressOf(screen: string): string {
+  return `${url}/console/w/${workspaceId}${screen === '' ? '' : `/${screen}`}`;
+}
+
 async function judge(screen: string): Promise<void> {
-  const address = `${url}/console/w/${workspaceId}${screen === '' ? '' : `/${screen}`}`;
+  const address = addressOf(screen);
   const rounds: Judged[] = [];
   for (let round = 0; round < Number(values.rounds); round += 1)
     rounds.push(await look(address, lighthouse.desktopConfig));
