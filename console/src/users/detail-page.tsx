@@ -101,7 +101,7 @@ function ShownTab({ user, onChanged }: UserProps) {
   }
 }
 
-/** An erasure that waits can be taken back; one that has begun cannot, and the answer says so. */
+/** An erasure that waits can be taken back. One that has begun is shown no more: the user is not there. */
 function KeepButton({ user: { id, customerId }, onChanged }: UserProps) {
   const { id: workspaceId } = useWorkspace();
   return (

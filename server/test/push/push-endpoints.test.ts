@@ -974,6 +974,12 @@ describe('the limit (interface 8, decision D31)', () => {
         'Request limit exceeded',
         '55',
       ]);
+      // The limit that is told is the contract's, whatever this test lets through.
+      expect(over.headers).toMatchObject({
+        'x-ratelimit-limit': '10000',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': '55',
+      });
       small.clock.advance(54_999);
       expect((await small.send(goodBody({ campaignName: 'Limited over' }))).statusCode).toBe(429);
       small.clock.advance(1);

@@ -80,5 +80,6 @@ export const dataStates: readonly StateMachine[] = [
       { from: 'PENDING', to: 'REMOVED', by: 'its date', statement: 'noteErasureStep' },
       { from: 'REMOVED', to: 'DONE', by: 'a second look', statement: 'noteErasureStep' },
     ],
+    ends: [{ state: 'PENDING', by: 'it is cancelled in the console' }],
   },
 ];
