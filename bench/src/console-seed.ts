@@ -141,10 +141,8 @@ async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
   const { workspaceId, users, campaigns, ledgerRows, until } = plan;
   for (let back = 0; back <= days + 1; back += 1) {
     const day = new Date(until.getTime() - back * 86_400_000).toISOString().slice(0, 10);
-    const name = `deliveries_${day.replaceAll('-', '')}`;
-    await database.unsafe(
-      `create table if not exists ${name} partition of deliveries for values from ('${day}') to (date '${day}' + 1)`,
-    );
+    // With the rights and the wall that a day of the product has.
+    await database`select make_day_partition('deliveries', ${day}::date)`;
   }
   const share = (part: number): number => Math.floor(ledgerRows * part);
   const sizes = new Map([
@@ -251,10 +249,8 @@ async function insertActivity(database: Database, plan: SeedPlan): Promise<void>
   const { workspaceId, users, campaigns, until } = plan;
   for (let back = 0; back <= days; back += 1) {
     const day = new Date(until.getTime() - back * 86_400_000).toISOString().slice(0, 10);
-    const name = `events_${day.replaceAll('-', '')}`;
-    await database.unsafe(
-      `create table if not exists ${name} partition of events for values from ('${day}') to (date '${day}' + 1)`,
-    );
+    // With the rights and the wall that a day of the product has.
+    await database`select make_day_partition('events', ${day}::date)`;
   }
   await database`
     insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform)
