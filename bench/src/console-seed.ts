@@ -139,11 +139,7 @@ async function insertCampaigns(database: Database, plan: SeedPlan): Promise<void
 /** A fifth goes to the newest campaign, a tenth each to two others, the rest in even parts to all. */
 async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
   const { workspaceId, users, campaigns, ledgerRows, until } = plan;
-  for (let back = 0; back <= days + 1; back += 1) {
-    const day = new Date(until.getTime() - back * 86_400_000).toISOString().slice(0, 10);
-    // With the rights and the wall that a day of the product has.
-    await database`select make_day_partition('deliveries', ${day}::date)`;
-  }
+  await makeDays(database, { table: 'deliveries', until, back: days + 1 });
   const share = (part: number): number => Math.floor(ledgerRows * part);
   const sizes = new Map([
     [campaigns, share(0.2)],
@@ -247,11 +243,7 @@ async function insertLogs(database: Database, { workspaceId, until }: SeedPlan):
 
 async function insertActivity(database: Database, plan: SeedPlan): Promise<void> {
   const { workspaceId, users, campaigns, until } = plan;
-  for (let back = 0; back <= days; back += 1) {
-    const day = new Date(until.getTime() - back * 86_400_000).toISOString().slice(0, 10);
-    // With the rights and the wall that a day of the product has.
-    await database`select make_day_partition('events', ${day}::date)`;
-  }
+  await makeDays(database, { table: 'events', until, back: days });
   await database`
     insert into events (day, workspace_id, bucket, id, user_id, name, attributes, occurred_at, received_at, platform)
     select (at at time zone 'UTC')::date, ${workspaceId}, bench_bucket(person), bench_id('event', number),
@@ -273,4 +265,15 @@ async function insertActivity(database: Database, plan: SeedPlan): Promise<void>
     select workspace_id, campaign_id, bucket, platform, kind, count(*), count(*) from device_interactions
     where workspace_id = ${workspaceId} group by workspace_id, campaign_id, bucket, platform, kind
     on conflict do nothing`;
+}
+
+/** With the rights and the wall that a day of the product has. */
+async function makeDays(
+  database: Database,
+  { table, until, back }: { table: 'deliveries' | 'events'; until: Date; back: number },
+): Promise<void> {
+  for (let ago = 0; ago <= back; ago += 1) {
+    const day = new Date(until.getTime() - ago * 86_400_000).toISOString().slice(0, 10);
+    await database`select make_day_partition(${table}, ${day}::date)`;
+  }
 }

@@ -53,13 +53,16 @@ const scrapeMilliseconds = 5_000;
 const countedCalls = 1_000_000;
 const countedScrapes = 200;
 const idleSeconds = 20;
+// A node that waited for its turn has let go of its connections: opening them is no part of a push.
+const beginningSeconds = 2;
 /** Of deploy/prometheus/prometheus.yml. */
 const scrapeSeconds = 15;
 
 const kinds = ['scraped', 'without traces', 'one of 100 traced'] as const;
 type Kind = (typeof kinds)[number] | 'plain';
 
-if (rate * (seconds + 2) > workspaceCount * 10_000) throw new Error('a workspace may push 10,000 times a minute');
+if (rate * (seconds + beginningSeconds) > workspaceCount * 10_000)
+  throw new Error('a workspace may push 10,000 times a minute');
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
 const collector = await startCollector();
 const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-metrics-'));
@@ -125,8 +128,11 @@ async function measure(name: string, { api, workspaces }: Measured): Promise<num
   await bundle.advanceClock(61_000);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const pace = { rate, connections, words: '"status":"Success"' };
-  // A node that waited for its turn has let go of its connections: opening them is no part of a push.
-  await paceCalls(api.url, { ...pace, seconds: 2, requests: makeRequests(`${name} begins`, workspaces) });
+  await paceCalls(api.url, {
+    ...pace,
+    seconds: beginningSeconds,
+    requests: makeRequests(`${name} begins`, workspaces),
+  });
   const requests = makeRequests(name, workspaces);
   const before = await readProcessSeconds(api.pid);
   await paceCalls(api.url, { ...pace, seconds, requests });

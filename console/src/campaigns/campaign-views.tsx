@@ -1,8 +1,6 @@
-import { Group } from '@mantine/core';
-import { Link, getRouteApi } from '@tanstack/react-router';
-import views from '../parts/views.module.css';
+import { getRouteApi } from '@tanstack/react-router';
+import { TabLink, TabLinks } from '../parts/tab-links.tsx';
 import { campaignViews } from './campaign-filters.ts';
-import styles from '../parts/tab-links.module.css';
 import type { CampaignFilters, CampaignView } from './campaign-filters.ts';
 
 const route = getRouteApi('/w/$workspaceId/campaigns');
@@ -12,21 +10,18 @@ export function CampaignViews({ filters }: { filters: CampaignFilters }) {
   const { workspaceId } = route.useParams();
   const { view: current = 'all', page: _page, ...rest } = filters;
   return (
-    <Group component="nav" gap="lg" className={`${views.views} ${styles.tabs}`} {...{ 'aria-label': 'Views' }}>
+    <TabLinks label="Views">
       {(Object.keys(campaignViews) as CampaignView[]).map((view) => (
-        <Link
+        <TabLink
           key={view}
           to="/w/$workspaceId/campaigns"
           params={{ workspaceId }}
           search={view === 'all' ? rest : { ...rest, view }}
-          activeOptions={{ exact: true }}
-          activeProps={{}}
-          aria-current={view === current ? 'page' : undefined}
-          className={`${views.view} ${styles.tab}`}
+          isCurrent={view === current}
         >
           {campaignViews[view].name}
-        </Link>
+        </TabLink>
       ))}
-    </Group>
+    </TabLinks>
   );
 }

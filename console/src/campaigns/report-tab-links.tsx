@@ -1,7 +1,5 @@
-import { Group } from '@mantine/core';
-import { Link, getRouteApi } from '@tanstack/react-router';
-import views from '../parts/views.module.css';
-import styles from '../parts/tab-links.module.css';
+import { getRouteApi } from '@tanstack/react-router';
+import { TabLink, TabLinks } from '../parts/tab-links.tsx';
 import { reportTabs } from './report-search.ts';
 import type { ReportTab } from './report-search.ts';
 
@@ -12,22 +10,19 @@ export function ReportTabLinks({ tabs }: { tabs: readonly ReportTab[] }) {
   const { workspaceId, campaignId } = route.useParams();
   const { tab: current = 'summary', ...rest } = route.useSearch();
   return (
-    <Group component="nav" gap="lg" className={`${views.views} ${styles.tabs}`} {...{ 'aria-label': 'Report' }}>
+    <TabLinks label="Report">
       {tabs.map((tab) => (
-        <Link
+        <TabLink
           key={tab}
           to="/w/$workspaceId/campaigns/$campaignId"
           params={{ workspaceId, campaignId }}
           search={tab === 'summary' ? rest : { ...rest, tab }}
-          activeOptions={{ exact: true }}
-          activeProps={{}}
           resetScroll={false}
-          aria-current={tab === current ? 'page' : undefined}
-          className={`${views.view} ${styles.tab}`}
+          isCurrent={tab === current}
         >
           {reportTabs[tab]}
-        </Link>
+        </TabLink>
       ))}
-    </Group>
+    </TabLinks>
   );
 }

@@ -1,7 +1,5 @@
-import { Group } from '@mantine/core';
-import { Link, getRouteApi } from '@tanstack/react-router';
-import styles from '../parts/tab-links.module.css';
-import views from '../parts/views.module.css';
+import { getRouteApi } from '@tanstack/react-router';
+import { TabLink, TabLinks } from '../parts/tab-links.tsx';
 import { userTabs } from './user-search.ts';
 import type { UserTab } from './user-search.ts';
 
@@ -12,22 +10,19 @@ export function UserTabLinks() {
   const { workspaceId, userId } = route.useParams();
   const { tab: current = 'summary', ...rest } = route.useSearch();
   return (
-    <Group component="nav" gap="lg" className={`${views.views} ${styles.tabs}`} {...{ 'aria-label': 'User' }}>
+    <TabLinks label="User">
       {(Object.keys(userTabs) as UserTab[]).map((tab) => (
-        <Link
+        <TabLink
           key={tab}
           to="/w/$workspaceId/people/$userId"
           params={{ workspaceId, userId }}
           search={tab === 'summary' ? rest : { ...rest, tab }}
-          activeOptions={{ exact: true }}
-          activeProps={{}}
           resetScroll={false}
-          aria-current={tab === current ? 'page' : undefined}
-          className={`${views.view} ${styles.tab}`}
+          isCurrent={tab === current}
         >
           {userTabs[tab]}
-        </Link>
+        </TabLink>
       ))}
-    </Group>
+    </TabLinks>
   );
 }

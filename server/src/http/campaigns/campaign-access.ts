@@ -4,6 +4,7 @@ import { countCampaignCall } from '../../app/campaigns/count-campaign-call.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeRequireApiKey } from '../auth/api-key.ts';
 import type { CampaignAccessDependencies } from './campaign-route-dependencies.ts';
+import { tellLimit } from '../tell-limit.ts';
 
 /**
  * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decision
@@ -42,12 +43,8 @@ type Counting = { reply: FastifyReply; workspaceId: string };
 
 async function count(deps: CampaignAccessDependencies, { reply, workspaceId }: Counting): Promise<void> {
   const call = await countCampaignCall(deps, workspaceId);
-  reply.headers({
-    'x-ratelimit-limit': String(campaignCallsPerMinute),
-    'x-ratelimit-remaining': String(call.remaining),
-    // Seconds left (fact 0.1 has both meanings; the push and data routes use this one).
-    'x-ratelimit-reset': String(call.resetSeconds),
-  });
+  const { remaining, resetSeconds } = call;
+  tellLimit(reply, { limit: campaignCallsPerMinute, remaining, resetSeconds });
   if (call.outcome === 'refused')
     throw new ServiceError('CAMPAIGN_RATE_LIMITED', { retryAfterSeconds: call.resetSeconds });
 }

@@ -4,6 +4,7 @@ import type { DataOperation } from '../../app/data/data-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
 import { makeRequestId } from '../request-id.ts';
+import { tellLimit } from '../tell-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -40,12 +41,7 @@ export function answerLimit(reply: FastifyReply, grant: UseGrant): void {
 }
 
 export function showLimit(reply: FastifyReply, { limit, remaining, retryAfterSeconds }: UseGrant): void {
-  reply.headers({
-    'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(remaining),
-    // Seconds, not an epoch: the sources differ (fact 0.1), and a wait is what a caller needs.
-    'x-ratelimit-reset': String(retryAfterSeconds > 0 ? retryAfterSeconds : 60),
-  });
+  tellLimit(reply, { limit, remaining, resetSeconds: retryAfterSeconds > 0 ? retryAfterSeconds : 60 });
 }
 
 /** What makes a repeat of this call known (decision D4). */

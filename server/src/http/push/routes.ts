@@ -31,6 +31,7 @@ import { warnOfSizes } from './warn-of-sizes.ts';
 import type { MeasureContent } from './warn-of-sizes.ts';
 import { writeTraceparent } from '../../domain/tracing/traceparent.ts';
 import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
+import { tellLimit } from '../tell-limit.ts';
 
 export type PushRouteDependencies = BearerDependencies & {
   admitPush: AdmitPush;
@@ -113,11 +114,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   });
   request.facts.keyId = admitted.keyId;
   if (admitted.workspace.pushBodies === 'strict') refuseLenientIdentity(body, version);
-  reply.headers({
-    'x-ratelimit-limit': String(pushRequestsPerMinute),
-    'x-ratelimit-remaining': String(admitted.limit.remaining),
-    'x-ratelimit-reset': '60',
-  });
+  tellLimit(reply, { limit: pushRequestsPerMinute, remaining: admitted.limit.remaining, resetSeconds: 60 });
   const { vendorHeaders, clock } = deps;
   const sentType = vendorHeaders.read(request.headers, 'x-*-query-type')?.trim();
   const queryType = version === 'v2' ? undefined : { name: vendorHeaders.spell('X-SVC-Query-Type'), value: sentType };

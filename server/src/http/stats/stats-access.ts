@@ -8,6 +8,7 @@ import { acrossOf } from '../auth/bearer.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { invalid } from './parse-stats.ts';
+import { tellLimit } from '../tell-limit.ts';
 
 export type StatsRouteDependencies = StatsDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
 
@@ -25,12 +26,8 @@ export function makeRequireStatsAccess(deps: StatsRouteDependencies) {
     const workspaceId = request.facts.workspaceId!;
     // Counted before the body is read, and so before the call is bound to its workspace.
     const grant = await countStatsRequest(acrossOf(deps), workspaceId);
-    reply.headers({
-      'x-ratelimit-limit': String(statsRequestsPerMinute),
-      'x-ratelimit-remaining': String(grant.remaining),
-      // Seconds, as in the other families (fact 0.1 has both meanings).
-      'x-ratelimit-reset': String(grant.granted > 0 ? 60 : grant.retryAfterSeconds),
-    });
+    const resetSeconds = grant.granted > 0 ? 60 : grant.retryAfterSeconds;
+    tellLimit(reply, { limit: statsRequestsPerMinute, remaining: grant.remaining, resetSeconds });
     if (grant.granted === 0)
       throw new ServiceError('STATS_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
     const appKey = vendorHeaders.read(request.headers, '*-appkey');

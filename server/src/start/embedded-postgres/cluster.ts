@@ -23,10 +23,13 @@ export class OtherMajorVersionError extends Error {
 /**
  * PostgreSQL refuses such files too, in its own words and only after a server that was left behind has been ended.
  *
- * @throws OtherMajorVersionError
+ * @throws OtherMajorVersionError, UnusableFolderError
  */
 export async function refuseOtherMajor(cluster: string, packaged: string): Promise<void> {
-  const made = (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim();
+  const text = await readFile(join(cluster, 'PG_VERSION'), 'utf8').catch((error: unknown) => {
+    throw unreadable(cluster, error);
+  });
+  const made = text.trim();
   if (made === packaged) return;
   throw new OtherMajorVersionError(
     `The database in ${cluster} was made by PostgreSQL ${made}, and this Carillon brings ${packaged}. Nothing was changed. ` +
