@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/node_modules/**', '**/dist/**', 'data/**'] },
+  { ignores: ['**/node_modules/**', '**/dist/**', '**/dist.making-*/**', 'data/**'] },
   tseslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],

@@ -1,6 +1,6 @@
-import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { Eleventy } from '@11ty/eleventy';
 import { compressFolder } from './compress-folder.ts';
 import { sectionNames } from './list-pages.ts';
@@ -12,6 +12,7 @@ import { rootOf } from './resolve-links.ts';
 /** Builds the site into `out`, whole or not at all. Returns the links that lead nowhere; with one, nothing is changed. */
 export async function buildSite(root: string, out: string): Promise<string[]> {
   await mkdir(dirname(out), { recursive: true });
+  await removeLeftovers(out);
   const staging = await mkdtemp(`${out}.making-`);
   try {
     const dead = await writeSite(root, staging);
@@ -27,6 +28,22 @@ export async function buildSite(root: string, out: string): Promise<string[]> {
     return [];
   } finally {
     await rm(staging, { recursive: true, force: true });
+  }
+}
+
+// A build takes seconds.
+const maxBuildMilliseconds = 3_600_000;
+
+/** What builds left that were cut off, as when the service they were made beside was stopped. */
+async function removeLeftovers(out: string): Promise<void> {
+  for (const name of await readdir(dirname(out))) {
+    if (!name.startsWith(`${basename(out)}.making-`)) continue;
+    const path = join(dirname(out), name);
+    const age = await stat(path).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > maxBuildMilliseconds) await rm(path, { recursive: true, force: true });
   }
 }
 

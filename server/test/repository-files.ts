@@ -17,6 +17,8 @@ export function readRepositoryFiles(extensions: readonly string[]): RepositoryFi
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.isDirectory()) {
         const path = join(folder, entry.name);
+        // What a build of the site that was cut off left.
+        if (entry.name.startsWith('dist.making-')) continue;
         if (!skippedNames.has(entry.name) && !skippedPaths.has(relative(root, path))) walk(path);
       } else if (extensions.some((extension) => entry.name.endsWith(extension))) paths.push(join(folder, entry.name));
     }
