@@ -7,10 +7,11 @@
  * Options: `--only <step>`, `--write` (format), `--full` (the steps that `npm run test:all` adds, alone), and after
  * `--` the arguments of the test runner (`npm test -- --only test -- server/test/push`).
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findSystemPackages } from './system-packages.ts';
 
 const root = join(import.meta.dirname, '..');
 const keptCache = join(root, 'node_modules', '.cache');
@@ -102,10 +103,10 @@ const startedAt = performance.now();
 const times: string[] = [];
 if (!isFull && !(await runSideBySide(chosen(staticSteps)))) end(1);
 const tests = chosen(testSteps);
-if (tests.length > 0) installSystemPackages();
+const packages = tests.length > 0 ? findSystemPackages(cached('debian')) : undefined;
 for (const step of tests) {
   process.stdout.write(`\n== ${step.name}\n`);
-  if (!(await run(step)).isPassed) end(1);
+  if (!(await run(step, { isKept: false, packages })).isPassed) end(1);
 }
 end(0);
 
@@ -127,12 +128,12 @@ async function runSideBySide(steps: Step[]): Promise<boolean> {
 /** Runs one step; its output is shown as it comes, or kept. */
 async function run(
   { name, command, environment }: Step,
-  { isKept }: { isKept: boolean } = { isKept: false },
+  { isKept, packages }: { isKept: boolean; packages?: { PATH: string } | undefined },
 ): Promise<{ isPassed: boolean; output: string }> {
   const begunAt = performance.now();
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
     cwd: root,
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...packages, ...environment },
     stdio: isKept ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     timeout: maxStepMinutes * 60_000,
   });
@@ -172,35 +173,6 @@ function findCache(): string {
   } catch {
     return mkdtempSync(join(tmpdir(), 'carillon-check-'));
   }
-}
-
-/**
- * Some tests need what comes from Debian: Chromium for the console, nghttpd as an HTTP/2 server that is not ours, PgBouncer, a
- * proxy. They
- * are installed where that is possible without asking (root on a machine with apt); elsewhere those tests skip and say so.
- */
-function installSystemPackages(): void {
-  const programs = {
-    chromium: '/usr/bin/chromium',
-    'chromium-headless-shell': '/usr/bin/chromium-headless-shell',
-    nghttp2: '/usr/sbin/nghttpd',
-    pgbouncer: '/usr/sbin/pgbouncer',
-    // The program alone, without the service that its other package starts.
-    'tinyproxy-bin': '/usr/bin/tinyproxy',
-    // For the tests of client-python.
-    python3: '/usr/bin/python3',
-  };
-  const missing = Object.entries(programs).flatMap(([name, path]) => (existsSync(path) ? [] : [name]));
-  if (missing.length === 0 || !existsSync('/usr/bin/apt-get') || process.getuid?.() !== 0) return;
-  process.stdout.write(`\n== packages (${missing.join(', ')})\n`);
-  const apt = (...words: string[]): boolean =>
-    spawnSync('apt-get', ['-qq', ...words], { stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000 }).status === 0;
-  const install = (names: string[]): boolean => apt('install', '-y', '--no-install-recommends', ...names);
-  if (install(missing) || (apt('update') && install(missing))) return;
-  // One that this Debian does not have must not keep the others away.
-  const failed = missing.filter((name) => !install([name]));
-  if (failed.length > 0)
-    process.stdout.write(`${failed.join(', ')} could not be installed; the tests that need it will skip\n`);
 }
 
 /** The test files that try more under FULL=1, properties and colours; the others would only repeat what `npm test` ran. */

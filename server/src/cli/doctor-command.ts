@@ -13,6 +13,7 @@ import { readLoginRights } from '../storage/installation/database-roles.ts';
 import type { LoginRights } from '../storage/installation/database-roles.ts';
 import { settingSources } from './command-context.ts';
 import { jsonOption } from './command-options.ts';
+import { checkCertificate } from './doctor/check-certificate.ts';
 import { checkCredentials } from './doctor/check-credentials.ts';
 import { checkDatabase } from './doctor/check-database.ts';
 import { checkFolder } from './doctor/check-folder.ts';
@@ -71,6 +72,8 @@ async function examine(
   say(...(await checkFolder(config)));
   const { proxy, diagnosis } = await checkProxy(config, log);
   say(diagnosis, await checkReach(config, proxy), await checkPublicUrl(config));
+  // That of this machine: what a certificate says is compared with it by whoever calls, too.
+  say(await checkCertificate(config, makeClock().realNow()));
   const urls = await findUrls(config);
   if (!urls) {
     const { wrong } = diagnosing('database');

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -11,13 +9,15 @@ import { describeRoutes } from './describe-routes.ts';
 import type { Description } from './describe-routes.ts';
 import { readJsonBody } from './json-body.ts';
 import { toServiceError } from './to-service-error.ts';
-import { answerProtocolErrors, answerUnroutable } from './answer-protocol-errors.ts';
+import { answerUnroutable } from './answer-protocol-errors.ts';
+import { makeListener } from './make-listener.ts';
 import { makeLazyValidators } from './lazy-validators.ts';
 import { presentDefaultError } from './present-default-error.ts';
 import { refuseMalformedRequests } from './refuse-malformed-requests.ts';
 import { beginCallTrace, endCallTrace } from './call-traces.ts';
 import type { CallTrace } from './call-traces.ts';
 import type { Tracing } from '../domain/tracing/tracing.ts';
+import type { ServedCertificate } from './served-certificate.ts';
 import { tellHeaders } from './tell-headers.ts';
 
 /** What a call turned out to be, gathered while it is handled; ends in the log and the API log. */
@@ -80,6 +80,8 @@ export type ServerOptions = {
   trustProxy: TrustedProxies;
   /** Domain whose hosts name a data center (decision D1). */
   serviceDomain?: string | undefined;
+  /** With it callers are served by https alone. */
+  certificate?: ServedCertificate | undefined;
   /** What the OpenAPI document says besides: where the node is reached, its version, the abbreviation in header names. */
   described?: Partial<Description>;
   /** Receives each finished call, for the API log. */
@@ -94,9 +96,6 @@ export type InWorkspace = <Result>(workspaceId: string, work: () => Result) => R
 
 export type RouteFamily = FastifyPluginAsync;
 
-/** In which a request must have arrived as a whole; looked at every five seconds. */
-export const requestMilliseconds = 30_000;
-
 /**
  * Builds the HTTP server from route families; each has its own scope with its own body parsers and error shape.
  * Nothing listens yet, so tests call it with `inject`.
@@ -108,8 +107,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     trustProxy: makeTrustProxy(options.trustProxy),
     // 1 MiB unless a route says less (fault 3.5).
     bodyLimit: 1024 * 1024,
-    serverFactory: makeHttpServer,
-    // The server of `makeHttpServer` has its own, which each of its addresses needs.
+    serverFactory: (handle) => makeListener(handle, options.certificate),
+    // What `makeListener` makes has its own, which each of its addresses needs.
     clientErrorHandler: () => undefined,
     forceCloseConnections: 'idle',
     // A request that comes while the node stops is answered as any other: everything behind it stops later.
@@ -157,14 +156,6 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
   await describeRoutes(server as unknown as FastifyInstance, described);
   for (const family of families) await server.register(family);
   return server as unknown as FastifyInstance;
-}
-
-function makeHttpServer(handle: RequestListener): Server {
-  // Node would answer a request without Host with no body; refuseMalformedRequests does with one.
-  const times = { requestTimeout: requestMilliseconds, keepAliveTimeout: 72_000, connectionsCheckingInterval: 5_000 };
-  const server = createServer({ ...times, requireHostHeader: false }, handle);
-  answerProtocolErrors(server);
-  return server;
 }
 
 /**

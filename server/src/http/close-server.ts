@@ -34,11 +34,16 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
   let accepted = 0;
   let isEnding = false;
   let isClosing = false;
-  listener.on('connection', (socket) => {
-    accepted += 1;
+  const follow = (socket: Socket): void => {
     open.set(socket, performance.now());
     socket.once('close', () => open.delete(socket));
+  };
+  listener.on('connection', (socket: Socket) => {
+    accepted += 1;
+    follow(socket);
   });
+  // Over TLS a connection is followed twice: what comes before the handshake is said on the one below.
+  listener.on('secureConnection', follow);
   // Before the one that answers: the head says whether the connection is kept.
   listener.prependListener('request', ({ socket }, response: ServerResponse) => {
     const responses = answering.get(socket) ?? [];
@@ -76,11 +81,11 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
     }
   }
 
+  /** Until all are closed: a handshake may end, and silence begin, at any time. */
   async function endSilent(): Promise<void> {
-    const findSilent = () => [...open].filter(([socket]) => socket.bytesRead === 0);
-    for (let silent = findSilent(); silent.length > 0; silent = findSilent()) {
+    while (open.size > 0) {
       const latest = performance.now() - maxSilentMilliseconds;
-      for (const [socket, openedAt] of silent) if (openedAt <= latest) socket.destroy();
+      for (const [socket, openedAt] of open) if (socket.bytesRead === 0 && openedAt <= latest) socket.destroy();
       await wait(10);
     }
   }
@@ -88,7 +93,11 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
   return {
     endConnections,
     async close({ maxMilliseconds }) {
-      const limit = setTimeout(() => listener.closeAllConnections(), maxMilliseconds);
+      const limit = setTimeout(() => {
+        listener.closeAllConnections();
+        // Node does not know those that have not ended their handshake.
+        for (const socket of open.keys()) socket.destroy();
+      }, maxMilliseconds);
       try {
         endConnections();
         await takeWaiting();

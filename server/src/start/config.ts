@@ -6,6 +6,7 @@ import { parseProxySettings, ProxySettingsError } from '../engine/outgoing-http/
 import type { ProxySettings } from '../engine/outgoing-http/proxy-settings.ts';
 import { parseProxyNetwork } from '../http/caller-address.ts';
 import type { TrustedProxies } from '../http/caller-address.ts';
+import { findSslFault } from '../storage/postgres/ssl-mode.ts';
 import { settings } from './settings-table.ts';
 import type { Setting } from './settings-table.ts';
 import { ensureHome } from './ensure-home.ts';
@@ -102,11 +103,17 @@ function requireTogether(config: Config): void {
     throw new ConfigError(
       'CARILLON_KEEP_RUNS_DAYS must be at least CARILLON_KEEP_LEDGER_DAYS: rows of the ledger belong to runs.',
     );
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined))
+    throw new ConfigError('CARILLON_TLS_CERT and CARILLON_TLS_KEY are given together.');
   if (config.metricsHost !== undefined && config.metricsPort === undefined)
     throw new ConfigError('CARILLON_METRICS_HOST needs CARILLON_METRICS_PORT.');
   if (config.metricsToken !== undefined && config.metricsToken.length < minMetricsTokenCharacters)
     throw new ConfigError(`CARILLON_METRICS_TOKEN takes at least ${minMetricsTokenCharacters} characters.`);
   proxySettingsOf(config);
+  for (const name of ['databaseUrl', 'databaseOwnerUrl', 'databaseDirectUrl'] as const) {
+    const fault = findSslFault(config[name] ?? '');
+    if (fault !== undefined) throw new ConfigError(`${settings[name].variable} ${fault}.`);
+  }
   const isPooled = config.databasePooler === 'transaction';
   if (isPooled && (config.databaseUrl === undefined || config.databaseDirectUrl === undefined))
     throw new ConfigError('CARILLON_DATABASE_POOLER=transaction needs DATABASE_URL and CARILLON_DATABASE_DIRECT_URL.');

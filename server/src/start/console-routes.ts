@@ -103,7 +103,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     users: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
     segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
-    isSecure: config.publicUrl?.startsWith('https:') ?? false,
+    isSecure: config.publicUrl?.startsWith('https:') ?? config.tlsCert !== undefined,
   });
 }
 

@@ -1,13 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { CallRecorder } from '../app/api-log/call-recorder.ts';
 import type { NodeMeter } from '../engine/metrics/node-meter.ts';
-import { buildServer, requestMilliseconds } from '../http/build-server.ts';
+import { buildServer } from '../http/build-server.ts';
 import type { CompletedCall, RouteFamily } from '../http/build-server.ts';
 import { makeCloseServer } from '../http/close-server.ts';
+import { requestMilliseconds } from '../http/make-listener.ts';
+import { startJob } from '../engine/job.ts';
 import { carillonVersion } from './carillon-version.ts';
 import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
 import type { Readiness } from './readiness.ts';
+import { openServerCertificate } from './server-certificate.ts';
 import { toPortTaken } from './to-port-taken.ts';
 
 type ServedParts = {
@@ -22,9 +25,10 @@ export async function startHttpServer(
   { config, clock, log, rest, tracing, installation, started }: Composition,
   { families, readiness, calls, meter }: ServedParts,
 ): Promise<string> {
+  const certificate = await openCertificate(config, log);
   const server = await buildServer(
     {
-      ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain },
+      ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain, certificate },
       described: { ...{ publicUrl: config.publicUrl, headerPrefix: config.headerPrefix }, version: carillonVersion },
       ...{ tracing, inWorkspace: installation.inWorkspace },
       onCall(call) {
@@ -38,6 +42,7 @@ export async function startHttpServer(
   if (rest) server.server.on('request', (_request, response: ServerResponse) => response.on('close', rest.beginCall()));
   const closeServer = makeCloseServer(server);
   const address = await listen(server, config);
+  if (certificate) started.push(startJob(certificate.job, { clock, log }));
   started.push({
     async stop() {
       readiness.noteStopping();
@@ -46,7 +51,12 @@ export async function startHttpServer(
       await closeServer.close({ maxMilliseconds: requestMilliseconds });
     },
   });
-  return config.publicUrl ?? address;
+  return config.publicUrl ?? (certificate ? address.replace('http:', 'https:') : address);
+}
+
+async function openCertificate({ tlsCert, tlsKey }: Config, log: Composition['log']) {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined;
+  return openServerCertificate({ certFile: tlsCert, keyFile: tlsKey }, log);
 }
 
 async function listen(server: Awaited<ReturnType<typeof buildServer>>, config: Config): Promise<string> {

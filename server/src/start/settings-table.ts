@@ -6,6 +6,7 @@ import { metricsSettings } from './metrics-settings.ts';
 import { backupSettings } from './backup-settings.ts';
 import { outgoingSettings } from './outgoing-settings.ts';
 import { retentionSettings } from './retention-settings.ts';
+import { tlsSettings } from './tls-settings.ts';
 
 /** The one table of settings. docs/settings.md is generated from it; a test holds them together. */
 export const settings = {
@@ -40,6 +41,7 @@ export const settings = {
     default: undefined,
     sentence: 'Origin under which callers reach this service, for links. Default: host and port.',
   },
+  ...tlsSettings,
   databaseUrl: {
     kind: 'secret',
     variable: 'DATABASE_URL',

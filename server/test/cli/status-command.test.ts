@@ -54,6 +54,7 @@ describe('the doctor', () => {
     'proxy',
     'reach',
     'public URL',
+    'certificate',
     'database',
     'clock',
     'migrations',

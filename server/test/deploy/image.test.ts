@@ -162,7 +162,7 @@ describe.runIf(isTried)('what the image does (FULL=1)', () => {
 
   test('the health check of the image asks the port it exposes', () => {
     const check = textOf(image, 'HEALTHCHECK');
-    expect(check).toContain(`127.0.0.1:${textOf(image, 'EXPOSE')}/livez`);
+    expect(check).toContain(`host: '127.0.0.1', port: ${textOf(image, 'EXPOSE')}, path: '/livez'`);
     expect(existsSync(join(projectFolder, '.dockerignore'))).toBe(true);
   });
 });

@@ -61,7 +61,16 @@ async function checkNode(node: NodeReport): Promise<Diagnosis[]> {
     );
   // Another machine's address may be one of its own only.
   if (node.url === null || node.host !== hostname()) return [...diagnoses, nodesCheck.good(`${name} reports itself.`)];
-  const troubles = await askReady(node.url);
+  const answer = await askReady(node.url);
+  if ('untrusted' in answer)
+    return [
+      ...diagnoses,
+      nodesCheck.attention(
+        `${name} shows a certificate that is not trusted here (${answer.untrusted}).`,
+        'Set CARILLON_PUBLIC_URL to a name it is for; NODE_EXTRA_CA_CERTS names an authority of your own.',
+      ),
+    ];
+  const { troubles } = answer;
   if (troubles === undefined)
     return [
       ...diagnoses,
@@ -74,14 +83,18 @@ async function checkNode(node: NodeReport): Promise<Diagnosis[]> {
   return troubles.length > 0 ? diagnoses : [...diagnoses, nodesCheck.good(`${name} is ready.`)];
 }
 
-/** Undefined when nothing usable comes back. */
-async function askReady(url: string): Promise<string[] | undefined> {
+// Those of OpenSSL's checks that Node passes on, and its own of the name.
+const distrust = /CERT|SIGNED|ISSUER/;
+
+/** Troubles are undefined when nothing usable comes back. */
+async function askReady(url: string): Promise<{ troubles: string[] | undefined } | { untrusted: string }> {
   try {
     const answer = await fetch(`${url}/readyz?verbose`, { signal: AbortSignal.timeout(readyMilliseconds) });
     const { troubles } = (await answer.json()) as { troubles?: string[] };
-    return troubles;
-  } catch {
-    return undefined;
+    return { troubles };
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    return code !== undefined && distrust.test(code) ? { untrusted: code } : { troubles: undefined };
   }
 }
 

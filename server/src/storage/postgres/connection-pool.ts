@@ -3,6 +3,7 @@ import pg from 'pg';
 import { Connection, ConnectionError, holders, isForgottenStatement } from './connection.ts';
 import { ConnectionWatch, WatchedClient, sessionWords } from './connection-watch.ts';
 import type { WatchTimes } from './connection-watch.ts';
+import { withKnownSslMode } from './ssl-mode.ts';
 import { plainQuery, quoteName } from './statement.ts';
 import type { Query, Row, Rows } from './statement.ts';
 import { makeDecoder } from './values.ts';
@@ -197,12 +198,6 @@ async function prepareSession(client: pg.ClientBase, more: string): Promise<void
 
 function roleSetting(set: string, role: string | undefined): string {
   return role === undefined ? '' : `${set} ${quoteName(role)}`;
-}
-
-/** `sslmode` as PostgreSQL's own programs take it: `require` encrypts, and only the two `verify-` modes check whom. */
-export function withKnownSslMode(url: string): string {
-  if (!/[?&]sslmode=/.test(url) || /[?&]uselibpqcompat=/.test(url)) return url;
-  return `${url}&uselibpqcompat=true`;
 }
 
 function poolEnded(): ConnectionError {
