@@ -99,6 +99,8 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_ALLOWED_HOSTS is for the routes of the sandbox, which production does not have.');
   if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined)
     throw new ConfigError('CARILLON_DATABASE_OWNER_URL needs DATABASE_URL.');
+  if (config.databaseStandbyUrl !== undefined && config.databaseUrl === undefined)
+    throw new ConfigError('CARILLON_DATABASE_STANDBY_URL needs DATABASE_URL.');
   if (config.keepRunsDays < config.keepLedgerDays)
     throw new ConfigError(
       'CARILLON_KEEP_RUNS_DAYS must be at least CARILLON_KEEP_LEDGER_DAYS: rows of the ledger belong to runs.',
@@ -110,7 +112,7 @@ function requireTogether(config: Config): void {
   if (config.metricsToken !== undefined && config.metricsToken.length < minMetricsTokenCharacters)
     throw new ConfigError(`CARILLON_METRICS_TOKEN takes at least ${minMetricsTokenCharacters} characters.`);
   proxySettingsOf(config);
-  for (const name of ['databaseUrl', 'databaseOwnerUrl', 'databaseDirectUrl'] as const) {
+  for (const name of ['databaseUrl', 'databaseOwnerUrl', 'databaseDirectUrl', 'databaseStandbyUrl'] as const) {
     const fault = findSslFault(config[name] ?? '');
     if (fault !== undefined) throw new ConfigError(`${settings[name].variable} ${fault}.`);
   }

@@ -2,16 +2,13 @@ import { join } from 'node:path';
 import type { ConsoleAccountDependencies } from '../app/accounts/account-dependencies.ts';
 import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
 import { makeCampaignTotals } from '../app/campaigns/campaign-totals.ts';
-import { makeConsoleCalls } from '../app/console/console-calls.ts';
 import { makeConsoleCampaigns } from '../app/console/console-campaigns.ts';
-import { makeConsoleDeliveries } from '../app/console/console-deliveries.ts';
 import { makeConsoleKeys } from '../app/console/console-keys.ts';
 import { makeConsoleOverview } from '../app/console/console-overview.ts';
 import { makeConsoleSandbox } from '../app/console/console-sandbox.ts';
 import { makeConsoleSegments } from '../app/console/console-segments.ts';
 import { makeConsoleSettings } from '../app/console/console-settings.ts';
 import { makeConsoleSystem } from '../app/console/console-system.ts';
-import { makeConsoleUsers } from '../app/console/console-users.ts';
 import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
 import type { InteractionReports } from '../app/interactions/interaction-reports.ts';
 import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
@@ -30,6 +27,7 @@ import { carillonVersion } from './carillon-version.ts';
 import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
 import { listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
+import { makeConsoleLists } from './console-lists.ts';
 import { deliveryOptions } from './engine.ts';
 import { readMachine } from './read-machine.ts';
 import type { Readiness } from './readiness.ts';
@@ -74,8 +72,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     composer: { ...useCases, limits: limits.authoring },
     campaigns: makeConsoleCampaigns({ ...useCases, limits: limits.authoring }),
     keys: makeConsoleKeys({ ...useCases, headerPrefix: config.headerPrefix }),
-    deliveries: makeConsoleDeliveries(useCases),
-    calls: makeConsoleCalls({ ...useCases, acrossWorkspaces, headerPrefix: config.headerPrefix }),
+    ...makeConsoleLists(composition),
     settings: makeConsoleSettings({ ...useCases, headerPrefix: config.headerPrefix, limits }),
     credentials: {
       ...useCases,
@@ -100,7 +97,6 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     streams: useCases,
     metrics: { database: acrossWorkspaces, clock },
     vendorHeaders,
-    users: makeConsoleUsers({ ...useCases, erasureDelayHours: config.erasureDelayHours }),
     segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     isSecure: config.publicUrl?.startsWith('https:') ?? config.tlsCert !== undefined,

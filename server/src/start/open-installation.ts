@@ -29,6 +29,8 @@ export type OpenInstallation = {
   inWorkspace<Result>(workspaceId: string, work: () => Result): Result;
   /** For what is not one workspace's: the engine, commands, who a credential belongs to. */
   acrossWorkspaces: Database;
+  /** A standby, bound to workspaces as `callDatabase` is; undefined where none is given. */
+  standby: Database | undefined;
   /** Why row-level security does not stand between the workspaces; undefined when it does. */
   wallFault: string | undefined;
   databaseUrl: string;
@@ -74,7 +76,9 @@ export async function openInstallation(
   const { url: databaseUrl, ownerUrl } = found ?? embedded!;
   const sessionUrl = config.databaseDirectUrl ?? databaseUrl;
   let database: Database | undefined;
+  let standby: Database | undefined;
   const close = async (): Promise<void> => {
+    await standby?.end({ timeoutSeconds: 1 });
     await database?.end({ timeoutSeconds: 5 });
     await embedded?.stop();
   };
@@ -93,6 +97,7 @@ export async function openInstallation(
       ...{ pooler: config.databasePooler, directUrl: config.databaseDirectUrl, acrossRole: wall.acrossRole },
     });
     const acrossWorkspaces = database.acrossWorkspaces();
+    standby = openStandby(config, wall.acrossRole);
     await keepInStep(clock, () => readDatabaseClock(acrossWorkspaces));
     if (embedded) {
       // Whoever owns the folder of the database knows that nobody else is connected to it.
@@ -107,6 +112,7 @@ export async function openInstallation(
       callDatabase: database.forWorkspace(() => callOf.getStore()),
       inWorkspace: (workspaceId, work) => callOf.run(workspaceId, work),
       acrossWorkspaces,
+      standby: standby?.forWorkspace(() => callOf.getStore()),
       wallFault: wall.fault,
       databaseUrl,
       sessionUrl,
@@ -123,6 +129,16 @@ export async function openInstallation(
   } finally {
     stopRequested.removeEventListener('abort', breakOff);
   }
+}
+
+// Two people who look at lists at once; a person waits for two seconds before the primary is asked instead.
+const standbyConnections = 5;
+const standbyMilliseconds = 2_000;
+
+function openStandby({ databaseStandbyUrl: url }: Config, acrossRole: string | undefined): Database | undefined {
+  if (url === undefined) return undefined;
+  const options = { connections: standbyConnections, connectMilliseconds: standbyMilliseconds, name: 'carillon' };
+  return openDatabase({ ...options, url, acrossRole, access: 'read only' });
 }
 
 /** @throws StartError */

@@ -70,6 +70,13 @@ export const settings = {
     sentence:
       'With such a pooler: the database itself, for migrations, the job queue, imports and segment files, which need a session.',
   },
+  databaseStandbyUrl: {
+    kind: 'secret',
+    variable: 'CARILLON_DATABASE_STANDBY_URL',
+    default: undefined,
+    sentence:
+      'A standby of that database, as the same role: long lists of the console are read there while it keeps up ([a standby](operations.md#lists-from-a-standby)).',
+  },
   databaseConnections: {
     kind: 'integer',
     variable: 'CARILLON_DATABASE_CONNECTIONS',

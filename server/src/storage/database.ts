@@ -105,7 +105,6 @@ function openPools({
 function refuse(): never {
   throw new TypeError('pages are read in a transaction, and COPY needs one or a session');
 }
-
 const refusals = { readPages: refuse, copyFrom: refuse, copyTo: refuse };
 
 /** What is set for one transaction is so for a single statement only in a transaction of its own: three round trips. */
@@ -211,6 +210,7 @@ export async function sendWithReceipt<Found extends readonly object[]>(
 
 /** How a transaction that stores something is committed. */
 function receiptOf(pool: ConnectionPool): Pick<Work<unknown>, 'commit' | 'readOutcome'> {
+  if (pool.isReadOnly()) return { commit: () => 'commit', readOutcome: async () => 'not stored' };
   const receipt = pool.nextReceipt();
   return { commit: (sent) => commitWithReceipt(receipt, sent), readOutcome: () => readOutcome(pool, receipt) };
 }

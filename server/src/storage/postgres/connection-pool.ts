@@ -23,6 +23,8 @@ export type ConnectionPoolOptions = {
   connectMilliseconds?: number;
   /** Whose rights the statements have, when not the login's own. */
   role?: string | undefined;
+  /** `read only`: a standby, which keeps no receipts. */
+  access?: 'read and write' | 'read only';
   /** When statements that nobody answers are given up. */
   watchTimes?: WatchTimes;
 };
@@ -131,6 +133,10 @@ export class ConnectionPool {
   countUse(): PoolUse {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return { held: totalCount - idleCount, idle: idleCount, awaited: waitingCount, max: this.#options.connections };
+  }
+
+  isReadOnly(): boolean {
+    return this.#options.access === 'read only';
   }
 
   isEnding(): boolean {
