@@ -18,6 +18,8 @@ export type MutationPlan = {
 
 /** Of one mutant, longer than a test takes on a busy machine; and of what comes before, loading and tests without one. */
 const maxStillSeconds = { trying: 15, otherwise: 90 };
+/** A mutant that makes a list without end must not fill the machine's memory first. */
+const maxHeapMegabytes = 512;
 const folder = '.mutation';
 const tableFile = join(folder, 'table.json');
 
@@ -103,7 +105,9 @@ async function runTests(
   const child = spawn(
     process.execPath,
     [
-      ...['--disable-warning=ExperimentalWarning', resolve('node_modules/vitest/vitest.mjs'), 'run'],
+      ...['--disable-warning=ExperimentalWarning', `--max-old-space-size=${maxHeapMegabytes}`],
+      resolve('node_modules/vitest/vitest.mjs'),
+      'run',
       ...['--configLoader', 'native', '--config', 'server/test/mutation/vitest-mutation.ts'],
     ],
     {
