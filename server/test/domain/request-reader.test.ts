@@ -261,13 +261,16 @@ describe('the request reader', () => {
       },
     );
 
-  test.each(['requiredText', 'requiredTemplate', 'requiredPlain'])('%s reads as an empty text where it is refused', (way) => {
-    for (const value of [undefined, '', 5]) {
-      const reader = readers.search(value === undefined ? {} : { a: value });
-      expect(ways[way]!(reader)).toBe('');
-      expect(reader.faults).toHaveLength(1);
-    }
-  });
+  test.each(['requiredText', 'requiredTemplate', 'requiredPlain'])(
+    '%s reads as an empty text where it is refused',
+    (way) => {
+      for (const value of [undefined, '', 5]) {
+        const reader = readers.search(value === undefined ? {} : { a: value });
+        expect(ways[way]!(reader)).toBe('');
+        expect(reader.faults).toHaveLength(1);
+      }
+    },
+  );
 
   test('where one fault is told a list that is too long is read on, where all are told it is not', () => {
     expect(readers.push({ a: ['b', 'c', 'd'] }).list('a', 2)).toEqual(['b', 'c', 'd']);

@@ -118,22 +118,18 @@ describe('a filter in words', () => {
     ['x is before 2026-03-10', 'x is not before 2026-03-10', time({ operator: 'before', value: day })],
     ['x is before today', 'x is not before today', time({ operator: 'before', value: relative(0) })],
     ['x is after 1 day ago', 'x is not after 1 day ago', time({ operator: 'after', value: relative(-1) })],
-    ['x is after 2 days from today', 'x is not after 2 days from today', time({ operator: 'after', value: relative(2) })],
     [
-      'x is 2026-03-10 or today',
-      'x is not 2026-03-10 or today',
-      time({ operator: 'in', values: [day, relative(0)] }),
+      'x is after 2 days from today',
+      'x is not after 2 days from today',
+      time({ operator: 'after', value: relative(2) }),
     ],
+    ['x is 2026-03-10 or today', 'x is not 2026-03-10 or today', time({ operator: 'in', values: [day, relative(0)] })],
     [
       'x is between 2026-03-10 and 3 days from today',
       'x is not between 2026-03-10 and 3 days from today',
       time({ operator: 'between', lower: day, upper: relative(3) }),
     ],
-    [
-      'a value of x is "a"',
-      'no value of x is "a"',
-      { ...text('in'), dataType: 'array_string', quantifier: 'any_of' },
-    ],
+    ['a value of x is "a"', 'no value of x is "a"', { ...text('in'), dataType: 'array_string', quantifier: 'any_of' }],
     [
       'each of x contains "a"',
       'not each of x contains "a"',
@@ -163,7 +159,9 @@ describe('a filter in words', () => {
     expect(say(group(reference))).toBe('Users for whom the user is not in segment "s-1".');
     expect(say(group(one, group(one)))).toBe('Users for whom x is true and x is true.');
     expect(say(group(one, two))).toBe('Users for whom x is true and (x is true or x is true).');
-    expect(say(group(one, { ...two, negate: true }))).toBe('Users for whom x is true and not (x is true or x is true).');
+    expect(say(group(one, { ...two, negate: true }))).toBe(
+      'Users for whom x is true and not (x is true or x is true).',
+    );
   });
 
   test('ends with its 1,000th character, or with a mark that it was cut there', () => {

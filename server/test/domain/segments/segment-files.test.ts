@@ -176,7 +176,11 @@ describe('the email about a file operation', () => {
       requestId: 'r\n\n1',
     });
     expect(subject).toBe('Segment "VIP Bcc: x dcba e\ufffd": users added');
-    expect(body.split('\n').slice(0, 3)).toEqual(['Segment: VIP Bcc: x dcba e\ufffd', 'Operation: add', 'Request: r 1']);
+    expect(body.split('\n').slice(0, 3)).toEqual([
+      'Segment: VIP Bcc: x dcba e\ufffd',
+      'Operation: add',
+      'Request: r 1',
+    ]);
   });
 
   test('a long name is cut in the subject to 120 characters, none of which is cut in half', () => {

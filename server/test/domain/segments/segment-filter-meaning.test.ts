@@ -12,7 +12,12 @@ import { expandStoredFilters, parseStoredFilters } from '../../../src/domain/seg
 import type { GroupFilter, SegmentFilter, TimeTest } from '../../../src/domain/segments/segment-filter.ts';
 import { timeRanges } from '../../../src/domain/segments/time-ranges.ts';
 
-const group = (...filters: SegmentFilter[]): GroupFilter => ({ kind: 'group', operator: 'and', negate: false, filters });
+const group = (...filters: SegmentFilter[]): GroupFilter => ({
+  kind: 'group',
+  operator: 'and',
+  negate: false,
+  filters,
+});
 const segment = (id: string, negate = false): SegmentFilter => ({ kind: 'segment', id, negate });
 const segmentId = 'a'.repeat(24);
 const isVip: SegmentFilter = {
@@ -171,10 +176,22 @@ describe('a filter as it is read', () => {
   };
   const days = (count: number) => ({ kind: 'relative', days: count });
   test.each<[object, unknown]>([
-    [{ operator: 'on', value: 0, value_type: 'relative_past' }, { operator: 'on', value: days(0) }],
-    [{ operator: 'on', value: -0, value_type: 'relative_future' }, { operator: 'on', value: days(0) }],
-    [{ operator: 'on', value: 3, value_type: 'relative_past' }, { operator: 'on', value: days(-3) }],
-    [{ operator: 'on', value: 3, value_type: 'relative_future' }, { operator: 'on', value: days(3) }],
+    [
+      { operator: 'on', value: 0, value_type: 'relative_past' },
+      { operator: 'on', value: days(0) },
+    ],
+    [
+      { operator: 'on', value: -0, value_type: 'relative_future' },
+      { operator: 'on', value: days(0) },
+    ],
+    [
+      { operator: 'on', value: 3, value_type: 'relative_past' },
+      { operator: 'on', value: days(-3) },
+    ],
+    [
+      { operator: 'on', value: 3, value_type: 'relative_future' },
+      { operator: 'on', value: days(3) },
+    ],
     [{ operator: 'on', value_type: 'relative_future' }, 'filters[0].value is required'],
     [{ operator: 'on' }, 'filters[0].value is required'],
     [{ operator: 'on', value: 7 }, 'filters[0].value must be an ISO 8601 date or time'],
@@ -190,9 +207,18 @@ describe('a filter as it is read', () => {
       { operator: 'on', value: '7', value_type: 'relative_past' },
       'filters[0].value must be a whole number of days from 0 to 36500',
     ],
-    [{ operator: 'inTheLast', value: 1 }, { operator: 'inTheLast', days: 1 }],
-    [{ operator: 'inTheLast', value: 1, value_type: 'relative_past' }, { operator: 'inTheLast', days: 1 }],
-    [{ operator: 'inTheNext', value: 1, value_type: 'relative_future' }, { operator: 'inTheNext', days: 1 }],
+    [
+      { operator: 'inTheLast', value: 1 },
+      { operator: 'inTheLast', days: 1 },
+    ],
+    [
+      { operator: 'inTheLast', value: 1, value_type: 'relative_past' },
+      { operator: 'inTheLast', days: 1 },
+    ],
+    [
+      { operator: 'inTheNext', value: 1, value_type: 'relative_future' },
+      { operator: 'inTheNext', days: 1 },
+    ],
     [
       { operator: 'inTheNext', value: 1, value_type: 'absolute' },
       'filters[0].value_type must be relative_future with the operator inTheNext',
@@ -221,11 +247,11 @@ describe('a filter as it is read', () => {
         upper: { kind: 'day', startsAt: new Date('2026-02-01T00:00Z') },
       },
     ],
+    [{ data_type: 'double', operator: 'in', value: 'x' }, 'filters[0].value must be a finite number'],
     [
-      { data_type: 'double', operator: 'in', value: 'x' },
-      'filters[0].value must be a finite number',
+      { data_type: 'double', operator: 'between', value: 1, value1: 1 },
+      { operator: 'between', lower: 1, upper: 1 },
     ],
-    [{ data_type: 'double', operator: 'between', value: 1, value1: 1 }, { operator: 'between', lower: 1, upper: 1 }],
     [{ category: 5, operator: 'today' }, 'filters[0].category must be a text'],
     [
       { data_type: 'string', operator: 'is', value: 'x'.repeat(1_025) },
