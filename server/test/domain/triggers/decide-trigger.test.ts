@@ -192,7 +192,7 @@ describe('an attribute of an event passes', () => {
       [2, 1],
       true,
     ],
-  ])('%s', (_name, filter, value, isPassed) => {
+  ])('%s', (...[, filter, value, isPassed]) => {
     expect(passes(filter, value)).toBe(isPassed);
     expect(passes({ ...filter, negate: true }, value)).toBe(!isPassed);
   });
