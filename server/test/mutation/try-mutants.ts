@@ -79,9 +79,13 @@ class TryMutants extends TestRunner {
   }
 
   override async onAfterRetryTask(test: Task, options: { retry: number; repeats: number }): Promise<void> {
-    await super.onAfterRetryTask(test, options);
-    if (assignment.mutant !== undefined) return this.#noteResult(test);
-    const failure = failureOf(test);
+    // What is thrown from here begins the same try again, without end.
+    const thrown = await super.onAfterRetryTask(test, options).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+    if (assignment.mutant !== undefined) return this.#noteResult(test, thrown);
+    const failure = failureOf(test) ?? thrown;
     const progress = this.#progress!;
     switches.activeMutant = undefined;
     switches.currentTestId = undefined;
@@ -141,8 +145,8 @@ class TryMutants extends TestRunner {
     }
   }
 
-  #noteResult(test: Task): void {
-    const failure = failureOf(test);
+  #noteResult(test: Task, thrown: string | undefined): void {
+    const failure = failureOf(test) ?? thrown;
     note({
       kind: 'test',
       id: `${relative(process.cwd(), test.file.filepath)}#${fullName(test)}`,
@@ -175,7 +179,7 @@ function isTriedEnough(mutant: string): boolean {
 
 function failureOf(test: Task): string | undefined {
   if (test.result!.state !== 'fail') return undefined;
-  return (test.result!.errors?.at(-1)?.message ?? 'failed').slice(0, 200);
+  return String(test.result!.errors?.at(-1)?.message ?? 'failed').slice(0, 200);
 }
 
 function passAnyway(test: Task): void {
