@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { changeTexts } from '../../../src/domain/campaigns/content-texts.ts';
 import type { CampaignContent, Platform } from '../../../src/domain/campaigns/content.ts';
 import type { TextPlace } from '../../../src/domain/campaigns/text-place.ts';
+import type { OwnTexts } from '../../../src/domain/template/content-shape.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
 
 const action = {
@@ -194,7 +195,7 @@ describe('a content made for a user', () => {
     expect(rendered).toMatchObject({
       content: { ...browser().WEB, title: 'Hi Ada ', redirectUrl: 'https://shop.example/17' },
     });
-    const { own } = rendered as { own: { shape: { isOwn(fields: string[]): boolean }; texts: string[] } };
+    const { own } = rendered as { own: OwnTexts };
     expect(own.texts).toEqual(['Hi Ada ', 'https://shop.example/17']);
     expect(
       [['title'], ['message', 'redirectUrl'], ['message', 'iconUrl'], []].map((fields) => own.shape.isOwn(fields)),
@@ -214,16 +215,15 @@ describe('a content made for a user', () => {
   });
 
   test.each([
-    [browser({ redirectUrl: '{{ UserAttribute.app }}' }), 'WEB', 'redirectUrl', 'is no web address'],
-    [browser({ redirectUrl: "{{ ' ' }}" }), 'WEB', 'redirectUrl', 'is empty'],
+    [browser({ redirectUrl: '{{ UserAttribute.app }}' }), 'redirectUrl', 'is no web address'],
+    [browser({ redirectUrl: "{{ ' ' }}" }), 'redirectUrl', 'is empty'],
     [
       browser({ title: '{% for i in range(4) %}{{ UserAttribute.part }}{% endfor %}x' }),
-      'WEB',
       'title',
       'has more than 4096 characters',
     ],
-  ] as const)('fails by its place: %#', (content, platform, field, reason) => {
-    expect(render(content as CampaignContent, { platform })).toEqual({ fault: { cause: 'RESULT', field, reason } });
+  ] as const)('fails by its place: %#', (content, field, reason) => {
+    expect(render(content as CampaignContent)).toEqual({ fault: { cause: 'RESULT', field, reason } });
   });
 
   test('may fill its place to the end', () => {
