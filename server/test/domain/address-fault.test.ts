@@ -13,6 +13,8 @@ test.each([
   ['shop:17', false],
   ['shop://', false],
   ['order 17', false],
+  ['//', false],
+  ['//shop.example', false],
   ['', false],
   ['javascript:alert(1)', false],
   ['javascript://x/%0aalert(1)', false],

@@ -18,11 +18,14 @@ export type Assignment = {
 export type Finding =
   | { kind: 'test'; id: string; name: string; ms: number; failure?: string }
   | { kind: 'covered'; id: string; mutants: Record<string, number> }
-  | { kind: 'trying'; id: string; mutant: string }
+  /** Without a mutant: the code as it is, again. */
+  | { kind: 'trying'; id: string; mutant?: string }
   | { kind: 'killed'; id: string; mutant: string; failure: string }
   | { kind: 'unrepeatable'; id: string; failure: string }
   | { kind: 'untried'; id: string; count: number }
   | { kind: 'spoiled'; id: string; failure: string }
+  /** Whatever makes a run fail without a test: a file that cannot be loaded, an error that nothing waits for. */
+  | { kind: 'error'; failure: string }
   | { kind: 'file'; path: string; loaded: Record<string, number> };
 
 export function readAssignment(): Assignment {

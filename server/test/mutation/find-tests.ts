@@ -16,10 +16,10 @@ const chosenWithDatabase: Record<string, string[]> = {
   'server/src/engine/governor': ['server/test/engine/governor/*.test.ts'],
 };
 
-/** They try every zone, thousands of days or of draws: last, when others have found most. */
+/** They try every zone, thousands of days or of draws, or what takes all the steps there are: last, when others have found most. */
 const long = [
   ...[/schedule-zones/, /calendar-rule/, /domain\/timing/, /deploy\/prometheus/],
-  ...[/learned-shares/, /interaction-token/, /shapes-and-readers/],
+  ...[/learned-shares/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
 ];
 
 /** Tests that read pages and other files, or look for programs of the machine: what they hold is no code. */

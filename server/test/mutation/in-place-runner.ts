@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Assignment, Finding } from './assignment.ts';
+import { findMutant, tryTestFiles } from './try-test-files.ts';
+import type { Ended, FirstRun } from './try-test-files.ts';
 import type { FirstRunResult, MutantRun, MutantRunResult, TestResult } from './stryker-shapes.ts';
 
 /** What `run.ts` tells its processes, as JSON in `MUTATION_PLAN`. */
@@ -16,10 +18,12 @@ export type MutationPlan = {
 
 /** Of one mutant, longer than a test takes on a busy machine; and of what comes before, loading and tests without one. */
 const maxStillSeconds = { trying: 15, otherwise: 90 };
+/** A mutant that makes a list without end must not fill the machine's memory first. */
+const maxHeapMegabytes = 512;
 const folder = '.mutation';
 const tableFile = join(folder, 'table.json');
 
-type Table = { killed: Record<string, { by: string; failure: string }>; timedOut: string[] };
+type Table = Pick<FirstRun, 'killed' | 'timedOut'>;
 
 /**
  * Stryker's runner of tests. Its first run tries the mutants already (see try-mutants.ts); when Stryker asks for one of them, the
@@ -36,46 +40,15 @@ class InPlaceRunner {
 
   async dryRun(): Promise<FirstRunResult> {
     mkdirSync(folder, { recursive: true });
-    const table: Table = { killed: {}, timedOut: [] };
-    const tests = new Map<string, TestResult>();
-    const coverage = { static: {} as Record<string, number>, perTest: {} as Record<string, Record<string, number>> };
-    const waiting = Object.keys(this.#plan.tests);
-    const said: string[] = [];
-    const work = async (name: string): Promise<void> => {
-      for (let taken = waiting.splice(0, 4); taken.length > 0; taken = waiting.splice(0, 4)) {
-        const left = new Set(taken);
-        while (left.size > 0) {
-          const { findings, stalledAt } = await runTests(name, {
-            files: [...left],
-            decided: [...Object.keys(table.killed), ...table.timedOut],
-            database: this.#plan.database,
-          });
-          const before = left.size;
-          for (const finding of findings) {
-            if (finding.kind === 'test') tests.set(finding.id, testResult(finding));
-            if (finding.kind === 'covered') coverage.perTest[finding.id] = finding.mutants;
-            if (finding.kind === 'killed')
-              table.killed[finding.mutant] ??= { by: finding.id, failure: finding.failure };
-            if (finding.kind === 'unrepeatable' || finding.kind === 'spoiled')
-              said.push(`${finding.kind}: ${finding.id}: ${finding.failure}`);
-            if (finding.kind === 'untried') said.push(`no time left: ${finding.id}: for ${finding.count} mutants`);
-            if (finding.kind === 'file') {
-              left.delete(finding.path);
-              Object.assign(coverage.static, finding.loaded);
-            }
-          }
-          if (stalledAt !== undefined) table.timedOut.push(stalledAt);
-          if (left.size === before && stalledAt === undefined) {
-            said.push(`ended early: ${[...left].join(' ')}`);
-            break;
-          }
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: this.#plan.processes }, (_, index) => work(`first-${index}`)));
-    writeFileSync(this.#plan.remarks, said.join('\n'));
-    writeFileSync(tableFile, JSON.stringify(table));
-    return { status: 'complete', tests: [...tests.values()], mutantCoverage: coverage };
+    const { database, processes, tests } = this.#plan;
+    const { killed, timedOut, coverage, remarks, ...tried } = await tryTestFiles({
+      files: Object.keys(tests),
+      processes,
+      run: (name, { file, decided }) => runTests(name, { files: [file], decided, database }),
+    });
+    writeFileSync(this.#plan.remarks, remarks.join('\n'));
+    writeFileSync(tableFile, JSON.stringify({ killed, timedOut } satisfies Table));
+    return { status: 'complete', tests: tried.tests.map(testResult), mutantCoverage: coverage };
   }
 
   async mutantRun({
@@ -98,13 +71,13 @@ class InPlaceRunner {
       .sort(([, some], [, others]) => some.length - others.length)
       .map(([file]) => file);
     if (files.length === 0) return { status: 'survived', nrOfTests: 0 };
-    const { findings, stalledAt, code } = await runTests(`mutant-${process.pid}`, {
+    const { findings, isStalled, code } = await runTests(`mutant-${process.pid}`, {
       files,
       decided: [],
       mutant: id,
       database: this.#plan.database,
     });
-    if (stalledAt !== undefined) return { status: 'timeout' };
+    if (isStalled) return { status: 'timeout' };
     const failed = findings.find((finding) => finding.kind === 'test' && finding.failure !== undefined);
     if (failed?.kind === 'test')
       return { status: 'killed', killedBy: [failed.id], failureMessage: failed.failure!, nrOfTests };
@@ -123,7 +96,7 @@ function testResult({ id, name, ms, failure }: Extract<Finding, { kind: 'test' }
 async function runTests(
   name: string,
   assignment: Omit<Assignment, 'findings'>,
-): Promise<{ findings: Finding[]; stalledAt: string | undefined; code: number | null }> {
+): Promise<Ended & { code: number | null }> {
   const findings = resolve(folder, `${name}.jsonl`);
   const file = resolve(folder, `${name}.json`);
   writeFileSync(findings, '');
@@ -132,7 +105,9 @@ async function runTests(
   const child = spawn(
     process.execPath,
     [
-      ...['--disable-warning=ExperimentalWarning', resolve('node_modules/vitest/vitest.mjs'), 'run'],
+      ...['--disable-warning=ExperimentalWarning', `--max-old-space-size=${maxHeapMegabytes}`],
+      resolve('node_modules/vitest/vitest.mjs'),
+      'run',
       ...['--configLoader', 'native', '--config', 'server/test/mutation/vitest-mutation.ts'],
     ],
     {
@@ -144,22 +119,21 @@ async function runTests(
   const watch = setInterval(() => {
     const stillSeconds = (Date.now() - statSync(findings).mtimeMs) / 1_000;
     if (stillSeconds < maxStillSeconds.trying) return;
-    const isTrying =
-      assignment.mutant === undefined &&
-      readFileSync(findings, 'utf8').trimEnd().split('\n').at(-1)!.includes('"trying"');
+    const isTrying = findMutant(readFindings(findings)) !== undefined;
     if (stillSeconds < maxStillSeconds[isTrying ? 'trying' : 'otherwise']) return;
     isStalled = true;
     child.kill('SIGKILL');
   }, 1_000);
   const code = await new Promise<number | null>((done) => child.once('close', done));
   clearInterval(watch);
-  const lines = readFileSync(findings, 'utf8')
+  return { findings: readFindings(findings), isStalled, code };
+}
+
+function readFindings(file: string): Finding[] {
+  return readFileSync(file, 'utf8')
     .split('\n')
-    .filter((line) => line !== '');
-  const found = lines.map((line) => JSON.parse(line) as Finding);
-  const last = found.at(-1);
-  const stalledAt = isStalled ? (assignment.mutant ?? (last?.kind === 'trying' ? last.mutant : undefined)) : undefined;
-  return { findings: found, stalledAt, code };
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Finding);
 }
 
 /** The name under which Stryker looks for what a module brings. */

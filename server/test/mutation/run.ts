@@ -55,7 +55,7 @@ try {
     concurrency: plan.processes,
     reporters: ['progress-append-only'],
     tempDirName: '.stryker-tmp',
-    ignorePatterns: ['/console', '/bench', '/client-python', '/data', '/.git', '/.ci', '/docs/dist', 'dist'],
+    ignorePatterns: ['/console/dist', '/bench', '/client-python', '/data', '/.git', '/.ci', '/docs/dist', 'dist'],
     // The runner has limits of its own.
     timeoutMS: 600_000,
     dryRunTimeoutMinutes: 240,

@@ -19,9 +19,9 @@ type Suite = Parameters<TestRunner['onAfterRunSuite']>[0];
 const loopFactor = 20;
 /** What a test that takes seconds is given for all its mutants; those that it has not tried by then are noted. */
 const maxTestMs = 15_000;
-/** A mutant that so many tests of a few files came through unharmed is left; that can only lower the score. */
-const maxTries = 40;
-const tries = new Map<string, number>();
+/** A mutant that so many tests of a file, for so long, came through unharmed is left; that can only lower the score. */
+const enough = { tries: 40, ms: 1_000 };
+const tried = new Map<string, { tries: number; ms: number }>();
 
 const assignment = readAssignment();
 const decided = new Set(assignment.decided);
@@ -39,6 +39,7 @@ type Progress = {
   hits: Record<string, number>;
   waiting: string[];
   mutant?: string | undefined;
+  triedAt?: number;
   killed: Finding[];
   beganAt: number;
 };
@@ -71,15 +72,20 @@ class TryMutants extends TestRunner {
     switches.hitCount = progress.mutant === undefined ? undefined : 0;
     switches.hitLimit =
       progress.mutant === undefined ? undefined : Math.max(1_000, progress.hits[progress.mutant]! * loopFactor);
-    if (progress.mutant === undefined) return;
-    tries.set(progress.mutant, (tries.get(progress.mutant) ?? 0) + 1);
+    if (progress.stage === 'first') return;
+    if (progress.mutant === undefined) return note({ kind: 'trying', id });
+    progress.triedAt = performance.now();
     note({ kind: 'trying', id, mutant: progress.mutant });
   }
 
   override async onAfterRetryTask(test: Task, options: { retry: number; repeats: number }): Promise<void> {
-    await super.onAfterRetryTask(test, options);
-    if (assignment.mutant !== undefined) return this.#noteResult(test);
-    const failure = failureOf(test);
+    // What is thrown from here begins the same try again, without end.
+    const thrown = await super.onAfterRetryTask(test, options).then(
+      () => undefined,
+      (error: unknown) => String(error),
+    );
+    if (assignment.mutant !== undefined) return this.#noteResult(test, thrown);
+    const failure = failureOf(test) ?? thrown;
     const progress = this.#progress!;
     switches.activeMutant = undefined;
     switches.currentTestId = undefined;
@@ -101,7 +107,7 @@ class TryMutants extends TestRunner {
         note({ kind: 'test', id, name: fullName(test), ms, ...(failure === undefined ? {} : { failure }) });
         note({ kind: 'covered', id, mutants: progress.hits });
         progress.waiting = Object.keys(progress.hits).filter(
-          (mutant) => !decided.has(mutant) && (tries.get(mutant) ?? 0) < maxTries,
+          (mutant) => !decided.has(mutant) && !isTriedEnough(mutant),
         );
         if (failure !== undefined || progress.waiting.length === 0) return true;
         progress.stage = 'again';
@@ -117,6 +123,7 @@ class TryMutants extends TestRunner {
         progress.mutant = progress.waiting.pop();
         return false;
       case 'mutants':
+        countTry(progress.mutant!, performance.now() - progress.triedAt!);
         if (failure !== undefined) progress.killed.push({ kind: 'killed', id, mutant: progress.mutant!, failure });
         if (performance.now() - progress.beganAt > maxTestMs && progress.waiting.length > 0) {
           note({ kind: 'untried', id, count: progress.waiting.length });
@@ -138,8 +145,8 @@ class TryMutants extends TestRunner {
     }
   }
 
-  #noteResult(test: Task): void {
-    const failure = failureOf(test);
+  #noteResult(test: Task, thrown: string | undefined): void {
+    const failure = failureOf(test) ?? thrown;
     note({
       kind: 'test',
       id: `${relative(process.cwd(), test.file.filepath)}#${fullName(test)}`,
@@ -160,9 +167,19 @@ class TryMutants extends TestRunner {
   }
 }
 
+function countTry(mutant: string, ms: number): void {
+  const before = tried.get(mutant) ?? { tries: 0, ms: 0 };
+  tried.set(mutant, { tries: before.tries + 1, ms: before.ms + ms });
+}
+
+function isTriedEnough(mutant: string): boolean {
+  const { tries, ms } = tried.get(mutant) ?? { tries: 0, ms: 0 };
+  return tries >= enough.tries && ms >= enough.ms;
+}
+
 function failureOf(test: Task): string | undefined {
   if (test.result!.state !== 'fail') return undefined;
-  return (test.result!.errors?.at(-1)?.message ?? 'failed').slice(0, 200);
+  return String(test.result!.errors?.at(-1)?.message ?? 'failed').slice(0, 200);
 }
 
 function passAnyway(test: Task): void {

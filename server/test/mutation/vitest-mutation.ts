@@ -1,8 +1,22 @@
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import type { Reporter } from 'vitest/node';
 import { readAssignment } from './assignment.ts';
+import type { Finding } from './assignment.ts';
 
-const { files, database, mutant } = readAssignment();
+const { files, database, mutant, findings } = readAssignment();
+
+/** Says nothing, and notes what no test can note. */
+const notes: Reporter = {
+  onTestRunEnd(modules, errors) {
+    for (const { message } of [...modules.flatMap((module) => module.errors()), ...errors])
+      appendFileSync(
+        findings,
+        `${JSON.stringify({ kind: 'error', failure: message.slice(0, 200) } satisfies Finding)}\n`,
+      );
+  },
+};
 
 /** How a copy of the project with mutants in it runs its tests. */
 const config = defineConfig({
@@ -21,7 +35,7 @@ const config = defineConfig({
     hookTimeout: 60_000,
     teardownTimeout: 2_000,
     expect: { poll: { timeout: 8_000 } },
-    reporters: [{}],
+    reporters: [notes],
     experimental: { viteModuleRunner: false },
   },
 });

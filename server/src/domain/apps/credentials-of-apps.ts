@@ -102,9 +102,7 @@ function credentialsFor(credential: ProviderCredential, app?: App): ProviderCred
       return { webpush: credential };
     case 'hms':
       return { hms: credential };
-    default: {
-      const never: never = credential;
-      throw new Error(`unknown credential ${String(never)}`);
-    }
+    default:
+      return credential satisfies never;
   }
 }

@@ -40,10 +40,8 @@ export function startOf(timing: Timing): string {
     case 'soon':
     case 'later':
       return timing.kind;
-    default: {
-      const never: never = timing;
-      throw new Error(`unknown timing ${String(never)}`);
-    }
+    default:
+      return timing satisfies never;
   }
 }
 

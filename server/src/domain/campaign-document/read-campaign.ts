@@ -92,8 +92,6 @@ export function readCampaign(parts: CampaignParts): ReadCampaign {
   const limit = readAudienceLimit(part.part('campaign_audience_limit'), deliveryType);
   const settings = { ...readAdvanced(part.part('advanced')), ...controls, ...groups, ...limit };
   const goals = readGoals(part.part('conversion_goal_details'));
-  if (limit.audienceLimit?.of === 'RUN' && deliveryType === 'EVENT_TRIGGERED')
-    part.part('campaign_audience_limit').invalid('frequency', 'must be TOTAL for a campaign of type EVENT_TRIGGERED');
   if (variants?.learning && deliveryType === 'EVENT_TRIGGERED')
     part
       .part('campaign_content')

@@ -35,10 +35,8 @@ export function readPeriod(details: RequestReader): Period | undefined {
       return { every: 'week', step, occurrences, weekdays: readWeekdays(details, 'repeat_on_days_of_week') };
     case 'MONTHLY':
       return { every: 'month', step, occurrences, dates: readDates(details), weekdays: readMonthWeekdays(details) };
-    default: {
-      const never: never = frequency;
-      throw new Error(`unknown frequency ${String(never)}`);
-    }
+    default:
+      return frequency satisfies never;
   }
 }
 

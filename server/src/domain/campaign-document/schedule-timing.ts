@@ -41,10 +41,8 @@ export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Ti
       if (endsAt !== null && new Date(endsAt) <= context.now) return fault('expiry_time', 'is in the past');
       return { kind: 'triggered', startsAt, endsAt, timeZone };
     }
-    default: {
-      const never: never = schedule;
-      throw new Error(`unknown schedule ${String(never)}`);
-    }
+    default:
+      return schedule satisfies never;
   }
 }
 
@@ -117,10 +115,8 @@ function calendarRuleOf(period: Period, firstDate: string): CalendarRule | undef
       const dates = isOpen ? [Number(firstDate.slice(8))] : period.dates;
       return { every: 'month', step, dates, weekdays: period.weekdays };
     }
-    default: {
-      const never: never = period;
-      throw new Error(`unknown period ${String(never)}`);
-    }
+    default:
+      return period satisfies never;
   }
 }
 

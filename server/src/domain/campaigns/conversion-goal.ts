@@ -79,10 +79,8 @@ export function goalValueFault(form: ValueForm, value: unknown): string | undefi
       return isNumber(value) ? undefined : 'must be a number';
     case 'two numbers':
       return readTwoNumbers(value) ? undefined : 'must be two numbers separated by a comma';
-    default: {
-      const never: never = form;
-      throw new Error(`unknown form ${String(never)}`);
-    }
+    default:
+      return form satisfies never;
   }
 }
 

@@ -26,10 +26,8 @@ export function matchGoal(goal: ConversionGoal, event: TrackedEvent): boolean {
         operator,
         (test) => typeof value === 'number' && Number.isFinite(value) && test(value, wanted),
       );
-    default: {
-      const never: never = type;
-      throw new Error(`unknown type ${String(never)}`);
-    }
+    default:
+      return type satisfies never;
   }
 }
 

@@ -30,10 +30,8 @@ function describe(filter: SegmentFilter, names: Names): string {
       return `the user is ${filter.negate ? 'not ' : ''}in segment ${quoted(names.get(filter.id) ?? filter.id)}`;
     case 'attribute':
       return describeAttribute(filter);
-    default: {
-      const never: never = filter;
-      throw new Error(`unknown filter ${JSON.stringify(never)}`);
-    }
+    default:
+      return filter satisfies never;
   }
 }
 
@@ -68,10 +66,8 @@ function describeAttribute(filter: AttributeFilter): string {
         filter.quantifier === 'any_of' ? verb('a value of', 'no value of') : verb('each of', 'not each of');
       return `${subject} ${name} ${describeTest(filter.test, false)}`;
     }
-    default: {
-      const never: never = filter;
-      throw new Error(`unknown filter ${JSON.stringify(never)}`);
-    }
+    default:
+      return filter satisfies never;
   }
 }
 
@@ -94,10 +90,8 @@ function describeTest(test: TextTest | NumberTest, negate: boolean): string {
       return `${negate ? 'does not start' : 'starts'} with ${oneOf(test.values.map(quoted))}${caseNote(test)}`;
     case 'endsWith':
       return `${negate ? 'does not end' : 'ends'} with ${oneOf(test.values.map(quoted))}${caseNote(test)}`;
-    default: {
-      const never: never = test;
-      throw new Error(`unknown test ${JSON.stringify(never)}`);
-    }
+    default:
+      return test satisfies never;
   }
 }
 

@@ -85,10 +85,8 @@ function readTest(members: FilterMembers): AttributeTest {
       return { dataType, test: readFlagTest(members) };
     case 'datetime':
       return { dataType, test: readTimeTest(members, valueType) };
-    default: {
-      const never: never = dataType;
-      throw new Error(`unknown data type ${String(never)}`);
-    }
+    default:
+      return dataType satisfies never;
   }
 }
 

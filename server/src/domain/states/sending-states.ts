@@ -118,9 +118,7 @@ function statementOf({ by, kind, from }: CampaignTransition): string {
       return from === 'SCHEDULED' ? 'advanceCampaigns' : 'failRun';
     case 'a joining request':
       return 'reopenCampaigns';
-    default: {
-      const never: never = by;
-      throw new Error(`unknown cause ${String(never)}`);
-    }
+    default:
+      return by satisfies never;
   }
 }

@@ -1,7 +1,5 @@
 import { maxRenderedCharacters, maxTemplateSteps } from './limits.ts';
 
-const maxNumber = 30;
-
 export class Budget {
   #left = maxTemplateSteps;
 
@@ -30,7 +28,7 @@ export class Budget {
   number(value: number): string {
     this.spend(1);
     if (!Number.isFinite(value)) throw new RenderError('UNKNOWN', 'a number became too large');
-    return String(value === 0 ? 0 : value).slice(0, maxNumber);
+    return String(value === 0 ? 0 : value);
   }
 }
 

@@ -1,3 +1,4 @@
+import { toDigits } from './to-digits.ts';
 import { listFilters } from './list-filters.ts';
 import { countOf, makeRules, numberOf, textOf } from './rule.ts';
 import type { Rule, RuleCall } from './template-syntax.ts';
@@ -37,20 +38,26 @@ function round({ of, args: [precision = 0, method = 'common'] }: RuleCall): numb
   const digits = countOf(precision);
   if (Math.abs(digits) > 15) throw mistake('round takes at most 15 digits');
   const scale = 10 ** digits;
-  const scaled = number * scale;
-  if (!Number.isFinite(scaled) || Number.isInteger(scaled)) return number;
   switch (textOf(method)) {
     case 'ceil':
-      return Math.ceil(scaled) / scale;
+      return isRound(number * scale) ? number : Math.ceil(number * scale) / scale;
     case 'floor':
-      return Math.floor(scaled) / scale;
-    case 'common': {
-      const below = Math.floor(scaled);
-      // In the very middle to the even neighbour, as Python.
-      if (scaled - below === 0.5) return (below % 2 === 0 ? below : below + 1) / scale;
-      return digits >= 0 && Math.abs(number) < 1e15 ? Number(number.toFixed(digits)) : Math.round(scaled) / scale;
-    }
+      return isRound(number * scale) ? number : Math.floor(number * scale) / scale;
+    case 'common':
+      return digits < 0 ? roundWhole(number, 10 ** -digits) : Number(toDigits(number, digits));
     default:
       throw mistake('round takes the methods common, ceil and floor');
   }
+}
+
+/** Whole, or too large to have anything to be cut. */
+function isRound(scaled: number): boolean {
+  return !Number.isFinite(scaled) || Number.isInteger(scaled);
+}
+
+/** To tens, hundreds and so on; in the very middle to the even one, as Python. */
+function roundWhole(number: number, unit: number): number {
+  const below = Math.floor(number / unit);
+  const isTie = number / unit - below === 0.5;
+  return (isTie ? below + Math.abs(below % 2) : Math.round(number / unit)) * unit;
 }

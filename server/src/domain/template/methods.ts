@@ -1,7 +1,7 @@
 import { entriesOf } from './list-filters.ts';
 import { countOf, makeRules, recordOf, textOf } from './rule.ts';
 import type { Rule, RuleCall } from './template-syntax.ts';
-import { AttributeSource, isRecord, memberOf, Missing } from './template-value.ts';
+import { AttributeSource, isRecord, memberOf, Missing, mistake } from './template-value.ts';
 import type { Value } from './template-value.ts';
 import { capitalize, replace, rewrite, splitAll, strip } from './text-filters.ts';
 
@@ -59,7 +59,7 @@ function split({ of, args: [separator, most], budget }: RuleCall): Value {
   const limit = most === undefined ? -1 : countOf(most);
   if (separator !== undefined && separator !== null) {
     const by = textOf(separator);
-    if (by === '') return [text];
+    if (by === '') throw mistake('split needs a separator');
     const parts = splitAll(text, { by, budget });
     return limit < 0 || parts.length <= limit + 1 ? parts : [...parts.slice(0, limit), parts.slice(limit).join(by)];
   }

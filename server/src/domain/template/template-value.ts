@@ -62,7 +62,6 @@ export function memberOf(of: Value, { key, budget }: { key: Value; budget: Budge
     return found === undefined || found === null ? new Missing(of.cause, `${of.name}['${clip(key)}']`) : found;
   }
   if (typeof key === 'number' && (typeof of === 'string' || isList(of))) {
-    if (typeof of === 'string') budget.read(of.length);
     const items = typeof of === 'string' ? charactersOf(of, budget) : of;
     const found = Number.isInteger(key) ? items.at(key) : undefined;
     return found ?? new Missing('UNDEFINED', `the item ${key}`);

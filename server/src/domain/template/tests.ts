@@ -1,6 +1,6 @@
 import { countOf, makeRules } from './rule.ts';
 import type { Rule } from './template-syntax.ts';
-import { areEqual, compareValues, isIn, isList, isRecord, Missing } from './template-value.ts';
+import { areEqual, compareValues, isIn, isList, isRecord, Missing, mistake } from './template-value.ts';
 import type { Value } from './template-value.ts';
 
 type Order = (sign: number) => boolean;
@@ -41,7 +41,7 @@ export const tests: ReadonlyMap<string, Rule> = makeRules({
   divisibleby: {
     parameters: ['num'],
     required: 1,
-    apply: ({ of, args }) => countOf(args[0]) !== 0 && countOf(of) % countOf(args[0]) === 0,
+    apply: ({ of, args }) => isDivisible(countOf(of), countOf(args[0])),
   },
   in: {
     parameters: ['seq'],
@@ -59,3 +59,8 @@ export const tests: ReadonlyMap<string, Rule> = makeRules({
   greaterthan: order((sign) => sign > 0),
   ge: order((sign) => sign >= 0),
 });
+
+function isDivisible(number: number, by: number): boolean {
+  if (by === 0) throw mistake('a division by zero');
+  return number % by === 0;
+}

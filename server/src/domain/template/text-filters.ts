@@ -1,7 +1,8 @@
 import type { Budget } from './budget.ts';
 import { countOf, makeRules, textOf } from './rule.ts';
 import type { Rule, RuleCall } from './template-syntax.ts';
-import { charactersOf, isList, isRecord, isTrue, Missing, mistake, toText } from './template-value.ts';
+import { toDigits } from './to-digits.ts';
+import { asNumber, charactersOf, isList, isRecord, isTrue, Missing, mistake, toText } from './template-value.ts';
 import type { Value } from './template-value.ts';
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
@@ -141,9 +142,10 @@ function formatOne(
   { letter, digits, budget }: { letter: string | undefined; digits: string | undefined; budget: Budget },
 ): string {
   if (letter === 's' && digits === undefined) return toText(value, budget);
-  if (typeof value !== 'number') throw mistake('format needs a number here');
-  if (letter === 'd' && digits === undefined) return budget.number(Math.trunc(value));
-  if (letter === 'f' && Math.abs(value) < 1e15) return value.toFixed(Math.min(20, Number(digits ?? 6)));
+  const number = asNumber(value);
+  if (typeof number !== 'number') throw mistake('format needs a number here');
+  if (letter === 'd' && digits === undefined) return budget.number(Math.trunc(number));
+  if (letter === 'f' && Math.abs(number) < 1e15) return toDigits(number, Math.min(20, Number(digits ?? 6)));
   throw mistake('format takes %s, %d, %f and %.2f');
 }
 

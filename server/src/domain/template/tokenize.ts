@@ -51,7 +51,8 @@ export function tokenize(source: string): Piece[] {
     if (found[0] === '{#') {
       const end = text.indexOf('#}', start + 2);
       if (end === -1) throw new TemplateSyntaxError('a comment has no end', start);
-      isTrimming = text[end - 1] === '-' && end - 1 > start + 1;
+      // Of `{#-#}` the hyphen is the opening marker's.
+      isTrimming = text[end - 1] === '-' && end - 1 > start + 2;
       at = end + 2;
       continue;
     }

@@ -24,10 +24,8 @@ export function nextOccurrences(given: Timing, { after, count }: { after: Date; 
     }
     case 'triggered':
       return [];
-    default: {
-      const never: never = timing;
-      throw new Error(`unknown timing ${String(never)}`);
-    }
+    default:
+      return timing satisfies never;
   }
 }
 
