@@ -962,10 +962,7 @@ describe('the limit (interface 8, decision D31)', () => {
           on: number % 2 ? other : small.server,
           headers: number === 0 ? headers : {},
         });
-        expect([answer.statusCode, answer.headers['x-ratelimit-remaining']]).toEqual([
-          200,
-          number === 0 ? undefined : String(4 - number),
-        ]);
+        expect([answer.statusCode, answer.headers['x-ratelimit-remaining']]).toEqual([200, String(4 - number)]);
         small.clock.advance(1_000);
       }
       const over = await small.send(goodBody({ campaignName: 'Limited over' }), { on: other });
@@ -988,6 +985,41 @@ describe('the limit (interface 8, decision D31)', () => {
     } finally {
       await small.end();
     }
+  });
+});
+
+describe('the state of the limit (fact 0.1, decision 0055)', () => {
+  const told = ({ headers }: { headers: Record<string, unknown> }) =>
+    ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`] !== undefined);
+
+  test('is told with every answer to a request that was counted, whatever it is refused for then', async () => {
+    const name = fresh();
+    await bundle.send(goodBody({ campaignName: name }));
+    const refused = await Promise.all([
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-pushapi-signature': 'wrong' } }),
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-pushapi-signature': '' } }),
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-pushapi-signature-v2': 'v1,AAAA' } }),
+      bundle.send(goodBody({ campaignName: name })),
+      bundle.send(goodBody({ campaignName: fresh(), targetPlatform: ['FAX'] })),
+    ]);
+    expect(refused.map((answer) => [answer.json().Error_Message, ...told(answer)])).toEqual(
+      [
+        'Signature is not verified',
+        'Signature not present',
+        'Signature is not verified',
+        'Duplicate campaign name',
+        'Key not of Type List or Value not allowed: targetPlatform',
+      ].map((message) => [message, true, true, true]),
+    );
+  });
+
+  test('is not told where nothing was counted', async () => {
+    const answers = await Promise.all([
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-appkey': 'NOBODY' } }),
+      bundle.send(goodBody({ campaignName: '' })),
+      bundle.send(goodBody({ campaignName: fresh(), requestType: 'fax' })),
+    ]);
+    expect(answers.map(told)).toEqual(answers.map(() => [false, false, false]));
   });
 });
 

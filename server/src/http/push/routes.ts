@@ -111,10 +111,15 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
     bearerWorkspaceId: request.callerKey?.workspaceId,
     onWorkspaceFound: (workspaceId) => (request.facts.workspaceId = workspaceId),
+    onCounted: ({ granted, remaining, retryAfterSeconds }) =>
+      tellLimit(reply, {
+        limit: pushRequestsPerMinute,
+        remaining,
+        resetSeconds: granted > 0 ? 60 : retryAfterSeconds,
+      }),
   });
   request.facts.keyId = admitted.keyId;
   if (admitted.workspace.pushBodies === 'strict') refuseLenientIdentity(body, version);
-  tellLimit(reply, { limit: pushRequestsPerMinute, remaining: admitted.limit.remaining, resetSeconds: 60 });
   const { vendorHeaders, clock } = deps;
   const sentType = vendorHeaders.read(request.headers, 'x-*-query-type')?.trim();
   const queryType = version === 'v2' ? undefined : { name: vendorHeaders.spell('X-SVC-Query-Type'), value: sentType };
