@@ -32,6 +32,7 @@ import type { MeasureContent } from './warn-of-sizes.ts';
 import { writeTraceparent } from '../../domain/tracing/traceparent.ts';
 import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 import { tellLimit } from '../tell-limit.ts';
+import { isBlank } from '../is-absent.ts';
 
 export type PushRouteDependencies = BearerDependencies & {
   admitPush: AdmitPush;
@@ -162,10 +163,6 @@ function refuseLenientIdentity(body: PushBody, version: Version): void {
     throw new ServiceError('PUSH_APP_ID_INVALID', { detail: 'appId of the body differs from the header' });
   if (body.signature !== undefined && isBlank(body.signature))
     throw new ServiceError('PUSH_SIGNATURE_INVALID', { detail: 'signature of the body differs from the header' });
-}
-
-function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
 }
 
 function text(value: unknown): string | undefined {
