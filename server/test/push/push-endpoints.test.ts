@@ -101,6 +101,35 @@ describe('an accepted push (interface 2.11)', () => {
     expect(logged).not.toContain(bundle.sign(name));
   });
 
+  test('nor does that of a request which is refused before its body is looked at', async () => {
+    const post = (payload: string, headers: Record<string, string> = {}, url = '/v2/transaction/sendpush') =>
+      bundle.server.inject({
+        method: 'POST',
+        url,
+        headers: { 'content-type': 'application/json', ...headers },
+        payload,
+      });
+    const name = fresh();
+    const signature = bundle.sign(name);
+    const body = { ...goodBody({ campaignName: name }), appId: bundle.appId, signature };
+    const bearer = { authorization: 'Bearer nobody' };
+    expect((await post(JSON.stringify(body), bearer)).statusCode).toBe(401);
+    const misplaced = { ...body, signature: undefined, Signature: signature };
+    for (const refused of [
+      JSON.stringify(body).slice(0, -1),
+      JSON.stringify([body]),
+      JSON.stringify(misplaced),
+      JSON.stringify(body)
+        .replace('"signature"', String.raw`"sign\u0061ture"`)
+        .replace(name, 'abc'),
+    ])
+      expect((await post(refused)).body).toContain('Fail');
+    expect((await post(JSON.stringify(body), {}, '/v3/transaction/sendpush')).statusCode).toBe(404);
+    expect(bundle.calls.slice(-6).map((call) => (call.requestBody ?? '').includes(signature))).toEqual(
+      Array.from({ length: 6 }, () => false),
+    );
+  });
+
   test.each(['A|B name', 'Frühling 🌷 Aktion', 'e\u0301te\u0301!', '  padded name  ', 'שלום עולם'])(
     'the name %s verifies as it was sent',
     async (campaignName) => {

@@ -66,6 +66,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
       const url = `/${version}/transaction/sendpush`;
       server.post(url, {
         bodyLimit: maxPushBodyBytes,
+        config: { keptBody: withoutSignature },
         schema: describeOperation(dialect, {
           operationId: version === 'v2' ? 'sendPushV2' : 'sendPushV21',
           summary: `Create and send a push campaign, ${version}`,
@@ -94,8 +95,7 @@ type Call = { request: FastifyRequest; reply: FastifyReply };
 
 async function sendPush(deps: PushRouteDependencies, version: Version, { request, reply }: Call): Promise<unknown> {
   const body = readBody(request);
-  const rawBody = request.rawBody;
-  hideSignature(request, body);
+  const { rawBody } = request;
   if (!isBlank(body.requestType) && text(body.requestType)?.toLowerCase() !== 'push')
     throw new ServiceError('PUSH_REQUEST_TYPE_INVALID');
   const identity =
@@ -191,8 +191,14 @@ function readSignatureV2({ vendorHeaders }: PushRouteDependencies, { headers }: 
   return { signature, id: String(headers['webhook-id'] ?? ''), timestamp: String(headers['webhook-timestamp'] ?? '') };
 }
 
-/** A signature never expires (interface 5), so it must not lie in a log. */
-function hideSignature(request: FastifyRequest, body: PushBody): void {
-  if (body.signature === undefined) return;
-  request.rawBody = JSON.stringify({ ...body, signature: '[redacted]' });
+/**
+ * A signature never expires (interface 5), so it must not lie in a log: not of a request that is refused before its body is
+ * looked at, not in a place or a spelling where nobody reads it, and not in a text that is no JSON, of which nobody
+ * knows where it stands.
+ */
+function withoutSignature({ body, rawBody }: FastifyRequest): string {
+  if (body === undefined) return '';
+  // A name may be spelt with escapes.
+  if (!/signature|\\u/i.test(rawBody)) return rawBody;
+  return JSON.stringify(body, (name, value: unknown) => (name.toLowerCase() === 'signature' ? '[redacted]' : value));
 }
