@@ -180,6 +180,10 @@ describe('POST /v1/integrations/authentication', () => {
     expect(call.facts.errorDetail).toBe('connection test of shop');
   });
 
+  test.each([null, ''])('a source and a region of %j are none', async (nothing) => {
+    expect((await check({ ...credentials(), source: nothing, region: nothing })).statusCode).toBe(200);
+  });
+
   test.each([
     ['a wrong secret', { app_secret: 'wrong' }, 401, 'Authentication required'],
     ['another region', { region: '02' }, 400, 'ValueError'],

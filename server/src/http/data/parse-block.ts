@@ -47,7 +47,7 @@ function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] 
 function readDevice(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): DeviceName[] {
   const device = readRecord(item ?? null, at);
   const kinds = deviceNameKinds(prefixes);
-  if (device.identifier_type !== undefined) {
+  if (!isAbsent(device.identifier_type)) {
     const type = requireText(device, 'identifier_type', { at });
     const kind = kinds.get(type);
     if (!kind) throw invalid(`${at}.identifier_type`, `must be one of ${[...kinds.keys()].join(', ')}`);
