@@ -48,6 +48,8 @@ declare module 'fastify' {
     isUnrecorded?: boolean;
     /** The body carries a credential: it is never logged. */
     isBodySecret?: boolean;
+    /** What the API log keeps of the body, where that is not all of it. */
+    keptBody?: (request: FastifyRequest) => string;
     /** The answer of a call that succeeds carries a credential, or what is known of people: it is not kept either. */
     isAnswerSecret?: boolean;
   }
@@ -189,15 +191,23 @@ function toCall(request: FastifyRequest, { reply, now }: { reply: FastifyReply; 
 type Sides = { request: FastifyRequest; reply: FastifyReply };
 
 function withBothSides(call: Call, { request, reply }: Sides): CompletedCall {
-  const { rawBody, answerText } = request;
+  const { answerText } = request;
   const { config } = request.routeOptions;
+  const keptBody = bodyToKeep(request);
   const isAnswerSecret = config.isAnswerSecret === true && reply.statusCode < 400;
   return {
     ...call,
-    ...(rawBody === '' || config.isBodySecret === true ? {} : { requestBody: rawBody }),
+    ...(keptBody === '' ? {} : { requestBody: keptBody }),
     ...(answerText === undefined || isAnswerSecret ? {} : { responseBody: answerText }),
     headers: tellHeaders({ request: request.headers, response: reply.getHeaders() }),
   };
+}
+
+/** Of a path that nobody serves nobody knows what is in it: it may have been meant for one that takes credentials. */
+function bodyToKeep(request: FastifyRequest): string {
+  const { isBodySecret, keptBody } = request.routeOptions.config;
+  if (request.is404 || isBodySecret === true) return '';
+  return keptBody?.(request) ?? request.rawBody;
 }
 
 function logCall(log: Logger, call: Call): void {

@@ -82,13 +82,20 @@ export function warnOfUnknownFields(
   body: unknown,
   { request, reply, shape }: Warned,
 ): void {
-  const paths = findUnknownFields(shape, body);
-  if (paths.length === 0) return;
-  addWarnings(vendorHeaders, { request, reply }, [unknownFieldsWarning(paths)]);
+  warnOfUnknownNames(vendorHeaders, { request, reply }, findUnknownFields(shape, body));
+}
+
+/** The same where the reader itself met the fields; at most 20: no client takes a header of any length. */
+export function warnOfUnknownNames(
+  vendorHeaders: Pick<VendorHeaders, 'nameOf'>,
+  call: AnsweredCall,
+  paths: string[],
+): void {
+  if (paths.length > 0) addWarnings(vendorHeaders, call, [unknownFieldsWarning(paths.slice(0, maxReported))]);
 }
 
 /** The value of the warning header: field names are quoted as JSON and kept to printable ASCII. */
-export function unknownFieldsWarning(paths: string[]): string {
+function unknownFieldsWarning(paths: string[]): string {
   return paths
     .map(
       (path) =>

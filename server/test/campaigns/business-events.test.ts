@@ -207,6 +207,19 @@ describe('a firing (fact 6.3)', () => {
     expect((await trigger('V5', 'Crowd')).json().data.triggered_status).toBe('FAILURE');
     await bundle.deliver();
   });
+
+  test('says in V1 how many were not started, beside the fields that nobody knows (decision D5)', async () => {
+    later();
+    await make('Throng');
+    for (let index = 0; index < 12; index += 1) await bundle.live(attached('Throng'));
+    for (let times = 0; times < 4; times += 1) expectStatus(await trigger('V1', 'Throng'), 200);
+    const answer = await bundle.call('POST', '/v1.0/business_event/trigger', { event_name: 'Throng', colour: 'red' });
+    expect([answer.statusCode, answer.headers['x-svc-warning']]).toEqual([
+      200,
+      'unknown field "colour", 10 campaigns beyond the limit were not started',
+    ]);
+    await bundle.deliver();
+  });
 });
 
 describe('a campaign of an event', () => {

@@ -185,6 +185,8 @@ describe('the light list (fact 4.7)', () => {
     const body = { limit: 15, page: 1, campaign_fields: { id } };
     const [row] = (await bundle.call('POST', '/v5/campaigns/meta', body)).json().data.campaigns;
     expect([row.total_child_campaigns, row.campaign_start_time]).toEqual([2, '2026-03-02T09:00:00']);
+    const anything = { ...body, campaign_fields: { id: null, delivery_type: null } };
+    expect((await bundle.call('POST', '/v5/campaigns/meta', anything)).statusCode).toBe(200);
   });
 });
 

@@ -85,6 +85,15 @@ describe('users', () => {
     expect(await bundle.attributes('nobody-yet')).toBeUndefined();
   });
 
+  test('a member of null is one that is not sent', async () => {
+    const nulls = { attributes: null, platforms: null, update_existing_only: null };
+    const answer = await bundle.post('customer', customer({ customer_id: 'nulls', ...nulls }));
+    expect([answer.statusCode, answer.headers['x-svc-warning']]).toEqual([200, undefined]);
+    expect(await bundle.attributes('nulls')).toEqual({});
+    expect((await bundle.addUser('nulls', { platforms: null, a: 1 })).statusCode).toBe(200);
+    expect(await bundle.attributes('nulls')).toEqual({ a: 1 });
+  });
+
   test('numbers of one value are one identifier, whatever they are written like (decision D24)', async () => {
     const body = '{"type":"customer","customer_id":"num","attributes":{"n":7.0,"m":7e0,"z":-0}}';
     await bundle.post('customer', body);
@@ -206,6 +215,7 @@ describe('refusals (table of fact 5)', () => {
     ['a list', '[]', bad(400, 'Malformed JSON', /could not decode/i)],
     ['nothing', '', bad(400, 'Empty request body', 'A valid JSON document is required')],
     ['no type', { customer_id: 'x' }, bad(400, 'MissingAttributeError', "'type' is not found in payload")],
+    ['a type of null', customer({ type: null }), bad(400, 'MissingAttributeError', "'type' is not found in payload")],
     ['another type', customer({ type: 'Customer' }), bad(400, 'ValueError', /'type' must be/)],
     [
       'no customer_id',

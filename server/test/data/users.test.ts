@@ -135,6 +135,14 @@ describe('POST /v1/customers/export', () => {
     expect(answer.body.data.users).toEqual([{ user_attributes: { b: 2, customer_id: 'few' } }]);
   });
 
+  test('takes a type of null as none', async () => {
+    const answer = await bundle.call('/v1/customers/export', {
+      type: null,
+      data: { identifiers: [byCustomer('none')], user_fields_to_export: null },
+    });
+    expect(answer.body.status).toBe('success');
+  });
+
   test('takes 20 and no more; each counts', async () => {
     const twenty = Array.from({ length: 20 }, (_, index) => byCustomer(`x${index}`));
     const before = Number((await ask([byCustomer('x')])).headers['x-ratelimit-remaining']);
@@ -170,6 +178,10 @@ describe('POST /v1/integrations/authentication', () => {
     const call = bundle.calls.at(-1)!;
     expect(call.requestBody).toBeUndefined();
     expect(call.facts.errorDetail).toBe('connection test of shop');
+  });
+
+  test.each([null, ''])('a source and a region of %j are none', async (nothing) => {
+    expect((await check({ ...credentials(), source: nothing, region: nothing })).statusCode).toBe(200);
   });
 
   test.each([

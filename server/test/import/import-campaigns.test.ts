@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -142,6 +142,13 @@ test("an id of another workspace's campaign, or of one that was made here, is re
   ]);
   expect((await load([sms({ campaign_id: made })])).rejected).toBe(1);
   expect((await bundle.get(made)).status).toBe('DRAFT');
+});
+
+test('a folder whose name looks compressed is refused as one that does not is', async () => {
+  const path = join(folder, 'folder.gz');
+  await mkdir(path);
+  const loading = importCampaignsFile(bundle, { workspaceId: bundle.workspaceId, path, onProgress: () => {} });
+  await expect(loading).rejects.toThrow('EISDIR');
 });
 
 test('a record is never sent, whatever is tried', async () => {

@@ -101,6 +101,35 @@ describe('an accepted push (interface 2.11)', () => {
     expect(logged).not.toContain(bundle.sign(name));
   });
 
+  test('nor does that of a request which is refused before its body is looked at', async () => {
+    const post = (payload: string, headers: Record<string, string> = {}, url = '/v2/transaction/sendpush') =>
+      bundle.server.inject({
+        method: 'POST',
+        url,
+        headers: { 'content-type': 'application/json', ...headers },
+        payload,
+      });
+    const name = fresh();
+    const signature = bundle.sign(name);
+    const body = { ...goodBody({ campaignName: name }), appId: bundle.appId, signature };
+    const bearer = { authorization: 'Bearer nobody' };
+    expect((await post(JSON.stringify(body), bearer)).statusCode).toBe(401);
+    const misplaced = { ...body, signature: undefined, Signature: signature };
+    for (const refused of [
+      JSON.stringify(body).slice(0, -1),
+      JSON.stringify([body]),
+      JSON.stringify(misplaced),
+      JSON.stringify(body)
+        .replace('"signature"', String.raw`"sign\u0061ture"`)
+        .replace(name, 'abc'),
+    ])
+      expect((await post(refused)).body).toContain('Fail');
+    expect((await post(JSON.stringify(body), {}, '/v3/transaction/sendpush')).statusCode).toBe(404);
+    expect(bundle.calls.slice(-6).map((call) => (call.requestBody ?? '').includes(signature))).toEqual(
+      Array.from({ length: 6 }, () => false),
+    );
+  });
+
   test.each(['A|B name', 'Frühling 🌷 Aktion', 'e\u0301te\u0301!', '  padded name  ', 'שלום עולם'])(
     'the name %s verifies as it was sent',
     async (campaignName) => {
@@ -962,10 +991,7 @@ describe('the limit (interface 8, decision D31)', () => {
           on: number % 2 ? other : small.server,
           headers: number === 0 ? headers : {},
         });
-        expect([answer.statusCode, answer.headers['x-ratelimit-remaining']]).toEqual([
-          200,
-          number === 0 ? undefined : String(4 - number),
-        ]);
+        expect([answer.statusCode, answer.headers['x-ratelimit-remaining']]).toEqual([200, String(4 - number)]);
         small.clock.advance(1_000);
       }
       const over = await small.send(goodBody({ campaignName: 'Limited over' }), { on: other });
@@ -988,6 +1014,41 @@ describe('the limit (interface 8, decision D31)', () => {
     } finally {
       await small.end();
     }
+  });
+});
+
+describe('the state of the limit (fact 0.1, decision 0055)', () => {
+  const told = ({ headers }: { headers: Record<string, unknown> }) =>
+    ['limit', 'remaining', 'reset'].map((name) => headers[`x-ratelimit-${name}`] !== undefined);
+
+  test('is told with every answer to a request that was counted, whatever it is refused for then', async () => {
+    const name = fresh();
+    await bundle.send(goodBody({ campaignName: name }));
+    const refused = await Promise.all([
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-pushapi-signature': 'wrong' } }),
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-pushapi-signature': '' } }),
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-pushapi-signature-v2': 'v1,AAAA' } }),
+      bundle.send(goodBody({ campaignName: name })),
+      bundle.send(goodBody({ campaignName: fresh(), targetPlatform: ['FAX'] })),
+    ]);
+    expect(refused.map((answer) => [answer.json().Error_Message, ...told(answer)])).toEqual(
+      [
+        'Signature is not verified',
+        'Signature not present',
+        'Signature is not verified',
+        'Duplicate campaign name',
+        'Key not of Type List or Value not allowed: targetPlatform',
+      ].map((message) => [message, true, true, true]),
+    );
+  });
+
+  test('is not told where nothing was counted', async () => {
+    const answers = await Promise.all([
+      bundle.send(goodBody({ campaignName: fresh() }), { headers: { 'x-svc-appkey': 'NOBODY' } }),
+      bundle.send(goodBody({ campaignName: '' })),
+      bundle.send(goodBody({ campaignName: fresh(), requestType: 'fax' })),
+    ]);
+    expect(answers.map(told)).toEqual(answers.map(() => [false, false, false]));
   });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { campaignsCommand } from '../../src/cli/campaigns-command.ts';
 import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
+import { sumRuns } from '../../src/storage/campaigns/campaign-stats.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
 import type { PushBody, PushBundle } from './push-bundle.ts';
@@ -196,6 +197,7 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
     });
     const runs = await bundle.database`select status from runs where campaign_id = ${first.json().cid}`;
     expect(runs.map(({ status }) => status)).toEqual(['SENDING', 'SENDING']);
+    expect(await sumRuns(bundle.database, first.json().cid)).toMatchObject({ runs: 2, audienceUsers: 2 });
   });
 
   test('one that joins a recurring campaign is sent once, at its next occurrence', async () => {

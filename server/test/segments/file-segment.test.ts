@@ -622,6 +622,7 @@ describe('limits (interface 8, decision D22)', () => {
       await limited.create({ name: 'Two', file_url: limited.serve(users.slice(1).join('\n')) });
       await limited.fill();
       expect(await limited.members('Two')).toHaveLength(2);
+      expect(limited.ended).toEqual(['failed', 'applied']);
       expect((await limited.create({ name: 'More' })).statusCode).toBe(429);
       limited.clock.advance(24 * 3_600_000);
       expect((await limited.create({ name: 'More' })).statusCode).toBe(202);
@@ -629,6 +630,23 @@ describe('limits (interface 8, decision D22)', () => {
       await limited.end();
     }
   });
+});
+
+test('a file that was applied is told as such when the planner could not be given its figures', async () => {
+  const other = await makeSegmentBundle();
+  try {
+    await other.addUsers(users);
+    await other.database`
+      create or replace function analyze_table(analyzed text) returns void language plpgsql as $$
+      begin
+        if analyzed = 'segment_members' then raise 'none of your business'; end if;
+      end $$`;
+    await other.create({ file_url: other.serve(users.join('\n')) });
+    await other.fill();
+    expect([await other.operation(), other.ended]).toMatchObject([{ status: 201 }, ['applied']]);
+  } finally {
+    await other.end();
+  }
 });
 
 test('torture: every file of test/fixtures/csv gives the counts beside it', async () => {

@@ -11,6 +11,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import { bucketOf } from '../../src/domain/users/bucket.ts';
 import { toIdentifierValue } from '../../src/domain/users/identifier.ts';
 import { makeId } from '../../src/domain/ids.ts';
+import type { FillResult } from '../../src/domain/metrics/metric-table.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeDeliverCallbacks } from '../../src/engine/callbacks/deliver-callbacks.ts';
 import { makeExpireSegments } from '../../src/engine/housekeeping/expire-segments.ts';
@@ -60,6 +61,7 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
 
   const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
   const outcomes = makeKeptOutcomes({ log, pause: async () => {} });
+  const ended: FillResult[] = [];
   const makeFills = (owner: string) =>
     makeFillSegments({
       database,
@@ -70,7 +72,7 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
       owner,
       usersPerDay: options.usersPerDay ?? limits.usersPerDay ?? 2_000_000,
       emailState: 'KEPT',
-      onEnded: () => {},
+      onEnded: (result) => void ended.push(result),
     });
   const fills = makeFills('filler');
   const callbacks = makeDeliverCallbacks({
@@ -115,6 +117,8 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
     origin,
     files,
     asked,
+    /** What the metrics are told of operations, in their order. */
+    ended,
     makeFills,
     call,
     basic: (secret: string, of = workspaceId) => `Basic ${Buffer.from(`${of}:${secret}`).toString('base64')}`,

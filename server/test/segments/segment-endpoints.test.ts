@@ -63,6 +63,23 @@ describe('v2 refusals (fact 2.1)', () => {
     expect(await countSegments()).toBe(before);
   });
 
+  test.each([null, ''])('an optional field of %j is one that is not sent', async (nothing) => {
+    const name = fresh();
+    const created = await bundle.create({ name, callback_url: nothing, emails: nothing });
+    expect([created.statusCode, created.headers['x-svc-warning']]).toEqual([202, undefined]);
+    const { cs_id } = created.json();
+    const changed = await bundle.change('add-users', { name, cs_id: nothing, callback_url: nothing, emails: nothing });
+    expect(changed.statusCode).toBe(202);
+    const [stored] = await bundle.database`
+      select callback_url, emails from segment_operations where segment_id = ${cs_id} and number = 2`;
+    expect(stored).toEqual({ callback_url: null, emails: [] });
+    const archive = (body: object) => bundle.call('PATCH', '/v2/custom-segments/archive', { body });
+    expect((await archive({ name: nothing, cs_id })).statusCode).toBe(200);
+    expect((await archive({ name: nothing, cs_id: nothing })).json().description).toBe(
+      'Mandatory field missing in the request: name',
+    );
+  });
+
   test('a malformed body: 400 in the same shape', async () => {
     for (const body of ['', '{', '[]', '"x"', '{"name":"a","name":"b"}']) {
       const answer = await bundle.call('POST', '/v2/custom-segments/file-segment', {
@@ -193,6 +210,12 @@ describe('v3 (fact 2.3)', () => {
     expect(changed.json().data).toMatchObject({ id: data.id, name: data.name, included_filters: ageOver(999) });
     const [row] = await bundle.database`select updated_by from segments where id = ${data.id}`;
     expect(row!.updated_by).toBe('ada@example.com');
+  });
+
+  test('what is null in a change stays', async () => {
+    const { data } = await create();
+    const changed = await patch(data.id, { name: null, included_filters: ageOver(998), updated_by: null });
+    expect([changed.statusCode, changed.json().data?.name]).toEqual([200, data.name]);
   });
 
   test('a file segment shows as FILE and cannot be changed here (decision D28)', async () => {
@@ -338,6 +361,10 @@ describe('v3 (fact 2.3)', () => {
 });
 
 describe('cohort sync (fact 2.4)', () => {
+  test.each([null, ''])('a description of %j is none', async (cohort_description) => {
+    expect((await sync({ cohort_name: 'Described', cohort_id: 'described', cohort_description })).statusCode).toBe(200);
+  });
+
   const url = '/v1/integrations/cohortsync';
   const sync = (parameters: object, more: object = {}, headers: Record<string, string | undefined> = {}) =>
     bundle.call('POST', url, {

@@ -435,6 +435,14 @@ describe('refused by name', () => {
     ).toContain(`trigger_condition.${field}`);
   });
 
+  test('not members that nobody knows: twenty of them are named, however many there are (decision D5)', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`unknown_${index}`, index]));
+    const condition = { included_filters: { filter_operator: 'or', filters: [did('Left', unknown)] } };
+    const answer = await bundle.call('POST', '/v5/campaigns', campaign(triggered(condition, ofAndroid)));
+    expect(answer.statusCode).toBe(201);
+    expect(String(answer.headers['x-svc-warning']).match(/unknown field "/g)).toHaveLength(20);
+  });
+
   test('a trigger of another type of campaign, a learned variation, and a zone of each user', async () => {
     expect(await refused({}, { campaign_delivery_type: 'ONE_TIME' })).toEqual([
       expect.stringContaining('is for campaigns of type EVENT_TRIGGERED'),

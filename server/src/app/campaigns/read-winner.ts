@@ -11,6 +11,7 @@ import type { VariedCampaign } from '../../storage/campaigns/campaign-winners.ts
 import { sumRunInteractions } from '../../storage/campaigns/report-stats.ts';
 import { inSnapshot } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
+import { always } from '../stats/read-campaign-stats.ts';
 
 /** How the variations of a campaign stand by one measure. */
 export type MeasuredVariations = { measure: LearningMeasure; variations: ComparedVariation[] };
@@ -34,9 +35,6 @@ export async function requireVariedCampaign(tx: Queryable, key: WinnerKey): Prom
   if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND', { detail: key.id });
   return campaign;
 }
-
-// Every run: no campaign is older, and none begins later.
-const always = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:00Z') };
 
 type Reading = WinnerKey & { campaign: VariedCampaign };
 

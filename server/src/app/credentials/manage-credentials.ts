@@ -290,7 +290,7 @@ type Stored = {
 };
 type Removal = OfApp & { provider: ProviderName; whileSending: 'pause' | 'refuse' };
 
-/** Everything but the sealed keys. */
+/** Everything but the encrypted keys. */
 function presentable({
   provider,
   simulated,

@@ -26,7 +26,7 @@ export type OnceRequest = {
 /**
  * Does the work of a request once (decision D4): the same key and body within 24 hours get the first response again;
  * the same key with another body is refused. Work, response and key are stored in one transaction, so a crash leaves
- * all or nothing; a refused request leaves no key. The answer is stored sealed, because it may carry a token.
+ * all or nothing; a refused request leaves no key. The answer is stored encrypted, because it may carry a token.
  *
  * @throws ServiceError IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT, and whatever `work` throws
  */

@@ -1,6 +1,4 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
 import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Logger } from '../../log.ts';
@@ -23,6 +21,7 @@ import { eventDay } from '../data/track-events.ts';
 import { fileDigest } from './file-digest.ts';
 import { makeImportBatches } from './import-batch.ts';
 import type { Batch } from './import-batch.ts';
+import { openImportFile } from './open-import-file.ts';
 import { makeRejectsFile } from './rejects-file.ts';
 import type { Rejects } from './rejects-file.ts';
 import { readLines } from './read-lines.ts';
@@ -154,11 +153,7 @@ async function findBegun(
 }
 
 function readRows(file: ImportFile, fromCells: Parameters<typeof readCsvRows>[1], progress: ImportProgress) {
-  const raw = createReadStream(file.path, { highWaterMark: 1024 * 1024 });
-  raw.on('data', (piece) => {
-    progress.bytes += piece.length;
-  });
-  const lines = readLines(file.path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw);
+  const lines = readLines(openImportFile(file.path, progress));
   return /\.csv(\.gz)?$/i.test(file.path) ? readCsvRows(lines, fromCells) : readJsonRows(lines);
 }
 

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** Opens a file of lines, compressed or not, and counts the bytes that were read of it. */
@@ -7,5 +8,6 @@ export function openImportFile(path: string, progress: { bytes: number }): NodeJ
   raw.on('data', (piece) => {
     progress.bytes += piece.length;
   });
-  return path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
+  // What cannot be read is told by the stream that is returned, to whoever reads it.
+  return path.endsWith('.gz') ? pipeline(raw, createGunzip(), () => {}) : raw;
 }

@@ -27,7 +27,7 @@ export type CreateKeyCommand = {
 
 /**
  * Creates an API key. The secret is returned here and nowhere else: only its hash is stored, and, for push keys, a
- * sealed copy.
+ * encrypted copy.
  *
  * @throws ServiceError PARAMETER_INVALID
  */

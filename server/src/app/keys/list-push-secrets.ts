@@ -9,7 +9,7 @@ export type PushSecret = { keyId: string; name: string; secret: string; lastUsed
 /**
  * The active push keys of a workspace, readable: any of them may have signed a request. Unknown workspaces have none.
  *
- * @throws SealBrokenError when a row was changed or moved, or the master key is another one
+ * @throws DecryptionError when a row was changed or moved, or the master key is another one
  */
 export async function listPushSecrets(
   { database, encryption }: { database: Queryable; encryption: Encryption },

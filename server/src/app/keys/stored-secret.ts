@@ -5,7 +5,7 @@ import { hashSecret, hintOfSecret } from '../../domain/tokens/secret.ts';
 
 export type StoredSecret = { secretHash: Buffer; encryptedSecret: Buffer | null; secretHint: string };
 
-/** What is stored of a key's secret. Push keys sign (interface 5), so they are sealed as well. */
+/** What is stored of a key's secret. Push keys sign (interface 5), so they are encrypted as well. */
 export function storedSecret(
   encryption: Encryption,
   secret: string,

@@ -44,6 +44,8 @@ export type PushCredentials = {
   bearerWorkspaceId: string | undefined;
   /** Is told the workspace that is named, also of a request that is refused then: its people look for it. */
   onWorkspaceFound?: (workspaceId: string) => void;
+  /** Is told the state of the limit, also for a request that is refused then (fact 0.1). */
+  onCounted?: (limit: LimitGrant) => void;
 };
 
 /** What is known of a push before its parameters are read. */
@@ -61,7 +63,7 @@ export type PushOfWorkspace = {
   named?: { customerIds: readonly string[]; users: NamedUserKey[] } | undefined;
 };
 
-export type AdmittedPush = PushOfWorkspace & { keyId: string; limit: LimitGrant };
+export type AdmittedPush = PushOfWorkspace & { keyId: string };
 
 export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
 
@@ -113,6 +115,7 @@ export function makeAdmitPush(deps: {
       'key' in signer ? findCampaign({ workspaceId: workspace.id, name }) : undefined,
       'key' in signer && customerIds ? findNamedUsers(workspace.id, customerIds) : undefined,
     ]);
+    credentials.onCounted?.(limit);
     if (limit.granted === 0)
       throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds: limit.retryAfterSeconds });
     if ('fault' in signer) throw signer.fault;
@@ -120,7 +123,7 @@ export function makeAdmitPush(deps: {
     await noteSigned(deps, key);
     const joined = findJoined(existing, { audience: credentials.audience, bodies: workspace.pushBodies });
     if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
-    return { workspace, apps, name, keyId: key.keyId, signedBy: key.name, existing: joined, limit, named };
+    return { workspace, apps, name, keyId: key.keyId, signedBy: key.name, existing: joined, named };
   };
 }
 

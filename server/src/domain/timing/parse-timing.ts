@@ -4,15 +4,19 @@ import { findTimeZone, noTimeZone, resolveTimeZoneAlias } from './time-zone.ts';
 import type { Timing } from './timing.ts';
 import { maxRepeatAfterDays } from './limits.ts';
 
-/** `campaignDelivery` as it was sent; members of other types are refused by name. */
-export type TimingInput = {
-  type: 'soon' | 'later' | 'periodic';
-  date?: unknown;
-  time?: unknown;
-  endDate?: unknown;
-  timezone?: unknown;
-  repeatAfter?: unknown;
-};
+export type DeliveryType = 'soon' | 'later' | 'periodic';
+
+/** Members beside `type`, and the types that read them (interface 2.9, fact 3.5). */
+export const timingMembers = {
+  date: ['later'],
+  time: ['later', 'periodic'],
+  endDate: ['periodic'],
+  timezone: ['later', 'periodic'],
+  repeatAfter: ['periodic'],
+} as const satisfies Record<string, readonly DeliveryType[]>;
+
+/** `campaignDelivery` as it was sent; members of other types are not read. */
+export type TimingInput = { type: DeliveryType } & { [Name in keyof typeof timingMembers]?: unknown };
 
 export type TimingContext = { now: Date; workspaceTimeZone: string };
 

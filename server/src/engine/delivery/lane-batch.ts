@@ -37,8 +37,8 @@ class LaneBatch<C> implements LaneOwner {
   #state: 'new' | 'opening' | { verdict: Outcome } | Opened<C> = 'new';
   /** The request is that of `#places[#next]` already, for which there was no space. */
   #isWritten = false;
-  /** Whoever is told an outcome may send the next message. */
-  #isSending = false;
+  /** Whoever is told an outcome may send the next message: whatever passes over the places takes that one with the rest. */
+  #isPassing = false;
   readonly #request: OutgoingRequest;
 
   constructor(options: LaneBatchOptions<C>) {
@@ -56,11 +56,11 @@ class LaneBatch<C> implements LaneOwner {
 
   onSpace(): void {
     const state = this.#state;
-    if (typeof state === 'string' || this.#isSending) return;
-    this.#isSending = true;
+    if (typeof state === 'string' || this.#isPassing) return;
+    this.#isPassing = true;
     if ('verdict' in state) this.#judgeRest(state.verdict);
     else this.#sendRest(state);
-    this.#isSending = false;
+    this.#isPassing = false;
   }
 
   #sendRest(state: Opened<C>): void {
@@ -71,15 +71,19 @@ class LaneBatch<C> implements LaneOwner {
         if (written === 'alone') this.#sendAlone(place, state);
         if (written !== 'written') continue;
       }
-      this.#isWritten = !state.lane.send(this.#request);
-      if (this.#isWritten) return;
+      // Before it is sent: the lane may say of it meanwhile that there is no connection.
+      this.#isWritten = true;
+      if (!state.lane.send(this.#request)) return;
+      this.#isWritten = false;
     }
   }
 
   /** No connection came to be: what waits was not sent. */
   onUnreachable(failure: Answer): void {
     this.#isWritten = false;
+    this.#isPassing = true;
     this.#judgeRest(this.#classify(failure));
+    this.#isPassing = false;
   }
 
   onAccepted(place: number, status: number): void {

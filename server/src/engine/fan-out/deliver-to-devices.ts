@@ -18,7 +18,7 @@ import { composeMessage, makePartsOf } from './compose-message.ts';
 import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import type { Recipient } from './personalise-devices.ts';
-import { notTried, settleAs, settleOutcome } from './settle-outcome.ts';
+import { settleAs, settleOutcome, settleUntried } from './settle-outcome.ts';
 import { tellReach, waitForCredential } from './wait-for-credential.ts';
 
 export type DeliverToDevicesDependencies = {
@@ -53,11 +53,9 @@ export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): Delive
     // The database is unavailable; a rejection here would lose the outcomes of the other devices.
     const credentialsOf = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
     if (!credentialsOf) {
-      for (const place of going) {
-        const { device, attempt } = addressees[place]!;
-        const later = notTried(now, { attempt, random: deps.random() });
-        results[place] = settleAs({ device, attempt }, 'WAITING', 'CREDENTIALS_UNREAD', later);
-      }
+      const untried = { code: 'CREDENTIALS_UNREAD', until: now };
+      for (const place of going)
+        results[place] = settleUntried({ run, ...addressees[place]! }, { ...untried, random: deps.random() });
       return results;
     }
     return new Promise((resolve) => {
@@ -189,9 +187,9 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
       const index = next;
       next += 1;
       if (!later) return send(index);
-      const { device, attempt } = addressees[places[index]!]!;
-      const waiting = notTried(later, { attempt, random: deps.random() });
-      settle(places[index]!, settleAs({ device, attempt }, 'WAITING', 'PROVIDER_WAIT', waiting));
+      const place = places[index]!;
+      const untried = { code: 'PROVIDER_WAIT', until: later, random: deps.random() };
+      settle(place, settleUntried({ run, ...addressees[place]! }, untried));
     },
   });
 }

@@ -60,8 +60,7 @@ export function settleOutcome(
       };
     case 'unreached': {
       const until = account ? governor.unreached(account) : clock.now();
-      const later = notTried(until, { attempt, random: random() });
-      return later.retryAt! >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, later);
+      return settleUntried(settling, { code: outcome.code, until, random: random() });
     }
     case 'wait':
     case 'unknown': {
@@ -98,12 +97,18 @@ export function settleAs(
   return { delivery: { bucket, deviceId, userId, platform, outcome, code, providerMessageId, attempts, retryAt } };
 }
 
-/** Not sent, so not an attempt. A few seconds apart, so that all who waited do not come back together. */
-export function notTried(
-  until: Date,
-  { attempt, random }: { attempt: number; random: number },
-): Pick<Delivery, 'attempts' | 'retryAt'> {
-  return { retryAt: new Date(until.getTime() + random * maxSpreadMilliseconds), attempts: attempt - 1 };
+type Untried = { code: string; until: Date; random: number };
+
+/** Not sent, so not an attempt. What would be tried when the message is over does not wait for that. */
+export function settleUntried(attempt: Attempt, { code, until, random }: Untried): DeviceResult {
+  const retryAt = retryOfUntried(until, random);
+  if (retryAt >= attempt.run.sendUntil) return settleAs(attempt, 'EXPIRED', code);
+  return settleAs(attempt, 'WAITING', code, { retryAt, attempts: attempt.attempt - 1 });
+}
+
+/** A few seconds apart, so that all who waited do not come back together. */
+export function retryOfUntried(until: Date, random: number): Date {
+  return new Date(until.getTime() + random * maxSpreadMilliseconds);
 }
 
 /** The provider's instant by the service's clock, by which devices are registered. */

@@ -3,7 +3,7 @@ import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 import type { DueLiveMessage, SettledLiveMessage } from '../../storage/live-activities/live-activities.ts';
 import type { Outcome } from '../delivery/provider.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
-import { notTried } from '../fan-out/settle-outcome.ts';
+import { retryOfUntried } from '../fan-out/settle-outcome.ts';
 import { retryDelaySeconds } from '../fan-out/retry-delay.ts';
 import type { Governor } from '../governor/governor.ts';
 
@@ -29,10 +29,8 @@ export function settleLiveOutcome(
   const { attempts, sendUntil } = message;
   const later = (code: string, nextAt: Date, counted: number): SettledLiveMessage =>
     nextAt >= sendUntil ? { state: 'EXPIRED', code } : { state: 'WAITING', code, nextAt, attempts: counted };
-  const untried = (code: string, until: Date): SettledLiveMessage => {
-    const { retryAt } = notTried(until, { attempt: attempts, random: random() });
-    return later(code, retryAt!, attempts - 1);
-  };
+  const untried = (code: string, until: Date): SettledLiveMessage =>
+    later(code, retryOfUntried(until, random()), attempts - 1);
   if (account && outcome.kind !== 'unreached' && outcome.kind !== 'held') governor.report(account, outcome);
   switch (outcome.kind) {
     case 'accepted':

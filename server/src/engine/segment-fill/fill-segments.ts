@@ -87,7 +87,7 @@ async function workOperation(
       { operationId: operation.id, kind: operation.kind, ...progress, ...outcome },
       'segment operation ended',
     );
-    deps.onEnded('applied');
+    deps.onEnded(outcome.status === 201 ? 'applied' : 'failed');
   } catch (error) {
     await settleFault(deps, { operation, progress, error });
   } finally {
@@ -105,7 +105,10 @@ async function fill(deps: FillSegmentsDependencies, { operation, progress, signa
       // Awaited when applying; if that fails first, this failure adds nothing.
       counting.catch(() => {});
       const outcome = await applyStagedFile(deps, { operation, session, staged, counting, progress });
-      await analyzeSegmentMembers(session);
+      // The result is stored; the planner's figures are renewed by autovacuum as well.
+      await analyzeSegmentMembers(session).catch((error: unknown) =>
+        deps.log.warn({ err: error, operationId: operation.id }, 'the members of segments were not analyzed'),
+      );
       return outcome;
     } finally {
       // After a lost connection there is nothing to drop here; housekeeping finds what stays.

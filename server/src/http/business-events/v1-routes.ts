@@ -23,6 +23,7 @@ import {
   v1TriggerAnswer,
   v1TriggerBody,
 } from './shapes.ts';
+import { addWarnings } from '../add-warnings.ts';
 
 const base = '/v1.0/business_event';
 const { isDeprecated: _deprecated, answerHeaders: _headers, ...ofCampaigns } = v1Dialect;
@@ -76,11 +77,10 @@ function addTrigger(server: FastifyInstance, deps: BusinessEventRouteDependencie
     // V1 has no word for a part of them.
     if (answer.triggered.length === 0)
       throw new ServiceError('BUSINESS_EVENT_RATE_LIMITED', { retryAfterSeconds: answer.retryAfterSeconds ?? 1 });
-    if (answer.failed.length > 0) {
-      const warning = `${answer.failed.length} campaigns beyond the limit were not started`;
-      request.facts.warnings.push(warning);
-      reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
-    }
+    if (answer.failed.length > 0)
+      addWarnings(vendorHeaders, { request, reply }, [
+        `${answer.failed.length} campaigns beyond the limit were not started`,
+      ]);
     return { message: 'The business event has been triggered' };
   });
   refuseOtherMethods(server, url, ['POST']);

@@ -9,6 +9,7 @@ import { makeCampaignReader, refuseFaults } from './campaign-reader.ts';
 import type { Body } from './campaign-reader.ts';
 import { readRequestId } from './parse-authoring.ts';
 import { maxCampaignsPerPage } from '../../domain/campaigns/limits.ts';
+import { isAbsent } from '../is-absent.ts';
 
 export type PageAsked = { requestId: string | undefined; limit: number; page: number };
 export type SearchAsked = PageAsked & { search: CampaignSearch };
@@ -49,8 +50,8 @@ export function parseMeta(body: Body, dialect: SearchDialect): SearchAsked {
   if (dialect.version === 'V1' || fields === null || typeof fields !== 'object') return parseSearch(body, dialect);
   const { id, delivery_type: type, ...same } = fields as Body;
   const listed = {
-    ...(id === undefined ? {} : { ids: [id] }),
-    ...(type === undefined ? {} : { campaign_delivery_type: Array.isArray(type) ? type : [type] }),
+    ...(isAbsent(id) ? {} : { ids: [id] }),
+    ...(isAbsent(type) ? {} : { campaign_delivery_type: Array.isArray(type) ? type : [type] }),
   };
   return parseSearch({ ...body, campaign_fields: { ...same, ...listed } }, dialect);
 }

@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { AuthoringCaller } from '../../app/campaigns/authoring-dependencies.ts';
 import { readCampaign } from '../../domain/campaign-document/read-campaign.ts';
-import { addWarnings } from '../add-warnings.ts';
 import type { AnsweredCall } from '../add-warnings.ts';
-import { unknownFieldsWarning, warnOfUnknownFields } from '../unknown-fields.ts';
+import { warnOfUnknownFields, warnOfUnknownNames } from '../unknown-fields.ts';
 import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
 import { takeParts } from './parse-authoring.ts';
 import { readBody } from './parse-search.ts';
@@ -18,8 +17,7 @@ export function warnOfParts(
   const body = readBody(request);
   warnOfUnknownFields(vendorHeaders, body, { request, reply, shape });
   const { unknownFields } = readCampaign(takeParts(body));
-  if (unknownFields.length === 0) return;
-  addWarnings(vendorHeaders, { request, reply }, [unknownFieldsWarning(unknownFields)]);
+  warnOfUnknownNames(vendorHeaders, { request, reply }, unknownFields);
 }
 
 /** Who asks, with what tells a repeat. */

@@ -16,6 +16,7 @@ import type { DataRouteDependencies } from './data-route.ts';
 import { invalid, requireText } from './parse-data.ts';
 import { authenticationAnswer, authenticationBody } from './shapes.ts';
 import { maxDataBodyBytes } from '../../domain/users/limits.ts';
+import { isBlank } from '../is-absent.ts';
 
 const url = '/v1/integrations/authentication';
 const operation = 'data-authentication';
@@ -80,8 +81,8 @@ async function authenticate(
 
 /** `region` may be written `01`, `DC_01` or `dc-01`. */
 function readOrigin(body: DataBody): { source: string | undefined; region: string | undefined } {
-  const source = body.source === undefined ? undefined : requireText(body, 'source');
-  if (body.region === undefined) return { source, region: undefined };
+  const source = isBlank(body.source) ? undefined : requireText(body, 'source');
+  if (isBlank(body.region)) return { source, region: undefined };
   const region = /^(?:dc[_-]?)?(\d{2,3})$/i.exec(requireText(body, 'region'))?.[1];
   if (region === undefined) throw invalid('region', 'is not a data center');
   return { source, region };

@@ -5,6 +5,7 @@ import type { DataBody } from './data-call.ts';
 import { invalid, missing, readRecord, requireText } from './parse-data.ts';
 import { readKind } from './parse-users.ts';
 import { maxBlockedDevices, maxBlockReasonCharacters, maxPushIdCharacters } from '../../domain/devices/limits.ts';
+import { isAbsent, isBlank } from '../is-absent.ts';
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID */
 export function parseBlock(
@@ -26,14 +27,12 @@ export function parseBlock(
 
 function readText(body: DataBody, field: string): string | null {
   const value = body[field];
-  return value === undefined || value === null || value === ''
-    ? null
-    : requireText(body, field, { longest: maxBlockReasonCharacters });
+  return isBlank(value) ? null : requireText(body, field, { longest: maxBlockReasonCharacters });
 }
 
 /** Undefined means all devices. An empty list is refused: it must not mean the opposite of what it says. */
 function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] | undefined {
-  if (value === undefined || value === null) return undefined;
+  if (isAbsent(value)) return undefined;
   if (!Array.isArray(value)) throw invalid('device_identifiers', 'must be a list');
   if (value.length === 0) throw invalid('device_identifiers', 'can not be an empty list');
   if (value.length > maxBlockedDevices)
@@ -48,7 +47,7 @@ function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] 
 function readDevice(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): DeviceName[] {
   const device = readRecord(item ?? null, at);
   const kinds = deviceNameKinds(prefixes);
-  if (device.identifier_type !== undefined) {
+  if (!isAbsent(device.identifier_type)) {
     const type = requireText(device, 'identifier_type', { at });
     const kind = kinds.get(type);
     if (!kind) throw invalid(`${at}.identifier_type`, `must be one of ${[...kinds.keys()].join(', ')}`);

@@ -5,6 +5,7 @@ import type { DeviceAttributes } from '../../domain/devices/device-attributes.ts
 import { attributesFault, customerIdFault } from '../../domain/users/user-attributes.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { isAbsent, isBlank } from '../is-absent.ts';
 
 type Body = Record<string, unknown>;
 
@@ -12,11 +13,11 @@ type Body = Record<string, unknown>;
 export function parseCustomer(body: Body, prefixes: readonly string[]): Omit<UpsertUserCommand, 'at' | 'workspaceId'> {
   requireType(body, 'customer');
   const customerId = requireCustomerId(body);
-  const { platforms: nested, ...attributes } = readRecord(body.attributes, 'attributes');
+  const { platforms: nested, ...attributes } = readRecord(body.attributes ?? undefined, 'attributes');
   checkAttributes(attributes, prefixes);
   checkPlatforms(body.platforms ?? nested);
   const only = body.update_existing_only;
-  if (only !== undefined && typeof only !== 'boolean') throw invalid('update_existing_only', 'must be true or false');
+  if (!isAbsent(only) && typeof only !== 'boolean') throw invalid('update_existing_only', 'must be true or false');
   return { customerId, attributes, ...(only === true ? { updateExistingOnly: true as const } : {}) };
 }
 
@@ -28,7 +29,7 @@ export function parseDevice(
   requireType(body, 'device');
   const customerId = requireCustomerId(body);
   const deviceId = requireText(body, 'device_id');
-  if (body.attributes === undefined) throw missing('attributes');
+  if (isAbsent(body.attributes)) throw missing('attributes');
   return { customerId, deviceId, ...parseDeviceRecord(readRecord(body.attributes, 'attributes'), prefixes) };
 }
 
@@ -47,7 +48,7 @@ export function checkAttributes(attributes: Attributes, prefixes: readonly strin
 }
 
 export function requireType(body: Body, type: string): void {
-  if (body.type === undefined) throw missing('type');
+  if (isAbsent(body.type)) throw missing('type');
   if (body.type !== type) throw invalid('type', `must be '${type}'`);
 }
 
@@ -66,7 +67,7 @@ export function requireText(
 ): string {
   const value = body[field];
   const path = at === undefined ? field : `${at}.${field}`;
-  if (value === undefined || value === null || value === '') throw missing(path);
+  if (isBlank(value)) throw missing(path);
   if (typeof value !== 'string') throw invalid(path, 'must be a text');
   if (!value.isWellFormed()) throw invalid(path, 'must be well-formed Unicode');
   if (value.length > longest) throw invalid(path, `must have at most ${longest} characters`);
@@ -81,7 +82,7 @@ export function readRecord(value: unknown, field: string): Attributes {
 
 /** `platforms` says where a user has the app. Devices say it exactly; here it is only checked (docs/decisions/0006). */
 function checkPlatforms(value: unknown): void {
-  if (value === undefined) return;
+  if (isAbsent(value)) return;
   if (!Array.isArray(value)) throw invalid('platforms', 'must be a list');
   for (const item of value as { platform?: unknown }[]) {
     if (!['ANDROID', 'iOS', 'web'].includes(String(item?.platform)))

@@ -12,6 +12,7 @@ import {
   requireType,
 } from './parse-data.ts';
 import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/events/limits.ts';
+import { isAbsent } from '../is-absent.ts';
 
 /** The number of events a request counts as; one without events, or a malformed one, counts as one. */
 export function countActions(body: unknown): number {
@@ -72,8 +73,4 @@ function readOffset(value: unknown, field: string): number | null {
   if (isAbsent(value)) return null;
   if (isOffset(value)) return value;
   throw invalid(field, `must be a whole number of seconds from -${maxOffsetSeconds} to ${maxOffsetSeconds}`);
-}
-
-function isAbsent(value: unknown): value is undefined | null {
-  return value === undefined || value === null;
 }

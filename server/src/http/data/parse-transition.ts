@@ -4,6 +4,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { DataBody } from './data-call.ts';
 import { invalid, missing, parseCustomer, parseDevice, requireType } from './parse-data.ts';
 import { countActions, parseEvents } from './parse-event.ts';
+import { isAbsent } from '../is-absent.ts';
 
 export type ParsedTransition = {
   elements: BulkElement[];
@@ -25,7 +26,7 @@ export function countElements(body: unknown): DataUse[] {
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID for the request as a whole */
 export function parseTransition(body: DataBody, prefixes: readonly string[]): ParsedTransition {
   requireType(body, 'transition');
-  if (body.elements === undefined) throw missing('elements');
+  if (isAbsent(body.elements)) throw missing('elements');
   if (!Array.isArray(body.elements)) throw invalid('elements', 'must be a list');
   const parsed: ParsedTransition = { elements: [], faults: [] };
   body.elements.forEach((element: unknown, index) => {
@@ -51,6 +52,6 @@ function parseElement(element: unknown, prefixes: readonly string[]) {
     case 'event':
       return { kind: 'event' as const, command: parseEvents(object, prefixes) };
     default:
-      throw object.type === undefined ? missing('type') : invalid('type', "must be 'customer', 'event' or 'device'");
+      throw isAbsent(object.type) ? missing('type') : invalid('type', "must be 'customer', 'event' or 'device'");
   }
 }

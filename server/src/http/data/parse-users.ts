@@ -7,11 +7,12 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { DataBody } from './data-call.ts';
 import { invalid, missing, readRecord, requireText } from './parse-data.ts';
 import { maxExportedUsers, maxMergedUsers } from '../../domain/users/limits.ts';
+import { isAbsent } from '../is-absent.ts';
 
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID, DATA_LIMIT_BREACHED */
 export function parseExport(body: DataBody, prefixes: readonly string[]): Omit<ExportUsersQuery, 'workspaceId'> {
-  if (body.type !== undefined && body.type !== 'export_users') throw invalid('type', "must be 'export_users'");
-  if (body.data === undefined) throw missing('data');
+  if (!isAbsent(body.type) && body.type !== 'export_users') throw invalid('type', "must be 'export_users'");
+  if (isAbsent(body.data)) throw missing('data');
   const data = readRecord(body.data, 'data');
   const identifiers = requireList(data, 'identifiers', maxExportedUsers).map((item, index) => {
     const at = `identifiers[${index}]`;
@@ -25,7 +26,7 @@ export function parseExport(body: DataBody, prefixes: readonly string[]): Omit<E
 }
 
 function readFields(value: unknown): string[] | undefined {
-  if (value === undefined || value === null) return undefined;
+  if (isAbsent(value)) return undefined;
   if (!Array.isArray(value) || value.some((field) => typeof field !== 'string'))
     throw invalid('user_fields_to_export', 'must be a list of texts');
   // An empty list asks for no selection, as an absent one does.
@@ -66,7 +67,7 @@ export function readKind(body: DataBody, { field, at, prefixes }: KindField): Us
 
 function requireList(body: DataBody, field: string, most: number): unknown[] {
   const value = body[field];
-  if (value === undefined || value === null) throw missing(field);
+  if (isAbsent(value)) throw missing(field);
   if (!Array.isArray(value)) throw invalid(field, 'must be a list');
   if (value.length === 0) throw invalid(field, 'can not be an empty list');
   if (value.length > most) throw new ServiceError('DATA_LIMIT_BREACHED', { field, reason: String(most) });

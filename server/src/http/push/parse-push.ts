@@ -8,7 +8,8 @@ import { notAllowed } from '../../domain/request-reader/reading-rules.ts';
 import { neutralName } from '../../domain/users/identifier.ts';
 import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
 import type { TemplateMode } from '../../domain/template/template-mode.ts';
-import { parseTiming } from '../../domain/timing/parse-timing.ts';
+import { parseTiming, timingMembers } from '../../domain/timing/parse-timing.ts';
+import type { DeliveryType } from '../../domain/timing/parse-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
 import { parseContent } from './parse-content.ts';
 import { parseGoals } from './parse-goals.ts';
@@ -88,8 +89,15 @@ const audiences = ['All Users', 'Custom Segment', 'User'] as const;
 function parseAudience(body: RequestReader, prefixes: readonly string[]): PushAudience {
   body.requires('targetAudience');
   const audience = body.choice('targetAudience', audiences);
+  if (audience !== undefined && audience !== 'Custom Segment') warnOfIdle(body, 'customSegmentName');
+  if (audience !== undefined && audience !== 'User') warnOfIdle(body, 'targetUserAttributes');
   if (audience === 'Custom Segment') return { kind: 'segment', name: body.requiredText('customSegmentName', 256) };
   return audience === 'User' ? parseUser(body, prefixes) : { kind: 'all-users' };
+}
+
+/** Of a member that is documented, and is read only beside another word than the one that was sent (decision 0056). */
+function warnOfIdle(reader: RequestReader, name: string): void {
+  if (!reader.isAbsent(name)) reader.warn(name, 'has no effect here');
 }
 
 function parseUser(body: RequestReader, prefixes: readonly string[]): PushAudience {
@@ -127,6 +135,8 @@ function readTiming(body: RequestReader, context: { now: Date; workspaceTimeZone
   delivery.requires('type');
   const type = delivery.choice('type', ['soon', 'later', 'periodic']);
   if (type === undefined) return { kind: 'soon' };
+  for (const [name, readers] of Object.entries<readonly DeliveryType[]>(timingMembers))
+    if (!readers.includes(type)) warnOfIdle(delivery, name);
   const timing = parseTiming({ ...delivery.sentMembers(), type }, context);
   if (!('fault' in timing)) return timing;
   body.invalid(timing.fault.field, timing.fault.reason);

@@ -3,8 +3,6 @@ import type { FastifyReply } from 'fastify';
 import type { AcceptedPush } from '../../app/push/store-pushes.ts';
 import { errorRegistry } from '../../domain/errors.ts';
 import type { ErrorName, ServiceError } from '../../domain/errors.ts';
-import { pushRequestsPerMinute } from '../../domain/push/limits.ts';
-import { tellLimit } from '../tell-limit.ts';
 
 /**
  * HTTP statuses of push refusals. What the contract names is a business failure and answers 200 with `Fail`
@@ -53,8 +51,5 @@ export function presentPushError(error: ServiceError, reply: FastifyReply): Fast
     return reply.code(500).send({ code: 500, status: 'error', reason: error.message, reference: responseId });
   }
   if (status === 405) reply.header('allow', 'POST');
-  // Of a request that passed they are told with its answer (decision D31).
-  if (error.code === 'PUSH_RATE_LIMITED')
-    tellLimit(reply, { limit: pushRequestsPerMinute, remaining: 0, resetSeconds: retryAfterSeconds! });
   return reply.code(status).send({ status: 'Fail', requestId: '', responseId, Error_Message: error.message });
 }

@@ -32,6 +32,7 @@ import type { MeasureContent } from './warn-of-sizes.ts';
 import { writeTraceparent } from '../../domain/tracing/traceparent.ts';
 import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
 import { tellLimit } from '../tell-limit.ts';
+import { isBlank } from '../is-absent.ts';
 
 export type PushRouteDependencies = BearerDependencies & {
   admitPush: AdmitPush;
@@ -65,6 +66,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
       const url = `/${version}/transaction/sendpush`;
       server.post(url, {
         bodyLimit: maxPushBodyBytes,
+        config: { keptBody: withoutSignature },
         schema: describeOperation(dialect, {
           operationId: version === 'v2' ? 'sendPushV2' : 'sendPushV21',
           summary: `Create and send a push campaign, ${version}`,
@@ -93,8 +95,7 @@ type Call = { request: FastifyRequest; reply: FastifyReply };
 
 async function sendPush(deps: PushRouteDependencies, version: Version, { request, reply }: Call): Promise<unknown> {
   const body = readBody(request);
-  const rawBody = request.rawBody;
-  hideSignature(request, body);
+  const { rawBody } = request;
   if (!isBlank(body.requestType) && text(body.requestType)?.toLowerCase() !== 'push')
     throw new ServiceError('PUSH_REQUEST_TYPE_INVALID');
   const identity =
@@ -111,10 +112,15 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
     bearerWorkspaceId: request.callerKey?.workspaceId,
     onWorkspaceFound: (workspaceId) => (request.facts.workspaceId = workspaceId),
+    onCounted: ({ granted, remaining, retryAfterSeconds }) =>
+      tellLimit(reply, {
+        limit: pushRequestsPerMinute,
+        remaining,
+        resetSeconds: granted > 0 ? 60 : retryAfterSeconds,
+      }),
   });
   request.facts.keyId = admitted.keyId;
   if (admitted.workspace.pushBodies === 'strict') refuseLenientIdentity(body, version);
-  tellLimit(reply, { limit: pushRequestsPerMinute, remaining: admitted.limit.remaining, resetSeconds: 60 });
   const { vendorHeaders, clock } = deps;
   const sentType = vendorHeaders.read(request.headers, 'x-*-query-type')?.trim();
   const queryType = version === 'v2' ? undefined : { name: vendorHeaders.spell('X-SVC-Query-Type'), value: sentType };
@@ -159,10 +165,6 @@ function refuseLenientIdentity(body: PushBody, version: Version): void {
     throw new ServiceError('PUSH_SIGNATURE_INVALID', { detail: 'signature of the body differs from the header' });
 }
 
-function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
-}
-
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
@@ -189,8 +191,14 @@ function readSignatureV2({ vendorHeaders }: PushRouteDependencies, { headers }: 
   return { signature, id: String(headers['webhook-id'] ?? ''), timestamp: String(headers['webhook-timestamp'] ?? '') };
 }
 
-/** A signature never expires (interface 5), so it must not lie in a log. */
-function hideSignature(request: FastifyRequest, body: PushBody): void {
-  if (body.signature === undefined) return;
-  request.rawBody = JSON.stringify({ ...body, signature: '[redacted]' });
+/**
+ * A signature never expires (interface 5), so it must not lie in a log: not of a request that is refused before its body is
+ * looked at, not in a place or a spelling where nobody reads it, and not in a text that is no JSON, of which nobody
+ * knows where it stands.
+ */
+function withoutSignature({ body, rawBody }: FastifyRequest): string {
+  if (body === undefined) return '';
+  // A name may be spelt with escapes.
+  if (!/signature|\\u/i.test(rawBody)) return rawBody;
+  return JSON.stringify(body, (name, value: unknown) => (name.toLowerCase() === 'signature' ? '[redacted]' : value));
 }

@@ -18,7 +18,7 @@ import type { Dialect } from '../openapi/describe-operation.ts';
 import { requestHeaders } from '../openapi/document-headers.ts';
 import { refuseOtherMethods } from '../refuse-other-methods.ts';
 import { toServiceError } from '../to-service-error.ts';
-import { unknownFieldsWarning, warnOfUnknownFields } from '../unknown-fields.ts';
+import { warnOfUnknownFields, warnOfUnknownNames } from '../unknown-fields.ts';
 import { parseFilterChange, parseFilterSegment } from './parse-filter-segment.ts';
 import {
   filterSegmentErrors,
@@ -191,10 +191,5 @@ type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object; un
 /** Unknown members of the body and of its filters, in one header (decision D5). */
 function warn({ vendorHeaders }: SegmentRouteDependencies, { request, reply, shape, unknownFields }: Warning): void {
   warnOfUnknownFields(vendorHeaders, request.body, { request, reply, shape });
-  if (unknownFields.length === 0) return;
-  const name = vendorHeaders.nameOf('x-*-warning');
-  const warning = unknownFieldsWarning(unknownFields);
-  request.facts.warnings.push(warning);
-  const earlier = reply.getHeader(name);
-  reply.header(name, earlier === undefined ? warning : `${String(earlier)}, ${warning}`);
+  warnOfUnknownNames(vendorHeaders, { request, reply }, unknownFields);
 }

@@ -8,6 +8,7 @@ import {
   maxUrlCharacters,
   minExpiryDays,
 } from '../../domain/segments/limits.ts';
+import { isBlank } from '../is-absent.ts';
 
 type Body = Record<string, unknown>;
 
@@ -33,8 +34,8 @@ export function parseChange(
 
 /** @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
 export function parseNamed(body: Body): { name: string; segmentId: string | undefined } {
-  if (body.cs_id === undefined) requireFields(body, ['name']);
-  return { name: body.name === undefined ? '' : parseName(body.name), segmentId: parseSegmentId(body) };
+  if (isBlank(body.cs_id)) requireFields(body, ['name']);
+  return { name: isBlank(body.name) ? '' : parseName(body.name), segmentId: parseSegmentId(body) };
 }
 
 function parseFile(
@@ -52,15 +53,14 @@ function parseFile(
     attributeName: neutralName(parseText(body.attribute_name, 'attribute_name'), prefixes),
     attributeType: type,
     fileUrl: parseUrl(body.file_url, 'file_url'),
-    callbackUrl: body.callback_url === undefined ? null : parseUrl(body.callback_url, 'callback_url'),
+    callbackUrl: isBlank(body.callback_url) ? null : parseUrl(body.callback_url, 'callback_url'),
     emails: parseEmails(body.emails),
   };
 }
 
 function requireFields(body: Body, fields: readonly string[]): void {
   for (const field of fields) {
-    if (body[field] === undefined || body[field] === null || body[field] === '')
-      throw new ServiceError('SEGMENT_FIELD_MISSING', { field });
+    if (isBlank(body[field])) throw new ServiceError('SEGMENT_FIELD_MISSING', { field });
   }
 }
 
@@ -83,7 +83,7 @@ function parseText(value: unknown, field: string): string {
 }
 
 function parseSegmentId(body: Body): string | undefined {
-  if (body.cs_id === undefined) return undefined;
+  if (isBlank(body.cs_id)) return undefined;
   if (typeof body.cs_id !== 'string' || !/^[0-9a-f]{24}$/.test(body.cs_id))
     throw invalid('cs_id', 'must be 24 hexadecimal characters');
   return body.cs_id;
@@ -100,7 +100,7 @@ function parseUrl(value: unknown, field: string): string {
 }
 
 function parseEmails(value: unknown): string[] {
-  if (value === undefined) return [];
+  if (isBlank(value)) return [];
   if (!Array.isArray(value) || value.length > maxReportEmails)
     throw invalid('emails', `must be a list of at most ${maxReportEmails} addresses`);
   for (const email of value as unknown[]) {

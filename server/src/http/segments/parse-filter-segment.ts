@@ -8,6 +8,7 @@ import { parseStoredFilters } from '../../domain/segments/parse-stored-filters.t
 import type { FilterFaultCode } from '../../domain/segments/filter-members.ts';
 import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
 import { maxSegmentNameCharacters } from '../../domain/segments/limits.ts';
+import { isAbsent, isBlank } from '../is-absent.ts';
 
 type Body = Record<string, unknown>;
 
@@ -44,7 +45,7 @@ export function parseFilterChange(body: Body): {
   unknownFields: string[];
 } {
   const unknownFields: string[] = [];
-  const name = body.name === undefined ? undefined : parseFilterName(body.name);
+  const name = isAbsent(body.name) ? undefined : parseFilterName(body.name);
   const included = parseFilters(body.included_filters, 'included_filters', unknownFields);
   const excluded = parseFilters(body.excluded_filters, 'excluded_filters', unknownFields);
   return {
@@ -63,7 +64,7 @@ export function parseFilterChange(body: Body): {
 }
 
 function parseFilters(sent: unknown, field: string, unknownFields: string[]): GivenFilters | undefined {
-  if (sent === undefined || sent === null) return undefined;
+  if (isAbsent(sent)) return undefined;
   const parsed = parseSegmentFilter(sent);
   if ('fault' in parsed)
     throw new ServiceError(faultNames[parsed.fault.code], {
@@ -91,7 +92,7 @@ function parseFilterName(value: unknown): string {
 }
 
 function parseUpdatedBy(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
+  if (isBlank(value)) return undefined;
   if (typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value) && value.length <= 254) return value;
   throw new ServiceError('SEGMENT_BODY_INVALID', { detail: 'updated_by must be an e-mail address' });
 }
@@ -101,17 +102,16 @@ const maxCohortText = 256;
 /** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID (fact 2.4: the shape of the data family) */
 export function parseCohort(body: Body): Omit<SyncCohortCommand, 'workspaceId' | 'requestedBy'> {
   const { action, parameters } = body;
-  if (action === undefined) throw missing('action');
+  if (isAbsent(action)) throw missing('action');
   if (action !== 'add_members' && action !== 'remove_members')
     throw wrong('action', "must be 'add_members' or 'remove_members'");
-  if (parameters === undefined) throw missing('parameters');
-  if (parameters === null || typeof parameters !== 'object' || Array.isArray(parameters))
-    throw wrong('parameters', 'must be an object');
+  if (isAbsent(parameters)) throw missing('parameters');
+  if (typeof parameters !== 'object' || Array.isArray(parameters)) throw wrong('parameters', 'must be an object');
   const inner = parameters as Body;
   const cohortName = cohortText(inner.cohort_name, 'cohort_name').trim();
   if (cohortName === '' || cohortName.startsWith('.') || /[|*?\\:<>=$"]/.test(cohortName))
     throw wrong('cohort_name', 'must not start with . nor contain | * ? \\ : < > = $ "');
-  if (inner.cohort_description !== undefined) cohortText(inner.cohort_description, 'cohort_description');
+  if (!isBlank(inner.cohort_description)) cohortText(inner.cohort_description, 'cohort_description');
   return {
     action,
     partner: cohortText(body.partner, 'partner'),
@@ -122,7 +122,7 @@ export function parseCohort(body: Body): Omit<SyncCohortCommand, 'workspaceId' |
 }
 
 function cohortMembers(value: unknown): string[] {
-  if (value === undefined) throw missing('members');
+  if (isAbsent(value)) throw missing('members');
   if (!Array.isArray(value)) throw wrong('members', 'must be a list');
   return value.map((member: unknown) => {
     const uid = (member as { uid?: unknown } | null)?.uid;
@@ -133,7 +133,7 @@ function cohortMembers(value: unknown): string[] {
 }
 
 function cohortText(value: unknown, field: string): string {
-  if (value === undefined || value === null || value === '') throw missing(field);
+  if (isBlank(value)) throw missing(field);
   if (typeof value !== 'string' || value.length > maxCohortText)
     throw wrong(field, `must be a text of at most ${maxCohortText} characters`);
 

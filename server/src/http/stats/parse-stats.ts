@@ -5,6 +5,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseIsoTime } from '../../domain/segments/iso-time.ts';
 import { maxStatsCampaigns, maxStatsDays } from '../../domain/stats/limits.ts';
+import { isAbsent, isBlank } from '../is-absent.ts';
 
 export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
   requestId: string;
@@ -47,12 +48,8 @@ export function invalid(field: string, reason: string): ServiceError {
   return new ServiceError('STATS_FIELD_INVALID', { field, reason });
 }
 
-function isAbsent(value: unknown): value is undefined | null {
-  return value === undefined || value === null;
-}
-
 function required(body: Body, field: string): unknown {
-  if (isAbsent(body[field]) || body[field] === '') throw invalid(field, 'is required');
+  if (isBlank(body[field])) throw invalid(field, 'is required');
   return body[field];
 }
 

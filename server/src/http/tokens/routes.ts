@@ -13,7 +13,8 @@ import { callerAddress } from '../caller-address.ts';
 import { describeOperation } from '../openapi/describe-operation.ts';
 import type { Dialect } from '../openapi/describe-operation.ts';
 import { toServiceError } from '../to-service-error.ts';
-import { unknownFieldsWarning } from '../unknown-fields.ts';
+import type { AnsweredCall } from '../add-warnings.ts';
+import { warnOfUnknownNames } from '../unknown-fields.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { makeVendorHeaders } from '../vendor-headers.ts';
 import { parseForm } from './form.ts';
@@ -57,12 +58,7 @@ const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access
 export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
   const { serviceDomain, vendorHeaders = makeVendorHeaders('SVC') } = deps;
   const read = (request: FastifyRequest) => readRequest(request, serviceDomain);
-  const warn = (call: { request: FastifyRequest; reply: FastifyReply }, names: string[]): void => {
-    if (names.length === 0) return;
-    const warning = unknownFieldsWarning(names);
-    call.request.facts.warnings.push(warning);
-    call.reply.header(vendorHeaders.nameOf('x-*-warning'), warning);
-  };
+  const warn = (call: AnsweredCall, names: string[]): void => warnOfUnknownNames(vendorHeaders, call, names);
 
   return async (server) => {
     prepareScope(server);

@@ -40,7 +40,7 @@ export type StoredCredential = EncryptedCredential &
 export const credentialsVersion = (tx: Queryable, window: Fragment): Fragment =>
   tx`count(*) ${window} || ' ' || extract(epoch from max(updated_at) ${window})`;
 
-/** A workspace's credentials, still sealed, with what may be shown of them. Index: primary key. */
+/** A workspace's credentials, still encrypted, with what may be shown of them. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
   return tx<StoredCredential[]>`
     select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated, summary, updated_at as "updatedAt",

@@ -242,8 +242,8 @@ export async function startWaitingRun(tx: Queryable, run: StartedRun): Promise<v
   await tx`
     update runs
     set status = ${isEmpty ? 'SENT' : 'SENDING'}, target_users = ${tx.json(run.targetUsers)},
-      audience_bound = ${run.audienceBound}, day = ${utcDay(run.at)}, send_until = ${run.sendUntil},
-      started_at = ${run.at}, ended_at = ${isEmpty ? run.at : null}
+      audience_users = ${run.targetUsers.length}, audience_bound = ${run.audienceBound}, day = ${utcDay(run.at)},
+      send_until = ${run.sendUntil}, started_at = ${run.at}, ended_at = ${isEmpty ? run.at : null}
     where id = ${run.id}`;
   if (isEmpty) return;
   const ranges = [{ from: 0, to: 255 }];

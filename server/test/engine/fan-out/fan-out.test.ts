@@ -299,6 +299,18 @@ describe('what a provider says', () => {
     expect(bundle.sent.filter((request) => android.has(request.pushId)).length).toBeLessThan(20);
   });
 
+  test('a silence that outlasts the message lets nobody wait for it: the run ends', async () => {
+    await bundle.addDevices(60);
+    bundle.answer(() => ({ kind: 'wait', code: 'QUOTA_EXCEEDED', scope: 'credential', retryAfterSeconds: 7_200 }));
+    const { campaignId, runId } = await bundle.accept({ ttlSeconds: 3_600, platforms: ['ANDROID'] });
+    await bundle.release();
+    await bundle.work({ windowDevices: 5 });
+    expect(bundle.sent.length).toBeLessThan(20);
+    expect(await bundle.counters(runId)).toEqual({ EXPIRED: 20 });
+    await bundle.end();
+    expect((await bundle.states(campaignId)).run).toBe('SENT');
+  });
+
   test("a refused credential pauses the run with the provider's own words, and every device keeps its place", async () => {
     await bundle.addDevices(40);
     bundle.answer(() => ({ kind: 'stopped', code: 'InvalidProviderToken', detail: 'key K1 of team T1' }));

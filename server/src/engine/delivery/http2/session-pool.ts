@@ -21,7 +21,7 @@ export type SessionPool = {
   waiting: PromisedRequest[];
   /** Lanes that were refused a request since they last heard of space. */
   hungry: Set<HungryLane>;
-  /** Sessions opened since a request last got a stream. */
+  /** Sessions opened since a request last got a stream, or those that waited were last told that there is none. */
   openedInVain: number;
   /** Runs while something waits; `hasProgress`: a stream was got since it was started. */
   standstill: NodeJS.Timeout | undefined;
@@ -112,10 +112,7 @@ function openIfWanted(pool: SessionPool): void {
   if (remaining >= pool.rules.sessionsPerTarget) return;
   // A peer that ends every connection before it serves one would be called without pause.
   if (pool.openedInVain < maxTries) void open(pool);
-  else {
-    pool.openedInVain = 0;
-    failWaiting(pool, new Error('every connection ended before it served a request'));
-  }
+  else failWaiting(pool, new Error('every connection ended before it served a request'));
 }
 
 /** Everything that waits is told that nothing of it was sent. */
@@ -124,6 +121,8 @@ export function failWaiting(pool: SessionPool, error: Error): void {
   const failed = pool.waiting.splice(0);
   const lanes = [...pool.hungry];
   pool.hungry.clear();
+  // Whoever is told asks again when it wants to, and is tried for again.
+  pool.openedInVain = 0;
   watchStandstill(pool);
   for (const waiting of failed) waiting.settle(failure);
   for (const lane of lanes) lane.onUnreachable(failure);
