@@ -78,6 +78,7 @@ const examples: Record<string, readonly string[]> = {
     'explain --campaign 01a205d1deb61da051ccde15 --user ada --json',
   ],
   'erasures list': ['erasures list', 'erasures list --customer ada'],
+  'erasures cancel': ['erasures cancel ada', 'erasures cancel ada --json'],
   'workspaces create': ['workspaces create --name "Our shop" --time-zone Europe/Berlin'],
   'workspaces set': ['workspaces set PSH3QXH8QXL2VWURYCY9L4YR --time-zone Europe/Berlin'],
   'workspaces show': ['workspaces show PSH3QXH8QXL2VWURYCY9L4YR'],

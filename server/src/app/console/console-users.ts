@@ -5,7 +5,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { inSnapshot, inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { cancelErasure, listErasures } from '../../storage/users/erasures.ts';
+import { listErasures } from '../../storage/users/erasures.ts';
 import type { ErasureRecord } from '../../storage/users/erasures.ts';
 import {
   findUserRecord,
@@ -23,6 +23,7 @@ import { findUserById, findUsersByCustomerIds } from '../../storage/users/users.
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
+import { cancelErasure } from '../data/cancel-erasure.ts';
 import { customerDigest, deleteUser } from '../data/delete-user.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { makeChangeUsers } from './change-users.ts';
@@ -116,19 +117,9 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
       );
     },
 
-    /**
-     * Takes back what `erase` or the API wrote down, as long as it has not begun; the same person may be erased again later.
-     *
-     * @throws ServiceError NOT_FOUND, also when nothing waits
-     */
+    /** @throws ServiceError NOT_FOUND, also when nothing waits */
     async cancelErasure({ by, workspaceId, id }: Key & { by: SignedIn }): Promise<void> {
-      await inTransaction(database, async (tx) => {
-        const user = await findUserRecord(tx, { workspaceId, id });
-        const erasureId = user && (await cancelErasure(tx, { workspaceId, bucket: user.bucket, userId: id }));
-        if (erasureId === undefined) throw new ServiceError('NOT_FOUND');
-        const line = { actor: by, workspaceId, action: 'person.erase-cancel' as const, object: { id: erasureId } };
-        await audit(tx, { ...line, at: clock.now() });
-      });
+      await cancelErasure({ database, clock }, { by, workspaceId, userId: id });
     },
   };
 }
