@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import { exportRows } from '../app/export/export-rows.ts';
@@ -76,6 +77,7 @@ async function writeExport(
     );
   if (options.out === undefined) return;
   target.end();
-  await once(target, 'finish');
+  // Rejects also when it has failed already: what could not be opened never finishes.
+  await finished(target);
   process.stdout.write(`${JSON.stringify({ file: options.out, rows })}\n`);
 }

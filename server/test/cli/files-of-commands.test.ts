@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCarillonBundle } from '../carillon-bundle.ts';
+import type { CarillonBundle } from '../carillon-bundle.ts';
+import { runCommand, runProcess } from './run-command.ts';
+
+let bundle: CarillonBundle;
+let folder: string;
+beforeAll(async () => {
+  bundle = await startCarillonBundle();
+  folder = await mkdtemp(join(tmpdir(), 'carillon-files-'));
+});
+afterAll(async () => {
+  await bundle?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('an export of nothing to a place that cannot be written is refused, and waits for nobody', async () => {
+  const out = join(folder, 'nowhere', 'events.jsonl');
+  const { code, stdout, stderr } = await runProcess(bundle, ['export', 'events', '--out', out]);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(`carillon: The file ${out} cannot be used: ENOENT`);
+});
+
+test.each([
+  ['a file to import', (path: string) => ['import', path]],
+  ['a file of campaigns', (path: string) => ['import', 'campaigns', path]],
+  ['a key', (path: string) => ['credentials', 'set', 'fcm', '--file', path]],
+  ['an export', (path: string) => ['export', 'users', '--out', join(path, 'users.jsonl')]],
+])('%s that cannot be read or written is named, with the code of what was typed', async (_what, wordsOf) => {
+  const path = join(folder, 'missing');
+  const { code, stderr } = await runCommand(bundle, wordsOf(path));
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^carillon: The file .*missing.* cannot be used: ENOENT/)]);
+});
