@@ -40,6 +40,8 @@ type Progress = {
   waiting: string[];
   mutant?: string | undefined;
   triedAt?: number;
+  /** A try has begun, and nothing is known of its end. */
+  isOpen: boolean;
   killed: Finding[];
   beganAt: number;
 };
@@ -64,9 +66,23 @@ class TryMutants extends TestRunner {
   #prepare(test: Task): void {
     const id = `${relative(process.cwd(), test.file.filepath)}#${fullName(test)}`;
     if (this.#progress?.id !== id) {
-      this.#progress = { id, stage: 'first', hits: {}, waiting: [], killed: [], beganAt: performance.now() };
+      this.#progress = {
+        id,
+        stage: 'first',
+        hits: {},
+        waiting: [],
+        killed: [],
+        isOpen: false,
+        beganAt: performance.now(),
+      };
     }
     const progress = this.#progress;
+    if (progress.isOpen && progress.stage === 'mutants') {
+      // It failed so that vitest cannot even say how (a getter that throws while values are shown), and begins it again without end.
+      progress.killed.push({ kind: 'killed', id, mutant: progress.mutant!, failure: 'failed, and cannot be shown' });
+      chooseNext(progress);
+    }
+    progress.isOpen = true;
     switches.activeMutant = progress.mutant;
     switches.currentTestId = progress.stage === 'first' ? id : 'repeated';
     switches.hitCount = progress.mutant === undefined ? undefined : 0;
@@ -79,14 +95,11 @@ class TryMutants extends TestRunner {
   }
 
   override async onAfterRetryTask(test: Task, options: { retry: number; repeats: number }): Promise<void> {
-    // What is thrown from here begins the same try again, without end.
-    const thrown = await super.onAfterRetryTask(test, options).then(
-      () => undefined,
-      (error: unknown) => String(error),
-    );
-    if (assignment.mutant !== undefined) return this.#noteResult(test, thrown);
-    const failure = failureOf(test) ?? thrown;
+    await super.onAfterRetryTask(test, options);
+    if (assignment.mutant !== undefined) return this.#noteResult(test);
+    const failure = failureOf(test);
     const progress = this.#progress!;
+    progress.isOpen = false;
     switches.activeMutant = undefined;
     switches.currentTestId = undefined;
     delete switches.mutantCoverage?.perTest.repeated;
@@ -129,8 +142,7 @@ class TryMutants extends TestRunner {
           note({ kind: 'untried', id, count: progress.waiting.length });
           progress.waiting = [];
         }
-        progress.mutant = progress.waiting.pop();
-        if (progress.mutant === undefined) progress.stage = 'last';
+        chooseNext(progress);
         return false;
       case 'last':
         passAnyway(test);
@@ -145,8 +157,8 @@ class TryMutants extends TestRunner {
     }
   }
 
-  #noteResult(test: Task, thrown: string | undefined): void {
-    const failure = failureOf(test) ?? thrown;
+  #noteResult(test: Task): void {
+    const failure = failureOf(test);
     note({
       kind: 'test',
       id: `${relative(process.cwd(), test.file.filepath)}#${fullName(test)}`,
@@ -165,6 +177,11 @@ class TryMutants extends TestRunner {
         loaded: switches.mutantCoverage?.static ?? {},
       });
   }
+}
+
+function chooseNext(progress: Progress): void {
+  progress.mutant = progress.waiting.pop();
+  if (progress.mutant === undefined) progress.stage = 'last';
 }
 
 function countTry(mutant: string, ms: number): void {
