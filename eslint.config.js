@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/node_modules/**', '**/dist/**', '**/dist.making-*/**', 'data/**'] },
+  { ignores: ['**/node_modules/**', '**/dist/**', '**/dist.making-*/**', '.stryker-tmp/**', 'data/**'] },
   tseslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..', '..');
-const skippedNames = new Set(['node_modules', 'dist', '.git', '.ci']);
+const skippedNames = new Set(['node_modules', 'dist', '.git', '.ci', '.stryker-tmp']);
 const skippedPaths = new Set(['data', 'bench/results', 'server/test/fixtures']);
 
 export type RepositoryFile = { path: string; text: string };
