@@ -4,6 +4,7 @@ import type { Trouble } from '../domain/readiness/troubles.ts';
 import type { JobBook } from '../engine/job-book.ts';
 import { pingDatabase } from '../storage/installation/database-clock.ts';
 import type { Queryable } from '../storage/database.ts';
+import { answerInTime } from './answer-in-time.ts';
 
 export type Readiness = {
   /** Why this node should not receive requests; empty if it should. Bounded in time. */
@@ -53,10 +54,7 @@ export function findJobTroubles(book: JobBook): Trouble[] {
 }
 
 async function findDatabaseTroubles(database: Queryable): Promise<Trouble[]> {
-  const answer = await Promise.race([
-    pingDatabase(database).catch(() => undefined),
-    new Promise<undefined>((resolve) => setTimeout(resolve, pingMilliseconds, undefined).unref()),
-  ]);
+  const answer = await answerInTime(pingDatabase(database), pingMilliseconds);
   if (answer === undefined) return [{ name: 'database' }];
   return answer.isReadOnly ? [{ name: 'read-only' }] : [];
 }

@@ -2,8 +2,11 @@ import type { StandbyHealth } from '../app/console/standby-health.ts';
 import type { Logger } from '../log.ts';
 import type { Database } from '../storage/database.ts';
 import { readStandbyState } from '../storage/installation/database-clock.ts';
-import type { StandbyState } from '../storage/installation/database-clock.ts';
+import { answerInTime } from './answer-in-time.ts';
 import type { Job } from '../engine/job.ts';
+
+// As long as a stop may wait for it; the connection itself is given up much later.
+const lookMilliseconds = 3_000;
 
 export type WatchStandbyDependencies = { standby: Database; health: StandbyHealth; log: Logger };
 
@@ -14,7 +17,7 @@ export function makeWatchStandby({ standby, health, log }: WatchStandbyDependenc
     name: 'watch-standby',
     intervalMilliseconds: 5_000,
     async runOnce() {
-      const state = await withinTime(readStandbyState(standby));
+      const state = await answerInTime(readStandbyState(standby), lookMilliseconds);
       const fault = health.note(state);
       // How far it is behind changes at each look.
       const kind = fault?.replace(/\d+/, '');
@@ -26,19 +29,4 @@ export function makeWatchStandby({ standby, health, log }: WatchStandbyDependenc
       return 0;
     },
   };
-}
-
-// As long as a stop may wait for it; the connection itself is given up much later.
-const lookMilliseconds = 3_000;
-
-async function withinTime(looked: Promise<StandbyState>): Promise<StandbyState | undefined> {
-  let limit: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    limit = setTimeout(() => resolve(undefined), lookMilliseconds);
-  });
-  try {
-    return await Promise.race([looked.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(limit);
-  }
 }
