@@ -3,12 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../src/storage/database.ts';
 import type { Database } from '../src/storage/database.ts';
+import { findFreePort } from './find-free-port.ts';
 
 const program = '/usr/sbin/pgbouncer';
 export const isPoolerInstalled = existsSync(program);
@@ -26,7 +25,7 @@ export type PoolerOptions = {
 /** PgBouncer in front of a database. */
 export async function startPooler(url: string, { mode, roundRobin, sessions = 2 }: PoolerOptions): Promise<Pooler> {
   const target = new URL(url);
-  const port = await freePort();
+  const port = await findFreePort();
   const folder = await mkdtemp(join(tmpdir(), 'carillon-pooler-'));
   const settings = join(folder, 'pgbouncer.ini');
   const database = target.pathname.slice(1);
@@ -80,12 +79,4 @@ async function untilReached(database: Database): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

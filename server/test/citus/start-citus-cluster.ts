@@ -2,8 +2,6 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chmod, chown, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandAs, findServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
@@ -11,6 +9,7 @@ import type { ServerAccount } from '../../src/start/embedded-postgres/server-acc
 import { openDatabase } from '../../src/storage/database.ts';
 import { killCluster } from '../torture/start-killable-database.ts';
 import type { CitusPrograms } from './find-citus.ts';
+import { findFreePort } from '../find-free-port.ts';
 
 export type CitusCluster = {
   /** A superuser's connection string to the coordinator. */
@@ -127,7 +126,7 @@ async function startServer(
   if (code !== 0) throw new Error(`initdb ended with ${code}`);
   const lines = Object.entries({ ...commonSettings, ...settings }).map(([name, value]) => `${name} = '${value}'\n`);
   await appendFile(join(folder, 'postgresql.conf'), lines.join(''));
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const begin = async () => {
     const server = start(account, { file: postgres, parameters: ['-D', folder, '-p', String(port)], onLine });
@@ -206,12 +205,4 @@ async function makeFolder(): Promise<string> {
 async function findFastFolder(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => undefined);
   return memory !== undefined && memory.bavail * memory.bsize > 4e9 ? '/dev/shm' : tmpdir();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { makeCertificate } from '../engine/delivery/make-certificate.ts';
 import { onServer } from '../test-database.ts';
 import { runCommand, runProcess } from './run-command.ts';
 
@@ -94,6 +98,21 @@ describe('the doctor', () => {
       'carillon: Wrong: settings, proxy, master key.\n',
     ]);
     expect(around.lines.every(({ state, todo }) => (state === 'good') === (todo === null))).toBe(true);
+  });
+
+  test('a node whose certificate is not trusted here is told as that, not as one that does not answer', async () => {
+    const server = createServer(makeCertificate(), (_request, response) => response.end('{"troubles":[]}'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await bundle.database`
+      insert into nodes select (jsonb_populate_record(null::nodes,
+        to_jsonb(nodes) || jsonb_build_object('id', 'encrypted', 'url', ${url}::text))).* from nodes limit 1`;
+    const { lines } = await diagnose({});
+    await bundle.database`delete from nodes where id = 'encrypted'`;
+    server.close();
+    expect(lines.filter(({ found }) => found.includes(url))).toMatchObject([
+      { check: 'nodes', state: 'attention', todo: expect.stringContaining('NODE_EXTRA_CA_CERTS') },
+    ]);
   });
 
   test('tells extensions and days that are missing, with what to do', async () => {

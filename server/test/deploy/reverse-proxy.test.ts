@@ -9,7 +9,8 @@ import { buildServer } from '../../src/http/build-server.ts';
 import { callerAddress } from '../../src/http/caller-address.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
-import { findFreePort, isProxyInstalled, proxiedHost, startReverseProxy } from './start-reverse-proxy.ts';
+import { findFreePort } from '../find-free-port.ts';
+import { isProxyInstalled, proxiedHost, startReverseProxy } from './start-reverse-proxy.ts';
 import type { ProxyName, ReverseProxy } from './start-reverse-proxy.ts';
 
 const proxies: ProxyName[] = ['nginx', 'caddy'];

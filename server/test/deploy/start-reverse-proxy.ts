@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { makeCertificate } from '../engine/delivery/make-certificate.ts';
+import { findFreePort } from '../find-free-port.ts';
 
 export const proxiedHost = 'push.example.com';
 export type ProxyName = 'nginx' | 'caddy';
@@ -104,13 +104,4 @@ async function untilListening(port: number, look: () => void): Promise<void> {
       socket.destroy();
     }
   }
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

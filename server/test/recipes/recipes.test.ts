@@ -1,5 +1,3 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +12,7 @@ import { playSubscribingBrowser } from './play-subscribing-browser.ts';
 import { readWebhookSecret } from './read-webhook-secret.ts';
 import { readRecipe } from './read-recipe.ts';
 import { runRecipe } from './run-recipe.ts';
+import { findFreePort } from '../find-free-port.ts';
 
 const folder = join(import.meta.dirname, '..', '..', '..', 'docs', 'recipes');
 const pages = readdirSync(folder).filter((name) => name.endsWith('.md') && name !== 'README.md');
@@ -43,16 +42,8 @@ async function startAnew(): Promise<void> {
   environment.WEBHOOK_SECRET = await readWebhookSecret(bundle);
 }
 
-async function findFreePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
-}
-
 const follow = async (name: string) =>
-  runRecipe(readRecipe(read(name)), { environment: { ...environment, PORT: await findFreePort() } });
+  runRecipe(readRecipe(read(name)), { environment: { ...environment, PORT: String(await findFreePort()) } });
 
 describe('every recipe does what its page says', () => {
   beforeEach(startAnew);
@@ -60,7 +51,7 @@ describe('every recipe does what its page says', () => {
   test.each(pages.filter((name) => name !== 'browser.md'))('%s', follow);
 
   test.skipIf(!hasChromium)(`browser.md${skipReason}`, async () => {
-    const port = await findFreePort();
+    const port = String(await findFreePort());
     const browser = playSubscribingBrowser(bundle, `http://localhost:${port}`);
     try {
       await runRecipe(readRecipe(read('browser.md')), {

@@ -1,8 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -10,6 +8,7 @@ import { placeServer } from '../../src/start/embedded-postgres/place.ts';
 import { commandAs } from '../../src/start/embedded-postgres/server-account.ts';
 import { openDatabase, withSession } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { findFreePort } from '../find-free-port.ts';
 
 export type StandbyServer = {
   /** The same address there. */
@@ -84,13 +83,4 @@ async function copyCluster(primaryUrl: string, { from, to }: { from: string; to:
   } finally {
     await primary.end();
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -16,6 +14,7 @@ import type { Http2Client } from '../../../src/engine/delivery/http2/http2-trans
 import { makeLog } from '../../../src/log.ts';
 import { isFull } from '../../full-test.ts';
 import { makeMessage } from './delivery-bundle.ts';
+import { findFreePort } from '../../find-free-port.ts';
 
 const program = '/usr/sbin/nghttpd';
 const hasProgram = existsSync(program);
@@ -37,7 +36,7 @@ async function startNghttpd(files: Record<string, string>, streams: number) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), content);
   }
-  const port = await freePort();
+  const port = await findFreePort();
   const words = ['--no-tls', '-v', `--htdocs=${root}`, '-a', '127.0.0.1', '-m', String(streams), String(port)];
   const server = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'] });
   const connections = new Map<string, Connection>();
@@ -73,15 +72,6 @@ function readLine(line: string, found: { connections: Map<string, Connection>; f
   if (closed !== undefined) connection.open.delete(closed);
   // nghttpd resets what goes beyond its limit, and ends a connection whose frames it cannot read.
   if (/RST_STREAM frame|error_code=(?!NO_ERROR)/.test(line)) found.faults.push(line);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 async function makeSender(origin: string, http2Client: Http2Client) {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import type { TlsOptions } from 'node:tls';
+import { findFreePort } from '../../find-free-port.ts';
 
 export type Behaviour = (call: { head: string; socket: Socket; tunnel: () => Promise<void> }) => unknown;
 
@@ -100,7 +101,7 @@ export async function startTinyproxy({
   password: string;
   upstream: number;
 }) {
-  const port = await freePort();
+  const port = await findFreePort();
   const folder = await mkdtemp(join(tmpdir(), 'carillon-tinyproxy-'));
   const settings = join(folder, 'tinyproxy.conf');
   await writeFile(
@@ -153,12 +154,4 @@ async function untilListening(port: number): Promise<void> {
       socket.destroy();
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -15,6 +14,7 @@ import { makeLog } from '../../../../src/log.ts';
 import { propertyRuns } from '../../../property-runs.ts';
 import { http2Clients } from '../delivery-bundle.ts';
 import { sendByLane } from './send-by-lane.ts';
+import { findFreePort } from '../../../find-free-port.ts';
 
 const ways = ['promises', 'lane of all', 'lane of failures'] as const;
 type Way = (typeof ways)[number];
@@ -188,7 +188,7 @@ describe.skipIf(!hasProgram)(`against nghttpd${hasProgram ? '' : ` (skipped: no 
 
   /** It sends back what was uploaded. */
   async function startNghttpd(options: string[]): Promise<string> {
-    const port = await freePort();
+    const port = await findFreePort();
     const words = ['--no-tls', '-v', '--echo-upload', '-a', '127.0.0.1', ...options, String(port)];
     const server = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'] });
     const lines = createInterface({ input: server.stdout });
@@ -225,12 +225,3 @@ describe.skipIf(!hasProgram)(`against nghttpd${hasProgram ? '' : ` (skipped: no 
     60_000,
   );
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createTcpServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
-}
