@@ -210,8 +210,8 @@ export async function sendWithReceipt<Found extends readonly object[]>(
 
 /** How a transaction that stores something is committed. */
 function receiptOf(pool: ConnectionPool): Pick<Work<unknown>, 'commit' | 'readOutcome'> {
-  if (pool.isReadOnly()) return { commit: () => 'commit', readOutcome: async () => 'not stored' };
   const receipt = pool.nextReceipt();
+  if (pool.isReadOnly()) return { commit: () => 'commit', readOutcome: async () => 'not stored' };
   return { commit: (sent) => commitWithReceipt(receipt, sent), readOutcome: () => readOutcome(pool, receipt) };
 }
 
