@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';
 import { fullTest } from '../full-test.ts';
+import type { Request } from 'playwright-core';
 import type { ConsoleBrowser } from './console-browser.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
@@ -15,7 +16,7 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
     const { page, context } = await console.openPage();
     const loaded: Promise<{ path: string; bytes: number; encoding: string | undefined }>[] = [];
     const origins = new Set<string>();
-    page.on('requestfinished', (request) => {
+    const note = (request: Request): void => {
       const { origin, pathname } = new URL(request.url());
       origins.add(origin);
       if (pathname.startsWith('/console/api/')) return;
@@ -25,9 +26,12 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
         encoding: (await request.response())!.headers()['content-encoding'],
       });
       loaded.push(read());
-    });
+    };
+    page.on('requestfinished', note);
     await page.goto(await console.bundle.carillon.createConsoleLink());
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    // What ends from here on is not waited for, and nobody is left to ask about it once the page is closed.
+    page.off('requestfinished', note);
     const files = await Promise.all(loaded);
     const sum = files.reduce((total, { bytes }) => total + bytes, 0);
     expect(sum).toBeGreaterThan(50_000);
