@@ -118,22 +118,26 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
   return missing.map((file) => file.name);
 }
 
-// A change of a table waits for whoever reads it, and everybody who comes later waits for the change.
-const lockMilliseconds = 1_000;
+// A change of a table waits for whoever reads it, and everybody who comes later waits for the change. It gives way well before
+// PostgreSQL looks for circles of locks (deadlock_timeout, a second unless set): else it might be a push that is ended.
+const lockMilliseconds = 250;
 const betweenMilliseconds = 2_000;
 /** Ten minutes: longer than an export or a backup of a database that is migrated while nodes serve should take. */
 const maxTries = 200;
 
+// SQLSTATE lock_not_available; deadlock_detected, where deadlock_timeout is set shorter.
+const givesWay = ['55P03', '40P01'];
+
 /**
- * Does a change of the schema again until it gets its tables within a second: nodes that serve are held up no longer than that, and
- * go on in between. SQLSTATE lock_not_available.
+ * Does a change of the schema again until it gets each table within a quarter of a second: nodes that serve are held up no longer
+ * than that by a change that waits, and go on in between.
  */
 async function withoutHoldingUp(change: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await change();
     } catch (error) {
-      if ((error as { code?: unknown }).code !== '55P03' || tries === maxTries) throw error;
+      if (!givesWay.includes(String((error as { code?: unknown }).code)) || tries === maxTries) throw error;
       await setTimeout(betweenMilliseconds);
     }
   }

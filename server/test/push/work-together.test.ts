@@ -107,7 +107,7 @@ test('beyond the maximum number waiting, an item is refused immediately, with th
   expect(await Promise.all(kept)).toHaveLength(5);
 });
 
-describe('a batch whose connection is lost', () => {
+describe('a batch whose connection is lost, or that a circle of locks has ended', () => {
   /** Fails as told, try by try, and then stores. */
   function makeLossy(codes: string[]) {
     const tries: number[][] = [];
@@ -125,7 +125,7 @@ describe('a batch whose connection is lost', () => {
   }
 
   test('is tried again as a whole when it is not stored, a few times', async () => {
-    const { tries, store } = makeLossy(['CONNECTION_CLOSED', 'CONNECTION_CLOSED', '57P01']);
+    const { tries, store } = makeLossy(['CONNECTION_CLOSED', '40P01', '57P01']);
     expect(await Promise.all([store(1), store(2), store(3)])).toEqual(['stored 1', 'stored 2', 'stored 3']);
     expect(tries).toEqual(Array.from({ length: 4 }, () => [1, 2, 3]));
     const away = makeLossy(Array.from({ length: 100 }, () => 'ECONNREFUSED'));

@@ -70,7 +70,7 @@ test('workspaces that were there before there were modes keep what their apps ge
   ]);
 });
 
-test('a migration that waits for a table holds up nobody for longer than a second, and is done when the table is free', async () => {
+test('a migration that waits for a table holds up nobody for longer than a quarter of a second, and is done when the table is free', async () => {
   const { database } = bundle;
   await database`alter table workspaces drop column push_bodies`;
   await database`delete from schema_migrations where name like '%_push_bodies.sql'`;
@@ -95,6 +95,36 @@ test('a migration that waits for a table holds up nobody for longer than a secon
   release();
   await reader;
   expect(await migrated).toHaveLength(1);
+});
+
+test('a migration and a push that wait for each other: it is the migration that gives way', async () => {
+  const { database } = bundle;
+  await database`alter table workspaces drop column push_bodies`;
+  await database`delete from schema_migrations where name like '%_push_bodies.sql'`;
+  // A migration of two tables, whose first statement takes 0.4 s: by then the push has waited the longer of the two.
+  await database.unsafe(`
+    create function take_push_requests() returns event_trigger language plpgsql as $$
+      begin lock table push_requests in access exclusive mode; perform pg_sleep(0.4); end $$;
+    create event trigger push_requests_first on ddl_command_start when tag in ('ALTER TABLE')
+      execute function take_push_requests()`);
+  let migrated: Promise<string[]> | undefined;
+  try {
+    await inTransaction(database, async (tx) => {
+      await tx`lock table workspaces in access share mode`;
+      migrated = migrate(database, at);
+      for (;;) {
+        const [taken] = await database`select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted
+          and relation = 'push_requests'::regclass`;
+        if (taken) break;
+      }
+      await tx`lock table push_requests in row exclusive mode`;
+    });
+    expect(await migrated).toHaveLength(1);
+  } finally {
+    await migrated?.catch(() => {});
+    await database`drop event trigger push_requests_first`;
+    await database`drop function take_push_requests`;
+  }
 });
 
 test('a database migrated by a newer version is refused by the name of the unknown migration', async () => {

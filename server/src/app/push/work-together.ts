@@ -1,5 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
-import { isOutage } from '../../domain/outage.ts';
+import { isDeadlock, isOutage } from '../../domain/outage.ts';
 
 export type WorkTogetherOptions = {
   /** Most items in one batch. */
@@ -42,7 +42,8 @@ const maxTries = 5;
  * work at the same time, and no batch of a few is sent where soon there would be many.
  *
  * If a batch fails as a whole, its items are tried one by one, so that only the item that cannot be stored fails. If its
- * connection was lost, no item is at fault: the batch is tried again on another, unless it may be stored already.
+ * connection was lost, or the database ended it to break a circle of locks, no item is at fault: the batch is tried again,
+ * unless it may be stored already.
  *
  * @param work stores all items in one transaction, or looks for all, and gives their results in order. Unless it throws
  *   COMMIT_OUTCOME_UNKNOWN, what it threw for is not stored.
@@ -94,7 +95,7 @@ export function makeWorkTogether<Item, Result>(
       const results = await workThroughLoss(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
-      if (batch.length > 1 && !isOutage(error)) for (const single of batch) await workBatch([single]);
+      if (batch.length > 1 && !isLoss(error)) for (const single of batch) await workBatch([single]);
       else for (const { reject } of batch) reject(error);
     }
   }
@@ -104,7 +105,7 @@ export function makeWorkTogether<Item, Result>(
       try {
         return await work(items);
       } catch (error) {
-        if (!isOutage(error) || isPerhapsStored(error) || tries >= maxTries) throw error;
+        if (!isLoss(error) || isPerhapsStored(error) || tries >= maxTries) throw error;
       }
     }
   }
@@ -126,6 +127,10 @@ export function makeWorkTogether<Item, Result>(
       // After the requests that this turn of the event loop has read.
       setImmediate(startBatches);
     });
+}
+
+function isLoss(error: unknown): boolean {
+  return isOutage(error) || isDeadlock(error);
 }
 
 function isPerhapsStored(error: unknown): boolean {
