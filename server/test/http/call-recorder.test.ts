@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeCallRecorder } from '../../src/app/api-log/call-recorder.ts';
 import type { RecordedCall } from '../../src/app/api-log/call-recorder.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -81,4 +81,30 @@ test('whoever waits for the log finds every call recorded before, without its ha
   const rows = await database`delete from api_log returning path`;
   expect(rows.map(({ path }) => String(path)).toSorted()).toEqual(['/before', '/later']);
   await recorder.stop();
+});
+
+test('a hundred calls are stored at once, and those after them with the next hundred or half second', async () => {
+  const { database } = bundle;
+  // Its half second never comes.
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  const recorder = makeCallRecorder({
+    ...{ database, clock: makeManualClock(now), log: makeLog({ level: 'silent', pretty: false }) },
+  });
+  try {
+    const countStored = async () => Number((await database`select count(*) as calls from api_log`)[0]!.calls);
+    for (let call = 0; call < 250; call += 1) {
+      recorder.record(aCall(`/${call}`));
+      if (call === 98) expect(await countStored()).toBe(0);
+      if (call === 99) while ((await countStored()) < 100);
+    }
+    while ((await countStored()) < 250);
+    for (let call = 0; call < 20; call += 1) recorder.record(aCall(`/few-${call}`));
+    expect(await countStored()).toBe(250);
+    vi.advanceTimersByTime(500);
+    while ((await countStored()) < 270);
+  } finally {
+    vi.useRealTimers();
+    await recorder.stop();
+    await database`delete from api_log`;
+  }
 });

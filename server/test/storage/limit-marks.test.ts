@@ -113,6 +113,21 @@ test('with marks of a long window the statement reads by the indexes alone', asy
   expect(plans.join('\n')).toMatch(/Tid Scan on limit_marks/);
 });
 
+test('a plan that was made while there were no marks looks old ones up by their places, too', async () => {
+  const fresh = await createTestDatabase();
+  try {
+    const counts = [1, 2].map((number) => ({
+      ...{ ...rest, workspaceId: `w${number}`, wanted: 2, limit: 10_000, at: new Date(1_800_000_000_000) },
+    }));
+    const plans: string[] = [];
+    await inTransaction(fresh.database, (tx) => countEachWithinLimit(collectPlans(tx, plans) as typeof tx, counts));
+    expect(plans.join('\n')).toMatch(/Tid Scan on limit_marks/);
+    expect(plans.join('\n')).not.toMatch(/Seq Scan on limit_marks/);
+  } finally {
+    await fresh.drop();
+  }
+});
+
 test('two concurrent nodes together pass no more than the limit', async () => {
   const grants = await Promise.all(
     Array.from({ length: 20 }, () => count({ workspaceId: 'shared', wanted: 3, limit: 25, at: 1_800_000_000_000 })),

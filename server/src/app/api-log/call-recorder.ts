@@ -20,7 +20,9 @@ export type CallRecorder = {
 };
 
 const flushMilliseconds = 500;
-const batchCalls = 500;
+// So many are stored at once, and no sooner than the half second when fewer wait: a batch of hundreds holds up for 20 to 50 ms who
+// is answered beside it (measured at 1,900 calls a second).
+const batchCalls = 100;
 // About 20 MB at most. Beyond it calls are dropped and counted: the log must never slow the answers down.
 const maxWaitingCalls = 5_000;
 
@@ -31,10 +33,11 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
   let waiting: RecordedCall[] = [];
   let dropped = 0;
   let flushing = Promise.resolve();
+  let isFull = false;
 
   const flush = async (): Promise<void> => {
     if (dropped > 0) log.warn({ dropped }, 'API log entries dropped');
-    dropped = 0;
+    [dropped, isFull] = [0, false];
     while (waiting.length > 0) {
       const now = clock.now();
       await store(waiting.splice(0, batchCalls).map((call) => toEntry(call, makeId(now))));
@@ -59,6 +62,9 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
     record(call) {
       if (waiting.length >= maxWaitingCalls) dropped += 1;
       else waiting.push(call);
+      if (isFull || waiting.length < batchCalls) return;
+      isFull = true;
+      flushing = flushing.then(flush);
     },
     settle() {
       flushing = flushing.then(flush);
