@@ -179,13 +179,13 @@ async function startServer(start: ServerStart): Promise<Server> {
 }
 
 /**
- * An eighth of the machine's or the container's memory, at most 1 GB; PostgreSQL's own 128 MB are too small for the indexes
+ * An eighth of the machine's or the container's memory, at most 4 GB; PostgreSQL's own 128 MB are too small for the indexes
  * of a million people (measured: loading 200,000 takes a fifth less time). It is taken as it is used.
  */
 function sharedMegabytes(): number {
   const limit = process.constrainedMemory();
   const bytes = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return Math.max(128, Math.min(1_024, Math.floor(bytes / 8 / 1_048_576)));
+  return Math.max(128, Math.min(4_096, Math.floor(bytes / 8 / 1_048_576)));
 }
 
 async function trySpawn(start: ServerStart, port: number): Promise<Server> {

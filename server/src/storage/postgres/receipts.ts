@@ -82,14 +82,15 @@ export async function readOldestTransaction(tx: Tag): Promise<string> {
 /**
  * Forgets receipts of transactions before the given one; at most 10,000 a call, so that the job stays short. Those of a
  * transaction yet to come are of a database this one was restored from. No index but the key, which is written at each
- * commit: what is read whole here is small.
+ * commit: what is read whole here is small. Joined, since an array of places may be compared with every row.
  */
 export async function deleteReceiptsBefore(tx: Tag, transactionId: string): Promise<number> {
   const rows = await tx`
     delete from transaction_receipts
-    where ctid = any(array(
-      select ctid from transaction_receipts
+    using (
+      select ctid as receipt from transaction_receipts
       where made_in < ${transactionId}::xid8 or made_in >= pg_snapshot_xmax(pg_current_snapshot()) limit 10000
-    ))`;
+    ) as old
+    where transaction_receipts.ctid = old.receipt`;
   return rows.count;
 }
