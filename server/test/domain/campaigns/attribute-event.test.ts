@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { attributeEvent } from '../../src/domain/campaigns/attribute-event.ts';
-import { revenueOf, windowHoursOf } from '../../src/domain/campaigns/conversion-goal.ts';
+import { attributeEvent } from '../../../src/domain/campaigns/attribute-event.ts';
 
 const hour = 3_600_000;
 const event = new Date('2026-03-10T00:00:00Z');
@@ -60,6 +59,19 @@ const cases: [string, Given[], Record<string, string>][] = [
     { TOTAL_CONVERSIONS: 'accepted' },
   ],
   [
+    'what a device reports at the instant of the event is in time',
+    [{ name: 'a', sent: 0, viewed: 0, clicked: 0 }],
+    { TOTAL_CONVERSIONS: 'a', CLICK_CONVERSIONS: 'a', VIEW_THROUGH: 'a', CLICK_THROUGH: 'a' },
+  ],
+  [
+    'of messages that were clicked at the same time it is by the newer one',
+    [
+      { name: 'older', sent: 9, viewed: 5, clicked: 3 },
+      { name: 'newer', sent: 8, viewed: 6, clicked: 3 },
+    ],
+    { TOTAL_CONVERSIONS: 'newer', CLICK_CONVERSIONS: 'newer', VIEW_THROUGH: 'older', CLICK_THROUGH: 'newer' },
+  ],
+  [
     'one that did not arrive counts where there is no other',
     [{ name: 'a', sent: 1, isAccepted: false }],
     { TOTAL_CONVERSIONS: 'a' },
@@ -69,14 +81,4 @@ test.each(cases)('%s (fact 7)', (_name, given, expected) => {
   const messages = given.map(message).toSorted((one, other) => other.sentAt.getTime() - one.sentAt.getTime());
   const found = attributeEvent(messages, { occurredAt: event, windowHours: 36 });
   expect(Object.fromEntries(found.map((row) => [row.attribution, row.message.name]))).toEqual(expected);
-});
-
-test('a goal says its window, and which number of the event is its revenue (fact 6.2)', () => {
-  expect([windowHoursOf([]), windowHoursOf([{ windowHours: 24 }])]).toEqual([36, 24]);
-  const goal = { revenue: { attribute: 'price' } };
-  expect(revenueOf(goal, { price: 9.99 })).toBe(9.99);
-  for (const attributes of [{}, { price: '9.99' }, { price: Number.NaN }])
-    expect(revenueOf(goal, attributes)).toBeNull();
-  expect(revenueOf({}, { price: 9.99 })).toBeNull();
-  expect(revenueOf({ revenue: { attribute: 'toString' } }, {})).toBeNull();
 });
