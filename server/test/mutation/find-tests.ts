@@ -18,7 +18,7 @@ const chosenWithDatabase: Record<string, string[]> = {
 
 /** They try every zone, thousands of days or of draws, or what takes all the steps there are: last, when others have found most. */
 const long = [
-  ...[/schedule-zones/, /calendar-rule/, /domain\/timing/, /deploy\/prometheus/],
+  ...[/schedule-zones/, /calendar-rule/, /domain\/timing\.test/, /deploy\/prometheus/],
   ...[/learned-shares/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
 ];
 

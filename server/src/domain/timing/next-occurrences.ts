@@ -12,6 +12,7 @@ export function nextOccurrences(given: Timing, { after, count }: { after: Date; 
   const timing = inFirstZone(given);
   switch (timing.kind) {
     case 'soon':
+    case 'triggered':
       return [];
     case 'later':
       return timing.at > after ? [timing.at] : [];
@@ -22,8 +23,6 @@ export function nextOccurrences(given: Timing, { after, count }: { after: Date; 
       const span = { firstDate: timing.firstDate, from: addDays(localDate(after, timing.timeZone), -2) };
       return occurrencesOf(calendarDates(timing.rule, { ...span, until: timing.endDate }), { timing, after, count });
     }
-    case 'triggered':
-      return [];
     default:
       return timing satisfies never;
   }
