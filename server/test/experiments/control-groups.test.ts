@@ -1,72 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
-import { controlGroups, makeControlGroupOf } from '../../src/domain/experiments/control-groups.ts';
-import { drawPoint, pointCount } from '../../src/domain/experiments/draw-point.ts';
-import { rateInterval, upliftOf } from '../../src/domain/experiments/intervals.ts';
+import { controlGroups } from '../../src/domain/experiments/control-groups.ts';
+import { rateInterval } from '../../src/domain/experiments/intervals.ts';
 import { android, campaign, expectStatus, faultsOf } from '../campaigns/authoring-bundle.ts';
 import { makeExperimentBundle } from './experiment-bundle.ts';
 import type { ExperimentBundle } from './experiment-bundle.ts';
-
-describe('a draw', () => {
-  const users = Array.from({ length: 20_000 }, (_, number) => number.toString(16).padStart(24, '0'));
-
-  test('gives every tenth of the points to a tenth of the users, within 1 % of them', () => {
-    const tenths = new Array<number>(10).fill(0);
-    for (const userId of users)
-      tenths[Math.floor((drawPoint('global-control', { of: 'w', userId }) * 10) / pointCount)]! += 1;
-    for (const count of tenths) expect(Math.abs(count / users.length - 0.1)).toBeLessThan(0.01);
-  });
-
-  test('of one campaign says nothing of that of another, nor the workspace’s of either', () => {
-    const shares = { workspaceId: 'w', canonicalCampaignId: 'a', globalPercent: 50, campaignPercent: 50 };
-    const [one, other] = [makeControlGroupOf(shares)!, makeControlGroupOf({ ...shares, canonicalCampaignId: 'b' })!];
-    const count = (isCounted: (userId: string) => boolean) => users.filter(isCounted).length / users.length;
-    const isOwn = (of: typeof one) => (userId: string) => of(userId) === 'CAMPAIGN_CONTROL_GROUP';
-    expect(count(isOwn(one))).toBeCloseTo(0.25, 2);
-    expect(count((userId) => isOwn(one)(userId) && isOwn(other)(userId))).toBeCloseTo(0.125, 2);
-    // Those of the workspace are the same for both.
-    const isGlobal = (of: typeof one) => (userId: string) => of(userId) === 'GLOBAL_CONTROL_GROUP';
-    expect(users.filter(isGlobal(one))).toEqual(users.filter(isGlobal(other)));
-  });
-
-  test('of a smaller share is part of that of a larger one', () => {
-    const shares = { workspaceId: 'w', canonicalCampaignId: 'a', globalPercent: null };
-    const few = makeControlGroupOf({ ...shares, campaignPercent: 5 })!;
-    const many = makeControlGroupOf({ ...shares, campaignPercent: 6 })!;
-    expect(users.filter((userId) => few(userId) && !many(userId))).toEqual([]);
-    expect(makeControlGroupOf({ ...shares, campaignPercent: 0 })).toBeUndefined();
-    expect(users.every(makeControlGroupOf({ ...shares, campaignPercent: 100 })!)).toBe(true);
-  });
-});
-
-describe('intervals', () => {
-  test('a rate has that of Wilson: 10 of 100, none of 20, all of 20', () => {
-    const rounded = (successes: number, trials: number) => {
-      const { low, high } = rateInterval({ successes, trials })!;
-      return [low.toFixed(4), high.toFixed(4)];
-    };
-    expect(rounded(10, 100)).toEqual(['0.0552', '0.1744']);
-    expect(rounded(0, 20)).toEqual(['0.0000', '0.1611']);
-    expect(rounded(20, 20)).toEqual(['0.8389', '1.0000']);
-    expect(rateInterval({ successes: 0, trials: 0 })).toBeUndefined();
-  });
-
-  test('an uplift has that of the ratio of two rates, worked out by hand', () => {
-    // 30 of 200 against 20 of 200: ratio 1.5, standard error of its logarithm √(1/30 − 1/200 + 1/20 − 1/200) = 0.27080.
-    const { value, interval } = upliftOf({
-      treated: { successes: 30, trials: 200 },
-      control: { successes: 20, trials: 200 },
-    })!;
-    expect(value).toBeCloseTo(0.5, 10);
-    expect(interval!.low).toBeCloseTo(1.5 * Math.exp(-1.959964 * 0.270801) - 1, 4);
-    expect(interval!.high).toBeCloseTo(1.5 * Math.exp(1.959964 * 0.270801) - 1, 4);
-    expect(upliftOf({ treated: { successes: 3, trials: 9 }, control: { successes: 0, trials: 9 } })).toBeUndefined();
-    expect(upliftOf({ treated: { successes: 0, trials: 9 }, control: { successes: 3, trials: 9 } })).toEqual({
-      value: -1,
-      interval: undefined,
-    });
-  });
-});
 
 describe('a campaign with control groups', () => {
   const phones = 400;

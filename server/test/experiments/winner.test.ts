@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { winnerCommand } from '../../src/cli/winner-command.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
-import { addWinnerStep, winnerInBucket } from '../../src/domain/experiments/winners.ts';
+import { winnerInBucket } from '../../src/domain/experiments/winners.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { lockOpenRuns, setWinner } from '../../src/storage/campaigns/campaign-winners.ts';
 import { faultsOf } from '../campaigns/authoring-bundle.ts';
@@ -80,24 +80,6 @@ async function splitChunk(runId: string, width: number): Promise<void> {
     from chunks cross join generate_series(0, 255, ${width}::int) as start where run_id = ${runId}`;
   await bundle.database`delete from chunks where run_id = ${runId} and number < 1000`;
 }
-
-test('steps of a winner: each holds from behind its bucket, and takes back what has not begun', () => {
-  const first = addWinnerStep([], { after: 10, variation: 2 });
-  const second = addWinnerStep(first, { after: 20, variation: 3 });
-  const chunk = (steps: typeof first) => [{ bucketFrom: 0, bucketTo: 63, steps }];
-  expect([5, 10, 11, 20, 21, 63, 64].map((bucket) => winnerInBucket(chunk(second), bucket))).toEqual([
-    null,
-    null,
-    2,
-    2,
-    3,
-    3,
-    null,
-  ]);
-  const takenBack = addWinnerStep(second, { after: 20, variation: null });
-  expect([15, 21].map((bucket) => winnerInBucket(chunk(takenBack), bucket))).toEqual([2, null]);
-  expect(addWinnerStep(first, { after: 10, variation: 1 })).toEqual([{ after: 10, variation: 1 }]);
-});
 
 describe('a winner that is named while a run is under way', () => {
   test('is for the buckets that have not begun; what a lost worker sent stays, on whatever phone of a user', async () => {

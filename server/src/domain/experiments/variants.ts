@@ -69,7 +69,7 @@ export function contentOfVariant({ contents }: Variants, { variation, locale }: 
 
 /** What figures call a locale; empty where there is one. */
 export function localeName(locales: readonly string[] | undefined, { locale }: Pick<Variant, 'locale'>): string {
-  return locale === 0 ? '' : (locales?.[locale - 1] ?? '');
+  return locales?.[locale - 1] ?? '';
 }
 
 /** Where a counter counts it; nothing where there is one content for all. */
