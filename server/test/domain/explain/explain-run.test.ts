@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { explainRun, steps } from '../../../src/domain/explain/explain-run.ts';
+import type {
+  ExplainedDelivery,
+  ExplainedDevice,
+  ExplainedRun,
+  RunFacts,
+  Step,
+} from '../../../src/domain/explain/explain-run.ts';
+
+const run: ExplainedRun = {
+  ...{ id: 'r', status: 'SENT', statusReason: null, startedAt: new Date('2026-03-01T09:00:00Z') },
+  ...{ platforms: ['ANDROID', 'IOS'], iosProvisional: null, audienceBound: null, isLedgerDropped: false },
+};
+const phone: ExplainedDevice = {
+  ...{ id: 'd5', deviceId: 'phone', platform: 'ANDROID', state: 'ACTIVE', isProvisional: false, appId: null },
+};
+const iphone: ExplainedDevice = { ...phone, id: 'd6', deviceId: 'iphone', platform: 'IOS' };
+const noVariant = { variation: null, locale: null };
+const delivery = (more: Partial<ExplainedDelivery> = {}): ExplainedDelivery => ({
+  ...{ deviceId: 'd5', platform: 'ANDROID', outcome: 'ACCEPTED', code: null, attempts: 1, ...noVariant },
+  ...{ sentAt: new Date('2026-03-01T09:00:05Z'), retryAt: null, ...more },
+});
+type Given = Partial<Omit<RunFacts, 'run'>> & { run?: Partial<ExplainedRun> };
+const explain = ({ run: more, ...rest }: Given) =>
+  explainRun({
+    ...{ run: { ...run, ...more }, membership: 'member', devices: [phone], deliveries: [], chunk: { state: 'DONE' } },
+    ...rest,
+  });
+
+describe('a run that had not begun', () => {
+  test.each([
+    ['QUEUED', 'RUN_NOT_STARTED'],
+    ['PAUSED', 'RUN_NOT_STARTED'],
+    ['SENDING', 'RUN_NOT_STARTED'],
+    ['SENT', 'RUN_NOT_STARTED'],
+    ['MISSED', 'RUN_MISSED'],
+    ['FAILED', 'RUN_FAILED'],
+    ['STOPPED', 'RUN_STOPPED'],
+  ] as const)('decides itself: %s', (status, step) => {
+    expect(explain({ run: { status, startedAt: null, statusReason: 'why' } })).toEqual({
+      ...{ runId: 'r', runStatus: status, reason: 'why', step, devices: [] },
+    });
+  });
+});
+
+test('of a run whose day of the ledger is gone nothing is told of users', () => {
+  const given = { run: { isLedgerDropped: true }, deliveries: [delivery()] };
+  expect(explain(given)).toMatchObject({ step: 'LEDGER_DROPPED', devices: [] });
+});
+
+describe('a device that is not in the ledger', () => {
+  type Row = [Step, Partial<ExplainedDevice>, Given];
+  const rows: Row[] = [
+    ['DEVICE_TOO_NEW', {}, { run: { audienceBound: 'd4', platforms: [] } }],
+    ['CHANGED_SINCE', {}, { run: { audienceBound: 'd5' } }],
+    ['PLATFORM_NOT_MEANT', { platform: 'WEB', state: 'GONE' }, {}],
+    ['TRIAL_NOT_MEANT', { platform: 'IOS', isProvisional: true, state: 'GONE' }, { run: { iosProvisional: false } }],
+    ['TRIAL_NOT_MEANT', { platform: 'IOS' }, { run: { iosProvisional: true } }],
+    ['CHANGED_SINCE', { platform: 'IOS', isProvisional: true }, { run: { iosProvisional: true } }],
+    ['CHANGED_SINCE', { platform: 'IOS', isProvisional: true }, {}],
+    ['CHANGED_SINCE', { isProvisional: true }, { run: { iosProvisional: false } }],
+    ['APP_NOT_MEANT', { appId: 'lite', state: 'GONE' }, { run: { appIds: ['pro'] } }],
+    ['APP_NOT_MEANT', {}, { run: { appIds: ['pro'] } }],
+    ['CHANGED_SINCE', {}, { run: { appIds: ['pro', 'default'] } }],
+    ['CHANGED_SINCE', { appId: 'pro' }, { run: { appIds: ['pro'] } }],
+    ['DEVICE_OPTED_OUT', { state: 'OPTED_OUT' }, { chunk: { state: 'QUARANTINED' } }],
+    ['DEVICE_BLOCKED', { state: 'BLOCKED' }, { chunk: { state: 'QUARANTINED' } }],
+    ['DEVICE_GONE', { state: 'GONE' }, { chunk: { state: 'QUARANTINED' } }],
+    ['CHUNK_SET_ASIDE', {}, { chunk: { state: 'QUARANTINED' }, run: { status: 'STOPPED' } }],
+    ['RUN_STOPPED', {}, { chunk: { state: 'READY' }, run: { status: 'STOPPED' } }],
+    ['NOT_REACHED_YET', {}, { chunk: { state: 'READY' } }],
+    ['NOT_REACHED_YET', {}, { chunk: { state: 'CLAIMED' } }],
+    ['CHANGED_SINCE', {}, { chunk: undefined }],
+  ];
+
+  test.each(rows)('%s: %j', (step, ...[more, given]) => {
+    const device = { ...phone, ...more };
+    const nothing = { code: null, attempts: 0, at: null, until: null, ...noVariant };
+    expect(explain({ ...given, devices: [device] })).toMatchObject({
+      ...{ step, devices: [{ deviceId: 'phone', platform: device.platform, step, ...nothing }] },
+    });
+  });
+});
+
+describe('a device that is in the ledger', () => {
+  const rows: [string, string | null, Step][] = [
+    ...(['WAITING', 'EXPIRED', 'GONE', 'REJECTED', 'FAILED', 'ACCEPTED'] as const).map(
+      (outcome): [string, null, Step] => [outcome, null, outcome],
+    ),
+    ['WAITING', 'FCM_503', 'WAITING'],
+    ...(
+      [
+        ...['GLOBAL_CONTROL_GROUP', 'CAMPAIGN_CONTROL_GROUP', 'BEST_TIME', 'USER_TIME_ZONE', 'QUIET_HOURS'],
+        ...['CAMPAIGN_SEND_LIMIT', 'MINIMUM_DELAY', 'FREQUENCY_CAP', 'CAMPAIGN_AUDIENCE_LIMIT'],
+      ] as Step[]
+    ).flatMap((code): [string, string, Step][] => [
+      ['WITHHELD', code, code],
+      ['WAITING', code, code],
+    ]),
+    ['EXPIRED', 'QUIET_HOURS', 'EXPIRED'],
+    ['FAILED', 'TIME_ZONE_UNKNOWN', 'TIME_ZONE_UNKNOWN'],
+    ['REJECTED', 'TIME_ZONE_UNKNOWN', 'REJECTED'],
+    ['FAILED', 'TEMPLATE_USER_ATTRIBUTE', 'TEMPLATE_FAILED'],
+    ['REJECTED', 'TEMPLATE_USER_ATTRIBUTE', 'REJECTED'],
+    ['FAILED', 'NO_TEMPLATE_', 'FAILED'],
+    ['EXPIRED', 'STOPPED', 'RUN_STOPPED'],
+    ['FAILED', 'STOPPED', 'FAILED'],
+    ['EXPIRED', 'UNAVAILABLE', 'EXPIRED'],
+  ];
+
+  test.each(rows)('%s %s: %s', (outcome, code, step) => {
+    expect(explain({ deliveries: [delivery({ outcome, code })] }).devices).toMatchObject([{ step, code }]);
+  });
+
+  test('is told of with what is known of its message', () => {
+    const retryAt = new Date('2026-03-01T10:00:00Z');
+    const told = { code: 'FCM_503', attempts: 3, variation: 'variation_2', locale: 'de' };
+    const deliveries = [delivery({ outcome: 'WAITING', retryAt, ...told })];
+    expect(explain({ deliveries }).devices).toEqual([
+      { deviceId: 'phone', platform: 'ANDROID', step: 'WAITING', at: deliveries[0]!.sentAt, until: retryAt, ...told },
+    ]);
+  });
+
+  test('has no name any more when it is no more', () => {
+    expect(explain({ devices: [iphone], deliveries: [delivery()] }).devices).toMatchObject([
+      { deviceId: null, platform: 'ANDROID', step: 'ACCEPTED' },
+      { deviceId: 'iphone', platform: 'IOS', step: 'CHANGED_SINCE' },
+    ]);
+  });
+
+  test('that nobody knows how to tell is a fault', () => {
+    for (const one of [{ outcome: 'LOST' }, { outcome: 'WITHHELD', code: 'X' }, { outcome: 'WITHHELD' }])
+      expect(() => explain({ deliveries: [delivery(one)] })).toThrow(`unknown outcome ${one.outcome}`);
+  });
+});
+
+describe('a user', () => {
+  test('has the step of the device that came furthest, in the order in which the service asks', () => {
+    const devices = [
+      { ...phone, state: 'BLOCKED' as const },
+      { ...iphone, state: 'OPTED_OUT' as const },
+    ];
+    expect(explain({ devices }).step).toBe('DEVICE_BLOCKED');
+    const both = [
+      delivery({ outcome: 'GONE' }),
+      delivery({ deviceId: 'd6', platform: 'IOS', outcome: 'WITHHELD', code: 'QUIET_HOURS' }),
+    ];
+    expect(explain({ devices, deliveries: both })).toMatchObject({
+      ...{ step: 'GONE', devices: [{ step: 'GONE' }, { step: 'QUIET_HOURS' }] },
+    });
+    expect(steps.indexOf('ACCEPTED')).toBe(steps.length - 1);
+  });
+
+  test('of the audience without a device has none', () => {
+    expect(explain({ devices: [] })).toMatchObject({ step: 'NO_DEVICE', devices: [] });
+  });
+
+  test('who is not of the audience was not in it', () => {
+    expect(explain({ membership: 'stranger' })).toMatchObject({ step: 'NOT_IN_AUDIENCE', devices: [] });
+    expect(explain({ membership: 'stranger', devices: [] })).toMatchObject({ step: 'NOT_IN_AUDIENCE', devices: [] });
+  });
+
+  test('whose membership is forgotten was not in it when a device could be sent to', () => {
+    const blocked = { ...iphone, state: 'BLOCKED' as const };
+    expect(explain({ membership: 'forgotten', devices: [blocked, phone] })).toMatchObject({
+      ...{ step: 'NOT_IN_AUDIENCE', devices: [] },
+    });
+    expect(explain({ membership: 'forgotten', devices: [blocked] })).toMatchObject({
+      ...{ step: 'AUDIENCE_FORGOTTEN', devices: [{ step: 'DEVICE_BLOCKED' }] },
+    });
+  });
+
+  test('who is in the ledger was in the audience, whatever it says now', () => {
+    for (const membership of ['stranger', 'forgotten'] as const)
+      expect(explain({ membership, deliveries: [delivery()] })).toMatchObject({
+        ...{ step: 'ACCEPTED', devices: [{ step: 'ACCEPTED' }] },
+      });
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { steps } from '../../../src/domain/explain/explain-run.ts';
+import type { DeviceExplanation, Step } from '../../../src/domain/explain/explain-run.ts';
+import { tellDevice, tellNoRun, tellRun } from '../../../src/domain/explain/tell.ts';
+
+const at = new Date('2026-03-01T09:00:05Z');
+const until = new Date('2026-03-01T10:00:00Z');
+const explained = (step: Step, more: Partial<DeviceExplanation> = {}): DeviceExplanation => ({
+  ...{ deviceId: 'phone', platform: 'ANDROID', step, code: null, attempts: 0, at: null, until: null },
+  ...{ variation: null, locale: null, ...more },
+});
+const run = (step: Step, reason: string | null, devices: DeviceExplanation[]) =>
+  tellRun({ runId: 'r', runStatus: 'SENT', step, reason, devices });
+
+describe('a device is told of in a sentence', () => {
+  test.each<[string, DeviceExplanation]>([
+    ['The device is blocked.', explained('DEVICE_BLOCKED')],
+    ['The provider accepted the message at 2026-03-01T09:00:05.000Z.', explained('ACCEPTED', { at })],
+    ['The provider accepted the message.', explained('ACCEPTED')],
+    ['The message was rejected (BadTopic).', explained('REJECTED', { at, code: 'BadTopic' })],
+    ['It was within the quiet hours of the person.', explained('QUIET_HOURS', { code: 'QUIET_HOURS' })],
+    [
+      'The message waits for another attempt (FCM_503) (variation_2, de) and is waiting until 2026-03-01T10:00:00.000Z.',
+      explained('WAITING', { code: 'FCM_503', until, variation: 'variation_2', locale: 'de' }),
+    ],
+    ['The message was rejected (variation_2).', explained('REJECTED', { variation: 'variation_2' })],
+    ['The message was rejected (de).', explained('REJECTED', { locale: 'de' })],
+  ])('%s', (sentence, device) => expect(tellDevice(device)).toBe(sentence));
+
+  test('whatever decided: each step has one of its own', () => {
+    const sentences = steps.map((step) => tellDevice(explained(step)));
+    for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+[^.]\.$/);
+    // What the device is now, and what the provider said of this message.
+    const same = steps.filter((step) => tellDevice(explained(step)) === tellDevice(explained('GONE')));
+    expect(same).toEqual(['DEVICE_GONE', 'GONE']);
+    expect(new Set(sentences).size).toBe(steps.length - 1);
+  });
+});
+
+test('a run is told of by the device that came furthest, or else by itself and its reason', () => {
+  const devices = [explained('DEVICE_BLOCKED'), explained('ACCEPTED', { at }), explained('ACCEPTED', { code: 'X' })];
+  expect(run('ACCEPTED', 'ignored', devices)).toBe('The provider accepted the message at 2026-03-01T09:00:05.000Z.');
+  expect(run('RUN_FAILED', null, [])).toBe('The run failed before it reached anybody.');
+  expect(run('RUN_FAILED', 'no audience', [explained('GONE')])).toBe(
+    'The run failed before it reached anybody: no audience.',
+  );
+});
+
+test('a user without a run is told of by the newest event that started one', () => {
+  expect(tellNoRun(undefined)).toBe('The campaign has no run: it has not been sent yet, or too long ago.');
+  expect(tellNoRun([])).toBe('No event of the person has started the campaign.');
+  const trigger = { eventName: 'Bought', occurredAt: at, receivedAt: at, dueAt: until, reason: null, runId: null };
+  const [newest, older] = [
+    { ...trigger, state: 'WAITING' as const },
+    { ...trigger, state: 'SENT' as const, runId: 'r' },
+  ];
+  expect(tellNoRun([newest, older])).toBe('"Bought" at 2026-03-01T09:00:05.000Z is due at 2026-03-01T10:00:00.000Z.');
+});
