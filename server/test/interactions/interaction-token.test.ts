@@ -1,12 +1,15 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import type { InteractionSubject } from '../../src/domain/interactions/interaction-token.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { InteractionSubject, InteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { anyText } from '../any-text.ts';
 
 const key = Buffer.from(Array.from({ length: 32 }, (_, index) => index));
-const tokens = makeInteractionTokens(key);
+let tokens: InteractionTokens;
+beforeEach(() => {
+  tokens = makeInteractionTokens(key);
+});
 const subject: InteractionSubject = {
   workspaceId: 'DEMOWORKSPACE0123456789AB',
   runId: '0199aabbccdd010203040506',
@@ -115,6 +118,9 @@ describe('a report token', () => {
   test('is refused for what no message can have', () => {
     for (const change of [{ runId: 'x' }, { deviceId: '' }, { workspaceId: '' }, { workspaceId: 'A'.repeat(65) }])
       expect(() => tokens.issue({ ...subject, ...change })).toThrow(RangeError);
+    expect(() => tokens.issue({ ...subject, runId: 'x' })).toThrow(`run x, device ${subject.deviceId}`);
+    const largest = { ...subject, workspaceId: 'A'.repeat(64) };
+    expect(tokens.open(tokens.issue(largest).token)).toEqual(largest);
   });
 });
 
@@ -145,8 +151,38 @@ describe('the proof of a click', () => {
     expect(tokens.openClick(`${other.token}.${other.clickProof}`, address)).toMatchObject({ deviceId: 'f'.repeat(24) });
   });
 
-  test.each(['javascript:alert(1)', 'app://open', 'mailto:a@b.c', '//example.com', '/path', 'https://', 'data:,x', ''])(
-    'is not made for %j, which is no web address',
-    (other) => expect(tokens.issue(subject, other)).toEqual({ token: vector.token }),
+  test('follows the address: what was asked for before decides nothing', () => {
+    const other = 'https://example.com/other';
+    const asked = [address, other, 'app://open', address, undefined, other].map((one) => tokens.issue(subject, one));
+    expect(
+      asked.map(({ clickProof }) => clickProof && tokens.openClick(`${vector.token}.${clickProof}`, address)),
+    ).toEqual([...[subject, undefined, undefined, subject, undefined, undefined]]);
+    expect(tokens.openClick(`${vector.token}.${asked[5]!.clickProof}`, other)).toEqual(subject);
+  });
+
+  test('holds for an address of many bytes', () => {
+    const long = `https://example.com/${'ü€'.repeat(300)}`;
+    const { token, clickProof } = tokens.issue(subject, long);
+    expect(token).toBe(vector.token);
+    expect(tokens.openClick(`${token}.${clickProof}`, long)).toEqual(subject);
+  });
+
+  test.each(['http://example.com/', 'HTTPS://EXAMPLE.COM/'])('is made for %s', (other) => {
+    const { token, clickProof } = tokens.issue(subject, other);
+    expect(tokens.openClick(`${token}.${clickProof}`, other)).toEqual(subject);
+  });
+
+  test.each([
+    'javascript:alert(1)',
+    'javascript:"https://example.com"',
+    'app://open',
+    'mailto:a@b.c',
+    '//example.com',
+    '/path',
+    'https://',
+    'data:,x',
+    '',
+  ])('is not made for %j, which is no web address', (other) =>
+    expect(tokens.issue(subject, other)).toEqual({ token: vector.token }),
   );
 });

@@ -1,38 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { passReport } from '../../src/domain/interactions/pass-report.ts';
 import { address, makeInteractionBundle } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
 
-describe('the limit of reports', () => {
-  const limit = { reports: 5, seconds: 10 };
-  const passed = (occurrences: number[]): number => {
-    let fullAt: number | undefined;
-    return occurrences.filter((now) => {
-      const result = passReport(limit, { fullAt, now });
-      if ('fullAt' in result) fullAt = result.fullAt;
-      return 'fullAt' in result;
-    }).length;
-  };
-
-  test('allows a full burst, then one by one as time passes', () => {
-    expect(passed([0, 0, 0, 0, 0, 0, 0])).toBe(5);
-    expect(passed([0, 0, 0, 0, 0, 2000, 2000])).toBe(6);
-    expect(passed([0, 0, 0, 0, 0, 10_000, 10_000, 10_000, 10_000, 10_000, 10_000])).toBe(10);
-  });
-
-  test('lets an even stream at its rate through for ever', () => {
-    const stream = Array.from({ length: 1000 }, (_, index) => index * 2000);
-    expect(passed(stream)).toBe(1000);
-  });
-
-  test('says when the next one passes, and a clock that was set back locks nobody out', () => {
-    expect(passReport(limit, { fullAt: 10_000, now: 0 })).toEqual({ retryAfterSeconds: 2 });
-    expect(passReport(limit, { fullAt: 10_000, now: 2000 })).toEqual({ fullAt: 12_000 });
-    expect(passReport(limit, { fullAt: 400_000_000, now: 0 })).toEqual({ fullAt: 2000 });
-  });
-});
-
-describe('at the routes', () => {
+describe('the limit of reports, at the routes,', () => {
   let bundle: InteractionBundle;
   let runId: string;
   let campaignId: string;
