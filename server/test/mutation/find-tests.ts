@@ -19,7 +19,7 @@ const chosenWithDatabase: Record<string, string[]> = {
 /** They try every zone, thousands of days or of draws, or what takes all the steps there are: last, when others have found most. */
 const long = [
   ...[/schedule-zones/, /calendar-rule/, /domain\/timing\.test/, /deploy\/prometheus/],
-  ...[/learned-shares/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
+  ...[/learned-shares/, /compare-variations/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
 ];
 
 /** Tests that read pages and other files, or look for programs of the machine: what they hold is no code. */

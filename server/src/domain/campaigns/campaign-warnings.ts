@@ -206,7 +206,7 @@ function quietWarnings({ platforms, settings, occurrences, controls }: WarnedCam
       quietHours.mode === 'DROP' ? 'they do not get it' : 'it lives no longer than they last, so they do not get it';
     return [{ code: 'QUIET_HOURS', tone: 'warning', part: 'schedule', message: `${when}: ${reason}.` }];
   }
-  const message = `${when}: they get it at ${localTime(until, timeZone).slice(0, 5)}, when they are over.`;
+  const message = `${when}: they get it at ${localTime(until, timeZone)}, when they are over.`;
   return [{ code: 'QUIET_HOURS', tone: 'warning', part: 'schedule', message }];
 }
 

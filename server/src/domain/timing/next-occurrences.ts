@@ -57,7 +57,6 @@ function occurrencesOf(dates: Iterable<string>, { timing, after, count }: Asked)
  */
 function firstDateNear(timing: Periodic, after: Date): string {
   const today = localDate(after, timing.timeZone);
-  if (today <= timing.firstDate) return timing.firstDate;
   const days = Temporal.PlainDate.from(timing.firstDate).until(Temporal.PlainDate.from(today), {
     largestUnit: 'day',
   }).days;

@@ -157,7 +157,7 @@ describe('templates', () => {
     ['string', "{{ BusinessEventAttribute.a.replace('x', 'y') }}"],
     ['int', '{{ BusinessEventAttribute.a + 1 }}'],
     ['float', '{{ BusinessEventAttribute.a + 1.5 }}'],
-    ['array', "{{ BusinessEventAttribute.a[0].replace('x', 'y') }}"],
+    ['array', "{{ (BusinessEventAttribute.a + ['x'])[0] }}"],
     ['date', "{{ BusinessEventAttribute.a.split('-')[2] }}"],
   ] as const)('what an event brings is of its type: %s', (type, text) => {
     expect(warn({ ...title(text), eventAttributes: [{ name: 'a', type }] })).toEqual([]);
@@ -242,6 +242,12 @@ describe('quiet hours', () => {
 
   test('a campaign that passes them hears nothing of them', () => {
     expect(quiet({ settings: { ...defaultDeliverySettings, bypassesQuietHours: true } })).toEqual([]);
+  });
+
+  test('are of the schedule, whatever they do', () => {
+    const asked = { ...campaign, ...controls({ quietHours }) };
+    for (const more of [{}, night, { ...night, ...lives(1) }])
+      expect(warnOfCampaign({ ...asked, ...more }).map(({ part }) => part)).toEqual(['schedule']);
   });
 });
 

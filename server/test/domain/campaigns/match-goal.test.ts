@@ -108,6 +108,11 @@ describe('operators (interface 2.10)', () => {
     expect(meets({ name: 'a', type: 'string', operator: 'is greater than', value: 5 }, '6')).toBe(false);
   });
 
+  test('bounds that cannot be read (a row of another version) hold nothing', () => {
+    expect(meets({ name: 'a', type: 'numeric', operator: 'is between', value: '5' }, 5)).toBe(false);
+    expect(meets({ name: 'a', type: 'numeric', operator: 'is not between', value: '5' }, 5)).toBe(true);
+  });
+
   test('NaN and infinite numbers count as missing', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(meets({ name: 'a', type: 'numeric', operator: 'exists' }, value)).toBe(false);

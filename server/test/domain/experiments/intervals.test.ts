@@ -33,6 +33,8 @@ describe('intervals', () => {
     const of = (successes: number, trials: number) => ({ successes, trials });
     expect(upliftOf({ treated: of(0, 0), control: of(3, 9) })).toBeUndefined();
     expect(upliftOf({ treated: of(3, 9), control: of(0, 0) })).toBeUndefined();
+    // Conversions of messages that are not counted yet.
+    expect(upliftOf({ treated: of(3, 9), control: of(3, 0) })).toBeUndefined();
     // Of everybody in both there is no error to reckon with.
     expect(upliftOf({ treated: of(1, 1), control: of(1, 1) })).toEqual({ value: 0, interval: { low: 0, high: 0 } });
   });

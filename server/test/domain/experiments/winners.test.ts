@@ -25,6 +25,7 @@ test('the chunk of a bucket says who won there, from its first bucket to its las
     { bucketFrom: 64, bucketTo: 127, steps: [{ after: -1, variation: 2 }] },
   ];
   expect([0, 63, 64, 127, 128].map((bucket) => winnerInBucket(chunks, bucket))).toEqual([1, 1, 2, 2, null]);
+  expect([0, 64].map((bucket) => winnerInBucket(chunks.toReversed(), bucket))).toEqual([1, 2]);
   expect(winnerInBucket([{ bucketFrom: 0, bucketTo: 63, steps: [] }], 5)).toBeNull();
 });
 

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { calendarDates } from '../../../src/domain/timing/calendar-rule.ts';
+import type { CalendarRule } from '../../../src/domain/timing/calendar-rule.ts';
+
+test.each<[string, CalendarRule, string, string[]]>([
+  ['a Monday', { every: 'week', step: 1, weekdays: [1] }, '2026-03-09', ['2026-03-02', '2026-03-09']],
+  ['a first', { every: 'month', step: 1, dates: [1, 2], weekdays: [] }, '2026-04-01', ['2026-03-02', '2026-04-01']],
+])('a series that ends on %s, the first day of its period, has that day', (_day, ...[rule, until, days]) => {
+  const firstDate = '2026-03-02';
+  expect([...calendarDates(rule, { firstDate, from: firstDate, until })]).toEqual(days);
+});
