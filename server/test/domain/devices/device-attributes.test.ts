@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest';
+import { parseDeviceAttributes } from '../../../src/domain/devices/device-attributes.ts';
+
+type Json = Record<string, unknown>;
+
+const android = { platform: 'ANDROID', push_id: 'token:1' };
+const ios = { platform: 'iOS', push_id: 'ab'.repeat(32) };
+const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16, 1).toString('base64url') };
+const subscription = { endpoint: 'https://push.example/1', keys };
+const web = { platform: 'web', push_id: subscription };
+
+function read(attributes: Json): Json {
+  const parsed = parseDeviceAttributes(attributes, ['acme', 'svc']);
+  if ('device' in parsed) return { ...parsed.device };
+  return 'missing' in parsed
+    ? { missing: parsed.missing }
+    : { refused: `${parsed.fault.attribute}: ${parsed.fault.reason}` };
+}
+
+const refusal = (attributes: Json) => read(attributes).refused;
+
+/** What a device is read as that says nothing beside its platform and its address. */
+const unsaid = {
+  ...{ provider: null, pushIdType: null, isOptedOut: false, isProvisional: false },
+  ...{ model: null, appVersion: null, osVersion: null, gaid: null, idfv: null, locale: null, badgeCount: null },
+};
+
+describe('what a device must say (fact 5)', () => {
+  test.each([
+    [{ push_id: 'token:1' }, 'platform'],
+    [{}, 'platform'],
+    [{ platform: 'ANDROID' }, 'push_id'],
+    [{ platform: 'ANDROID', push_id: null }, 'push_id'],
+    [{ platform: 'ANDROID', push_id: '' }, 'push_id'],
+  ])('%j: what is missing is named', (attributes, missing) => {
+    expect(read(attributes)).toEqual({ missing });
+  });
+
+  test('platform and address are enough', () => {
+    expect(read(android)).toEqual({ ...unsaid, platform: 'ANDROID', pushId: 'token:1' });
+    expect(read(ios)).toEqual({ ...unsaid, platform: 'IOS', pushId: ios.push_id });
+    expect(read(web)).toEqual({ ...unsaid, platform: 'WEB', pushId: JSON.stringify(subscription) });
+  });
+
+  test.each(['android', 'IOS', 'Web', 7, null, ''])('a platform is spelled as documented, not %j', (platform) => {
+    expect(refusal({ ...android, platform })).toBe('platform: is not a valid platform.');
+  });
+
+  test('a television is told that it cannot be reached', () => {
+    expect(refusal({ ...android, platform: 'TV' })).toBe('platform: TV devices cannot be reached by this service.');
+  });
+});
+
+describe('who reaches a device', () => {
+  test.each([undefined, null, '', 'fcm'])('the usual provider is stored as none: %j', (provider) => {
+    expect(read({ ...android, push_provider: provider }).provider).toBeNull();
+  });
+
+  test('another provider of the platform is stored', () => {
+    expect(read({ ...android, push_provider: 'hms' }).provider).toBe('hms');
+    expect(read({ ...ios, push_provider: 'fcm' }).provider).toBe('fcm');
+  });
+
+  test('a provider that does not serve the platform is refused with those that do', () => {
+    expect(refusal({ ...android, push_provider: 'apns' })).toBe('push_provider: must be fcm or hms on ANDROID');
+    expect(refusal({ ...ios, push_provider: 'hms' })).toBe('push_provider: must be apns or fcm on iOS');
+    expect(refusal({ ...web, push_provider: 'hms' })).toBe('push_provider: must be webpush or fcm on web');
+  });
+
+  test('an app is named by an id that an app can have', () => {
+    for (const none of [undefined, null, '']) expect(read({ ...android, app_id: none })).not.toHaveProperty('appId');
+    expect(read({ ...android, app_id: 'courier' }).appId).toBe('courier');
+    for (const appId of [7, 'a b', 'x'.repeat(65), ['courier']])
+      expect(refusal({ ...android, app_id: appId })).toBe('attributes.app_id: must be the id of an app');
+  });
+});
+
+describe("Firebase's installation ids", () => {
+  const installation = { ...android, push_id_type: 'fid', push_id: 'cZ_-56789012345678901d' };
+
+  test('an id of 22 characters of base64url is an address if the device says so', () => {
+    expect(read(installation)).toMatchObject({ pushIdType: 'fid', pushId: installation.push_id });
+    expect(read({ ...ios, ...installation, platform: 'iOS', push_provider: 'fcm' })).toMatchObject({
+      provider: 'fcm',
+      pushIdType: 'fid',
+    });
+  });
+
+  test.each(['x'.repeat(21), 'x'.repeat(23), `${'x'.repeat(21)}:`, [installation.push_id]])(
+    '%j is no installation id',
+    (id) => {
+      expect(refusal({ ...installation, push_id: id })).toBe('push_id: is not a Firebase installation id');
+    },
+  );
+
+  test.each([undefined, null, '', 'token'])('a token is what an address is otherwise: %j', (type) => {
+    expect(read({ ...android, push_id_type: type })).toMatchObject({ pushIdType: null, pushId: 'token:1' });
+  });
+
+  test('another kind of address is refused, and an installation at another provider', () => {
+    expect(refusal({ ...android, push_id_type: 'FID' })).toBe('push_id_type: must be token or fid');
+    expect(refusal({ ...installation, push_provider: 'hms' })).toBe(
+      'push_id_type: can be fid only with push_provider fcm',
+    );
+    expect(refusal({ ...ios, push_id_type: 'fid' })).toBe('push_id_type: can be fid only with push_provider fcm');
+  });
+});
+
+describe('addresses', () => {
+  test.each([
+    [7, 'must be a text'],
+    ['x'.repeat(4_097), 'must have at most 4096 characters'],
+    ['to ken', 'is not a device token'],
+    ['tokené', 'is not a device token'],
+    ['token\n', 'is not a device token'],
+    [' token', 'is not a device token'],
+  ])("a token of Firebase is up to 4,096 printable characters of ASCII: %j isn't", (id, reason) => {
+    expect(refusal({ ...android, push_id: id })).toBe(`push_id: ${reason}`);
+  });
+
+  test('the longest token is taken, and letters keep their case', () => {
+    expect(read({ ...android, push_id: 'X'.repeat(4_096) }).pushId).toBe('X'.repeat(4_096));
+    expect(read({ ...android, push_id: '!~' }).pushId).toBe('!~');
+  });
+
+  test("Apple's token is hexadecimal, and stored in lower case", () => {
+    expect(read({ ...ios, push_id: 'AB'.repeat(32) }).pushId).toBe('ab'.repeat(32));
+    expect(read({ ...ios, push_id: '0aF'.repeat(6).slice(0, 16) }).pushId).toBe('0af0af0af0af0af0');
+    expect(read({ ...ios, push_id: 'a'.repeat(200) }).pushId).toBe('a'.repeat(200));
+    for (const id of ['a'.repeat(15), 'a'.repeat(201), `${'a'.repeat(20)}g`, `g${'a'.repeat(20)}`])
+      expect(refusal({ ...ios, push_id: id })).toBe('push_id: is not an APNs device token (hexadecimal)');
+  });
+
+  test("an iPhone that Firebase reaches has Firebase's token", () => {
+    expect(read({ ...ios, push_provider: 'fcm', push_id: 'G:h' }).pushId).toBe('G:h');
+  });
+
+  test('a subscription is one text, whether it came as an object or as JSON, and whatever else it holds', () => {
+    const stored = JSON.stringify(subscription);
+    const more = {
+      expirationTime: null,
+      keys: { auth: keys.auth, more: 1, p256dh: keys.p256dh },
+      ...{ endpoint: subscription.endpoint },
+    };
+    for (const sent of [subscription, stored, more, JSON.stringify(more)])
+      expect(read({ ...web, push_id: sent }).pushId).toBe(stored);
+  });
+
+  const bytes = (count: number) => Buffer.alloc(count, 4).toString('base64url');
+  test.each<[unknown]>([
+    ['{'],
+    ['null'],
+    [7],
+    [{}],
+    [{ ...subscription, endpoint: 7 }],
+    [{ ...subscription, endpoint: 'push.example' }],
+    [{ ...subscription, endpoint: 'http://push.example/1' }],
+    [{ ...subscription, endpoint: `https://push.example/${'x'.repeat(2_028)}` }],
+    [{ endpoint: subscription.endpoint }],
+    [{ ...subscription, keys: { p256dh: keys.p256dh } }],
+    [{ ...subscription, keys: { auth: keys.auth } }],
+    [{ ...subscription, keys: { ...keys, p256dh: bytes(64) } }],
+    [{ ...subscription, keys: { ...keys, p256dh: bytes(66) } }],
+    [{ ...subscription, keys: { ...keys, auth: bytes(15) } }],
+    [{ ...subscription, keys: { ...keys, auth: bytes(17) } }],
+  ])('%j is no subscription', (sent) => {
+    expect(refusal({ ...web, push_id: sent })).toBe(
+      'push_id: is not a PushSubscription with endpoint, keys.p256dh and keys.auth',
+    );
+  });
+
+  test('the longest endpoint has 2,048 characters', () => {
+    const endpoint = `https://push.example/${'x'.repeat(2_027)}`;
+    expect(read({ ...web, push_id: { ...subscription, endpoint } }).pushId).toContain(endpoint);
+  });
+});
+
+describe('what else a device says', () => {
+  test("the vendor's names are read with every spelling of the abbreviation, the first that is there", () => {
+    expect(read({ ...android, svc_gaid: 'g' }).gaid).toBe('g');
+    expect(read({ ...android, acme_gaid: 'g', svc_gaid: 'h' }).gaid).toBe('g');
+    expect(read({ ...android, other_gaid: 'g', gaid: 'h' }).gaid).toBeNull();
+  });
+
+  test.each([
+    [true, { isOptedOut: false, isProvisional: true }],
+    ['True', { isOptedOut: false, isProvisional: true }],
+    ['TRUE', { isOptedOut: false, isProvisional: true }],
+    [false, { isOptedOut: true, isProvisional: false }],
+    ['False', { isOptedOut: true, isProvisional: false }],
+    ['fAlse', { isOptedOut: true, isProvisional: false }],
+  ])('both opt-ins are booleans or words: %j', (flag, read_) => {
+    expect(read({ ...android, svc_push_opted: flag, svc_push_provisional_opted: flag })).toMatchObject(read_);
+  });
+
+  test.each(['yes', 'untrue', 'trued', 'unfalse', 'falsely', null, '', 1])('%j is no opt-in', (flag) => {
+    expect(refusal({ ...android, svc_push_opted: flag })).toBe('push_opted: must be True or False');
+    expect(refusal({ ...android, acme_push_provisional_opted: flag })).toBe(
+      'push_provisional_opted: must be True or False',
+    );
+  });
+
+  test.each([
+    ['model', 'model', 'model'],
+    ['app_version', 'appVersion', 'app_version'],
+    ['os_version', 'osVersion', 'os_version'],
+    ['svc_gaid', 'gaid', 'gaid'],
+    ['idfv', 'idfv', 'idfv'],
+    ['advertising_identifier', 'idfv', 'idfv'],
+  ])('%s is a text of at most 512 characters', (name, member, shown) => {
+    expect(read({ ...android, [name]: 'x'.repeat(512) })[member]).toBe('x'.repeat(512));
+    for (const none of [null, '']) expect(read({ ...android, [name]: none })[member]).toBeNull();
+    expect(refusal({ ...android, [name]: 'x'.repeat(513) })).toBe(`${shown}: must have at most 512 characters`);
+    expect(refusal({ ...android, [name]: 7 })).toBe(`${shown}: must be a text`);
+    expect(refusal({ ...android, [name]: 'a\0' })).toBe(`${shown}: must not hold NUL`);
+    expect(refusal({ ...android, [name]: '\ud800' })).toBe(`${shown}: must be well-formed Unicode`);
+  });
+
+  test('the id for vendors wins over the one for advertising', () => {
+    expect(read({ ...ios, idfv: 'v', advertising_identifier: 'a' }).idfv).toBe('v');
+  });
+
+  test('a language is stored in its canonical form', () => {
+    expect(read({ ...android, locale: 'pt-br' }).locale).toBe('pt-BR');
+    expect(read({ ...android, locale: '' }).locale).toBeNull();
+    expect(refusal({ ...android, locale: 'no_tag!' })).toBe('attributes.locale: is no language tag');
+    expect(refusal({ ...android, locale: 7 })).toBe('attributes.locale: must be a text');
+  });
+
+  test.each([
+    [undefined, null],
+    [null, null],
+    ['', null],
+    [0, 0],
+    ['0', 0],
+    [99_999, 99_999],
+    ['99999', 99_999],
+  ])("the number on an app's icon may be a text, as in a file: %j", (sent, badgeCount) => {
+    expect(read({ ...android, badge_count: sent }).badgeCount).toBe(badgeCount);
+  });
+
+  test.each([-1, 100_000, 1.5, '-1', '100000', '1x', 'x1', '1.5', true, []])('%j is no number on an icon', (sent) => {
+    expect(refusal({ ...android, badge_count: sent })).toBe(
+      'attributes.badge_count: must be a whole number from 0 to 99999',
+    );
+  });
+});
