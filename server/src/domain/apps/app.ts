@@ -68,5 +68,5 @@ const isIdentifier: Record<Platform, (text: string) => boolean> = {
 function isOrigin(text: string): boolean {
   if (text.length > 255 || !URL.canParse(text)) return false;
   const { origin, protocol, hostname } = new URL(text);
-  return origin === text && (protocol === 'https:' || hostname === 'localhost');
+  return origin === text && (protocol === 'https:' || (protocol === 'http:' && hostname === 'localhost'));
 }
