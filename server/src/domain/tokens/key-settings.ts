@@ -14,8 +14,7 @@ export type KeySettings = { name: string; scopes: readonly string[]; accessToken
 export function assertKeySettings(settings: Partial<KeySettings>): void {
   const { name, scopes, accessTokenMinutes } = settings;
   if (name !== undefined) {
-    const length = [...name].length;
-    if (length < 1 || length > maxKeyNameCharacters || name.trim() === '')
+    if (name.trim() === '' || [...name].length > maxKeyNameCharacters)
       throw invalid('name', `must have 1 to ${maxKeyNameCharacters} characters`);
     if (!name.isWellFormed() || name.includes('\0')) throw invalid('name', 'must be well-formed Unicode without NUL');
   }
