@@ -1,0 +1,269 @@
+import { describe, expect, test } from 'vitest';
+import { isRefusal, judgeAnswers } from '../../../src/domain/overview/judge-answers.ts';
+import type { ProviderAnswers } from '../../../src/domain/overview/judge-answers.ts';
+import { judgeConnectionBudget } from '../../../src/domain/overview/judge-connection-budget.ts';
+import { judgeOverview, pausedBy } from '../../../src/domain/overview/judge-overview.ts';
+import type { OverviewFacts } from '../../../src/domain/overview/judge-overview.ts';
+
+const at = new Date('2026-03-01T12:00:00Z');
+const ago = (minutes: number) => new Date(at.getTime() - minutes * 60_000);
+const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
+const apns = { provider: 'apns', name: 'APNs', isConnected: false, check: null, silent: null } as const;
+const well: OverviewFacts = {
+  ...{ at, troubles: [], sendingNodes: 1, providers: [apns, fcm], paused: [], failedRuns: [], oldestWaitingAt: null },
+  ...{ accepted: 0, failures: [], answers: [], failingJobs: [], limits: [], tooManyConnections: undefined },
+};
+const findingsOf = (facts: Partial<OverviewFacts>) => judgeOverview({ ...well, ...facts }).findings;
+
+describe('a finding says how bad it is, what to do, and where', () => {
+  test('a server that is not ready, a job that fails, work that nobody takes', () => {
+    const place = { screen: 'system' };
+    expect(findingsOf({ troubles: ['database'] })).toEqual([
+      {
+        ...{ level: 'trouble', what: 'The server is not ready: database.', place },
+        todo: 'See its log and the system page.',
+      },
+    ]);
+    expect(findingsOf({ sendingNodes: 0, oldestWaitingAt: ago(60) })).toEqual([
+      {
+        ...{ level: 'trouble', todo: 'Start one with the role "all" or "worker".', place },
+        what: 'No node that sends has been heard of in the last 30 seconds: nothing is sent.',
+      },
+    ]);
+    expect(findingsOf({ oldestWaitingAt: ago(5) })).toEqual([
+      {
+        ...{ level: 'attention', what: 'Messages wait for a worker since 5 minutes.', place },
+        todo: 'See what the nodes do; more of them share the work.',
+      },
+    ]);
+    expect(findingsOf({ failingJobs: [{ name: 'erase-users', fault: '57014' }] })).toEqual([
+      {
+        ...{ level: 'attention', what: 'A job of the server fails: erase-users (57014).', place },
+        todo: 'It is tried again and again; the log of the server says why it fails.',
+      },
+    ]);
+  });
+
+  test('work is late after two minutes', () => {
+    expect(findingsOf({ oldestWaitingAt: ago(2) })).toEqual([]);
+    expect(findingsOf({ oldestWaitingAt: new Date(ago(2).getTime() - 1) })).toHaveLength(1);
+  });
+
+  test('a provider that refused its credential, and one that is left alone', () => {
+    const place = { screen: 'providers' };
+    const check = { verdict: 'REFUSED', words: 'invalid_grant', at: ago(1) } as const;
+    expect(findingsOf({ providers: [{ ...fcm, check, silent: { until: at, reason: 'QUOTA_EXCEEDED' } }] })).toEqual([
+      {
+        ...{ level: 'trouble', place },
+        what: 'FCM (Android) refused its credential when it was last checked, 1 minute ago: invalid_grant',
+        todo: 'Replace the credential, or give its account what it lacks, and check again.',
+      },
+      {
+        ...{ level: 'attention', what: 'FCM (Android) is left alone for a while: QUOTA_EXCEEDED.', place },
+        todo: 'It is tried again by itself; messages wait as long as they may live.',
+      },
+    ]);
+    expect(findingsOf({ providers: [fcm, { ...apns, check, silent: { until: at, reason: 'X' } }] })).toEqual([]);
+    for (const verdict of ['ACCEPTED', 'UNKNOWN'] as const)
+      expect(findingsOf({ providers: [{ ...fcm, check: { ...check, verdict } }] })).toEqual([]);
+  });
+
+  test.each([
+    [-1, '0 minutes'],
+    [0, '0 minutes'],
+    [1, '1 minute'],
+    [119, '119 minutes'],
+    [120, '2 hours'],
+    [47 * 60, '47 hours'],
+    [48 * 60, '2 days'],
+    [60 * 60, '3 days'],
+  ])('%s minutes ago is told as %s', (minutes, words) => {
+    const check = { verdict: 'REFUSED', words: 'x', at: ago(minutes) } as const;
+    expect(findingsOf({ providers: [{ ...fcm, check }] })[0]!.what).toContain(`last checked, ${words} ago: x`);
+  });
+
+  test('no provider at all', () => {
+    expect(findingsOf({ providers: [apns] })).toEqual([
+      {
+        ...{ level: 'attention', what: 'No provider is connected: no message can be sent.' },
+        ...{ todo: 'Connect FCM, APNs, Web Push or Huawei Push Kit.', place: { screen: 'providers' } },
+      },
+    ]);
+  });
+
+  test('runs that failed or missed their time', () => {
+    const run = { campaignId: 'c', campaignName: 'Spring' };
+    const todo = 'Its report says whom it reached; a clone sends again.';
+    const place = { screen: 'campaign', campaignId: 'c' };
+    expect(
+      findingsOf({
+        failedRuns: [
+          { ...run, status: 'MISSED', reason: '61 minutes late' },
+          { ...run, status: 'FAILED', reason: 'the segment could not be filled' },
+        ],
+      }),
+    ).toEqual([
+      { level: 'attention', what: 'Spring missed a moment: 61 minutes late.', todo, place },
+      { level: 'attention', what: 'Spring failed: the segment could not be filled.', todo, place },
+    ]);
+  });
+
+  test.each([
+    ['Active segments', 'segments'],
+    ['Push requests', 'log'],
+    ['Requests of Active segments', 'log'],
+  ])('the limit of %s, from nine tenths of it', (name, screen) => {
+    expect(findingsOf({ limits: [{ name, used: 899, most: 1_000 }] })).toEqual([]);
+    expect(findingsOf({ limits: [{ name, used: 1_900, most: 2_000 }] })).toEqual([
+      {
+        ...{ level: 'attention', what: `${name}: 1,900 of 2,000 are used.`, place: { screen } },
+        todo: 'Requests beyond the limit are refused until there is room.',
+      },
+    ]);
+    expect(findingsOf({ limits: [{ name, used: 900, most: 1_000 }] })).toHaveLength(1);
+  });
+});
+
+describe('a send that a provider paused', () => {
+  const pause = { platform: 'ANDROID', provider: null, waits: 'all', runs: 1, campaignId: 'c' } as const;
+
+  test.each<[Partial<OverviewFacts['paused'][0]>, string]>([
+    [{}, 'A send is paused. FCM (Android) says: UNREGISTERED: no'],
+    [{ runs: 3 }, '3 sends are paused. FCM (Android) says: UNREGISTERED: no'],
+    [{ waits: 'some' }, 'Devices of a send wait, the others are sent to. FCM (Android) says: UNREGISTERED: no'],
+    [
+      { waits: 'some', runs: 3 },
+      'Devices of 3 sends wait, the others are sent to. FCM (Android) says: UNREGISTERED: no',
+    ],
+    [{ platform: null, provider: 'apns', reason: 'X' }, 'A send is paused. APNs says: X'],
+    // Nobody is connected there any more.
+    [{ platform: 'WEB', reason: 'VapidPkHashMismatch: no' }, 'A send is paused. WEB says: VapidPkHashMismatch: no'],
+  ])('%j', (change, what) => {
+    expect(findingsOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no', ...change }] })).toEqual([
+      {
+        ...{ level: 'trouble', what, place: { screen: 'campaign', campaignId: 'c' } },
+        todo: 'Connect a credential that the provider takes, or mend its account and check the credential: then they are sent to.',
+      },
+    ]);
+  });
+
+  test('who refused is the provider that is named, else the one whose word the reason begins with', () => {
+    expect(pausedBy({ platform: 'IOS', provider: 'apns', reason: 'UNREGISTERED: no' })).toBe('apns');
+    expect(pausedBy({ platform: 'IOS', provider: null, reason: 'UNREGISTERED: no' })).toBe('fcm');
+    expect(pausedBy({ platform: 'IOS', provider: null, reason: 'BadTopic: not UNREGISTERED' })).toBe('apns');
+    expect(pausedBy({ platform: null, provider: null, reason: 'paused by Olga' })).toBeNull();
+  });
+});
+
+describe('messages that failed in the last hour', () => {
+  const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID', advice: 'Look at it.' } as const;
+
+  test('are told with the most frequent code where they are twenty and more than 5 %', () => {
+    const failures = [
+      { ...failure, outcome: 'GONE', code: 'UNREGISTERED', devices: 5_000 },
+      { ...failure, devices: 1_200 },
+      { ...failure, code: 'OTHER', devices: 300 },
+    ];
+    expect(findingsOf({ accepted: 3_500, failures })).toEqual([
+      {
+        ...{ level: 'attention', todo: 'Look at it.' },
+        what: '30 % of the messages of the last hour failed, most (1,200) with INVALID.',
+        place: { screen: 'deliveries', platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID' },
+      },
+    ]);
+  });
+
+  test.each([
+    [19, 0, 0],
+    [20, 0, 1],
+    [20, 380, 0],
+    [20, 379, 1],
+  ])('%s failed and %s accepted make %s findings', (devices, accepted, findings) => {
+    expect(findingsOf({ accepted, failures: [{ ...failure, devices }] })).toHaveLength(findings);
+  });
+});
+
+describe('the verdict', () => {
+  const trouble = { troubles: ['database'] };
+  const limit = { name: 'Push requests', used: 10, most: 10 };
+  const tooManyConnections = { level: 'attention', what: 'w', todo: 't', place: { screen: 'system' } } as const;
+
+  test.each<[Partial<OverviewFacts>, string]>([
+    [{}, 'All is well'],
+    [{ limits: [limit] }, '1 thing needs a look'],
+    [{ limits: [limit, limit] }, '2 things need a look'],
+    [trouble, '1 thing keeps messages from people'],
+    [{ troubles: ['a', 'b'], limits: [limit] }, '2 things keep messages from people'],
+    [{ tooManyConnections }, '1 thing needs a look'],
+  ])('of %j is: %s', (facts, headline) => {
+    expect(judgeOverview({ ...well, ...facts }).headline).toBe(headline);
+  });
+
+  test('names what keeps messages back first, each kind in its order', () => {
+    const run = { campaignId: 'c', campaignName: 'Spring', status: 'FAILED', reason: 'x' } as const;
+    const answers: ProviderAnswers[] = [
+      { platform: 'ANDROID', name: 'FCM', accepted: 0, waiting: [{ code: '503', devices: 1 }], failures: [] },
+    ];
+    const job = { name: 'erase-users', fault: 'x' };
+    const all = findingsOf({ ...trouble, answers, failedRuns: [run], failingJobs: [job], tooManyConnections });
+    expect(all.map(({ level, what }) => `${level}: ${what.split(' ', 2).join(' ')}`)).toEqual([
+      ...['trouble: The server', 'trouble: FCM takes'],
+      ...['attention: A job', 'attention: Spring failed:', 'attention: w'],
+    ]);
+    expect(all.at(-1)).toBe(tooManyConnections);
+  });
+});
+
+describe('how a provider answers', () => {
+  const none: ProviderAnswers = { platform: 'ANDROID', name: 'FCM', accepted: 0, waiting: [], failures: [] };
+  const judge = (answers: Partial<ProviderAnswers>) => judgeAnswers({ ...none, ...answers });
+
+  test('messages that wait lead to the most frequent cause of the provider', () => {
+    const waiting = [
+      { code: 'QUIET_HOURS', devices: 900 },
+      { code: 'TIMEOUT', devices: 1 },
+      { code: '503', devices: 3 },
+    ];
+    expect(judge({ waiting })).toEqual([
+      {
+        ...{ level: 'trouble', place: { screen: 'deliveries', platform: 'ANDROID', outcome: 'WAITING', code: '503' } },
+        what: 'FCM takes no message: 4 messages wait for another attempt, FCM answered 503.',
+        todo: 'They are tried again by themselves as long as they may live. See whether the provider reports a fault, and whether this machine reaches it.',
+      },
+    ]);
+  });
+
+  test.each([
+    [20, 100, 1],
+    [19, 100, 0],
+    [20, 380, 0],
+    [20, 379, 1],
+    [20, 10_000, 0],
+  ])('%s that wait beside %s that were accepted make %s findings', (devices, accepted, findings) => {
+    expect(judge({ accepted, waiting: [{ code: '503', devices }] })).toHaveLength(findings);
+  });
+
+  test('refusals lead to the first of them, with its advice', () => {
+    const rejected = { outcome: 'REJECTED', code: 'INVALID', devices: 1_500, advice: 'Look at it.' };
+    const withheld = { outcome: 'WITHHELD', code: 'FREQUENCY_CAP', devices: 9, advice: 'No.' };
+    expect(judge({ failures: [withheld, rejected] })).toEqual([
+      {
+        ...{ level: 'trouble', todo: 'Look at it.' },
+        what: 'FCM took none of the last 1,500 messages, most of them ended with INVALID.',
+        place: { screen: 'deliveries', platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID' },
+      },
+    ]);
+    expect(['GONE', 'WITHHELD', 'REJECTED', 'EXPIRED'].filter((outcome) => isRefusal({ outcome }))).toEqual([
+      ...['REJECTED', 'EXPIRED'],
+    ]);
+  });
+});
+
+test('one node may open as many connections as there are; of equal limits the server has the word', () => {
+  const limit = { maxConnections: 103, reserved: 3, ofRole: 100, ofDatabase: null };
+  const judge = (connections: number) => judgeConnectionBudget({ nodes: [{ connections }], limit });
+  expect(judge(100)).toEqual({ nodes: 1, mayOpen: 100, available: 100, finding: undefined });
+  expect(judge(101).finding!.what).toBe(
+    'The node may open 101 connections to the database, which has 100 for them (max_connections 103, 3 of them reserved).',
+  );
+});
