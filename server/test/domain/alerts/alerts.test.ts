@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { judgeConditions } from '../../../src/domain/alerts/judge-conditions.ts';
+import type { ConditionFacts } from '../../../src/domain/alerts/judge-conditions.ts';
+import { runbookOf } from '../../../src/domain/alerts/runbook-of.ts';
+import { writeAlertBody, writeAlertEmail } from '../../../src/domain/alerts/tell-alert.ts';
+import type { Alert } from '../../../src/domain/alerts/condition.ts';
+
+const at = new Date('2026-03-01T12:00:00Z');
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const later = (milliseconds: number) => new Date(at.getTime() + milliseconds);
+const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
+const well: ConditionFacts = {
+  ...{ at, providers: [fcm], paused: [], answers: [], sendingNodes: 1, oldestWaitingAt: null, failingJobs: [] },
+  endingKeys: [],
+};
+const conditionsOf = (facts: Partial<ConditionFacts>) => judgeConditions({ ...well, ...facts });
+
+describe('a condition of an alert', () => {
+  test('is none where all is well', () => {
+    expect(conditionsOf({})).toEqual([]);
+  });
+
+  const pause = { platform: 'ANDROID', provider: null, waits: 'all', runs: 1, campaignId: 'c' } as const;
+  const refused = { verdict: 'REFUSED', words: 'invalid_grant', at } as const;
+  const answers: ConditionFacts['answers'] = [
+    { platform: 'ANDROID', name: fcm.name, accepted: 0, waiting: [{ code: '503', devices: 1 }], failures: [] },
+  ];
+  const ofPause = {
+    ...{ kind: 'provider', subject: fcm.name, recheck: 'fcm' },
+    what: 'FCM (Android) refuses the credential: UNREGISTERED: no',
+    todo: 'Mend the account at the provider, or connect a credential that it takes: it is asked again by itself, and what waits is sent then.',
+  };
+
+  test('is a provider that pauses a send', () => {
+    expect(conditionsOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
+    expect(conditionsOf({ paused: [{ ...pause, platform: null, reason: 'paused by Olga' }] })).toEqual([]);
+    expect(conditionsOf({ paused: [{ ...pause, platform: 'IOS', reason: 'BadTopic' }] })).toEqual([]);
+  });
+
+  test('is a provider that refused its credential when it was checked', () => {
+    const found = conditionsOf({ providers: [{ ...fcm, check: refused }] });
+    expect(found).toEqual([
+      {
+        ...{ kind: 'provider', subject: fcm.name, recheck: 'fcm' },
+        what: 'FCM (Android) refused its credential when it was last checked: invalid_grant',
+        todo: 'Replace the credential, or give its account what it lacks.',
+      },
+    ]);
+    expect(conditionsOf({ providers: [{ ...fcm, isConnected: false, check: refused }] })).toEqual([]);
+    expect(conditionsOf({ providers: [{ ...fcm, check: { ...refused, verdict: 'UNKNOWN' } }] })).toEqual([]);
+  });
+
+  test('is a provider that takes nothing, but not one that takes a part', () => {
+    const [found, ...others] = conditionsOf({ answers });
+    expect(found).toEqual({
+      ...{ kind: 'provider', subject: fcm.name, todo: expect.stringMatching(/^They are tried again by themselves/) },
+      what: 'FCM (Android) takes no message: 1 message waits for another attempt, FCM answered 503.',
+    });
+    expect(others).toEqual([]);
+    const part = [{ ...answers[0]!, accepted: 100, waiting: [{ code: '503', devices: 50 }] }];
+    expect(conditionsOf({ answers: part })).toEqual([]);
+    expect(conditionsOf({ answers: [{ ...answers[0]!, name: 'APNs' }] })).toEqual([]);
+  });
+
+  test('is one of a provider that refuses in three ways', () => {
+    const providers = [{ ...fcm, check: refused }];
+    expect(conditionsOf({ providers, answers, paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
+    expect(conditionsOf({ providers, answers })).toHaveLength(1);
+  });
+
+  test('is a job that fails, no node that sends, or work that nobody takes', () => {
+    expect(
+      conditionsOf({
+        failingJobs: [{ name: 'erase-users', fault: '57014' }],
+        sendingNodes: 0,
+        oldestWaitingAt: later(-day),
+      }),
+    ).toEqual([
+      {
+        ...{ kind: 'job', subject: 'erase-users', what: 'The job erase-users of the server fails: 57014.' },
+        todo: 'It is tried again and again; the log of the server says why it fails.',
+      },
+      {
+        ...{ kind: 'node', subject: 'sending nodes', todo: 'Start one with the role "all" or "worker".' },
+        what: 'No node that sends has been heard of in the last 30 seconds.',
+      },
+    ]);
+    expect(conditionsOf({ oldestWaitingAt: later(-2 * minute) })).toEqual([]);
+    expect(conditionsOf({ oldestWaitingAt: later(-5 * minute) })).toEqual([
+      {
+        ...{ kind: 'queue', subject: 'messages', what: 'Messages wait for a worker since 5 minutes.' },
+        todo: 'See on the system page what the nodes do; more of them share the work.',
+      },
+    ]);
+  });
+
+  test.each([
+    [{ endsAt: later(7 * day), lastUsedAt: later(-day) }, true],
+    [{ endsAt: later(-day), lastUsedAt: at }, true],
+    [{ endsAt: later(7 * day + 1), lastUsedAt: at }, false],
+    [{ endsAt: later(day), lastUsedAt: later(-day - 1) }, false],
+    [{ endsAt: later(day), lastUsedAt: null }, false],
+  ])('is a key that ends within a week and was used within a day: %j', (key, isOne) => {
+    const what = `The API key Shop is still used and ends on ${key.endsAt.toISOString().slice(0, 10)}.`;
+    expect(conditionsOf({ endingKeys: [{ name: 'Shop', ...key }] })).toEqual(
+      isOne
+        ? [{ kind: 'credential', subject: 'key Shop', what, todo: 'Give its callers the key that replaces it.' }]
+        : [],
+    );
+  });
+});
+
+describe('an alert is told', () => {
+  const alert: Alert = {
+    ...{ id: 'a1', workspaceId: 'SHOP', kind: 'job', subject: 'erase-users', what: 'It fails.', todo: 'See the log.' },
+    ...{ openedAt: new Date('2026-03-01T12:00:31Z'), closedAt: null },
+  };
+  const consoleUrl = 'https://push.example';
+  const closedAt = new Date('2026-03-01T12:03:01Z');
+  const told = { alert, consoleUrl, workspaceName: 'Shop' };
+
+  test('as a body whose names are those of callbacks', () => {
+    expect(JSON.parse(writeAlertBody('opened', told))).toEqual({
+      ...{ type: 'alert.opened', workspace_id: 'SHOP' },
+      alert: {
+        ...{ id: 'a1', kind: 'job', subject: 'erase-users', what: 'It fails.', what_to_do: 'See the log.' },
+        runbook_url: 'https://push.example/docs/runbooks/carillonjobfails/',
+        ...{ opened_at: '2026-03-01T12:00:31.000Z', closed_at: null },
+      },
+    });
+    const closed = JSON.parse(writeAlertBody('closed', { alert: { ...alert, closedAt }, consoleUrl: undefined }));
+    expect(closed).toMatchObject({
+      ...{ type: 'alert.closed', alert: { runbook_url: null, closed_at: '2026-03-01T12:03:01.000Z' } },
+    });
+  });
+
+  test('as an email when it begins', () => {
+    expect(writeAlertEmail('opened', told)).toEqual({
+      subject: '[Shop] Alert: erase-users',
+      body: [
+        ...['It fails.', '', 'What to do: See the log.'],
+        ...['Runbook: https://push.example/docs/runbooks/carillonjobfails/', '', 'Since: 2026-03-01 12:00 UTC'],
+        'Console: https://push.example/console/w/SHOP/alerts',
+      ].join('\n'),
+    });
+    expect(writeAlertEmail('opened', { ...told, consoleUrl: undefined }).body).toBe(
+      'It fails.\n\nWhat to do: See the log.\n\nSince: 2026-03-01 12:00 UTC',
+    );
+  });
+
+  test.each<[Date | null, number]>([
+    [closedAt, 3],
+    [new Date('2026-03-01T12:01:00Z'), 1],
+    [null, 1],
+  ])('as an email when it ends at %s, after %s minutes', (end, minutes) => {
+    expect(writeAlertEmail('closed', { ...told, alert: { ...alert, closedAt: end } })).toEqual({
+      subject: '[Shop] Over: erase-users',
+      body: `It is over: It fails.\n\nSince 2026-03-01 12:00 UTC, for ${minutes} min.\nConsole: https://push.example/console/w/SHOP/alerts`,
+    });
+  });
+
+  test('as a test', () => {
+    expect(writeAlertEmail('test', told)).toEqual({
+      subject: '[Shop] Test of alerts',
+      body: 'This is a test. Alerts of this workspace come to this address.\nConsole: https://push.example/console/w/SHOP/alerts',
+    });
+  });
+
+  test('with its page of the documentation where the origin is known', () => {
+    expect(runbookOf('node', consoleUrl)).toBe('https://push.example/docs/runbooks/carillonnosendingnode/');
+    expect(runbookOf('node', undefined)).toBeNull();
+  });
+});
