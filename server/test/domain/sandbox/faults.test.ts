@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { ServiceError } from '../../../src/domain/errors.ts';
+import { makeFaultSwitch } from '../../../src/domain/sandbox/fault-switch.ts';
+import { parseFaults } from '../../../src/domain/sandbox/faults.ts';
+import { magicOutcome, magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
+import { reasonOf, shownHeaders } from '../../../src/domain/sandbox/refusal.ts';
+
+function refusal(input: unknown): string | undefined {
+  try {
+    parseFaults(input);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return `${error.code} ${error.context.field}: ${error.context.reason}`;
+  }
+}
+const faultOf = (fault: unknown, kind = 'fcm') => refusal({ [kind]: fault })?.replace(`PARAMETER_INVALID ${kind}`, '');
+
+describe('fault switches', () => {
+  test.each<[unknown, string]>([
+    [[], 'body: must be an object'],
+    [null, 'body: must be an object'],
+    ['fcm', 'body: must be an object'],
+    [{ gcm: {} }, 'gcm: is not one of fcm, apns, webpush, hms, api'],
+    [{ fcm: null }, 'fcm: must be an object'],
+    [{ fcm: [{}, []] }, 'fcm[1]: must be an object'],
+    [{ fcm: Array.from({ length: 21 }, () => ({})) }, 'fcm: must have at most 20 faults'],
+  ])('%j is refused with %s', (input, reason) => {
+    expect(refusal(input)).toBe(`PARAMETER_INVALID ${reason}`);
+  });
+
+  test('up to 20 of a kind are taken', () => {
+    const twenty = Array.from({ length: 20 }, () => ({ status: 503 }));
+    expect(parseFaults({ hms: twenty }).hms).toEqual(twenty);
+    expect(parseFaults({})).toEqual({ fcm: [], apns: [], webpush: [], hms: [], api: [] });
+  });
+
+  test.each([
+    ['status', 200, 599],
+    ['delayMilliseconds', 0, 60_000],
+    ['goawayEvery', 1, 1_000_000],
+    ['maxStreams', 1, 10_000],
+    ['nth', 1, 1_000_000_000],
+    ['every', 1, 1_000_000],
+    ['probability', 0, 1],
+    ['seed', 0, 4_294_967_295],
+    ['count', 1, 1_000_000_000],
+  ])('%s is a number from %s to %s', (name, minimum, maximum) => {
+    expect([minimum, maximum].map((value) => faultOf({ [name]: value }))).toEqual([undefined, undefined]);
+    for (const value of [minimum - 1, maximum + 1, String(minimum), null, Number.NaN])
+      expect(faultOf({ [name]: value })).toBe(`.${name}: must be a number from ${minimum} to ${maximum}`);
+    const isFraction = ['delayMilliseconds', 'probability'].includes(name);
+    const fraction = (minimum + maximum) / 2 + (Number.isInteger((minimum + maximum) / 2) ? 0.5 : 0);
+    expect(faultOf({ [name]: isFraction ? maximum / 3 : fraction })).toBe(
+      isFraction ? undefined : `.${name}: must be a whole number`,
+    );
+  });
+
+  test.each<[object, string | undefined]>([
+    [{ reset: true }, undefined],
+    [{ reset: false }, undefined],
+    [{ reset: 'true' }, 'reset: must be true or false'],
+    [{ body: '' }, undefined],
+    [{ body: {} }, 'body: must be a text'],
+    [{ device: 'tab' }, undefined],
+    [{ device: '' }, 'device: must be the beginning of a device address'],
+    [{ device: 7 }, 'device: must be the beginning of a device address'],
+    [{ headers: {} }, undefined],
+    [{ headers: { 'Retry-After': '5 é\t' } }, undefined],
+    [{ headers: { a: '1', b: 2 } }, 'headers: must map names to texts'],
+    [{ headers: [] }, 'headers: must map names to texts'],
+    [{ headers: null }, 'headers: must map names to texts'],
+    [{ headers: { a: '1', 'b c': '2' } }, 'headers: cannot hold "b c"'],
+    [{ headers: { '': '2' } }, 'headers: cannot hold ""'],
+    [{ headers: { a: '5\r\nb: 1' } }, 'headers: cannot hold "a"'],
+    [{ headers: { a: 'ł' } }, 'headers: cannot hold "a"'],
+    [{ staus: 503 }, 'staus: is not a fault switch'],
+    [{ route: '/v1' }, 'route: is not a fault switch of fcm'],
+  ])('of a provider: %j, %s', (fault, reason) => {
+    expect(faultOf(fault)).toBe(reason && `.${reason}`);
+  });
+
+  const path = 'must be a path, as /v5/campaigns/*, or a method and a path, as POST /v1/oauth/token';
+  test.each<[object, string | undefined]>([
+    [{ route: '/' }, undefined],
+    [{ route: 'OPTIONS /v1/~!' }, undefined],
+    [{ route: 'post /v1' }, `route: ${path}`],
+    [{ route: 'OPTIONSX /v1' }, `route: ${path}`],
+    [{ route: 'PO /v1' }, `route: ${path}`],
+    [{ route: '/v1 x' }, `route: ${path}`],
+    [{ route: 7 }, `route: ${path}`],
+    [{ device: 'x' }, 'device: is not a fault switch of api'],
+    [{ goawayEvery: 5 }, 'goawayEvery: is not a fault switch of api'],
+    [{ maxStreams: 5 }, 'maxStreams: is not a fault switch of api'],
+  ])('of the API: %j, %s', (fault, reason) => {
+    expect(faultOf(fault, 'api')).toBe(reason && `.${reason}`);
+  });
+});
+
+describe('which requests a fault strikes', () => {
+  // Vectors of the published generator (mulberry32), made by another program.
+  test('a share of them is a sequence that stays the same from release to release', () => {
+    const strike = makeFaultSwitch([{ probability: 0.5 }]);
+    const strikes = Array.from({ length: 40 }, () => (strike({}) ? 'x' : '.')).join('');
+    expect(strikes).toBe('xx..xxxxx..x.xxxx.x.......xx....xx.xx...');
+    const seeded = makeFaultSwitch([{ probability: 0.25, seed: 7 }]);
+    expect(Array.from({ length: 40 }, () => (seeded({}) ? 'x' : '.')).join('')).toBe(
+      'xx.....x...x..x.....x.xxx...x........xx.',
+    );
+  });
+
+  test('of a route with a star those whose path begins so; a request without a path is no such one', () => {
+    const strike = makeFaultSwitch([{ route: '/v5/campaigns/*' }]);
+    const paths = ['/v5/campaigns/', '/v5/campaigns/1/executions', '/v5/campaigns', '/v1/campaigns/1', undefined];
+    expect(paths.map((one) => strike(one === undefined ? {} : { path: one }) !== undefined)).toEqual([
+      ...[true, true, false, false, false],
+    ]);
+  });
+
+  test('a fault that is over leaves the requests to the next', () => {
+    const strike = makeFaultSwitch([
+      { count: 1, status: 429 },
+      { count: 1, status: 503 },
+    ]);
+    expect([1, 2, 3].map(() => strike({})?.status)).toEqual([429, 503, undefined]);
+  });
+});
+
+test('an address misbehaves by how it begins, at every provider', () => {
+  for (const { outcome, fcm, apns, webpush, hms } of magicTokens) {
+    expect(magicOutcome('fcm', `${fcm}-1`)).toBe(outcome);
+    expect(magicOutcome('apns', apns.padEnd(64, '0'))).toBe(outcome);
+    expect(magicOutcome('webpush', webpush)).toBe(outcome);
+    expect(magicOutcome('hms', hms)).toBe(outcome);
+    expect(magicOutcome('fcm', `1-${fcm}`)).toBeUndefined();
+    expect(magicOutcome('apns', fcm)).toBeUndefined();
+  }
+});
+
+describe('what a simulated provider refused', () => {
+  test('is shown with its headers, and of what authorizes with the scheme alone', () => {
+    const headers = { ':path': '/3/device/1', authorization: 'bearer secret', a: ['1', '2'], b: 'x', c: undefined };
+    expect(shownHeaders(headers)).toEqual({ authorization: 'bearer …', a: '1, 2', b: 'x' });
+  });
+
+  test.each<[number, unknown, string]>([
+    [400, { reason: 'BadDeviceToken' }, 'BadDeviceToken'],
+    [200, { code: '80300007', msg: 'illegal token' }, '80300007: illegal token'],
+    [400, { code: 5, msg: 'x', reason: 'other' }, 'other'],
+    [400, { code: '5', reason: 'other' }, 'other'],
+    [400, { error: 'invalid_grant' }, 'invalid_grant'],
+    [400, { error: 'invalid_grant', error_description: 'clock' }, 'invalid_grant: clock'],
+    [400, { error: 1101, error_description: 'client' }, '1101: client'],
+    [404, { error: { status: 'NOT_FOUND', message: 'gone' } }, 'NOT_FOUND: gone'],
+    [
+      400,
+      { error: { status: 'INVALID', details: [{}, { fieldViolations: [{ field: 'a' }, { field: 'b' }] }] } },
+      'INVALID: a: b',
+    ],
+    [400, { error: { message: 'no' } }, 'no'],
+    [400, { error: null }, 'status 400'],
+    [400, 'in plain words', 'in plain words'],
+    [404, '', 'no such subscription'],
+    [410, undefined, 'the subscription is gone'],
+    [413, {}, 'the message is too large'],
+    [429, undefined, 'too many requests'],
+    [500, null, 'status 500'],
+  ])('%s with %j is told as: %s', (status, body, reason) => {
+    expect(reasonOf({ status, body })).toBe(reason);
+  });
+});
