@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { readAccountName, readEmail, readNewPassword } from '../../../src/domain/accounts/account-fields.ts';
+import { readVerifiedEmail } from '../../../src/domain/accounts/company-rules.ts';
+import { mayDo, permissions, permissionsOf, roles } from '../../../src/domain/accounts/roles.ts';
+import type { Permission } from '../../../src/domain/accounts/roles.ts';
+import { ServiceError } from '../../../src/domain/errors.ts';
+
+/** What is read, or why it is refused. */
+function read(reading: () => string): string {
+  try {
+    return reading();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect(error.code).toBe('PARAMETER_INVALID');
+    return `${error.context.field}: ${error.context.reason}`;
+  }
+}
+
+describe('an email address', () => {
+  const long = (length: number) => `${'x'.repeat(length - 10)}@b.example`;
+  test.each([
+    [' Ada@B.example ', 'Ada@B.example'],
+    ['a+b@c', 'a+b@c'],
+    [long(254), long(254)],
+  ])('%j is read as %j', (text, email) => {
+    expect(read(() => readEmail(text))).toBe(email);
+  });
+
+  test.each([
+    ...['', 'a', '@b', 'a@', 'a@@b', 'a b@c', 'a@b c', 'a,b@c', 'a;b@c', '<a@c>', '"a"@c', long(255)],
+    ...['a\u200b@b', 'a\0@b', 'a@b\ud800', 'a@b, c@d'],
+  ])('%j is none', (text) => {
+    expect(read(() => readEmail(text))).toBe('email: must be an e-mail address');
+  });
+});
+
+test.each([
+  [' Ada ', 'Ada'],
+  ['😀'.repeat(100), '😀'.repeat(100)],
+  ['', 'name: must have 1 to 100 characters'],
+  ['  ', 'name: must have 1 to 100 characters'],
+  ['😀'.repeat(101), 'name: must have 1 to 100 characters'],
+  ['A\tB', 'name: must be plain text'],
+  ['A\ud800', 'name: must be plain text'],
+])('the name %j of an account is read as %j', (text, name) => {
+  expect(read(() => readAccountName(text))).toBe(name);
+});
+
+test.each([
+  ['correct horse', 'correct horse'],
+  ['😀bcdefghijkl', '😀bcdefghijkl'],
+  [`abcde${'x'.repeat(251)}`, `abcde${'x'.repeat(251)}`],
+  [`abcde${'x'.repeat(252)}`, 'password: must have 12 to 256 characters'],
+  ['abcdefghijk', 'password: must have 12 to 256 characters'],
+  ['😀😁😂🤣😃😄', 'password: must have 12 to 256 characters'],
+  ['aAbBcCdDaAbB', 'password: must have more than four different characters'],
+  ['aAbBcCdDeEaA', 'aAbBcCdDeEaA'],
+  ['Ada.Lovelace@B.example', 'password: must not be your name or address'],
+  ['ADA.LOVELACE', 'password: must not be your name or address'],
+  ['countess Ada L', 'password: must not be your name or address'],
+  ['ada.lovelace1', 'ada.lovelace1'],
+])('the password %j is read as %j', (password, taken) => {
+  const own = { email: 'ada.Lovelace@b.example', name: 'Countess Ada L' };
+  expect(read(() => readNewPassword(password, own))).toBe(taken);
+});
+
+describe('the address of a company account', () => {
+  const claims = { issuer: 'i', subject: 's', email: 'Ada@B.Example', isEmailVerified: true, name: undefined };
+  const rules = { domains: ['b.example'], firstRole: undefined };
+
+  test('counts if its issuer has verified it', () => {
+    expect(readVerifiedEmail(claims, rules)).toEqual({ email: 'Ada@B.Example' });
+    expect(readVerifiedEmail({ ...claims, isEmailVerified: false }, rules)).toEqual({ refusal: 'unverified' });
+    expect(readVerifiedEmail({ ...claims, email: undefined }, rules)).toEqual({ refusal: 'unverified' });
+  });
+
+  test('is of a domain that is allowed; without any, of any domain', () => {
+    for (const email of ['ada@c.example', 'b.example@c.example', 'ada@b.example@c.example'])
+      expect(readVerifiedEmail({ ...claims, email }, rules)).toEqual({ refusal: 'domain' });
+    expect(readVerifiedEmail(claims, { ...rules, domains: [] })).toEqual({ email: 'Ada@B.Example' });
+  });
+});
+
+test('an owner may do everything, everybody else what is of the role, and all see the overview', () => {
+  expect(permissionsOf('owner')).toEqual(Object.keys(permissions));
+  expect(permissionsOf('analyst')).toEqual(['session.own', 'overview.read']);
+  for (const role of roles)
+    for (const permission of Object.keys(permissions) as Permission[])
+      expect(mayDo(role, permission)).toBe(permissionsOf(role).includes(permission));
+  expect(mayDo('marketer', 'campaigns.write')).toBe(true);
+  expect(mayDo('developer', 'campaigns.write')).toBe(false);
+});
