@@ -1,6 +1,7 @@
 import { learningOf } from '../../domain/experiments/variants.ts';
 import { bucketCount } from '../../domain/users/bucket.ts';
 import { deliverySettings, runDevicesPerMinute } from '../../domain/campaigns/delivery-settings.ts';
+import { isOutage } from '../../domain/outage.ts';
 import { sumOf } from '../../domain/sum-of.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Logger } from '../../log.ts';
@@ -13,6 +14,8 @@ import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import { smallAudienceDevices } from './bucket-group.ts';
 import { freezeAudience } from './freeze-audience.ts';
+import { makePutOffRuns } from './put-off-runs.ts';
+import type { PutOffRuns } from './put-off-runs.ts';
 
 // Enough chunks for many workers to share, each still holding a few windows.
 const devicesPerChunk = 2_000;
@@ -27,14 +30,16 @@ export type ReleaseRunsDependencies = { database: Database; log: Logger; wakeWor
 /**
  * The job that turns a queued run into work: it freezes the audience (every device registered so far), cuts it into chunks
  * and starts the run. All in one transaction, so that a start that dies leaves nothing; the run's row is locked only when
- * everything is counted, so that nobody who pauses or stops it waits for that.
+ * everything is counted, so that nobody who pauses or stops it waits for that. One that cannot be started waits, longer each
+ * time, so that it keeps back none of those behind it.
  */
 export function makeReleaseRuns({ database, log, wakeWorkers }: ReleaseRunsDependencies): Job {
+  const putOff = makePutOffRuns();
   return {
     name: 'release-runs',
     intervalMilliseconds: 1000,
     async runOnce(now) {
-      const released = await releaseOne({ database, log }, now);
+      const released = await releaseOne({ database, log, putOff }, now);
       if (released > 0) wakeWorkers();
       return released;
     },
@@ -46,20 +51,26 @@ class RunTakenBackError extends Error {
   override readonly name = 'RunTakenBackError';
 }
 
-type Releasing = Pick<ReleaseRunsDependencies, 'database' | 'log'>;
+type Releasing = Pick<ReleaseRunsDependencies, 'database' | 'log'> & { putOff: PutOffRuns };
 
-async function releaseOne({ database, log }: Releasing, now: Date): Promise<number> {
+async function releaseOne({ database, log, putOff }: Releasing, now: Date): Promise<number> {
+  let runId: string | undefined;
   try {
     const released = await inTransaction(database, async (tx) => {
-      const run = await takeQueuedRun(tx);
+      const run = await takeQueuedRun(tx, putOff.list(now));
+      runId = run?.id;
       return run && { run, ...(await releaseRun(tx, { run, now })) };
     });
-    if (released) logReleased(log, released);
-    return released ? 1 : 0;
+    if (!released) return 0;
+    putOff.remove(released.run.id);
+    logReleased(log, released);
+    return 1;
   } catch (error) {
     // There may be others.
     if (error instanceof RunTakenBackError) return 1;
-    throw error;
+    if (runId === undefined || isOutage(error)) throw error;
+    log.error({ runId, err: error, retryAt: putOff.add(runId, now) }, 'run cannot be started; others go before it');
+    return 1;
   }
 }
 
@@ -73,8 +84,8 @@ function logReleased(log: Logger, { run, ...released }: { run: RunToSend } & Rel
 }
 
 /** The first queued run that no other node starts. */
-async function takeQueuedRun(tx: Transaction): Promise<RunToSend | undefined> {
-  for (const id of await listQueuedRuns(tx, { limit: maxStartsAtOnce })) {
+async function takeQueuedRun(tx: Transaction, except: readonly string[]): Promise<RunToSend | undefined> {
+  for (const id of await listQueuedRuns(tx, { except, limit: maxStartsAtOnce })) {
     // Another node may have started it since.
     const run = (await tryHoldStart(tx, id)) ? await findQueuedRun(tx, id) : undefined;
     if (run) return run;

@@ -24,12 +24,15 @@ export function mayStart(tx: Queryable): Fragment {
 }
 
 /** Queued runs, oldest of the first lane first. Locks nothing. Index: runs_open. */
-export async function listQueuedRuns(tx: Queryable, { limit }: { limit: number }): Promise<string[]> {
+export async function listQueuedRuns(
+  tx: Queryable,
+  { except, limit }: { except: readonly string[]; limit: number },
+): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select runs.id
     from runs
     join campaigns on campaigns.id = runs.campaign_id
-    where ${mayStart(tx)}
+    where ${mayStart(tx)} and runs.id <> all (${[...except]})
     order by runs.lane, runs.created_at
     limit ${limit}`;
   return rows.map(({ id }) => id);

@@ -115,6 +115,7 @@ export async function makeFanOutBundle() {
     return personalise(run, devices);
   };
   const deliverToDevices = makeDeliver();
+  const releaseRuns = makeReleaseRuns({ database, log, wakeWorkers: () => {} });
   const makeWindow = (windowDevices: number) =>
     makeSendWindow({ database, clock, log, windowDevices, personaliseDevices, deliverToDevices, outcomes });
 
@@ -208,7 +209,7 @@ export async function makeFanOutBundle() {
 
     /** What the log says. */
     lines,
-    release: () => makeReleaseRuns({ database, log, wakeWorkers: () => {} }).runOnce(clock.now()),
+    release: () => releaseRuns.runOnce(clock.now()),
     /** Of the credentials, as the database would say it. */
     version(next: string) {
       version = next;

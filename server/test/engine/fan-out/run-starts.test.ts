@@ -106,3 +106,44 @@ describe('while the devices of a run are counted', () => {
     expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 20 });
   });
 });
+
+describe('a run that cannot be started', () => {
+  /** Whatever would be stored of the run fails. @returns ends it */
+  async function poison(runId: string): Promise<() => Promise<void>> {
+    await bundle.database.unsafe(`
+      create function poison() returns trigger language plpgsql as
+        $$ begin raise exception 'a row that cannot be' using errcode = '22000'; end $$`);
+    await bundle.database.unsafe(`
+      create trigger poison before insert on chunks for each row when (new.run_id = '${runId}') execute function poison()`);
+    return async () => void (await bundle.database.unsafe('drop function poison() cascade'));
+  }
+
+  const statusesOf = async (...runs: { campaignId: string }[]) =>
+    Promise.all(runs.map(async ({ campaignId }) => (await bundle.states(campaignId)).run));
+
+  test('keeps none back that wait behind it, and is told of by its id', async () => {
+    const first = await bundle.accept();
+    bundle.clock.advance(1000);
+    const second = await bundle.accept();
+    await poison(first.runId);
+    while ((await bundle.release()) > 0);
+    expect(await statusesOf(first, second)).toEqual(['QUEUED', 'SENDING']);
+    expect(bundle.lines).toContainEqual(
+      expect.objectContaining({ runId: first.runId, msg: 'run cannot be started; others go before it' }),
+    );
+  });
+
+  test('is tried again after two seconds, then after twice as long each time up to a minute, and starts once it can', async () => {
+    const { campaignId, runId } = await bundle.accept();
+    const end = await poison(runId);
+    for (const seconds of [2, 4, 8, 16, 32, 60, 60]) {
+      expect(await bundle.release()).toBe(1);
+      bundle.clock.advance(seconds * 1000 - 1);
+      expect(await bundle.release()).toBe(0);
+      bundle.clock.advance(1);
+    }
+    await end();
+    expect(await bundle.release()).toBe(1);
+    expect(await bundle.states(campaignId)).toMatchObject({ run: 'SENDING' });
+  });
+});
