@@ -107,6 +107,20 @@ test('the same Idempotency-Key takes the elements once', async () => {
   expect((await events()).filter((name) => name === 'Once')).toHaveLength(1);
 });
 
+test('a repeat under the same Idempotency-Key names the refused elements in the API log as well', async () => {
+  const headers = { 'idempotency-key': 'bulk-2' };
+  const body = bulk(device('not-there', 'x'), 7, customer('guest'), event('named', 'Named'));
+  const told: unknown[] = [];
+  for (let call = 0; call < 2; call += 1) {
+    await bundle.call(url, body, { headers });
+    told.push(bundle.calls.at(-1)!.facts.errorDetail);
+  }
+  expect(told[0]).toMatch(
+    /^3 elements refused\. elements\[0\]: ValueError: 'customer_id' must exist; elements\[1\].*; elements\[2\]: /,
+  );
+  expect(told[1]).toBe(told[0]);
+});
+
 test('two concurrent bulk requests about the same users in opposite orders both succeed', async () => {
   const users = Array.from({ length: 30 }, (_, index) => `crossing-${index}`);
   const bodies = [users, users.toReversed(), users, users.toReversed()].map((ids, n) =>

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../domain/errors.ts';
+import type { ErrorName } from '../../domain/errors.ts';
 import { erasureDelayHours } from '../../domain/users/limits.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { answerOnce } from '../idempotency/answer-once.ts';
@@ -41,17 +42,32 @@ export async function acceptEvents(deps: DataDependencies, request: Request<Trac
   return write<TrackEventsCommand>(deps, { ...request, operation: 'event' }, trackEvents);
 }
 
-/** Takes what is good of a bulk request, and says what was not. */
+/** Takes what is good of a bulk request, and says what was not, to its repeat as well. */
 export async function acceptBulk(
   deps: DataDependencies,
   request: Request<TakeBulkCommand>,
 ): Promise<DataAnswer & { faults: ElementFault[] }> {
   await deps.ensureToday();
-  let faults: ElementFault[] = [];
-  const answer = await write<TakeBulkCommand>(deps, { ...request, operation: 'transition' }, async (tx, command) => {
-    faults = await takeBulk(tx, command);
-  });
-  return { ...answer, faults };
+  const answer = await write<TakeBulkCommand, { refused: RefusedElement[] }>(
+    deps,
+    { ...request, operation: 'transition' },
+    async (tx, command) => ({ refused: (await takeBulk(tx, command)).map(keepFault) }),
+  );
+  // Of an answer that an earlier version stored nothing is known.
+  const { requestId, refused = [] } = answer as DataAnswer & { refused?: RefusedElement[] };
+  return { requestId, faults: refused.map(restoreFault) };
+}
+
+/** A fault as it is stored with the answer. */
+type RefusedElement = { index: number; code: ErrorName; field?: string; reason?: string };
+
+function keepFault({ index, error: { code, context } }: ElementFault): RefusedElement {
+  const { field, reason } = context;
+  return { index, code, ...(field !== undefined && { field }), ...(reason !== undefined && { reason }) };
+}
+
+function restoreFault({ index, code, ...context }: RefusedElement): ElementFault {
+  return { index, error: new ServiceError(code, context) };
 }
 
 export function acceptDeviceBlock(deps: DataDependencies, request: Request<BlockDevicesCommand>): Promise<DataAnswer> {
@@ -72,18 +88,18 @@ export function acceptDeletion(
 }
 
 /** One transaction; done again when the database ended it to break a circle of locks. */
-function write<Command extends { workspaceId: string; at: Date }>(
+function write<Command extends { workspaceId: string; at: Date }, Told extends object | void = void>(
   deps: DataDependencies,
   { command: given, once, operation }: Request<Command> & { operation: string },
-  work: (tx: Transaction, command: Command) => Promise<void>,
-): Promise<DataAnswer> {
+  work: (tx: Transaction, command: Command) => Promise<Told>,
+): Promise<DataAnswer & Told> {
   const { requestId, ...repeat } = once;
   return retryDeadlock(() => {
     const command = { ...given, at: deps.clock.now() } as Command;
     const { workspaceId, at } = command;
     return answerOnce(deps, { ...repeat, workspaceId, operation, at }, async (tx) => {
-      await work(tx, command);
-      return { requestId };
+      const told = await work(tx, command);
+      return { requestId, ...told };
     });
   });
 }
