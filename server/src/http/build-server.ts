@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
+import { maxBodyBytes } from '../domain/requests/limits.ts';
 import { makeTrustProxy } from './caller-address.ts';
 import type { TrustedProxies } from './caller-address.ts';
 import { describeRoutes } from './describe-routes.ts';
@@ -107,8 +108,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     // Our own line per call below; Fastify's two lines would log URLs with their query.
     logger: false,
     trustProxy: makeTrustProxy(options.trustProxy),
-    // 1 MiB unless a route says less (fault 3.5).
-    bodyLimit: 1024 * 1024,
+    // Unless a route says less (fault 3.5).
+    bodyLimit: maxBodyBytes,
     serverFactory: (handle) => makeListener(handle, options.certificate),
     // What `makeListener` makes has its own, which each of its addresses needs.
     clientErrorHandler: () => undefined,

@@ -1,8 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../domain/errors.ts';
-
-const maximumDepth = 32;
-const maximumMembers = 5_000;
+import { maxJsonLevels, maxJsonMembers } from '../domain/requests/limits.ts';
 
 /** Fastify body parser: keeps the text for signatures and refuses hostile JSON before it becomes objects. */
 export function readJsonBody(
@@ -19,7 +17,7 @@ export function readJsonBody(
 }
 
 /**
- * Parses JSON with bounds: at most 32 levels, at most 5,000 members, no repeated member, no `__proto__` or
+ * Parses JSON with bounds: of levels, of members, no repeated member, no `__proto__` or
  * `constructor` (prototype pollution), no NUL (PostgreSQL cannot store it).
  *
  * @throws ServiceError BODY_EMPTY, BODY_MALFORMED
@@ -58,12 +56,12 @@ function assertHarmless(text: string): void {
         if (name === '__proto__' || name === 'constructor') throw malformed(`member ${name} is not allowed`);
         if (names.has(name)) throw malformed(`member ${name.slice(0, maxShownCharacters)} appears twice`);
         names.add(name);
-        if ((members += 1) > maximumMembers) throw malformed(`more than ${maximumMembers} members`);
+        if ((members += 1) > maxJsonMembers) throw malformed(`more than ${maxJsonMembers} members`);
       }
       index = end;
     } else if (character === 0x7b /* { */ || character === 0x5b /* [ */) {
-      if (open.push(character === 0x7b ? new Set() : undefined) > maximumDepth) {
-        throw malformed(`deeper than ${maximumDepth} levels`);
+      if (open.push(character === 0x7b ? new Set() : undefined) > maxJsonLevels) {
+        throw malformed(`deeper than ${maxJsonLevels} levels`);
       }
     } else if (character === 0x7d /* } */ || character === 0x5d /* ] */) {
       open.pop();

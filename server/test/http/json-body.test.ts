@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/domain/errors.ts';
+import { maxJsonLevels, maxJsonMembers } from '../../src/domain/requests/limits.ts';
 import { parseJson } from '../../src/http/json-body.ts';
 import { propertyRuns } from '../property-runs.ts';
 
@@ -14,6 +15,11 @@ test('whatever is harmless JSON is parsed like JSON.parse', () => {
     { numRuns: propertyRuns(500) },
   );
 });
+
+const levels = (count: number): string => `${'['.repeat(count)}${']'.repeat(count)}`;
+/** In two objects. */
+const members = (count: number): string =>
+  `[{"k":1},{${Array.from({ length: count - 1 }, (_, n) => `"k${n}":1`).join()}}]`;
 
 test.each([
   ['nothing', '', 'BODY_EMPTY'],
@@ -30,15 +36,16 @@ test.each([
   ['__proto__ escaped', '{"__pr\\u006fto__":{"x":1}}', 'BODY_MALFORMED'],
   ['constructor, deep', '[[{"constructor":1}]]', 'BODY_MALFORMED'],
   ['NUL', '{"a":"\\u0000"}', 'BODY_MALFORMED'],
-  ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, 'BODY_MALFORMED'],
+  ['a level too many', levels(maxJsonLevels + 1), 'BODY_MALFORMED'],
   ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'BODY_MALFORMED'],
-  ['5,001 members', `{${Array.from({ length: 5_001 }, (_, n) => `"k${n}":1`).join()}}`, 'BODY_MALFORMED'],
+  ['a member too many', members(maxJsonMembers + 1), 'BODY_MALFORMED'],
 ])('%s is refused (fault 3.5)', (_name, text, code) => {
   expect(() => parseJson(text)).toThrow(expect.objectContaining({ code }));
 });
 
 test.each([
-  ['32 levels', `${'['.repeat(32)}${']'.repeat(32)}`],
+  ['as many levels as the documented limit', levels(maxJsonLevels)],
+  ['as many members as the documented limit', members(maxJsonMembers)],
   ['one name in two objects', '{"a":{"a":1},"b":[{"a":2},{"a":3}]}'],
   ['braces and colons in texts', '{"a":"{\\"b\\": [","c":"\\\\"}'],
 ])('%s is taken', (_name, text) => {

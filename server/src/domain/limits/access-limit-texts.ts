@@ -2,6 +2,7 @@ import type * as accounts from '../accounts/limits.ts';
 import type * as apiLog from '../api-log/limits.ts';
 import type * as idempotency from '../idempotency/limits.ts';
 import type * as ledger from '../ledger/limits.ts';
+import type * as requests from '../requests/limits.ts';
 import type * as sandbox from '../sandbox/limits.ts';
 import type * as stats from '../stats/limits.ts';
 import type * as tokens from '../tokens/limits.ts';
@@ -12,6 +13,7 @@ export const accessLimitTexts: {
   tokens: LimitTexts<typeof tokens>;
   accounts: LimitTexts<typeof accounts>;
   idempotency: LimitTexts<typeof idempotency>;
+  requests: LimitTexts<typeof requests>;
   stats: LimitTexts<typeof stats>;
   'api-log': LimitTexts<typeof apiLog>;
   ledger: LimitTexts<typeof ledger>;
@@ -175,6 +177,29 @@ export const accessLimitTexts: {
       per: 'request',
       whenReached: 'IDEMPOTENCY_KEY_INVALID',
       source: 'decision D4',
+    },
+  },
+  requests: {
+    maxBodyBytes: {
+      what: 'Body of a request whose family has no limit of its own',
+      unit: 'bytes',
+      per: 'request',
+      whenReached: 'BODY_TOO_LARGE',
+      source: 'fault 3.5',
+    },
+    maxJsonMembers: {
+      what: 'Members of a JSON body, of all its objects together',
+      unit: 'members',
+      per: 'request',
+      whenReached: 'BODY_MALFORMED',
+      source: 'fault 3.5',
+    },
+    maxJsonLevels: {
+      what: 'Objects and lists within each other in a JSON body',
+      unit: 'levels',
+      per: 'request',
+      whenReached: 'BODY_MALFORMED',
+      source: 'fault 3.5',
     },
   },
   stats: {

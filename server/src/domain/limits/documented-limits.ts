@@ -15,6 +15,7 @@ import * as ledger from '../ledger/limits.ts';
 import * as eventStreams from '../event-streams/limits.ts';
 import * as outbox from '../outbox/limits.ts';
 import * as push from '../push/limits.ts';
+import * as requests from '../requests/limits.ts';
 import * as retention from '../retention/limits.ts';
 import * as sandbox from '../sandbox/limits.ts';
 import * as segments from '../segments/limits.ts';
@@ -88,6 +89,7 @@ export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeo
   tokens,
   accounts,
   idempotency,
+  requests,
   stats,
   'api-log': apiLog,
   ledger,
