@@ -65,7 +65,7 @@ export const metricTable = {
   carillon_provider_sends_total: {
     ...{ kind: 'counter', of: 'node', labels: { provider: providerNames, outcome: sendOutcomes } },
     meaning:
-      'Messages that a provider answered, or did not. `waits` will be tried again, `gone` ended the device, `stopped` means that the credential was refused.',
+      'Messages that a provider answered, or did not, events of Live Activities among them. `waits` will be tried again, `gone` ended the device or the token, `stopped` means that the credential was refused.',
   },
   carillon_provider_request_duration_seconds: {
     ...{ kind: 'histogram', of: 'node', labels: { provider: providerNames } },

@@ -12,6 +12,12 @@ export function measureDelivery(delivery: Delivery, { noteSend }: Pick<NodeMeter
       noteSend(providerOf(request.device), { outcome, milliseconds: performance.now() - startedAt });
       return outcome;
     },
+    async deliverLiveActivity(request) {
+      const startedAt = performance.now();
+      const outcome = await delivery.deliverLiveActivity(request);
+      noteSend('apns', { outcome, milliseconds: performance.now() - startedAt });
+      return outcome;
+    },
     openBatch(batch) {
       const provider = providerOf(batch.devices[0]!);
       const startedAt = new Float64Array(batch.devices.length);
