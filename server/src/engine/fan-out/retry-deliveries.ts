@@ -26,7 +26,7 @@ import type { DeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeviceToDeliver } from './device-to-deliver.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
-import { leaseQuota, quotaFor } from './run-throttle.ts';
+import { leaseQuota, quotaFor, returnQuota } from './run-throttle.ts';
 import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import { trialsOf } from './learn-of-window.ts';
@@ -192,7 +192,7 @@ async function sendAgain(
     if (address) there.set(delivery, { ...delivery, ...address });
   }
   // What was held has not been sent yet and goes at the pace of the run, like a window of it.
-  const held = due.filter((delivery) => there.has(delivery) && isHeld(delivery));
+  const held = due.filter((delivery) => there.has(delivery) && hasEligibilityCode(delivery) && !isSpent(delivery));
   const quota = held.length === 0 ? 0 : await leaseQuota(database, { run, at, wanted: held.length });
   const later = new Map(
     held.slice(quota).map((delivery, index) => [delivery, quotaFor(run, { at, devices: index + 1 })]),
@@ -203,6 +203,8 @@ async function sendAgain(
     going.map((delivery) => toDevice(there.get(delivery)!)),
   );
   const results = new Map(going.map((delivery, index) => [delivery, sent[index]!]));
+  const unused = held.slice(0, quota).filter((delivery) => hasEligibilityCode(results.get(delivery)!.delivery));
+  await returnQuota(database, { run, at: clock.now(), devices: unused.length });
   return due.map((delivery): DeviceResult => {
     const found = there.get(delivery);
     // The device left, opted out or was dropped while the delivery waited.
@@ -218,7 +220,8 @@ function isSpent({ attempts }: DueDelivery): boolean {
   return attempts > maxDeliveryAttempts;
 }
 
-function isHeld({ code }: DueDelivery): boolean {
+/** It was held, or has just been held again or withheld: nothing left for the device. */
+function hasEligibilityCode({ code }: Pick<DueDelivery, 'code'>): boolean {
   return eligibilityCodes.some((known) => known === code);
 }
 

@@ -284,6 +284,19 @@ describe('quiet hours', () => {
       expect(bySecond.slice(from, from + 60).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(65);
     expect(bySecond[0]).toBeLessThan(30);
   });
+
+  test('of a throttled run give back what they took of its pace for who is not sent to then', async () => {
+    await zoned(5, 'America/Los_Angeles');
+    await setControls({ quietHours: '22:00-08:00', frequencyCaps: '1/1d' });
+    const held = await send({ settings: { devicesPerMinute: 65 } });
+    expect(held.counters).toEqual({ WAITING: 5 });
+    expect((await send({ settings: { bypassesQuietHours: true } })).counters).toEqual({ ACCEPTED: 5 });
+    bundle.clock.advance(4 * hour);
+    await bundle.retry();
+    expect(await codes(held.runId)).toEqual({ FREQUENCY_CAP: 5 });
+    const [budget] = await bundle.database`select tokens from send_budgets where key = ${`run:${held.runId}`}`;
+    expect(budget!.tokens).toBe(5);
+  });
 });
 
 describe('without caps, quiet hours and delays', () => {
