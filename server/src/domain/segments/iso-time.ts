@@ -2,20 +2,33 @@
 export type FilterTime =
   { kind: 'instant'; at: Date } | { kind: 'day'; startsAt: Date } | { kind: 'relative'; days: number };
 
-/**
- * What counts as a time (ISO 8601, extended form): a day of the calendar in the years 0001 to 9999, alone (00:00 UTC)
- * or with a time of day and an offset (UTC without one). Groups: day, hh:mm, :ss, fraction to the millisecond, hours
- * and minutes of the offset. JavaScript and PostgreSQL read this text alike, and whatever it matches can be converted.
- */
-export const isoTimePattern = [
-  '^(?!0000)(',
+/** A day of the calendar in the years 0001 to 9999, YYYY-MM-DD; a piece of a pattern. */
+export const calendarDayPattern = [
+  '(?!0000)(?:',
   '[0-9]{4}-(?:',
   ['(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])', '(?:0[13-9]|1[0-2])-(?:29|30)', '(?:0[13578]|1[02])-31'].join('|'),
   ')|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29',
-  ')(?:[T ]((?:[01][0-9]|2[0-3]):[0-5][0-9])',
+  ')',
+].join('');
+
+const timeOfDayPattern = '(?:[01][0-9]|2[0-3]):[0-5][0-9]';
+
+/**
+ * What counts as a time (ISO 8601, extended form): a day of the calendar alone (00:00 UTC) or with a time of day and an
+ * offset (UTC without one). Groups: day, hh:mm, :ss, fraction to the millisecond, hours and minutes of the offset.
+ * JavaScript and PostgreSQL read this text alike, and whatever it matches can be converted.
+ */
+export const isoTimePattern = [
+  `^(${calendarDayPattern})`,
+  `(?:[T ](${timeOfDayPattern})`,
   '(?:(:[0-5][0-9])(?:([.][0-9]{1,3})[0-9]{0,6})?)?',
   '(?:Z|([+-](?:0[0-9]|1[0-4])):?([0-5][0-9]))?)?$',
 ].join('');
+
+/** An instant as it is written by this service, in UTC; a piece of a pattern. */
+export const instantPattern = `${calendarDayPattern}T${timeOfDayPattern}:[0-5][0-9]\\.[0-9]{3}Z`;
+/** The same to the microsecond, as the database counts. */
+export const microsecondPattern = `${calendarDayPattern}T${timeOfDayPattern}:[0-5][0-9]\\.[0-9]{6}Z`;
 
 const isoTime = new RegExp(isoTimePattern);
 

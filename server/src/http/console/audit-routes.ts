@@ -5,11 +5,12 @@ import type { Static } from 'typebox';
 import type { ConsoleAccountDependencies } from '../../app/accounts/account-dependencies.ts';
 import { exportAudit, listAudit } from '../../app/accounts/list-audit.ts';
 import type { AuditEntry as Line } from '../../app/accounts/list-audit.ts';
+import { instantPattern } from '../../domain/segments/iso-time.ts';
 import { consoleApi as api } from './console-access.ts';
 import { AuditEntry } from './account-shapes.ts';
 import { presentCsv } from './present-csv.ts';
 
-const instant = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$';
+const instant = `^${instantPattern}$`;
 const text = Type.String({ minLength: 1, maxLength: 200 });
 const filters = {
   workspaceId: Type.String({ maxLength: 64 }),

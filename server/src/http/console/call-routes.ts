@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ConsoleCalls } from '../../app/console/console-calls.ts';
+import { instantPattern } from '../../domain/segments/iso-time.ts';
 import { consoleApi as api } from './console-access.ts';
 import { CallDetail, CallPage } from './call-shapes.ts';
 
 const id = '[0-9a-f]{24}';
-const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z';
 const workspaceId = Type.String({ maxLength: 64 });
 const Workspace = Type.Object({ workspaceId });
 const Id = Type.Object({ id: Type.String({ pattern: `^${id}$` }) });
@@ -18,9 +18,9 @@ const SearchQuery = Type.Object({
   status: Type.Optional(Type.String({ pattern: '^[1-5]xx$' })),
   path: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   text: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  from: Type.Optional(Type.String({ pattern: `^${instant}$` })),
-  before: Type.Optional(Type.String({ pattern: `^${instant}$` })),
-  after: Type.Optional(Type.String({ pattern: `^${instant}~${id}$` })),
+  from: Type.Optional(Type.String({ pattern: `^${instantPattern}$` })),
+  before: Type.Optional(Type.String({ pattern: `^${instantPattern}$` })),
+  after: Type.Optional(Type.String({ pattern: `^${instantPattern}~${id}$` })),
 });
 
 type Search = Static<typeof SearchQuery>;

@@ -5,14 +5,13 @@ import type { Static } from 'typebox';
 import { deliveryOutcomes } from '../../app/console/console-deliveries.ts';
 import type { ConsoleDeliveries, DeliveryCursor } from '../../app/console/console-deliveries.ts';
 import { platforms } from '../../domain/campaigns/content.ts';
+import { calendarDayPattern, instantPattern } from '../../domain/segments/iso-time.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentCursor, presentDeliveryFile } from './present-deliveries.ts';
 import { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './delivery-shapes.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
-const day = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])';
-const instant = `${day}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z`;
 const filters = {
   workspaceId,
   campaignId: Type.Optional(id),
@@ -24,7 +23,9 @@ const filters = {
 const Filters = Type.Object(filters);
 const Search = Type.Object({
   ...filters,
-  after: Type.Optional(Type.String({ pattern: `^${day}(~${instant}~[0-9]{1,15}~[0-9a-f]{24})?$` })),
+  after: Type.Optional(
+    Type.String({ pattern: `^${calendarDayPattern}(~${instantPattern}~[0-9]{1,15}~[0-9a-f]{24})?$` }),
+  ),
 });
 const Workspace = Type.Object({ workspaceId });
 const Id = Type.Object({ id });
@@ -35,7 +36,7 @@ const Reports = Type.Object({
   after: Type.Optional(Type.String({ pattern: '^[0-9]{1,3}~[0-9a-f]{24}~[0-9a-f]{24}$' })),
 });
 const Key = Type.Object({
-  day: Type.String({ pattern: `^${day}$` }),
+  day: Type.String({ pattern: `^${calendarDayPattern}$` }),
   bucket: Type.String({ pattern: '^[0-9]{1,3}$' }),
   userId: id,
   runId: id,

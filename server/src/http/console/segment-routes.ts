@@ -7,6 +7,7 @@ import { fileTooLarge } from '../../app/segments/post-file.ts';
 import { maxLogged } from '../../app/segments/read-messages.ts';
 import type { LogQuery } from '../../app/segments/read-messages.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import { instantPattern } from '../../domain/segments/iso-time.ts';
 import { maxFileBytes } from '../../domain/segments/limits.ts';
 import { refuseCrossSite } from '../refuse-cross-site.ts';
 import { consoleApi as api } from './console-access.ts';
@@ -34,11 +35,10 @@ export type ConsoleSegmentRouteDependencies = {
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id });
-const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z';
 const Log = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
   only: Type.Optional(Type.Literal('failed')),
-  after: Type.Optional(Type.String({ pattern: `^${instant}~[0-9a-f]{24}$` })),
+  after: Type.Optional(Type.String({ pattern: `^${instantPattern}~[0-9a-f]{24}$` })),
 });
 const OperationOf = Type.Object({ id, operationId: id });
 

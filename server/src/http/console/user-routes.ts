@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deviceActions } from '../../app/console/change-users.ts';
 import type { ConsoleUsers } from '../../app/console/console-users.ts';
+import { microsecondPattern } from '../../domain/segments/iso-time.ts';
 import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { consoleApi as api } from './console-access.ts';
@@ -23,10 +24,9 @@ const Search = Type.Object({ workspaceId, q: Type.String({ minLength: 1, maxLeng
 const rowId = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Id = Type.Object({ id: rowId });
 const DeviceId = Type.Object({ id: rowId, deviceRowId: rowId });
-const instant = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z';
 const After = Type.Object({
   workspaceId,
-  after: Type.Optional(Type.String({ pattern: `^${instant}~.{1,600}$` })),
+  after: Type.Optional(Type.String({ pattern: `^${microsecondPattern}~.{1,600}$` })),
 });
 const closed = { additionalProperties: false };
 const attributes = Type.Record(Type.String(), Type.Unknown());
