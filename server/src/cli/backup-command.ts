@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { makeBackup } from '../app/backup/make-backup.ts';
 import { verifyBackup } from '../app/backup/verify-backup.ts';
@@ -47,6 +47,7 @@ async function writeBackup(
 ): Promise<void> {
   const { out, keyOut, json } = options;
   if (out === undefined) throw new StartError('SETTING_INVALID', 'Name the folder to make with --out.');
+  if (keyOut !== undefined) await requireNewFile(keyOut);
   const keys = keyOut === undefined ? undefined : await readMasterKeys(program, context);
   const manifest = await makeBackup(context.database, { folder: out, carillonVersion });
   if (keyOut !== undefined) await writeKey(keyOut, keys!.get(manifest.masterKeyIds[0]!)!);
@@ -61,6 +62,13 @@ async function readMasterKeys(program: Command, { dataFolder }: CommandContext):
   const { masterKey, nextMasterKey } = readSettings(program);
   const first = masterKey ?? Buffer.from(await readFile(join(dataFolder, 'master.key'), 'utf8'), 'base64');
   return new Map([first, ...(nextMasterKey ? [nextMasterKey] : [])].map((key) => [masterKeyIdOf(key), key]));
+}
+
+/** Before the backup is made, which may take hours: a key beside none is of no use. @throws StartError, or the file system's */
+async function requireNewFile(path: string): Promise<void> {
+  if (await stat(path).catch(() => undefined))
+    throw new StartError('SETTING_INVALID', `The file ${path} is there already; name one that is to be made.`);
+  await access(dirname(path), constants.W_OK);
 }
 
 async function writeKey(path: string, key: Buffer): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -33,4 +33,19 @@ test.each([
   const path = join(folder, 'missing');
   const { code, stderr } = await runCommand(bundle, wordsOf(path));
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^carillon: The file .*missing.* cannot be used: ENOENT/)]);
+});
+
+test('a master key that cannot be written to its file is refused before the backup is made', async () => {
+  const out = join(folder, 'backup');
+  const taken = join(folder, 'taken.key');
+  await writeFile(taken, 'of another');
+  const missing = join(folder, 'missing');
+  expect(await runCommand(bundle, ['backup', '--out', out, '--key-out', taken])).toEqual({
+    ...{ code: 2, stdout: '' },
+    stderr: `carillon: The file ${taken} is there already; name one that is to be made.\n`,
+  });
+  const { code, stderr } = await runCommand(bundle, ['backup', '--out', out, '--key-out', join(missing, 'a.key')]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(`^carillon: The file ${missing} cannot be used: ENOENT`)]);
+  await expect(access(out)).rejects.toThrow('ENOENT');
+  expect(await readFile(taken, 'utf8')).toBe('of another');
 });
