@@ -138,7 +138,11 @@ function attach(socket: Socket, options: Attachment): { session: Http2Session; c
     if (connection.openStreams() === 0) socket.end();
   }
 
-  socket.on('end', () => socket.end());
+  // The peer answers nothing any more; what the socket still holds would keep it open, and take requests, for nothing.
+  socket.on('end', () => {
+    connection.end(detail);
+    socket.destroy();
+  });
   socket.on('error', (error) => {
     detail = error.message;
     log.debug({ err: error, authority }, 'http2 session failed');
