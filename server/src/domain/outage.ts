@@ -38,6 +38,16 @@ export function isDatabaseFault(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether what was to be stored is at fault, so that it fails again as it is: PostgreSQL refused it, and for no reason of its
+ * own, or it could not be written as a statement.
+ */
+export function isFaultOfContent(error: unknown): boolean {
+  if (isDatabaseFault(error)) return false;
+  const isRefused = typeof (error as { severity?: unknown } | undefined)?.severity === 'string';
+  return isRefused || error instanceof TypeError || error instanceof RangeError;
+}
+
 /** Whether the database could not be reached or ended the session, so that the statement itself is not at fault. */
 export function isOutage(error: unknown): boolean {
   return outageCodes.has((error as { code?: string } | undefined)?.code ?? '');

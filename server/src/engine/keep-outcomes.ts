@@ -1,12 +1,14 @@
+import { isFaultOfContent } from '../domain/outage.ts';
 import type { Logger } from '../log.ts';
 
 /** What is known of requests that have left, until it is stored: nobody else knows it. */
 export type KeptOutcomes = {
   /**
    * Stores outcomes, again and again until the database takes them: given up, they would be sent a second time. `store`
-   * must be idempotent, because a commit whose response was lost is repeated too (fault F17).
+   * must be idempotent, because a commit whose response was lost is repeated too (fault F17). What it refuses for what is in
+   * them is given up after twenty seconds: it would keep this node from sending for ever.
    *
-   * @throws LostWorkError of `store`; after a stop what the last try threw
+   * @throws LostWorkError of `store`; what the last try threw, when they are given up or the node stops
    */
   store<Result>(store: () => Promise<Result>): Promise<Result>;
   /** How many of them wait to be stored. While any does, this node takes on nothing new. */
@@ -28,6 +30,8 @@ export type KeepOutcomesDependencies = { log: Logger; pause: (milliseconds: numb
 
 const pauseMilliseconds = 1_000;
 const maxStopMilliseconds = 10_000;
+/** Tries of what is refused for what is in it: a partition that another node makes is there by then. */
+const maxRefusals = 20;
 
 export function makeKeptOutcomes({ log, pause }: KeepOutcomesDependencies): KeptOutcomes {
   const waiting = new Set<symbol>();
@@ -44,6 +48,7 @@ export function makeKeptOutcomes({ log, pause }: KeepOutcomesDependencies): Kept
   return {
     async store(store) {
       const own = Symbol('outcomes');
+      let refusals = 0;
       try {
         for (;;) {
           try {
@@ -51,6 +56,10 @@ export function makeKeptOutcomes({ log, pause }: KeepOutcomesDependencies): Kept
           } catch (error) {
             if (error instanceof LostWorkError) throw error;
             if (stopAt !== undefined && performance.now() > stopAt) throw error;
+            if (isFaultOfContent(error) && (refusals += 1) > maxRefusals) {
+              log.error({ err: error }, 'outcomes are given up: the database refuses what is in them');
+              throw error;
+            }
             newestFault = faultOf(error);
             if (!waiting.has(own))
               log.error({ err: error }, 'outcomes cannot be stored; they are kept and stored again');

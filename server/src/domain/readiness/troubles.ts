@@ -7,7 +7,7 @@ export const troubleMeanings = {
   stopping: 'The node was asked to stop.',
   database: 'The database did not answer within a second.',
   outcomes:
-    'Outcomes of requests that have left cannot be stored; they are kept in memory, and nothing new is sent. The number of windows, batches and messages, and the kind of the fault.',
+    'Outcomes of requests that have left cannot be stored; they are kept in memory, and nothing new is sent; what the database refuses for what is in it is given up after twenty seconds. The number of windows, batches and messages, and the kind of the fault.',
   'read-only': 'The database takes no writes: it is a copy, or was made read-only.',
   writes: 'The database refused a write within the last 15 seconds: its disk is full, or it lacks memory.',
   jobs: 'Jobs of this node failed three times in a row; each is named with the kind of its fault.',

@@ -32,7 +32,7 @@ import { markDeliveries } from '../../storage/event-streams/stream-marks.ts';
 import { leaseEnd } from './chunk-lease.ts';
 import { makeDeliverToEligible } from './deliver-to-eligible.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
-import { isDatabaseFault } from '../../domain/outage.ts';
+import { isDatabaseFault, isFaultOfContent } from '../../domain/outage.ts';
 import { trialsOf } from './learn-of-window.ts';
 import { goneDevices, setAside } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
@@ -63,6 +63,11 @@ export type SendWindow = (window: Window) => Promise<WindowResult>;
 /** What was to be sent could not be: the fault is the window's, not the database's. */
 export class WindowFailedError extends Error {
   override readonly name = 'WindowFailedError';
+}
+
+/** It was sent, and the database refuses its outcomes for what is in them. */
+export class WindowRefusedError extends Error {
+  override readonly name = 'WindowRefusedError';
 }
 
 export type SendWindowDependencies = {
@@ -134,7 +139,7 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       await deps.outcomes.store(() => storeWindow(deps, { run, chunk, end, isLast, results, suspects }));
     } catch (error) {
       if (error instanceof LostWorkError) return { kind: 'lost' };
-      throw error;
+      throw isFaultOfContent(error) ? new WindowRefusedError('a window cannot be stored', { cause: error }) : error;
     }
     return following === undefined ? { kind: 'ended' } : { kind: 'sent', cursor: following, search: next };
   };

@@ -9,6 +9,7 @@ import {
   postponeChunks,
   releaseChunk,
   renewLeases,
+  suspectWindow,
 } from '../../storage/runs/chunks.ts';
 import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import { findCursor } from '../../storage/runs/cursors.ts';
@@ -20,7 +21,7 @@ import { makeLease } from '../make-lease.ts';
 import { leaseEnd, leaseMilliseconds } from './chunk-lease.ts';
 import { makeWindowTurns } from './window-turns.ts';
 import type { WindowTurns } from './window-turns.ts';
-import { WindowFailedError } from './send-window.ts';
+import { WindowFailedError, WindowRefusedError } from './send-window.ts';
 import type { Search, SendWindow } from './send-window.ts';
 
 export const heartbeatMilliseconds = 10_000;
@@ -157,7 +158,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
 
 /**
  * A database that is away, full or locked is no fault of the chunk: it is given back and not counted as a crash. A window
- * that cannot be sent is: its device is looked for at once. After any other fault the lease runs out, which is counted.
+ * that cannot be sent or stored is: its device is looked for at once. After any other fault the lease runs out, which is counted.
  */
 async function giveUp({ database, clock, log, outcomes }: WorkChunksDependencies, chunk: ClaimedChunk, error: unknown) {
   const which = { runId: chunk.runId, chunk: chunk.number };
@@ -167,7 +168,9 @@ async function giveUp({ database, clock, log, outcomes }: WorkChunksDependencies
     return;
   }
   log.error({ err: error, ...which }, 'chunk failed');
-  if (error instanceof WindowFailedError) await abandonChunk(database, { ...chunk, at: clock.realNow() });
+  const abandoned = { ...chunk, at: clock.realNow() };
+  if (error instanceof WindowFailedError) await abandonChunk(database, abandoned);
+  if (error instanceof WindowRefusedError) await suspectWindow(database, abandoned);
 }
 
 /**

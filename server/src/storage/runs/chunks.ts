@@ -168,6 +168,14 @@ export async function abandonChunk(tx: Queryable, hold: ChunkHold & { at: Date }
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
 }
 
+/** The same for a window that was sent and cannot be stored: it is searched at once, since each try sends it again. */
+export async function suspectWindow(tx: Queryable, hold: ChunkHold & { at: Date }): Promise<void> {
+  await tx`
+    update chunks set lease_until = ${hold.at}, crashes = greatest(crashes, ${crashesToSuspect - 1})
+    where run_id = ${hold.runId} and number = ${hold.number}
+      and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
+}
+
 /** Ends a chunk whose audience is exhausted (`DONE`) or that killed its worker too often (`QUARANTINED`). */
 export async function endChunk(
   tx: Queryable,

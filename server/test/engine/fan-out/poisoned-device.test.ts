@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { refuseInserts } from '../../refuse-inserts.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
 import type { FanOutBundle } from './fan-out-bundle.ts';
 
@@ -78,6 +79,24 @@ test('a page that fails without a crash is searched in the same way, and no leas
   expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
   expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 99, FAILED: 1 });
   expect(bundle.sent).toHaveLength(99);
+  await bundle.end();
+  expect((await bundle.states(campaignId)).run).toBe('SENT');
+});
+
+test('a device whose outcome the database refuses is found in the same way; the others have theirs, and the node goes on', async () => {
+  await bundle.addDevices(100);
+  const { campaignId, runId } = await bundle.accept();
+  await bundle.release();
+  await bundle.database`select make_day_partition('deliveries', day) from runs where id = ${runId}`;
+  const [device] = await bundle.database`select id from devices where push_id = ${poison}`;
+  const when = `new.outcome = 'A' and new.device_id = decode('${device!.id}', 'hex')`;
+  await refuseInserts(bundle.database, 'deliveries_20260301', { when, code: '22000' });
+  await bundle.work({ windowDevices: 32 });
+  expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 99, FAILED: 1 });
+  expect(bundle.outcomes.waiting()).toBe(0);
+  // Those of the window that cannot be stored, and of its halves, got theirs again.
+  expect(bundle.sent.length).toBeLessThanOrEqual(100 + 32 + 16 + 8 + 4 + 2 + 1);
   await bundle.end();
   expect((await bundle.states(campaignId)).run).toBe('SENT');
 });
