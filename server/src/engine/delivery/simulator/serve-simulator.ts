@@ -101,7 +101,7 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     }
     const given: SimulatedAnswer =
       struck?.status === undefined
-        ? await options.simulate({ method: String(headers[':method']), path, headers, body, ...options.times() })
+        ? await simulate({ method: String(headers[':method']), path, headers, body, ...options.times() })
         : {
             status: struck.status,
             ...(struck.headers ? { headers: struck.headers } : {}),
@@ -119,6 +119,15 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     } else if (path !== options.tokenPath) counters.refused += 1;
     if (isRefusal(given)) refuse({ status: given.status, reason: reasonOf(given), rule: given.rule ?? 'payload' });
     respond(stream, given);
+  }
+
+  /** What no rule foresaw is refused too: thrown, it would end the thread, and with it every simulator. */
+  async function simulate(request: SimulatedRequest): Promise<SimulatedAnswer> {
+    try {
+      return await options.simulate(request);
+    } catch (error) {
+      return { status: 400, body: `The request cannot be read: ${(error as Error).message}`, rule: 'payload' };
+    }
   }
 
   await new Promise<void>((resolve, reject) => {
