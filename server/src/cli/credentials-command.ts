@@ -23,6 +23,7 @@ import { jsonOption, workspaceOption } from './command-options.ts';
 import { findProviderEndpoints } from './find-provider-endpoints.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printJsonLine } from './print-table.ts';
+import { requireFile } from './require-file.ts';
 
 /**
  * `carillon credentials`: a workspace's own credentials of the providers. A new one is tried with the provider
@@ -144,7 +145,10 @@ const by = { id: null, name: 'the command line' };
 
 const credentialsCommand = {
   async setFcm(context: CommandContext, options: SetFcmOptions): Promise<void> {
-    await save(context, { ...options, given: { provider: 'fcm', keyFile: await readFile(options.file, 'utf8') } });
+    await save(context, {
+      ...options,
+      given: { provider: 'fcm', keyFile: await readFile(await requireFile(options.file), 'utf8') },
+    });
   },
 
   async setApns(context: CommandContext, options: SetApnsOptions): Promise<void> {
@@ -153,7 +157,7 @@ const credentialsCommand = {
     const { topic = app?.identifier, environment = app?.environment ?? 'production' } = options;
     if (topic === undefined)
       throw new StartError('SETTING_INVALID', 'Give --topic, or the --app whose bundle id it is.');
-    const privateKey = await readFile(options.file, 'utf8');
+    const privateKey = await readFile(await requireFile(options.file), 'utf8');
     await save(context, { ...options, given: { provider: 'apns', privateKey, teamId, keyId, topic, environment } });
   },
 
@@ -162,14 +166,16 @@ const credentialsCommand = {
     if ((publicKey === undefined) !== (privateKeyFile === undefined))
       throw new StartError('SETTING_INVALID', 'Give --public-key and --private-key-file, or neither to make a pair.');
     const keys =
-      publicKey === undefined ? undefined : { publicKey, privateKey: (await readFile(privateKeyFile!, 'utf8')).trim() };
+      publicKey === undefined
+        ? undefined
+        : { publicKey, privateKey: (await readFile(await requireFile(privateKeyFile!), 'utf8')).trim() };
     const { summary } = await save(context, { ...options, given: { provider: 'webpush', subject, keys } });
     process.stdout.write(`Public key for subscribing browsers: ${summary.publicKey}\n`);
   },
 
   async setHms(context: CommandContext, options: SetHmsOptions): Promise<void> {
     const { clientId, secretFile, project: projectId, huaweiApp: huaweiAppId } = options;
-    const clientSecret = (await readFile(secretFile, 'utf8')).trim();
+    const clientSecret = (await readFile(await requireFile(secretFile), 'utf8')).trim();
     await save(context, { ...options, given: { provider: 'hms', clientId, clientSecret, projectId, huaweiAppId } });
   },
 

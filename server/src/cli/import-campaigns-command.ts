@@ -2,6 +2,7 @@ import { SingleBar } from 'cli-progress';
 import { importCampaignsFile } from '../app/import/import-campaigns-file.ts';
 import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { requireFile } from './require-file.ts';
 
 /** `carillon import campaigns`: streams a file of records into the workspace, with a progress bar on a terminal. */
 export async function importCampaignsCommand(
@@ -17,7 +18,7 @@ export async function importCampaignsCommand(
   let isStarted = false;
   const result = await importCampaignsFile(context, {
     workspaceId,
-    path: options.file,
+    path: await requireFile(options.file),
     onProgress({ bytes, totalBytes, lines, rejected }) {
       if (isStarted) bar.update(bytes, { lines, rejected });
       else bar.start(totalBytes, bytes, { lines, rejected });

@@ -8,6 +8,7 @@ import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { importCampaignsCommand } from './import-campaigns-command.ts';
+import { requireFile } from './require-file.ts';
 
 /** `carillon import`: users, devices, events and campaigns from files. */
 export function registerImport(program: Command): void {
@@ -52,7 +53,7 @@ async function loadFile(
   const result = await importFile(context, {
     workspaceId,
     kind: options.kind,
-    path: options.file,
+    path: await requireFile(options.file),
     ...(options.again ? { again: true } : {}),
     onProgress(progress) {
       const shown = { lines: progress.lines, rejected: progress.rejected };

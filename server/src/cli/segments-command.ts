@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { postFile } from '../app/segments/post-file.ts';
 import { listRejectedLines, listShownSegments, readNamedSegment } from '../app/segments/read-segments.ts';
@@ -15,6 +14,7 @@ import { jsonLineOption, jsonOption, workspaceOption } from './command-options.t
 import { composeSegments } from './compose-segments.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
+import { requireFile } from './require-file.ts';
 import { watchUntil } from './watch-until.ts';
 
 /** `carillon segments`: lists segments, shows the result of files, and creates a segment from a file or an address. */
@@ -151,20 +151,12 @@ async function postFromDisk(
     { kind: 'create', ...upload, ...(callbackUrl === undefined ? {} : { callbackUrl }) },
     context.prefixes,
   );
-  const file = await openFile(options.file);
+  const file = await open(await requireFile(options.file));
   try {
     const bytes = file.createReadStream({ autoClose: false });
     return await postFile(composeSegments(context), { workspaceId, requestedBy, command, bytes });
   } finally {
     await file.close();
-  }
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    return await open(path);
-  } catch (error) {
-    throw new StartError('SETTING_INVALID', `The file ${path} cannot be read: ${(error as Error).message}.`, error);
   }
 }
 

@@ -24,15 +24,38 @@ test('an export of nothing to a place that cannot be written is refused, and wai
   expect(stderr).toContain(`carillon: The file ${out} cannot be used: ENOENT`);
 });
 
+const ofSegment = ['--attribute', 'age', '--type', 'string', '--expiry-days', '30'];
+
 test.each([
   ['a file to import', (path: string) => ['import', path]],
   ['a file of campaigns', (path: string) => ['import', 'campaigns', path]],
   ['a key', (path: string) => ['credentials', 'set', 'fcm', '--file', path]],
+  ['lines of a segment', (path: string) => ['segments', 'create', '--name', 'None', ...ofSegment, '--file', path]],
   ['an export', (path: string) => ['export', 'users', '--out', join(path, 'users.jsonl')]],
 ])('%s that cannot be read or written is named, with the code of what was typed', async (_what, wordsOf) => {
   const path = join(folder, 'missing');
   const { code, stderr } = await runCommand(bundle, wordsOf(path));
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^carillon: The file .*missing.* cannot be used: ENOENT/)]);
+});
+
+test.each([
+  ['users to import', (path: string) => ['import', path]],
+  ['campaigns to import', (path: string) => ['import', 'campaigns', path]],
+  ['a key', (path: string) => ['credentials', 'set', 'fcm', '--file', path]],
+  [
+    'lines of a segment',
+    (path: string) => ['segments', 'create', '--name', 'Of a folder', ...ofSegment, '--file', path],
+  ],
+])('a folder in the place of %s is named as one, with the code of what was typed', async (_what, wordsOf) => {
+  expect(await runCommand(bundle, wordsOf(folder))).toEqual({
+    ...{ code: 2, stdout: '' },
+    stderr: `carillon: The file ${folder} cannot be used: it is a folder.\n`,
+  });
+});
+
+test('a folder in the place of a recording is named as one', async () => {
+  const { code, stderr } = await runCommand(bundle, ['check', bundle.url, '--recording', folder]);
+  expect([code, stderr]).toEqual([2, `carillon: ${folder} is a folder.\n`]);
 });
 
 test('a master key that cannot be written to its file is refused before the backup is made', async () => {

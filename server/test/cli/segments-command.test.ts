@@ -101,7 +101,7 @@ describe('carillon segments', () => {
       [['--name', 'Neither'], 'carillon: Give either --file or --url.\n'],
       [['--name', 'Ftp', '--url', 'ftp://example.com/a'], 'must be a URL with http or https'],
       [['--name', 'Late', '--file', path, '--expiry-days', '0'], 'expiry_time'],
-      [['--name', 'Nowhere', '--file', join(folder, 'missing.csv')], 'missing.csv cannot be read'],
+      [['--name', 'Nowhere', '--file', join(folder, 'missing.csv')], 'missing.csv cannot be used'],
       [['--name', 'Elsewhere', '--file', path, '--workspace', 'NONE'], 'carillon: There is no workspace NONE.\n'],
     ];
     for (const [parameters, sentence] of refused) {

@@ -18,11 +18,9 @@ const maxCalls = 1_000;
 
 /** Reads a HAR file, or a described integration as a JSON list or one JSON object a line. @throws StartError */
 export async function readRecording(path: string): Promise<RecordedCall[]> {
-  const size = await stat(path).then(
-    (found) => found.size,
-    (error: unknown) => refuse(`${path} cannot be read.`, error),
-  );
-  if (size > maxFileBytes) refuse(`${path} is larger than ${maxFileBytes / 1024 / 1024} MiB.`);
+  const found = await stat(path).catch((error: unknown) => refuse(`${path} cannot be read.`, error));
+  if (found.isDirectory()) refuse(`${path} is a folder.`);
+  if (found.size > maxFileBytes) refuse(`${path} is larger than ${maxFileBytes / 1024 / 1024} MiB.`);
   const document = parseDocument(await readFile(path, 'utf8'), path);
   const isHar = isRecord(document) && isRecord(document.log) && Array.isArray(document.log.entries);
   const rows: unknown[] = isHar ? ((document.log as Row).entries as unknown[]) : [document].flat();
