@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { Platform } from '../domain/campaigns/content.ts';
+import { ServiceError } from '../domain/errors.ts';
 import { maxPushBodyBytes } from '../domain/push/limits.ts';
+import { parseJson } from '../http/json-body.ts';
 import { StartError } from '../start/start-errors.ts';
 
 export type PushOptions = {
@@ -32,10 +34,11 @@ async function readBodyFile(path: string): Promise<Record<string, unknown>> {
   try {
     if (path !== '-' && (await stat(path)).size > maxPushBodyBytes)
       throw refuse(`is larger than the ${maxPushBodyBytes} bytes of a request`);
-    body = JSON.parse(path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'));
+    body = parseJson(path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'));
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw refuse(`cannot be read: ${(error as Error).message}`, error);
+    const why = (error instanceof ServiceError && error.context.detail) || (error as Error).message;
+    throw refuse(`cannot be read: ${why}`, error);
   }
   if (body === null || typeof body !== 'object' || Array.isArray(body)) throw refuse('holds no JSON object');
   return body as Record<string, unknown>;

@@ -44,13 +44,21 @@ export function registerSend(program: Command): void {
         ofTheFile,
       ),
     )
-    .option('--dry-run', 'send nothing; show what each platform gets and how many devices it is for')
+    .addOption(
+      new Option('--dry-run', 'send nothing; show what each platform gets and how many devices it is for').conflicts(
+        'watch',
+      ),
+    )
     .option('--preview-for <customer id>', 'the user whose texts a dry run shows')
     .option('--yes', 'send to all users')
     .option('--watch', 'wait until everything is sent; 2 if it fails or is paused')
     .option('--json', 'as one line of JSON')
     .option(...workspaceOption)
-    .action((options: SendOptions) => withInstallation(program, (context) => send(context, options)));
+    .action((options: SendOptions, command: Command) =>
+      options.previewFor !== undefined && !options.dryRun
+        ? command.error("error: option '--preview-for <customer id>' needs '--dry-run'")
+        : withInstallation(program, (context) => send(context, options)),
+    );
 }
 
 type SendOptions = PushOptions & {

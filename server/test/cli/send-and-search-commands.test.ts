@@ -109,9 +109,26 @@ test('a file is a body of the push API; all users of a workspace that is no rehe
 });
 
 test.each([
+  ['{"campaignName":"One name","campaignName":"Another name"}', 'member campaignName appears twice'],
+  ['{"campaignName":"A NUL \\u0000"}', 'NUL is not allowed'],
+  ['{"campaignName":', 'Unexpected end of JSON input'],
+  ['', 'A request body is required.'],
+])('a file that is no body of the API, %s, is refused by its name, also by a dry run', async (text, why) => {
+  const path = join(bundle.config.dataFolder!, 'no-push.json');
+  await writeFile(path, text);
+  const refused = await run('send', '--file', path, '--dry-run');
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining(`The file ${path} cannot be read: ${why}`),
+  ]);
+});
+
+test.each([
   [['--name', 'To nobody'], 'Say to whom'],
   [['--all', '--users', 'ada', '--name', 'Two audiences'], 'Say to whom'],
   [['--file', 'push.json', '--title', 'T'], 'cannot be used with'],
+  [['--name', 'Not shown', '--users', 'ada', '--preview-for', 'ada', ...texts], "needs '--dry-run'"],
+  [['--name', 'Not sent', '--users', 'ada', '--dry-run', '--watch', ...texts], 'cannot be used with'],
 ])('%j is refused: 2', async (options, reason) => {
   const refused = await run('send', ...options);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(reason)]);
