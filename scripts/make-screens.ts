@@ -4,8 +4,9 @@
  * (seed 1), and its clock stands at one hour, so that pictures differ where the console does.
  *
  * With a folder every screen goes there instead, light and dark, on a phone, a laptop and a wide display: to be looked at.
+ * With `--check` nothing is written: a picture that is no longer like its screen ends it with 1.
  *
- * Usage: npm run console:screens [-- <name of a screen>] [-- --every <folder>]
+ * Usage: npm run console:screens [-- <name of a screen>] [-- --every <folder>] [-- --check]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -18,17 +19,23 @@ import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { screens } from '../console/src/shell/screens.ts';
+import { comparePictures } from './compare-pictures.ts';
 import { fillScreens } from './fill-screens.ts';
 import type { ScreenIds, StartLine } from './fill-screens.ts';
 
 const root = join(import.meta.dirname, '..');
 const pictures = join(root, 'docs', 'screens');
-const given = parseArgs({ options: { every: { type: 'string' } }, allowPositionals: true });
+const given = parseArgs({
+  options: { every: { type: 'string' }, check: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const only = given.positionals[0];
 const every = given.values.every === undefined ? undefined : resolve(given.values.every);
 const shownAt = new Date('2027-01-14T10:00:00Z');
 // What a page of the documentation may weigh.
 const maxBytes = 200_000;
+/** What comes at other times, and in another order, is less; another colour, size or place of things is more. */
+const maxUnlike = 0.06;
 const desk: BrowserContextOptions = { viewport: { width: 1280, height: 860 }, timezoneId: 'UTC', locale: 'en-GB' };
 const phone: BrowserContextOptions = { ...desk, viewport: { width: 390, height: 844 } };
 const wide: BrowserContextOptions = { ...desk, viewport: { width: 1920, height: 1080 } };
@@ -147,14 +154,32 @@ async function shoot(page: Page, { name, suffix, address, url, ids }: Screen): P
   await page.getByRole('heading', { level: 1 }).waitFor();
   // What is asked for every second never ends; what a screen shows first has come by then.
   await page.waitForLoadState('networkidle', { timeout: 3_000 }).catch(() => {});
-  await page.locator('.mantine-Loader-root, .mantine-Skeleton-root').first().waitFor({ state: 'hidden' });
+  await page
+    .locator('.mantine-Loader-root')
+    .or(page.getByLabel('Loading', { exact: true }))
+    .first()
+    .waitFor({ state: 'hidden' });
   const picture = `${pictureName(name)}${suffix}.png`;
-  const file = join(every ?? pictures, picture);
+  const documented = join(pictures, picture);
+  const file = given.values.check ? join(folder, picture) : join(every ?? pictures, picture);
   await page.screenshot({ path: file, animations: 'disabled', caret: 'hide', fullPage: every !== undefined });
+  if (given.values.check) return tellLikeness(page, { picture, pair: [documented, file] });
   const { size } = await stat(file);
   const isTooHeavy = every === undefined && size > maxBytes;
   process.stdout.write(`${picture} ${Math.round(size / 1000)} kB${isTooHeavy ? ', too heavy' : ''}\n`);
   if (isTooHeavy) process.exitCode = 1;
+}
+
+type Likeness = { picture: string; pair: readonly [documented: string, taken: string] };
+
+async function tellLikeness(page: Page, { picture, pair }: Likeness): Promise<void> {
+  // The console's own page takes no pictures but its own.
+  const blank = await page.context().newPage();
+  const unlike = await comparePictures(blank, pair);
+  await blank.close();
+  const isUnlike = unlike > maxUnlike;
+  process.stdout.write(`${picture} ${(unlike * 100).toFixed(1)} % differ${isUnlike ? ', take it anew' : ''}\n`);
+  if (isUnlike) process.exitCode = 1;
 }
 
 /** `changedFile` is changed-file.png, as files are named. */

@@ -25,6 +25,7 @@ import { NotFoundPage } from './shell/not-found-page.tsx';
 import { screens } from './shell/screens.ts';
 import { firstWorkspace } from './shell/workspace.ts';
 import { WorkspaceShell } from './shell/workspace-shell.tsx';
+import { readSegmentListSearch, readSegmentSearch } from './segments/segment-search.ts';
 import { readUserSearch } from './users/user-search.ts';
 
 const root = createRootRoute({
@@ -90,12 +91,13 @@ const composed = createRoute({
 const segments = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.segments),
-  validateSearch: readName,
+  validateSearch: readSegmentListSearch,
   component: lazyRouteComponent(() => import('./segments/list-page.tsx'), 'SegmentsPage'),
 });
 const segment = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.segment),
+  validateSearch: readSegmentSearch,
   component: lazyRouteComponent(() => import('./segments/detail-page.tsx'), 'SegmentPage'),
 });
 const newFile = createRoute({
@@ -237,8 +239,8 @@ export const router = createRouter({
   basepath: '/console',
   parseSearch: parseAddressSearch,
   stringifySearch: formatAddressSearch,
-  defaultPendingComponent: Waiting,
-  defaultErrorComponent: ({ error }) => <Failure error={error as Error} />,
+  defaultPendingComponent: () => <Waiting />,
+  defaultErrorComponent: ({ error }) => <Failure error={error as Error} onRetry={() => location.reload()} />,
   defaultNotFoundComponent: NotFoundPage,
   scrollRestoration: true,
 });
@@ -247,11 +249,6 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
-}
-
-function readName(search: AddressSearch): { name?: string } {
-  const name = textOf(search.name);
-  return name === undefined ? {} : { name };
 }
 
 function readQuery(search: AddressSearch): { q?: string } {

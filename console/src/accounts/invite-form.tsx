@@ -4,10 +4,11 @@ import type { OneTimeLink } from '../api/generated/account.ts';
 import type { Role } from '../api/generated/session.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
-import { resetSent } from '../parts/reset-sent.ts';
 import { roleOptions } from './role-names.ts';
 
-export function InviteForm({ onInvited }: { onInvited: (email: string, link: OneTimeLink) => void }) {
+type InviteFormProps = { onInvited: (email: string, link: OneTimeLink) => void; onLeave: () => void };
+
+export function InviteForm({ onInvited, onLeave }: InviteFormProps) {
   const invite = useMutation({
     mutationFn: (user: { email: string; role: Role }) => consoleClient.accounts.invite(user),
     onSuccess: (link, { email }) => onInvited(email, link),
@@ -17,10 +18,9 @@ export function InviteForm({ onInvited }: { onInvited: (email: string, link: One
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const form = event.currentTarget;
-          const fields = new FormData(form);
+          const fields = new FormData(event.currentTarget);
           const user = { email: String(fields.get('email')), role: String(fields.get('role')) as Role };
-          invite.mutate(user, { onSuccess: () => resetSent(form, fields) });
+          invite.mutate(user);
         }}
       >
         <Stack>
@@ -33,6 +33,9 @@ export function InviteForm({ onInvited }: { onInvited: (email: string, link: One
             <NativeSelect name="role" label="Role" data={roleOptions} defaultValue="marketer" />
             <Button type="submit" loading={invite.isPending}>
               Create invitation
+            </Button>
+            <Button variant="default" onClick={onLeave}>
+              Cancel
             </Button>
           </Group>
         </Stack>

@@ -1,4 +1,4 @@
-import { Group, NativeSelect, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ConsoleAccount, ConsoleInvitation, OneTimeLink } from '../api/generated/account.ts';
@@ -22,17 +22,26 @@ export function AccountsPage() {
   const queries = useQueryClient();
   const accounts = useQuery({ queryKey: ['accounts'], queryFn: () => consoleClient.accounts.list() });
   const [shown, show] = useState<{ title: string; link: OneTimeLink }>();
+  const [isAsked, ask] = useState(false);
   const renew = () => queries.invalidateQueries({ queryKey: ['accounts'] });
   return (
     <Stack gap="lg">
-      <PageHeader title="Accounts and roles" />
-      {shown && <OneTimeLinkAlert title={shown.title} link={shown.link} />}
-      <InviteForm
-        onInvited={(email, link) => {
-          show({ title: `Invitation of ${email}`, link });
-          void renew();
-        }}
+      <PageHeader
+        title="Accounts and roles"
+        about="Who may open this console, and what they may do."
+        actions={!isAsked && <Button onClick={() => ask(true)}>Invite colleague</Button>}
       />
+      {shown && <OneTimeLinkAlert title={shown.title} link={shown.link} />}
+      {isAsked && (
+        <InviteForm
+          onInvited={(email, link) => {
+            show({ title: `Invitation of ${email}`, link });
+            ask(false);
+            void renew();
+          }}
+          onLeave={() => ask(false)}
+        />
+      )}
       <Loaded query={accounts}>
         {(data) => (
           <>
@@ -105,7 +114,7 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
           },
           {
             key: 'actions',
-            title: 'Change',
+            title: 'Actions',
             cell: (account) => (
               <AccountActions account={account} onChanged={onChanged} onLink={(link) => onLink(account, link)} />
             ),
@@ -187,7 +196,7 @@ function InvitationTable({ invitations, onChanged }: InvitationTableProps) {
           { key: 'until', title: 'Until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
           {
             key: 'withdraw',
-            title: 'Change',
+            title: 'Actions',
             cell: ({ id, email }) => (
               <ConfirmButton
                 label="Withdraw"

@@ -48,7 +48,7 @@ function Sessions() {
               title: 'Where',
               cell: (session) => (
                 <>
-                  <Text size="sm">{session.userAgent || 'unknown program'}</Text>
+                  <Text size="sm">{session.userAgent || 'Unknown program'}</Text>
                   <Text size="xs">{session.sourceAddress}</Text>
                 </>
               ),
@@ -57,10 +57,10 @@ function Sessions() {
             { key: 'seen', title: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
             {
               key: 'end',
-              title: 'End it',
+              title: 'Actions',
               cell: (session) =>
                 session.isThis ? (
-                  'this one'
+                  'This one'
                 ) : (
                   <ConfirmButton
                     label="End"

@@ -1,4 +1,4 @@
-import { Button, Card, Checkbox, Group, Stack, TagsInput, Text, TextInput, Title } from '@mantine/core';
+import { Button, Card, Checkbox, Group, SimpleGrid, Stack, TagsInput, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AlertKind, AlertSettings } from '../api/generated/alert.ts';
@@ -22,6 +22,8 @@ export function AlertSettingsForm({ workspaceId }: { workspaceId: string }) {
   );
 }
 
+const kinds = Object.keys(kindNames) as AlertKind[];
+
 function Form({ workspaceId, settings }: { workspaceId: string; settings: AlertSettings }) {
   const queries = useQueryClient();
   const [emails, setEmails] = useState(settings.emails);
@@ -41,7 +43,7 @@ function Form({ workspaceId, settings }: { workspaceId: string; settings: AlertS
   });
   const isSet = settings.webhookUrl !== null || settings.emails.length > 0;
   return (
-    <Card withBorder component="section" aria-label="Who is told" maw={680}>
+    <Card withBorder component="section" aria-label="Who is told">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -57,30 +59,29 @@ function Form({ workspaceId, settings }: { workspaceId: string; settings: AlertS
             name="webhookUrl"
             type="url"
             label="Webhook"
-            description="Gets a POST when an alert opens and when it closes, signed as callbacks are (Standard Webhooks)"
+            description="Gets a signed POST when an alert opens and when it closes"
             placeholder="https://ops.example.com/alerts"
             defaultValue={settings.webhookUrl ?? ''}
           />
           <TagsInput
-            label="Emails"
+            label="Email addresses"
             description="Up to 10 addresses; press Enter after each"
             value={emails}
             onChange={setEmails}
             maxTags={10}
             acceptValueOnBlur
           />
-          <Group gap="md" role="group" aria-label="Alert of">
-            {(Object.keys(kindNames) as AlertKind[]).map((kind) => (
-              <Checkbox
-                key={kind}
-                label={kindNames[kind]}
-                checked={!muted.includes(kind)}
-                onChange={(event) =>
-                  setMuted(event.currentTarget.checked ? muted.filter((one) => one !== kind) : [...muted, kind])
-                }
-              />
-            ))}
-          </Group>
+          <Checkbox.Group
+            label="Tell about"
+            value={kinds.filter((kind) => !muted.includes(kind))}
+            onChange={(told) => setMuted(kinds.filter((kind) => !told.includes(kind)))}
+          >
+            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={4}>
+              {kinds.map((kind) => (
+                <Checkbox key={kind} value={kind} label={kindNames[kind]} />
+              ))}
+            </SimpleGrid>
+          </Checkbox.Group>
           {(change.error ?? test.error) !== null && <Failure error={(change.error ?? test.error)!} />}
           <Group>
             <Button type="submit" loading={change.isPending}>

@@ -1,4 +1,4 @@
-import { Card, Group, Stack, Text } from '@mantine/core';
+import { Card, Grid, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Alert } from '../api/generated/alert.ts';
 import { consoleClient } from '../console.ts';
@@ -30,17 +30,25 @@ export function AlertsPage() {
     <Stack gap="lg">
       <PageHeader
         title="Alerts"
-        about="Opened within seconds when something keeps messages from people, closed by themselves when it is over."
+        about="Opened within seconds when something keeps messages from people, and closed when it is over."
       />
-      <Loaded query={alerts}>
-        {(found) => (
-          <>
-            <OpenAlerts alerts={found.filter(({ closedAt }) => closedAt === null)} />
-            <PastAlerts alerts={found.filter(({ closedAt }) => closedAt !== null)} />
-          </>
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, lg: mayChange ? 7 : 12 }}>
+          <Loaded query={alerts}>
+            {(found) => (
+              <Stack gap="lg">
+                <OpenAlerts alerts={found.filter(({ closedAt }) => closedAt === null)} />
+                <PastAlerts alerts={found.filter(({ closedAt }) => closedAt !== null)} />
+              </Stack>
+            )}
+          </Loaded>
+        </Grid.Col>
+        {mayChange && (
+          <Grid.Col span={{ base: 12, lg: 5 }}>
+            <AlertSettingsForm workspaceId={workspaceId} />
+          </Grid.Col>
         )}
-      </Loaded>
-      {mayChange && <AlertSettingsForm workspaceId={workspaceId} />}
+      </Grid>
     </Stack>
   );
 }
@@ -49,10 +57,10 @@ function OpenAlerts({ alerts }: { alerts: Alert[] }) {
   return (
     <Stack component="section" gap="sm" aria-label="Open alerts" role="region">
       {alerts.length === 0 && (
-        <Card withBorder maw={680}>
+        <Card withBorder>
           <Group gap="sm" justify="space-between">
-            <Text size="md">Messages are delivered, as far as this installation knows.</Text>
-            <ToneBadge tone="done">Nothing is wrong</ToneBadge>
+            <Text size="md">No problem is known.</Text>
+            <ToneBadge tone="done">All clear</ToneBadge>
           </Group>
         </Card>
       )}
@@ -72,13 +80,13 @@ function PastAlerts({ alerts }: { alerts: Alert[] }) {
   if (alerts.length === 0)
     return (
       <EmptyState title="No past alerts">
-        A provider that refuses, a queue that ages, a job that fails or a key that ends is listed here for 90 days.
+        Refusing providers, old queues, failing jobs and ending keys are listed here for 90 days.
       </EmptyState>
     );
   return (
     <DataTable
       label="Past alerts"
-      minWidth={720}
+      minWidth={520}
       rows={alerts}
       keyOf={({ id }) => id}
       columns={[

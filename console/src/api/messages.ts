@@ -4,6 +4,8 @@ export type MessageQuery = {
   workspaceId: string;
   /** Those that were not delivered. */
   only?: 'failed';
+  /** Those about its files. */
+  segmentId?: string;
   after?: string;
 };
 

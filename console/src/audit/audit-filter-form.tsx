@@ -2,29 +2,12 @@ import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import type { AuditFilters } from '../api/accounts.ts';
 import { readFilterFields, TimeFilter, timeFilterText } from '../parts/filter-fields.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
+import { actionNames, kindNames } from './action-names.ts';
 
 const words = { object: 'Object', actor: 'Who', action: 'What', from: 'From (UTC)', until: 'Before (UTC)' } as const;
 const fields = Object.keys(words) as (keyof typeof words)[];
 const times = ['from', 'until'] as const;
-const kinds = [
-  'account',
-  'alerts',
-  'app',
-  'callback',
-  'campaign',
-  'credential',
-  'event-stream',
-  'invitation',
-  'key',
-  'mail',
-  'person',
-  'sandbox',
-  'segment',
-  'session',
-  'template',
-  'webhook-secret',
-  'workspace',
-];
+const kinds = [...kindNames].map(([value, label]) => ({ value, label }));
 
 type AuditFilterFormProps = { search: AuditFilters; onChosen: (search: AuditFilters) => void };
 
@@ -33,7 +16,7 @@ export function AuditFilterForm({ search, onChosen }: AuditFilterFormProps) {
   const chosen = fields.flatMap((field) => {
     const { [field]: value, ...others } = search;
     if (value === undefined) return [];
-    const shown = (times as readonly string[]).includes(field) ? timeFilterText(value) : value;
+    const shown = shownOf(field, value);
     return [{ name: words[field], value: shown, onRemoved: () => onChosen(others) }];
   });
   return (
@@ -60,4 +43,9 @@ export function AuditFilterForm({ search, onChosen }: AuditFilterFormProps) {
       </SimpleGrid>
     </FilterBar>
   );
+}
+
+function shownOf(field: (typeof fields)[number], value: string): string {
+  if ((times as readonly string[]).includes(field)) return timeFilterText(value);
+  return field === 'action' ? (kindNames.get(value) ?? actionNames[value] ?? value) : value;
 }

@@ -1,31 +1,48 @@
-import { Text } from '@mantine/core';
+import { Code, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditEntry } from '../api/generated/account.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
+import { CopyTextButton } from '../parts/copyable.tsx';
+
+const isId = /^[0-9a-f]{24}$/;
 
 /** What was changed, as the way to it where it has a screen, and how. */
 export function AuditObject({ entry }: { entry: AuditEntry }) {
-  const detail = Object.entries(entry.detail)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  const { id: workspaceId } = useWorkspace();
+  const { objectId, objectName, detail } = entry;
+  const { of, ...others } = detail as Record<string, unknown>;
+  const told = Object.entries(others)
+    .map(([name, value]) => `${wordsOf(name)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
   return (
     <>
-      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
-        <ObjectLink entry={entry}>{entry.objectName ?? entry.objectId ?? '–'}</ObjectLink>
-      </Text>
-      {entry.objectName !== null && entry.objectId !== null && (
-        <Text size="xs" c="dimmed">
-          {entry.objectId}
+      <Group gap={4} wrap="nowrap">
+        <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+          <ObjectLink entry={entry}>{objectName ?? (objectId === null ? '–' : <Code>{objectId}</Code>)}</ObjectLink>
+        </Text>
+        {objectId !== null && <CopyTextButton text={objectId} label={`id of ${objectName ?? 'it'}`} />}
+      </Group>
+      {typeof of === 'string' && isId.test(of) && (
+        <Text size="xs" c="dimmed" component="div">
+          Made from{' '}
+          <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: of }}>
+            this campaign
+          </RouteLink>
         </Text>
       )}
-      {detail !== '' && (
-        <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-          {detail}
+      {told !== '' && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {told}
         </Text>
       )}
     </>
   );
+}
+
+/** `dueAt` is "due at". */
+function wordsOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 function ObjectLink({ entry: { objectKind, objectId, action }, children }: { entry: AuditEntry; children: ReactNode }) {

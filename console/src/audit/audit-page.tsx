@@ -8,6 +8,7 @@ import { Failure } from '../parts/failure.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
+import { actionNames } from './action-names.ts';
 import { AuditFilterForm } from './audit-filter-form.tsx';
 import { AuditObject } from './audit-object.tsx';
 
@@ -32,13 +33,13 @@ export function AuditPage() {
   const entries = audit.data?.pages.flat() ?? [];
   return (
     <Stack gap="md">
-      <PageHeader title="Audit log" about={`Changes made in the console: in ${name}, and to accounts.`} />
+      <PageHeader title="Audit log" about={`Changes made in the console, in ${name} and to accounts.`} />
       <AuditFilterForm
         key={JSON.stringify(search)}
         search={search}
         onChosen={(next) => void navigate({ search: next })}
       />
-      {audit.error !== null && <Failure error={audit.error} />}
+      {audit.error !== null && <Failure error={audit.error} onRetry={() => void audit.refetch()} />}
       {audit.isSuccess && entries.length === 0 && isFiltered && <EmptyState title="No matching changes" />}
       {audit.isSuccess && entries.length === 0 && !isFiltered && (
         <EmptyState title="No changes yet">
@@ -53,7 +54,7 @@ export function AuditPage() {
           columns={[
             { key: 'at', title: 'When', cell: ({ at }) => <Ago at={at} /> },
             { key: 'who', title: 'Who', cell: ({ actorName }) => actorName },
-            { key: 'what', title: 'What', cell: ({ action }) => <Code>{action}</Code> },
+            { key: 'what', title: 'What', cell: ({ action }) => actionNames[action] ?? <Code>{action}</Code> },
             { key: 'object', title: 'Object', cell: (entry) => <AuditObject entry={entry} /> },
           ]}
         />
@@ -66,7 +67,7 @@ export function AuditPage() {
             download
             underline="always"
           >
-            Download as CSV, at most 10,000 lines
+            Download CSV (up to 10,000 lines)
           </Anchor>
           {audit.hasNextPage && (
             <Button variant="default" loading={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>

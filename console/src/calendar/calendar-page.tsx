@@ -9,7 +9,7 @@ import { ButtonLink } from '../parts/button-link.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { TableSkeleton } from '../parts/table-skeleton.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import views from '../parts/views.module.css';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
@@ -46,14 +46,14 @@ export function CalendarPage() {
           )
         }
       />
-      <Loaded query={calendar} waiting={<TableSkeleton rows={8} />}>
+      <Loaded query={calendar} waiting={<Waiting rows={8} />}>
         {(data) => (
           <>
             <Turning calendar={data} />
             {data.entries.length === 0 && <Nothing calendar={data} />}
             {isWide ? <CalendarGrid calendar={data} /> : <CalendarDays calendar={data} />}
             {data.hasMore && (
-              <Text size="sm">There is more than a calendar can show; the list of campaigns has all of it.</Text>
+              <Text size="sm">There is more than the calendar can show; the campaign list has all of it.</Text>
             )}
           </>
         )}
@@ -64,7 +64,7 @@ export function CalendarPage() {
 
 function Zone({ calendar: { timeZone, offset } }: { calendar: CampaignCalendar }) {
   const isUtc = timeZone === 'UTC';
-  return `Times are in ${timeZone}${isUtc ? '' : ` (UTC${offset})`}, the zone of the workspace.`;
+  return `Times are in ${timeZone}${isUtc ? '' : ` (UTC${offset})`}, the time zone of the workspace.`;
 }
 
 /** Which days are shown, and the way to others. */
@@ -119,7 +119,7 @@ function titleOf({ view, date, from, days }: CampaignCalendar): string {
 function Nothing({ calendar: { view } }: { calendar: CampaignCalendar }) {
   return (
     <EmptyState title={`Nothing is planned in this ${view}`}>
-      A campaign that is scheduled for a time, or that recurs, stands here on each day on which it is sent.
+      Scheduled and recurring campaigns appear on each day on which they are sent.
     </EmptyState>
   );
 }

@@ -8,6 +8,7 @@ import { NameButton } from '../parts/name-button.tsx';
 import { showToast } from '../parts/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { countDevices, notDelivered } from './count-devices.ts';
+import { formatMinute } from '../parts/format-time.ts';
 
 type CampaignActionsProps = {
   workspaceId: string;
@@ -109,7 +110,7 @@ function describe(action: CampaignAction, progress: CampaignProgress): string {
       ? `${number(done)} of ${number(progress.reachableDevices)} devices have been processed; ${number(rest)} remain.`
       : progress.nextAt === null
         ? 'Nothing is being sent right now.'
-        : `Nothing is being sent right now; the next occurrence is due at ${progress.nextAt.slice(0, 16).replace('T', ' ')} UTC.`;
+        : `Nothing is being sent right now; the next occurrence is due on ${formatMinute(progress.nextAt, 'UTC')}.`;
   switch (action) {
     case 'pause':
       return `${summary} The rest waits until you resume; messages whose time to live ends in the meantime are not sent.`;

@@ -2,11 +2,17 @@ import { Checkbox, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { FilterBar } from '../parts/filter-bar.tsx';
 import type { ChosenFilter } from '../parts/filter-bar.tsx';
 import type { CampaignFilters } from './campaign-filters.ts';
+import { formatDay } from '../parts/format-time.ts';
 
 type CampaignFilterFormProps = { filters: CampaignFilters; onChosen: (filters: CampaignFilters) => void };
 
-const channels = ['PUSH', 'EMAIL', 'SMS'];
-const types = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'];
+const channels: Record<string, string> = { PUSH: 'Push', EMAIL: 'Email', SMS: 'SMS' };
+const types: Record<string, string> = {
+  ONE_TIME: 'One time',
+  PERIODIC: 'Recurring',
+  EVENT_TRIGGERED: 'Event triggered',
+  BUSINESS_EVENT_TRIGGERED: 'Business event triggered',
+};
 
 const words: Record<Exclude<keyof CampaignFilters, 'view' | 'page' | 'order' | 'columns'>, string> = {
   name: 'Name contains',
@@ -23,7 +29,10 @@ const words: Record<Exclude<keyof CampaignFilters, 'view' | 'page' | 'order' | '
 
 /** The filters of the V5 search. What is chosen goes into the address; the view stays as it is. */
 export function CampaignFilterForm({ filters, onChosen }: CampaignFilterFormProps) {
-  const options = (names: string[], any: string) => [{ value: '', label: any }, ...names];
+  const options = (names: Record<string, string>, any: string) => [
+    { value: '', label: any },
+    ...Object.entries(names).map(([value, label]) => ({ value, label })),
+  ];
   return (
     <FilterBar
       label="Campaigns"
@@ -71,9 +80,34 @@ function chosenOf(filters: CampaignFilters, onChosen: CampaignFilterFormProps['o
   return (Object.keys(words) as (keyof typeof words)[]).flatMap((key) => {
     const { [key]: value, page: _page, ...others } = filters;
     if (value === undefined) return [];
-    const text = key === 'children' ? 'included' : [value].flat().join(', ');
-    return [{ name: words[key], value: text, onRemoved: () => onChosen(others) }];
+    return [
+      {
+        name: words[key],
+        value: [value]
+          .flat()
+          .map((one) => shownOf(key, one))
+          .join(', '),
+        onRemoved: () => onChosen(others),
+      },
+    ];
   });
+}
+
+/** How a chip says one value. */
+function shownOf(key: keyof typeof words, value: string): string {
+  switch (key) {
+    case 'children':
+      return 'Included';
+    case 'channel':
+      return channels[value] ?? value;
+    case 'type':
+      return types[value] ?? value;
+    case 'from':
+    case 'to':
+      return /^\d{4}-\d\d-\d\d$/.test(value) ? formatDay(value) : value;
+    default:
+      return value;
+  }
 }
 
 /** What is no filter, and stays when these change. */

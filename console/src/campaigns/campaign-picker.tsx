@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { consoleClient } from '../console.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { useCampaignName } from './use-campaign-name.ts';
+import { formatDay } from '../parts/format-time.ts';
 
 type CampaignPickerProps = {
   label: string;
@@ -39,7 +40,10 @@ export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPick
   });
   const offered = (found.data ?? [])
     .filter(({ id }) => id !== except && id !== chosen)
-    .map((campaign) => ({ value: campaign.id, label: `${campaign.name} · ${campaign.createdAt.slice(0, 10)}` }));
+    .map((campaign) => ({
+      value: campaign.id,
+      label: `${campaign.name} · ${formatDay(campaign.createdAt.slice(0, 10))}`,
+    }));
   const own = chosen === undefined ? [] : [{ value: chosen, label: chosenName ?? chosen }];
   return (
     <Select

@@ -6,8 +6,7 @@ import type { CampaignProgress, CampaignReport } from '../api/generated/campaign
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
-import { TableSkeleton } from '../parts/table-skeleton.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { useMay } from '../session/use-session.ts';
 import { CampaignActions } from './campaign-actions.tsx';
@@ -24,6 +23,7 @@ import { SummaryTab } from './summary-tab.tsx';
 import { useFigures } from './use-figures.ts';
 import { isEnded, useProgress } from './use-progress.ts';
 import { VariationsTab } from './variations-tab.tsx';
+import { StatusLine } from '../parts/status-line.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 // These are read from the ledger, not from counters.
@@ -40,7 +40,7 @@ export function CampaignPage() {
     staleTime: 10_000,
   });
   return (
-    <Loaded query={report} waiting={<TableSkeleton rows={10} />}>
+    <Loaded query={report} waiting={<Waiting rows={10} />}>
       {(data) => <CampaignOf key={id} report={data} workspaceId={workspaceId} />}
     </Loaded>
   );
@@ -174,22 +174,19 @@ function Runs({ state }: Pick<ShownTabProps, 'state'>) {
 
 function About({ campaign, status }: { campaign: CampaignReport['campaign']; status: string }) {
   return (
-    <span style={{ display: 'flex', flexWrap: 'wrap', gap: 8, alignItems: 'center' }}>
-      <StatusBadge status={status} />
-      <span>
-        <CampaignAudience campaign={campaign} /> · {typeText(campaign.deliveryType)} ·{' '}
-        {campaign.sentAt === null ? (
-          <>
-            created <Ago at={campaign.createdAt} />
-          </>
-        ) : (
-          <>
-            sent <Ago at={campaign.sentAt} />
-          </>
-        )}{' '}
-        by {campaign.createdBy}
-      </span>
-    </span>
+    <StatusLine status={status}>
+      <CampaignAudience campaign={campaign} /> · {typeText(campaign.deliveryType)} ·{' '}
+      {campaign.sentAt === null ? (
+        <>
+          created <Ago at={campaign.createdAt} />
+        </>
+      ) : (
+        <>
+          sent <Ago at={campaign.sentAt} />
+        </>
+      )}{' '}
+      by {campaign.createdBy}
+    </StatusLine>
   );
 }
 

@@ -20,7 +20,7 @@ export function Failures({ results }: { results: CampaignResults }) {
           {results.runsWithoutLedger === 1
             ? 'One run is'
             : `${results.runsWithoutLedger.toLocaleString('en')} runs are`}{' '}
-          older than the ledger is kept: how many and why is counted, who and when is not known any more.
+          older than the delivery log: how many and why is counted, but not who and when.
         </Text>
       )}
       <WaitingOrDone results={results} />
@@ -57,7 +57,7 @@ export function Failures({ results }: { results: CampaignResults }) {
               key: 'sample',
               title: 'Example',
               cell: ({ sampleDeviceId }) =>
-                sampleDeviceId === null ? 'not kept' : <CopyTextButton text={sampleDeviceId} label="device id" />,
+                sampleDeviceId === null ? 'Not kept' : <CopyTextButton text={sampleDeviceId} label="device id" />,
             },
           ]}
         />
@@ -71,6 +71,6 @@ function WaitingOrDone({ results: { accepted, waiting, failures } }: { results: 
   if (waiting.length > 0) return <WaitingNote waiting={waiting} />;
   if (failures.length > 0) return null;
   return (
-    <Text size="sm">{accepted === 0 ? 'Nothing tried yet.' : 'Every device that was tried took its message.'}</Text>
+    <Text size="sm">{accepted === 0 ? 'Nothing tried yet.' : 'Every device that was tried accepted its message.'}</Text>
   );
 }

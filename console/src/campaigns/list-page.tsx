@@ -8,7 +8,7 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RequestBehind } from '../parts/request-behind.tsx';
-import { TableSkeleton } from '../parts/table-skeleton.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CampaignFilterForm } from './campaign-filter-form.tsx';
@@ -58,7 +58,7 @@ export function CampaignsPage() {
           <SavedViews filters={filters} />
         </Group>
       </Group>
-      <Loaded query={found} waiting={<TableSkeleton rows={8} />}>
+      <Loaded query={found} waiting={<Waiting rows={8} />}>
         {(campaigns) =>
           campaigns.length === 0 ? (
             <NoCampaigns filters={filters} />
@@ -71,7 +71,7 @@ export function CampaignsPage() {
         }
       </Loaded>
       <RequestBehind curl={curlOf({ method: 'POST', path: '/v5/campaigns/search', workspaceId, body })}>
-        This search returns the list above, the newest first and without the figures.
+        This search returns the list above, newest first and without the figures.
       </RequestBehind>
     </Stack>
   );

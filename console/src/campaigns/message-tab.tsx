@@ -24,7 +24,7 @@ export function MessageTab({ record, isRecurring }: MessageTabProps) {
         (search.variation === undefined || String(variation) === search.variation),
     ) ?? messages[0];
   if (shown === undefined || shown.platforms.length === 0)
-    return <EmptyState title="No message yet">What it says stands here once it is written.</EmptyState>;
+    return <EmptyState title="No message yet">The message is shown here once it is written.</EmptyState>;
   return (
     <Stack gap="md">
       <ContentChoice messages={messages} shown={shown} />
@@ -34,8 +34,8 @@ export function MessageTab({ record, isRecurring }: MessageTabProps) {
         ))}
       </SimpleGrid>
       <Text size="sm" c="dimmed">
-        As it was written: what is in double braces is filled in for each user.
-        {isRecurring && ' Runs before the last change had the words of their time.'}
+        As it was written: parts in double braces are filled in for each user.
+        {isRecurring && ' Runs before the last change used the text of that time.'}
       </Text>
     </Stack>
   );

@@ -17,6 +17,8 @@ type Platform = keyof typeof platformNames;
 /** Undefined: of all platforms. */
 type Place = Platform | undefined;
 
+const ones = { people: 'person', devices: 'device' } as const;
+
 type Step = {
   key: string;
   word: GlossaryWord;
@@ -93,7 +95,7 @@ function Cell({ step, place }: { step: Step; place: Place }) {
   return (
     <Stack gap={2} align="flex-end">
       <div {...(place === undefined && note === undefined && { 'data-step': word })}>
-        <b>{number}</b> {count !== null && <span className={styles.unit}>{unit}</span>}
+        <b>{number}</b> {count !== null && <span className={styles.unit}>{count === 1 ? ones[unit] : unit}</span>}
       </div>
       {share?.percent !== undefined && (
         <div className={styles.share}>

@@ -30,7 +30,7 @@ export function RateCards({ progress, figures }: RateCardsProps) {
         word="Accepted"
         value={<DeliveryCount count={accepted} of={{ outcome: 'ACCEPTED' }} />}
         percent={shareOf(accepted, reachable)}
-        of={`of ${countText(reachable)} devices`}
+        of={ofDevices(reachable)}
       />
       <RateCard
         word="Shown"
@@ -55,7 +55,8 @@ function Converted({ figures }: Pick<RateCardsProps, 'figures'>) {
   if (figures === undefined) return <RateCard word="Converted" value="–" of="" />;
   if (goal === undefined) return <RateCard word="Converted" value="–" of="No goal was set." />;
   const more = figures.all.goals.length - 1;
-  const whole = goal.rate === null ? 'people' : ['of', countText(figures.all.eligibleUsers ?? 0), 'people'].join(' ');
+  const eligible = figures.all.eligibleUsers ?? 0;
+  const whole = goal.rate === null ? 'people' : `of ${countText(eligible)} ${eligible === 1 ? 'person' : 'people'}`;
   return (
     <RateCard
       word="Converted"
@@ -88,9 +89,13 @@ function NotDelivered({ progress }: Pick<RateCardsProps, 'progress'>) {
       word="Not delivered"
       value={value}
       percent={shareOf(count, progress.reachableDevices)}
-      of={`of ${countText(progress.reachableDevices)} devices`}
+      of={ofDevices(progress.reachableDevices)}
     />
   );
+}
+
+function ofDevices(count: number): string {
+  return `of ${countText(count)} ${count === 1 ? 'device' : 'devices'}`;
 }
 
 type RateCardProps = { word: GlossaryWord; value: ReactNode; percent?: number | undefined; of: string };

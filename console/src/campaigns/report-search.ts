@@ -38,11 +38,11 @@ export type ReportSearch = {
 
 /** What counts an event as a conversion, as a sentence goes on: "Conversions: after …". */
 export const attributionWords: Record<Attribution, string> = {
-  TOTAL_CONVERSIONS: 'after the message',
-  CLICK_CONVERSIONS: 'after the message, if it was clicked',
-  VIEW_THROUGH: 'after it was shown',
-  CLICK_THROUGH: 'after it was clicked',
-  IN_SESSION: 'in the session of the click',
+  TOTAL_CONVERSIONS: 'After the message',
+  CLICK_CONVERSIONS: 'After the message, if it was clicked',
+  VIEW_THROUGH: 'After it was shown',
+  CLICK_THROUGH: 'After it was clicked',
+  IN_SESSION: 'In the session of the click',
 };
 
 export function readReportSearch(search: AddressSearch): ReportSearch {

@@ -56,7 +56,7 @@ export function ReportsTab({ platforms }: ReportsTabProps) {
         {({ devices, next }) =>
           devices.length === 0 ? (
             <EmptyState title={kind === 'CLICK' ? 'No clicks reported yet' : 'Not reported as shown yet'}>
-              Apps report what was shown and clicked; reports are kept for as long as the installation says.
+              Apps report what was shown and clicked. How long reports are kept is a setting of the installation.
             </EmptyState>
           ) : (
             <>
@@ -67,7 +67,7 @@ export function ReportsTab({ platforms }: ReportsTabProps) {
                 onTurned={(place) => go({ ...ofPlatform, kind, ...(place !== undefined && { after: place }) })}
               >
                 <Text size="sm" c="dimmed">
-                  In no order of time.
+                  Not in order of time.
                 </Text>
               </Paging>
             </>

@@ -55,13 +55,13 @@ export function RunTable({ runs: { runs, total, perPage }, page, onPage }: RunTa
               </>
             ),
           },
-          { key: 'planned', title: 'Planned', cell: ({ dueAt }) => (dueAt === null ? 'at once' : <Time at={dueAt} />) },
+          { key: 'planned', title: 'Planned', cell: ({ dueAt }) => (dueAt === null ? 'At once' : <Time at={dueAt} />) },
           {
             key: 'started',
             title: 'Began and ended',
             cell: ({ startedAt, endedAt }) => (
               <>
-                {startedAt === null ? 'did not begin' : <Time at={startedAt} />}
+                {startedAt === null ? 'Did not begin' : <Time at={startedAt} />}
                 {startedAt !== null && endedAt !== null && (
                   <Text size="xs" c="dimmed" component="div">
                     <Time at={endedAt} />

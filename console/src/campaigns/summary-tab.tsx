@@ -32,7 +32,7 @@ export function SummaryTab({ progress, platforms, figures, results, timeline }: 
   return (
     <Stack gap="lg">
       {progress.status === 'SENT' && progress.runs === 0 && (
-        <Notice tone="note">No run of this campaign is here: it was sent too long ago, or elsewhere.</Notice>
+        <Notice tone="note">No run of this campaign is kept: it was sent too long ago, or elsewhere.</Notice>
       )}
       {progress.statusReason !== null && <Alert title={progress.status}>{progress.statusReason}</Alert>}
       {progress.nextAt !== null && (

@@ -20,7 +20,7 @@ export function TimelineChart({ timeline }: { timeline: CampaignTimeline }) {
 }
 
 function drawBars(timeline: CampaignTimeline, { colour, axis, timeZone }: ChartTheme): Drawing {
-  const accepted = colour('--mantine-primary-color-filled');
+  const accepted = colour('--carillon-mark');
   const missed = colour('--mantine-color-red-6');
   const bars = UPlot.paths.bars!({ size: [0.9, 60] });
   const points = { show: false };
@@ -45,6 +45,7 @@ function drawBars(timeline: CampaignTimeline, { colour, axis, timeZone }: ChartT
         {
           ...axis,
           grid: { show: false },
+          size: 30,
           incrs: wholeTimes,
           values: (_chart, times) => times.map(clockTime),
         },

@@ -19,9 +19,7 @@ export function Timeline({ timeline, runsWithoutLedger }: TimelineProps) {
         Over time
       </Title>
       {steps.length === 0 ? (
-        <Text size="sm">
-          {runsWithoutLedger === 0 ? 'Nothing sent yet.' : 'When it was sent is not kept any more.'}
-        </Text>
+        <Text size="sm">{runsWithoutLedger === 0 ? 'Nothing sent yet.' : 'The times are no longer kept.'}</Text>
       ) : (
         <>
           <Suspense fallback={<Waiting />}>

@@ -54,7 +54,7 @@ export function VariationsTab({ figures, status }: VariationsTabProps) {
         </section>
       )}
       <Text size="sm" c="dimmed">
-        Ranges are 95 % intervals: the true rate lies in them, nineteen times in twenty.
+        Ranges are 95 % intervals: the true rate lies within them nineteen times out of twenty.
       </Text>
     </Stack>
   );
@@ -141,7 +141,7 @@ function ControlGroups({ platforms }: { platforms: readonly PlatformFigures[] })
           {
             key: 'group',
             title: 'People',
-            cell: ({ group }) => (group === null ? 'Meant to get the message' : groupNames[group]),
+            cell: ({ group }) => (group === null ? 'Meant to receive it' : groupNames[group]),
           },
           { key: 'users', title: 'Count', isNumber: true, cell: ({ users }) => countText(users) },
           ...goals.flatMap(({ name }, index) => [

@@ -6,14 +6,16 @@ import { readFilterFields } from '../parts/filter-fields.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import type { DeliverySearch } from './delivery-search.ts';
+import { stateWords } from '../parts/status-badge.tsx';
 
 const outcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'];
+const platforms = Object.entries(platformNames).map(([value, label]) => ({ value, label }));
 const words = {
   user: 'User id',
   campaign: 'Campaign',
   platform: 'Platform',
   outcome: 'Outcome',
-  code: 'Provider’s code',
+  code: 'Provider code',
 } as const;
 const fields = Object.keys(words) as (keyof typeof words)[];
 
@@ -21,14 +23,18 @@ type DeliveryFilterFormProps = { search: DeliverySearch; onChosen: (search: Deli
 
 /** The filters of the log. What is chosen goes into the address. */
 export function DeliveryFilterForm({ search, onChosen }: DeliveryFilterFormProps) {
-  const platforms = Object.entries(platformNames).map(([value, label]) => ({ value, label }));
   const [campaign, setCampaign] = useState(search.campaign);
   const campaignName = useCampaignName(search.campaign);
+  const shownOf = (key: (typeof fields)[number], value: string) =>
+    ({
+      campaign: campaignName,
+      platform: platforms.find((platform) => platform.value === value)?.label,
+      outcome: stateWords(value),
+    })[key as string] ?? value;
   const chosen = fields.flatMap((key) => {
     const { [key]: value, ...others } = search;
     if (value === undefined) return [];
-    const shown = key === 'campaign' ? (campaignName ?? value) : value;
-    return [{ name: words[key], value: shown, onRemoved: () => onChosen(others) }];
+    return [{ name: words[key], value: shownOf(key, value), onRemoved: () => onChosen(others) }];
   });
   return (
     <FilterBar
@@ -50,7 +56,7 @@ export function DeliveryFilterForm({ search, onChosen }: DeliveryFilterFormProps
         <NativeSelect
           name="outcome"
           label={words.outcome}
-          data={[{ value: '', label: 'Any' }, ...outcomes]}
+          data={[{ value: '', label: 'Any' }, ...outcomes.map((value) => ({ value, label: stateWords(value) }))]}
           defaultValue={search.outcome ?? ''}
         />
         <TextInput name="code" label={words.code} defaultValue={search.code ?? ''} />

@@ -17,6 +17,7 @@ import { DeliveryFilterForm } from './delivery-filter-form.tsx';
 import { toDeliveryFilters, writeRow } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
 import { OpenedDelivery } from './opened-delivery.tsx';
+import { formatDay } from '../parts/format-time.ts';
 
 const route = getRouteApi('/w/$workspaceId/deliveries');
 
@@ -34,7 +35,7 @@ export function DeliveriesPage() {
   const { row, after, ...chosen } = search;
   return (
     <Stack gap="md">
-      <PageHeader title="Delivery log" about="One line for each message and device, newest first." />
+      <PageHeader title="Delivery log" about="One line per message and device, newest first." />
       <DeliveryFilterForm
         key={JSON.stringify(chosen)}
         search={chosen}
@@ -51,7 +52,7 @@ export function DeliveriesPage() {
             )}
             {next === null && keptSince !== null && (
               <Text size="sm" component="div">
-                The ledger begins on {keptSince} (UTC). Of earlier messages each campaign has the numbers.
+                The log begins on {formatDay(keptSince)} (UTC). For earlier messages, each campaign keeps the totals.
               </Text>
             )}
             <Paging
@@ -63,7 +64,7 @@ export function DeliveriesPage() {
             >
               {deliveries.length > 0 && (
                 <Anchor size="sm" href={fileUrlOf({ workspaceId, search })} download underline="always">
-                  Download as CSV, at most 10,000 rows
+                  Download CSV (up to 10,000 rows)
                 </Anchor>
               )}
             </Paging>
@@ -118,7 +119,7 @@ function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; s
           title: 'User id',
           cell: ({ customerId, userId, campaignId }) =>
             customerId === null ? (
-              'erased since'
+              'Erased since'
             ) : (
               <RouteLink
                 to="/w/$workspaceId/people/$userId"
@@ -171,7 +172,7 @@ function NoDeliveries({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: b
   const command = overview.data?.curl;
   return (
     <EmptyState title="Nothing sent yet" {...(command === undefined ? {} : { command })}>
-      Paste this into a terminal, and every message of it appears here.
+      Paste this into a terminal, and each of its messages appears here.
     </EmptyState>
   );
 }

@@ -56,10 +56,7 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
     [
       'Answer',
       <>
-        {delivery.code === null ? 'accepted' : <Copyable text={delivery.code} label="code" />}
-        {delivery.providerMessageId !== null && (
-          <Copyable text={delivery.providerMessageId} label="provider's id of the message" />
-        )}
+        {delivery.code === null ? 'Accepted' : <Copyable text={delivery.code} label="code" />}
         {delivery.advice !== undefined && <Text size="sm">{delivery.advice}</Text>}
       </>,
     ],
@@ -69,11 +66,10 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
         {campaignName}
       </RouteLink>,
     ],
-    ['Sending', <Copyable key="run" text={delivery.runId} label="id of the sending" />],
     [
       'User id',
       customerId === null ? (
-        'erased since'
+        'Erased since'
       ) : (
         <RouteLink
           to="/w/$workspaceId/people/$userId"
@@ -88,9 +84,20 @@ function Detail({ delivery }: { delivery: DeliveryDetail }) {
       'Device',
       <>
         {platformNames[delivery.platform]}, {delivery.deviceId ?? 'removed since'}
-        {delivery.pushId !== null && <Copyable text={delivery.pushId} label="device token" />}
       </>,
     ],
+    ...(delivery.pushId === null
+      ? []
+      : [['Device token', <Copyable key="token" text={delivery.pushId} label="device token" />] satisfies Fact]),
+    ...(delivery.providerMessageId === null
+      ? []
+      : [
+          [
+            'Provider’s id',
+            <Copyable key="provider" text={delivery.providerMessageId} label="provider's id of the message" />,
+          ] satisfies Fact,
+        ]),
+    ['Run id', <Copyable key="run" text={delivery.runId} label="id of the run" />],
   ];
   return (
     <Stack gap="sm">

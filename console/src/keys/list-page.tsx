@@ -40,7 +40,7 @@ export function KeysPage() {
     <Stack gap="lg">
       <PageHeader
         title="Keys"
-        about={`Credentials of ${workspace.name}; its kind decides what a key opens.`}
+        about={'What callers of the API identify themselves by. The kind of a key decides what it opens.'}
         actions={mayWrite && !isAsked && <Button onClick={() => ask(true)}>New key</Button>}
       />
       {made && <CreatedKeyAlert made={made} />}
@@ -81,17 +81,12 @@ function KeyTable({ keys, workspaceId, onChanged, onMade }: KeyTableProps) {
           key: 'name',
           title: 'Name',
           cell: ({ id, name }) => (
-            <>
-              <Text size="sm" fw={600}>
+            <Group gap={4} wrap="nowrap">
+              <Text size="sm" fw={500}>
                 {name}
               </Text>
-              <Group gap={4} wrap="nowrap">
-                <Text size="xs" c="dimmed">
-                  {id}
-                </Text>
-                <CopyTextButton text={id} label={`id of ${name}`} />
-              </Group>
-            </>
+              <CopyTextButton text={id} label={`id of ${name}`} />
+            </Group>
           ),
         },
         { key: 'kind', title: 'Kind', cell: ({ kind }) => keyKinds[kind].name },
@@ -100,11 +95,11 @@ function KeyTable({ keys, workspaceId, onChanged, onMade }: KeyTableProps) {
         {
           key: 'used',
           title: 'Last used',
-          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />),
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'Never' : <Ago at={lastUsedAt} />),
         },
         {
           key: 'change',
-          title: 'State',
+          title: 'Actions',
           cell: (key) => (
             <Group gap="xs">
               <StateOf apiKey={key} />
@@ -138,7 +133,7 @@ function StateOf({ apiKey: { archivedAt, endsAt } }: { apiKey: ConsoleKey }) {
   if (endsAt === null) return null;
   return (
     <Text size="xs" component="div">
-      rotated, ends <Time at={endsAt} />
+      Rotated, ends <Time at={endsAt} />
     </Text>
   );
 }
@@ -168,7 +163,7 @@ function Kinds() {
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         {Object.entries(keyKinds).map(([kind, { name, means, curl }]) => (
           <Card withBorder key={kind}>
-            <Title order={3} size="h6">
+            <Title order={3} size="h5" mb={4}>
               {name}
             </Title>
             <Text size="sm" mb="xs">

@@ -5,10 +5,10 @@ import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 
 const overlaps = [
-  { value: '0', label: 'not at all: it ends at once' },
-  { value: '1', label: 'an hour' },
-  { value: '24', label: 'a day' },
-  { value: '168', label: 'a week' },
+  { value: '0', label: 'Not at all' },
+  { value: '1', label: '1 hour' },
+  { value: '24', label: '1 day' },
+  { value: '168', label: '7 days' },
   { value: '720', label: '30 days' },
 ];
 

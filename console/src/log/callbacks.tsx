@@ -1,4 +1,4 @@
-import { Button, Code } from '@mantine/core';
+import { Code } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ConsoleCallback } from '../api/generated/message.ts';
@@ -11,6 +11,7 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
+import { AttemptsButton } from './attempts-button.tsx';
 
 /** Callbacks about the files of segments, with every try. */
 export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallback[]; workspaceId: string }) {
@@ -31,20 +32,17 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
             title: 'Attempts',
             isNumber: true,
             cell: ({ id, attempts, resends }) => (
-              <Button variant="default" size="compact-xs" onClick={() => open(opened === id ? undefined : id)}>
-                Show {attempts}
-                {resends > 0 && ` after ${resends} resends`}
-              </Button>
+              <AttemptsButton {...{ attempts, resends }} onOpened={() => open(opened === id ? undefined : id)} />
             ),
           },
           {
             key: 'next',
-            title: 'Next or last',
+            title: 'Last or next',
             cell: ({ nextAt, endedAt, createdAt }) => <Ago at={nextAt ?? endedAt ?? createdAt} />,
           },
           {
             key: 'resend',
-            title: 'Again',
+            title: 'Actions',
             cell: ({ id, url, state }) =>
               mayResend && state !== 'PENDING' ? (
                 <ConfirmButton

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ConsoleEmail } from '../api/generated/message.ts';
@@ -13,6 +13,7 @@ import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import styles from './emails.module.css';
+import { AttemptsButton } from './attempts-button.tsx';
 
 /** Mails about the files of segments, with every attempt. Kept ones were not sent: there is no mail server. */
 export function Emails({ emails }: { emails: ConsoleEmail[] }) {
@@ -65,25 +66,21 @@ export function Emails({ emails }: { emails: ConsoleEmail[] }) {
             title: 'Attempts',
             isNumber: true,
             cell: ({ id, subject, attempts, resends }) => (
-              <Button
-                variant="default"
-                size="compact-xs"
-                aria-label={`Attempts of ${subject}`}
-                onClick={() => open(opened === id ? undefined : id)}
-              >
-                Show {attempts}
-                {resends > 0 && ` after ${resends} resends`}
-              </Button>
+              <AttemptsButton
+                {...{ attempts, resends }}
+                ariaLabel={`Attempts of ${subject}`}
+                onOpened={() => open(opened === id ? undefined : id)}
+              />
             ),
           },
           {
             key: 'at',
-            title: 'Next or last',
+            title: 'Last or next',
             cell: ({ nextAt, createdAt, endedAt }) => <Ago at={nextAt ?? endedAt ?? createdAt} />,
           },
           {
             key: 'resend',
-            title: 'Again',
+            title: 'Actions',
             cell: ({ id, subject, recipients, state }) =>
               mayResend && state !== 'PENDING' ? (
                 <ConfirmButton

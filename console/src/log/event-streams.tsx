@@ -82,7 +82,7 @@ function StreamCard({ stream, search }: { stream: ConsoleEventStream; search: Lo
 }
 
 function StreamState({ stream: { deadBatches, pendingBatches, lastDeliveredAt } }: { stream: ConsoleEventStream }) {
-  if (deadBatches > 0) return <ToneBadge tone="failed">Not taken</ToneBadge>;
+  if (deadBatches > 0) return <ToneBadge tone="failed">Undelivered</ToneBadge>;
   if (pendingBatches > 0) return <ToneBadge tone="going">Posting</ToneBadge>;
   return lastDeliveredAt === null ? (
     <ToneBadge tone="still">Nothing yet</ToneBadge>
@@ -109,7 +109,7 @@ function DeadBatches({ stream, search }: { stream: ConsoleEventStream; search: L
     <Stack gap="sm">
       <Group justify="space-between">
         <Title order={3} size="h6">
-          Batches that nobody took
+          Undelivered batches
         </Title>
         {mayResend && (
           <ConfirmButton
@@ -125,7 +125,7 @@ function DeadBatches({ stream, search }: { stream: ConsoleEventStream; search: L
         {({ batches, next }) => (
           <>
             <DataTable
-              label="Batches that nobody took"
+              label="Undelivered batches"
               minWidth={720}
               rows={batches}
               keyOf={({ id }) => id}
@@ -144,7 +144,7 @@ function DeadBatches({ stream, search }: { stream: ConsoleEventStream; search: L
                   ? [
                       {
                         key: 'resend',
-                        title: 'Again',
+                        title: 'Actions',
                         cell: ({ id, events }: DeadEventBatch) => (
                           <ConfirmButton
                             label="Send again"

@@ -25,7 +25,7 @@ export function LogPage() {
     <Stack gap="md">
       <PageHeader
         title="API log"
-        about="Calls are kept for seven days. What is done in the console is in the audit log instead."
+        about="Calls are kept for seven days. What is done in the console is in the audit log."
       />
       <Views search={search} />
       {search.view === 'callbacks' ? (

@@ -98,7 +98,7 @@ function Filters({ search: { view, state } }: { search: LogSearch }) {
           search={search}
           activeProps={{}}
           aria-current={isCurrent ? 'page' : undefined}
-          style={{ fontWeight: isCurrent ? 700 : 400 }}
+          style={{ fontWeight: isCurrent ? 600 : 400 }}
         >
           {name}
         </RouteLink>

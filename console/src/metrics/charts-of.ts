@@ -19,7 +19,8 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
   const rate = (name: string) => counted(name).map((value) => value && value / stepSeconds);
   const line = (label: string, colour: string, values: (number | null)[]): ChartLine[] =>
     values.some((value) => value !== null && value > 0) ? [{ label, colour, values }] : [];
-  const perSecond = (value: number) => `${value.toLocaleString('en', { maximumFractionDigits: 2 })}/s`;
+  const perSecond = (value: number) =>
+    `${value.toLocaleString('en', { maximumFractionDigits: value < 0.1 ? 3 : 2 })}/s`;
   const whole = (value: number) => Math.round(value).toLocaleString('en');
   const mean = (provider: string) => {
     const answers = counted(`latency.${provider}.answers`);
@@ -31,13 +32,13 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
   return [
     {
       title: 'Pushes accepted',
-      about: 'Requests of the push API',
+      about: 'Push API requests',
       lines: line('Accepted', 'accent', rate('pushes')),
       format: perSecond,
     },
     {
       title: 'Sent',
-      about: 'Messages that a provider accepted',
+      about: 'Messages that providers accepted',
       lines: providers.flatMap((provider) =>
         line(providerNames[provider], providerColours[provider], rate(`sends.${provider}.accepted`)),
       ),
@@ -45,7 +46,7 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'Not accepted',
-      about: 'Answers of providers to messages',
+      about: 'Messages that providers refused',
       lines: providers.flatMap((provider) =>
         Object.entries(refusals).flatMap(([outcome, colour]) =>
           line(`${providerNames[provider]} ${outcome}`, colour, counted(`sends.${provider}.${outcome}`)),
@@ -55,19 +56,19 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'Provider latency',
-      about: 'Mean time to an answer',
+      about: 'Average response time',
       lines: providers.flatMap((provider) => line(providerNames[provider], providerColours[provider], mean(provider))),
       format: (value) => `${value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`,
     },
     {
-      title: 'Age of the queue',
-      about: 'How long the oldest message waits for a worker',
+      title: 'Queue age',
+      about: 'How long the oldest message has waited',
       lines: line('Oldest', 'orange', byName.get('queue.ageSeconds') ?? []),
       format: (value) => formatDuration(value * 1000),
     },
     {
       title: 'Waiting',
-      about: 'Parts of campaigns, and messages that are to be tried again',
+      about: 'Parts of campaigns and retries',
       lines: [
         ...line('Retries', 'yellow', byName.get('retries.waiting') ?? []),
         ...line('Ready for a worker', 'accent', byName.get('queue.waiting') ?? []),
@@ -86,7 +87,7 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'API calls',
-      about: 'All that the API log has',
+      about: 'All calls in the API log',
       lines: line('Calls', 'accent', rate('calls')),
       format: perSecond,
     },

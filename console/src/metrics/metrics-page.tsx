@@ -35,10 +35,7 @@ export function MetricsPage() {
   });
   return (
     <Stack gap="lg">
-      <PageHeader
-        title="Metrics"
-        about="The whole installation, across all workspaces. Each node writes a row a minute, kept for eight days."
-      />
+      <PageHeader title="Metrics" about="The whole installation, across all workspaces. Kept for eight days." />
       <Group component="nav" gap="lg" className={styles.views!} {...{ 'aria-label': 'Span' }}>
         {spans.map(({ span: one, name }) => (
           <Link
@@ -83,7 +80,7 @@ function ChartCard({ chart: { title, about, lines, format }, metrics }: { chart:
         {about}, per {spanText(metrics.stepSeconds)}
       </Text>
       {lines.length === 0 ? (
-        <Text size="sm">Nothing in this time.</Text>
+        <Text size="sm">No data in this period.</Text>
       ) : (
         <Suspense fallback={<Waiting />}>
           <LineChart label={`${title}. Last: ${newest.join(', ')}`} {...{ steps: metrics.steps, lines, format }} />

@@ -56,6 +56,8 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
   const sum = (...outcomes: string[]) =>
     campaign.counts.filter((row) => outcomes.includes(row.outcome)).reduce((total, row) => total + row.devices, 0);
   const missed = sum(...notDelivered);
+  // Of what was not sent yet there is nothing to count.
+  const say = (count: number) => (campaign.counts.length === 0 ? '–' : count.toLocaleString('en'));
   const perPlatform = campaign.counts
     .filter((row) => row.outcome === 'ACCEPTED')
     .map((row) => `${platformNames[row.platform]} ${row.devices.toLocaleString('en')}`)
@@ -75,21 +77,17 @@ function CampaignRow({ campaign }: { campaign: OverviewCampaign }) {
         {campaign.statusReason !== null && <Text size="xs">{campaign.statusReason}</Text>}
       </Table.Td>
       <Table.Td ta="right">
-        <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'ACCEPTED' }}>
-          {sum('ACCEPTED').toLocaleString('en')}
-        </DeliveryNumber>
+        <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'ACCEPTED' }}>{say(sum('ACCEPTED'))}</DeliveryNumber>
         <Text size="xs" c="dimmed">
           {perPlatform}
         </Text>
       </Table.Td>
       <Table.Td ta="right">
-        <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'WAITING' }}>
-          {sum('WAITING').toLocaleString('en')}
-        </DeliveryNumber>
+        <DeliveryNumber rows={{ campaign: campaign.id, outcome: 'WAITING' }}>{say(sum('WAITING'))}</DeliveryNumber>
       </Table.Td>
       <Table.Td ta="right">
         {missed === 0 ? (
-          '0'
+          say(0)
         ) : (
           <RouteLink
             to="/w/$workspaceId/campaigns/$campaignId"

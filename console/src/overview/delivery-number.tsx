@@ -12,7 +12,7 @@ export function DeliveryNumber({ rows, children }: DeliveryNumberProps) {
   const { id: workspaceId } = useWorkspace();
   const maySee = useMay('people.read');
   // Of nothing there are no rows to see.
-  if (!maySee || children === '0') return children;
+  if (!maySee || children === '0' || children === '–') return children;
   return (
     <RouteLink to="/w/$workspaceId/deliveries" params={{ workspaceId }} search={rows}>
       {children}

@@ -41,12 +41,12 @@ export function FirstSteps() {
             {done} of {all.length} done
           </Text>
         </Group>
-        <Tooltip label="Put away">
+        <Tooltip label="Hide">
           <ActionIcon
             variant="subtle"
             color="gray"
             size="sm"
-            aria-label="Put the first steps away"
+            aria-label="Hide first steps"
             onClick={() => setAway(true)}
           >
             <IconX size={14} aria-hidden />

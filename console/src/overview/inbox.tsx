@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { InboxMessage } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { platformNames } from '../parts/platform-names.ts';
+import { Ago } from '../parts/ago.tsx';
 
 /** The simulated phones: what arrived, newest first. */
 export function Inbox({ workspaceId }: { workspaceId: string }) {
@@ -33,14 +34,14 @@ export function Inbox({ workspaceId }: { workspaceId: string }) {
 /** A card in the manner of the platform: the app above on phones, the site below in browsers. */
 function Notification({ message }: { message: InboxMessage }) {
   const isBrowser = message.platform === 'WEB';
-  const source = isBrowser ? 'via your browser' : 'Your app';
+  const source = isBrowser ? 'Via your browser' : 'Your app';
   return (
     <Card withBorder shadow="sm" radius={message.platform === 'IOS' ? 'lg' : 'md'} padding="sm">
       <Group justify="space-between" gap="xs" mb={4}>
-        <Badge size="sm">{platformNames[message.platform]}</Badge>
-        <Text size="xs">
+        <Badge>{platformNames[message.platform]}</Badge>
+        <Text size="xs" c="dimmed" component="div">
           {isBrowser ? '' : `${source} · `}
-          {new Date(message.receivedAt).toLocaleTimeString()}
+          <Ago at={message.receivedAt} />
         </Text>
       </Group>
       <Text fw={600} size="sm" lineClamp={1}>
@@ -49,7 +50,11 @@ function Notification({ message }: { message: InboxMessage }) {
       <Text size="sm" lineClamp={3}>
         {message.body}
       </Text>
-      {isBrowser && <Text size="xs">{source}</Text>}
+      {isBrowser && (
+        <Text size="xs" c="dimmed">
+          {source}
+        </Text>
+      )}
     </Card>
   );
 }

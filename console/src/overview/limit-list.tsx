@@ -34,9 +34,8 @@ function Limit({ limit: { id, name, used, most, windowSeconds } }: { limit: Limi
         color={share >= 90 ? 'red.9' : share >= 70 ? 'orange.9' : 'accent'}
         aria-label={`${name}${windowName(windowSeconds)}: ${left.toLocaleString('en')} left`}
       />
-      <Text size="xs">
-        <Rows id={id}>{used.toLocaleString('en')}</Rows> of {most.toLocaleString('en')}, {left.toLocaleString('en')}{' '}
-        left
+      <Text size="xs" c="dimmed">
+        <Rows id={id}>{used.toLocaleString('en')}</Rows> of {most.toLocaleString('en')}
       </Text>
     </Box>
   );

@@ -42,6 +42,7 @@ type ProviderProps = { health: ProviderHealth; paused: Overview['paused']; now: 
 
 function Provider({ health, paused, now }: ProviderProps) {
   const { name, account, check, silent, noisyUntil, isSimulated } = health;
+  const who = isSimulated ? 'Simulator' : account;
   const [word, tone] = stateOf(health, { isPaused: paused.length > 0, now });
   return (
     <Box>
@@ -52,8 +53,8 @@ function Provider({ health, paused, now }: ProviderProps) {
         <ToneBadge tone={tone}>{word}</ToneBadge>
       </Group>
       <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
-        {isSimulated ? 'simulator' : account}
-        {check && `${account === null ? '' : ', '}checked ${formatAge(check.at, now)} ago`}
+        {who}
+        {check && `${who === null ? 'Checked' : ', checked'} ${formatAge(check.at, now)} ago`}
         {check?.verdict === 'REFUSED' && `: ${check.words}`}
         {paused.map(({ reason }) => (
           <div key={reason}>Says: {reason}</div>

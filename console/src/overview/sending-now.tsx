@@ -72,7 +72,7 @@ function Running({ send, now }: { send: RunningSend; now: string }) {
         </Text>
         <Text size="sm">
           {audienceDevices === null
-            ? 'finding its audience'
+            ? 'Finding its audience'
             : `${done.toLocaleString('en')} of ${audienceDevices.toLocaleString('en')}`}
         </Text>
       </Group>

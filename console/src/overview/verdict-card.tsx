@@ -21,7 +21,7 @@ export function VerdictCard({ overview }: { overview: Overview }) {
       <Group gap="sm" wrap="nowrap" align="flex-start" role="status">
         <Mark colour={colour}>{marks[verdict.level]}</Mark>
         <Stack gap={2} style={{ minWidth: 0 }}>
-          <Text size="xl" fw={700} lh={1.3}>
+          <Text size="xl" fw={600} lh={1.3}>
             {verdict.headline}
           </Text>
           <Text size="sm">{whatGoesOn(overview)}</Text>
@@ -62,8 +62,8 @@ function Mark({ colour, isSmall, children }: { colour: string; isSmall?: true; c
     <Box
       aria-hidden
       c="white"
-      fw={700}
-      fz={isSmall ? 13 : 18}
+      fw={600}
+      fz={isSmall ? 13 : 16}
       bg={`${colour}.9`}
       style={{
         width: size,

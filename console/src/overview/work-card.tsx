@@ -16,7 +16,7 @@ export function WorkCard({ overview }: { overview: Overview }) {
     ['In progress', countOf(work.running)],
     ['Scheduled for later', countOf(work.later)],
     ['Nodes that send', `${work.sendingNodes} of ${work.nodes}`],
-    ['Last seen', work.seenAt === null ? 'not recently' : `${formatAge(work.seenAt, now)} ago`],
+    ['Last seen', work.seenAt === null ? 'Not recently' : `${formatAge(work.seenAt, now)} ago`],
   ] as const;
   return (
     <OverviewCard
@@ -36,7 +36,9 @@ export function WorkCard({ overview }: { overview: Overview }) {
             <Text size="sm">{value}</Text>
           </Group>
         ))}
-        <Text size="xs">Campaign chunks and retries of all workspaces.</Text>
+        <Text size="xs" c="dimmed">
+          Parts of campaigns and retries, across all workspaces.
+        </Text>
       </Stack>
     </OverviewCard>
   );

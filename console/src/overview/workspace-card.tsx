@@ -11,7 +11,7 @@ export function WorkspaceCard({ overview }: { overview: Overview }) {
         Workspace {workspace.name}
       </Title>
       <Stack gap="xs">
-        <Entry name="Workspace ID">
+        <Entry name="Workspace id">
           <Copyable text={workspace.id} label="workspace id" />
         </Entry>
         <Entry name="Database name">
@@ -34,7 +34,7 @@ export function WorkspaceCard({ overview }: { overview: Overview }) {
 function Entry({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div>
-      <Text size="sm" fw={600}>
+      <Text size="xs" c="dimmed">
         {name}
       </Text>
       {children}

@@ -12,7 +12,7 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** Several lines to be copied as they are: a command, a body. The button stays where it is while the lines are scrolled. */
+/** Several lines to be copied as they are: a command, a body. */
 export function CopyableBlock({ text, label }: { text: string; label: string }) {
   return (
     <Box className={styles.block}>

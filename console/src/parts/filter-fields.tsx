@@ -1,4 +1,5 @@
 import { TextInput } from '@mantine/core';
+import { formatDay } from './format-time.ts';
 
 type TimeFilterProps = { name: string; label: string; value: string | undefined };
 
@@ -9,7 +10,7 @@ export function TimeFilter({ name, label, value }: TimeFilterProps) {
 
 /** How a chip says an instant. */
 export function timeFilterText(value: string): string {
-  return value.slice(0, 16).replace('T', ' ');
+  return `${formatDay(value.slice(0, 10))}, ${value.slice(11, 16)}`;
 }
 
 type ReadFields<Name extends string> = { names: readonly Name[]; times?: readonly Name[] };

@@ -16,9 +16,15 @@ export function formatAge(at: string, now: string): string {
   return formatDuration(Date.parse(now) - Date.parse(at));
 }
 
-/** How long a step of a chart is, in its largest whole unit. */
+const units = [
+  [86_400, 'd', 'day'],
+  [3_600, 'h', 'hour'],
+  [60, 'min', 'minute'],
+  [1, 's', 'second'],
+] as const;
+
+/** How long a step of a chart is, in its largest whole unit, as it stands after "per": `minute`, `5 min`. */
 export function spanText(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${seconds / 60} min`;
-  return seconds < 86_400 ? `${seconds / 3600} h` : `${seconds / 86_400} d`;
+  const [size, unit, word] = units.find(([one]) => seconds >= one) ?? units[3];
+  return seconds === size ? word : `${seconds / size} ${unit}`;
 }

@@ -18,6 +18,12 @@ export function formatMinute(at: string, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { ...toMinute, timeZone }).format(new Date(at));
 }
 
+/** `21 Nov 2026`, of a day as it is written in an address: `2026-11-21`. */
+export function formatDay(date: string): string {
+  const day: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' };
+  return new Intl.DateTimeFormat('en-GB', day).format(new Date(`${date}T00:00:00Z`));
+}
+
 /** The second, in the zone of the workspace and in UTC. */
 export function exactTime(at: string, timeZone: string): string {
   const here = formatTime(at, timeZone);

@@ -4,28 +4,28 @@
  */
 export const glossary = {
   Audience:
-    'People the campaign was addressed to when each run began, with or without a device; below a platform those with a device of it that is sent to. Someone reached by two runs counts twice.',
+    'People the campaign was addressed to when each run began, with or without a device. Per platform: those with a device of it that is sent to. Someone reached by two runs counts twice.',
   Reachable:
-    'Devices of these people on the chosen platforms that accept push messages: with a token, opted in, not blocked and not gone. Below a platform those that were processed so far.',
+    'Devices of these people on the chosen platforms that accept push messages: with a token, opted in, not blocked and not gone. Per platform: those processed so far.',
   Accepted:
     'Devices whose message the provider (FCM, APNs or a push service) accepted. It does not mean that the phone was on.',
   Shown:
-    'Devices that reported that the message was shown. Apps report it through the SDK call or service worker; those that do not are missing here.',
+    'Devices that reported that the message was shown. Apps report it through an SDK call or the service worker; those that do not report are not counted.',
   Clicked: 'Devices on which the message was opened, as reported by the app.',
   Converted:
-    'People who reached a conversion goal, each once a run and goal. Someone with devices of two platforms is one of each.',
+    'People who reached a conversion goal, counted once per run and goal. Someone with devices of two platforms counts for each.',
   'Not delivered':
-    'Devices whose message was refused, withheld, expired or failed, or whose address the provider does not know any more.',
-  Waiting: 'It is tried again, or its time has not come.',
-  Withheld: 'A rule of yours kept it back: a frequency cap, quiet hours, a control group.',
-  Gone: 'The provider knows no such address any more; the device is out of later audiences.',
+    'Devices whose message was refused, withheld, expired or failed, or whose address the provider no longer knows.',
+  Waiting: 'It is tried again later, or its time has not come.',
+  Withheld: 'A rule of yours held it back: a frequency cap, quiet hours or a control group.',
+  Gone: 'The provider no longer knows the address; the device is left out of later audiences.',
   Rejected: 'The provider refused the message for good.',
   Expired: 'Its time to live ended before it could be delivered, or it was stopped.',
-  Failed: 'It could not be made or sent.',
+  Failed: 'It could not be rendered or sent.',
   'Opted out': 'Devices whose owner turned messages off.',
-  Blocked: 'Devices that were blocked through the API or here.',
-  Found: 'Lines in the file of a segment; a trailing newline adds none.',
-  Processed: 'Lines of the file that are left after empty, invalid and duplicate ones were skipped.',
+  Blocked: 'Devices blocked through the API or in the console.',
+  Found: 'Lines in the segment file; a trailing newline adds none.',
+  Processed: 'Lines left after empty, invalid and duplicate ones were skipped.',
   People: 'People named by a line of the file whom the operation added or removed.',
 } as const;
 

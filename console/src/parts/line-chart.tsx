@@ -30,6 +30,8 @@ export function LineChart({ label, steps, lines, format }: LineChartProps) {
   );
 }
 
+const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
 type Drawn = Omit<LineChartProps, 'label'> & { theme: ChartTheme };
 
 function drawLines({ steps, lines, format, theme: { colour, axis, timeZone, isDark } }: Drawn): Drawing {
@@ -38,6 +40,7 @@ function drawLines({ steps, lines, format, theme: { colour, axis, timeZone, isDa
     timeZone,
     ...(isLong ? { day: 'numeric', month: 'short' } : { hour: '2-digit', minute: '2-digit' }),
   } as Intl.DateTimeFormatOptions);
+  const isWhole = lines.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
   return {
     options: {
       cursor: { y: false },
@@ -47,8 +50,14 @@ function drawLines({ steps, lines, format, theme: { colour, axis, timeZone, isDa
       },
       scales: { y: { range: (_chart, _least, most) => [0, Math.max((most ?? 0) * 1.1, 0.1)] } },
       axes: [
-        { ...axis, grid: { show: false }, values: (_chart, times) => times.map((time) => clock.format(time * 1000)) },
-        { ...axis, size: 60, values: (_chart, values) => values.map(format) },
+        {
+          ...axis,
+          size: 30,
+          grid: { show: false },
+          values: (_chart, times) => times.map((time) => clock.format(time * 1000)),
+        },
+        // Of whole numbers no half is told, which would be rounded to its neighbour.
+        { ...axis, size: 60, ...(isWhole && { incrs: wholeSteps }), values: (_chart, values) => values.map(format) },
       ],
       series: [
         timeSeries(timeZone),

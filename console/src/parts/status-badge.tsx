@@ -58,7 +58,7 @@ export function ToneBadge({ tone, children }: { tone: Tone; children: string }) 
 }
 
 /** `GIVEN_UP` is "Given up". */
-function stateWords(status: string): string {
+export function stateWords(status: string): string {
   const words = status.replaceAll('_', ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -5,7 +5,7 @@ import { formatTime } from './format-time.ts';
 export function Time({ at }: { at: string }) {
   const { timeZone } = useWorkspace();
   return (
-    <time dateTime={at} title={`${at.replace('T', ' ').replace(/(\.\d+)?Z$/, '')} UTC`}>
+    <time dateTime={at} title={formatTime(at, 'UTC')}>
       {formatTime(at, timeZone)}
     </time>
   );

@@ -26,14 +26,14 @@ export function KeyFields({ provider }: { provider: ProviderCredentialState['pro
           <SimpleGrid cols={{ base: 1, sm: 2 }}>
             <TextInput name="keyId" label="Key id" description="Ten letters and digits" required />
             <TextInput name="teamId" label="Team id" description="Ten letters and digits" required />
-            <TextInput name="topic" label="Bundle id" description="Of the app: com.example.shop" required />
+            <TextInput name="topic" label="Bundle id" description="For example com.example.shop" required />
             <NativeSelect
               name="environment"
               label="Environment"
-              description="Builds from Xcode have tokens of the sandbox"
+              description="Builds from Xcode use the sandbox"
               data={[
-                { value: 'production', label: 'production' },
-                { value: 'sandbox', label: 'sandbox' },
+                { value: 'production', label: 'Production' },
+                { value: 'sandbox', label: 'Sandbox' },
               ]}
             />
           </SimpleGrid>
@@ -72,7 +72,13 @@ export function KeyFields({ provider }: { provider: ProviderCredentialState['pro
             description="AppGallery Connect: Project settings, General information"
             required
           />
-          <TextInput name="clientSecret" label="Client secret" description="Beside it" autoComplete="off" required />
+          <TextInput
+            name="clientSecret"
+            label="Client secret"
+            description="On the same page"
+            autoComplete="off"
+            required
+          />
           <TextInput name="projectId" label="Project id" description="Messages are sent for the project" />
           <TextInput name="huaweiAppId" label="App id" description="Or, without a project id, for this app alone" />
         </SimpleGrid>

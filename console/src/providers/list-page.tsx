@@ -16,7 +16,7 @@ export function ProvidersPage() {
     <Stack gap="lg">
       <PageHeader
         title="Providers"
-        about="Of this workspace. A key is tried with its provider before it is stored; it is stored encrypted and never shown again."
+        about="A key is checked with its provider before it is stored, encrypted, and is never shown again."
       />
       <Loaded query={credentials}>
         {(states) => (

@@ -8,7 +8,7 @@ import { Copyable } from '../parts/copyable.tsx';
 import { FactsTable } from '../parts/facts-table.tsx';
 import type { Fact } from '../parts/facts-table.tsx';
 import { Failure } from '../parts/failure.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago } from '../parts/ago.tsx';
 import { showToast } from '../parts/toast-list.ts';
 import { useSession } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
@@ -38,7 +38,7 @@ export function ProviderCard({ state, onChanged }: ProviderCardProps) {
         </Group>
         {connected && <Facts connected={connected} />}
         {connected?.check && <CheckResult check={connected.check} />}
-        {connected?.check === null && <Text size="sm">The provider has not been asked about it yet.</Text>}
+        {connected?.check === null && <Text size="sm">Not checked yet.</Text>}
         {provider === 'webpush' && connected && <WebKeySnippet publicKey={connected.summary.publicKey ?? ''} />}
         {state.ofOtherApps.map((other) => (
           <section key={other.appId} aria-label={`App ${other.appId}`}>
@@ -85,7 +85,7 @@ function Facts({ connected: { summary, updatedAt } }: { connected: ConnectedCred
           const word = factNames[name] ?? name;
           return [word, <Copyable key={name} text={value} label={word} />];
         }),
-        ['Since', <Time key="since" at={updatedAt} />],
+        ['Last changed', <Ago key="since" at={updatedAt} />],
       ]}
     />
   );

@@ -33,8 +33,8 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
       </Text>
       {clock.advancing !== null && (
         <Text size="sm" role="status" mb="xs">
-          On its way: {duration(clock.advancing.remainingSeconds)} left, {clock.advancing.stops} stops so far. It stops
-          wherever something is due and lets it run.
+          Moving: {duration(clock.advancing.remainingSeconds)} left, {clock.advancing.stops} stops so far. It stops
+          wherever something is due and lets it happen.
         </Text>
       )}
       {move.error !== null && <Failure error={move.error} />}
@@ -56,7 +56,7 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
           disabled={isMoving}
           onClick={() => move.mutate(clock.isFrozen ? { resume: true } : { freeze: true })}
         >
-          {clock.isFrozen ? 'Let it run' : 'Let it stand'}
+          {clock.isFrozen ? 'Unfreeze' : 'Freeze'}
         </Button>
         <Button
           size="xs"
@@ -64,7 +64,7 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
           disabled={clock.offsetSeconds === 0 && !clock.isFrozen}
           onClick={() => move.mutate({ reset: true })}
         >
-          Back to real time
+          Use real time
         </Button>
       </Group>
     </section>
@@ -72,9 +72,9 @@ export function ClockControl({ clock, onState }: ClockControlProps) {
 }
 
 function distance({ offsetSeconds, isFrozen }: SandboxState['clock']): string {
-  if (isFrozen) return 'where it stands: only what a move makes due happens';
-  if (offsetSeconds === 0) return 'the real time';
-  return `${duration(Math.abs(offsetSeconds))} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} the real time`;
+  if (isFrozen) return 'frozen: only what a move makes due happens';
+  if (offsetSeconds === 0) return 'real time';
+  return `${duration(Math.abs(offsetSeconds))} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} real time`;
 }
 
 function duration(seconds: number): string {

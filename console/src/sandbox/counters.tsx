@@ -22,10 +22,10 @@ export function Counters({ counters }: { counters: SandboxState['counters'] }) {
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
-        What the providers counted
+        Provider counters
       </Title>
       <DataTable
-        label="What the providers counted"
+        label="Provider counters"
         minWidth={340}
         rows={names}
         keyOf={(name) => name}

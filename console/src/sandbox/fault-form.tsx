@@ -14,11 +14,11 @@ const providers: { value: ProviderName; label: string }[] = [
 ];
 
 const faults = {
-  busy: { name: 'answers 503, retry in 5 s', fault: { status: 503, headers: { 'retry-after': '5' } } },
-  limited: { name: 'answers 429, retry in 5 s', fault: { status: 429, headers: { 'retry-after': '5' } } },
-  broken: { name: 'answers 500', fault: { status: 500 } },
-  reset: { name: 'breaks the connection', fault: { reset: true } },
-  slow: { name: 'takes 3 seconds', fault: { delayMilliseconds: 3000 } },
+  busy: { name: 'Answers 503, retry in 5 s', fault: { status: 503, headers: { 'retry-after': '5' } } },
+  limited: { name: 'Answers 429, retry in 5 s', fault: { status: 429, headers: { 'retry-after': '5' } } },
+  broken: { name: 'Answers 500', fault: { status: 500 } },
+  reset: { name: 'Breaks the connection', fault: { reset: true } },
+  slow: { name: 'Takes 3 seconds', fault: { delayMilliseconds: 3000 } },
 } satisfies Record<string, { name: string; fault: Fault }>;
 
 type FaultName = keyof typeof faults;
@@ -44,17 +44,10 @@ export function FaultForm({ onState }: { onState: (state: SandboxState) => void 
           <NativeSelect name="provider" label="Provider" data={providers} />
           <NativeSelect
             name="fault"
-            label="What it does"
+            label="Fault"
             data={Object.entries(faults).map(([value, { name }]) => ({ value, label: name }))}
           />
-          <NumberInput
-            name="count"
-            label="How many times (0: always)"
-            min={0}
-            max={1_000_000}
-            defaultValue={1}
-            w={170}
-          />
+          <NumberInput name="count" label="Times (0: always)" min={0} max={1_000_000} defaultValue={1} w={170} />
           <Button type="submit" loading={set.isPending}>
             Set fault
           </Button>
@@ -65,7 +58,7 @@ export function FaultForm({ onState }: { onState: (state: SandboxState) => void 
       </form>
       {set.error !== null && <Failure error={set.error} />}
       <Text size="sm" mt="xs" role="status">
-        {set.data !== undefined && (Object.keys(set.variables).length === 0 ? 'No fault is set.' : 'The fault is set.')}
+        {set.data !== undefined && (Object.keys(set.variables).length === 0 ? 'All faults ended.' : 'Fault set.')}
       </Text>
     </section>
   );

@@ -67,6 +67,9 @@ export function Phones({ workspaceId }: { workspaceId: string }) {
   );
 }
 
+// As many as stand beside the picture of one.
+const shownFirst = 10;
+
 type ArrivedProps = {
   messages: InboxMessage[];
   openedId: string | undefined;
@@ -74,58 +77,66 @@ type ArrivedProps = {
 };
 
 function Arrived({ messages, openedId, onOpened }: ArrivedProps) {
+  const [isWhole, showAll] = useState(false);
   return (
-    <DataTable
-      label="On the phones"
-      minWidth={620}
-      rows={messages}
-      keyOf={({ id }) => id}
-      columns={[
-        { key: 'at', title: 'When', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
-        {
-          key: 'device',
-          title: 'Device',
-          cell: ({ platform, deviceToken }) => (
-            <>
-              {platformNames[platform]}
-              <Group gap={4} wrap="nowrap">
-                <Code>{shorten(deviceToken)}</Code>
-                <CopyTextButton text={deviceToken} label={`token ${shorten(deviceToken)}`} />
-              </Group>
-            </>
-          ),
-        },
-        {
-          key: 'message',
-          title: 'Message',
-          cell: ({ title, body }) => (
-            <>
-              <Text size="sm" fw={600} lineClamp={2}>
-                {title}
-              </Text>
-              <Text size="sm" lineClamp={2}>
-                {body}
-              </Text>
-            </>
-          ),
-        },
-        {
-          key: 'payload',
-          title: 'Payload',
-          cell: ({ id, title, platform }) => (
-            <Button
-              size="compact-xs"
-              variant={openedId === id ? 'filled' : 'default'}
-              aria-pressed={openedId === id}
-              aria-label={`Payload of ${title} on ${platformNames[platform]}`}
-              onClick={() => onOpened(openedId === id ? undefined : id)}
-            >
-              Show
-            </Button>
-          ),
-        },
-      ]}
-    />
+    <>
+      <DataTable
+        label="On the phones"
+        minWidth={620}
+        rows={isWhole ? messages : messages.slice(0, shownFirst)}
+        keyOf={({ id }) => id}
+        columns={[
+          { key: 'at', title: 'When', cell: ({ receivedAt }) => <Ago at={receivedAt} /> },
+          {
+            key: 'device',
+            title: 'Device',
+            cell: ({ platform, deviceToken }) => (
+              <>
+                {platformNames[platform]}
+                <Group gap={4} wrap="nowrap">
+                  <Code>{shorten(deviceToken)}</Code>
+                  <CopyTextButton text={deviceToken} label={`token ${shorten(deviceToken)}`} />
+                </Group>
+              </>
+            ),
+          },
+          {
+            key: 'message',
+            title: 'Message',
+            cell: ({ title, body }) => (
+              <>
+                <Text size="sm" fw={600} lineClamp={2}>
+                  {title}
+                </Text>
+                <Text size="sm" lineClamp={2}>
+                  {body}
+                </Text>
+              </>
+            ),
+          },
+          {
+            key: 'payload',
+            title: 'Payload',
+            cell: ({ id, title, platform }) => (
+              <Button
+                size="compact-xs"
+                variant={openedId === id ? 'filled' : 'default'}
+                aria-pressed={openedId === id}
+                aria-label={`Payload of ${title} on ${platformNames[platform]}`}
+                onClick={() => onOpened(openedId === id ? undefined : id)}
+              >
+                Show
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {!isWhole && messages.length > shownFirst && (
+        <Button variant="default" size="xs" mt="sm" onClick={() => showAll(true)}>
+          Show all {messages.length}
+        </Button>
+      )}
+    </>
   );
 }
 

@@ -40,13 +40,13 @@ function Sandbox() {
         actions={
           <Group gap="sm">
             <ConfirmButton
-              label="Reset to the seed"
+              label="Reset to seed"
               title="Reset to the seed?"
               hits={
                 <Text size="sm">
-                  The demo workspace returns to its first start: the same people, devices and keys with the same ids,
-                  and nothing else. Running sends are stopped. The keys of the start keep working; other workspaces are
-                  not changed.
+                  The demo workspace returns to its first state: the same people, devices and keys with the same ids,
+                  and nothing else. Running sends are stopped. The keys printed at the start keep working; other
+                  workspaces are not changed.
                 </Text>
               }
               onConfirmed={async () => {

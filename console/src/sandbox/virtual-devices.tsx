@@ -7,18 +7,18 @@ import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/platform-names.ts';
-import { resetSent } from '../parts/reset-sent.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
+import { AskedForm } from '../parts/asked-form.tsx';
 
 const behaviours: Record<DeviceBehaviour, string> = {
-  works: 'accepts messages',
-  gone: 'dead token: the provider says it is gone',
-  invalid: 'invalid token',
-  rejected: 'message rejected',
-  busy: 'provider busy',
-  silent: 'no answer',
+  works: 'Accepts messages',
+  gone: 'Dead token: the provider says it is gone',
+  invalid: 'Invalid token',
+  rejected: 'Message rejected',
+  busy: 'Provider busy',
+  silent: 'No answer',
 };
 
 /** Phones and browsers to hold: each with its newest messages, which can be shown, clicked and closed. */
@@ -42,7 +42,7 @@ export function VirtualDevices({ workspaceId }: { workspaceId: string }) {
           </SimpleGrid>
         )}
       </Loaded>
-      <AddDevice workspaceId={workspaceId} />
+      <AskedForm label="Add device">{(onLeave) => <AddDevice workspaceId={workspaceId} onLeave={onLeave} />}</AskedForm>
     </section>
   );
 }
@@ -78,7 +78,8 @@ function Device({ workspaceId, device }: DeviceProps) {
       <Group align="end" gap="xs">
         <NativeSelect
           size="xs"
-          label={`What ${deviceId} does`}
+          label="Behaviour"
+          aria-label={`Behaviour of ${deviceId}`}
           value={behaviour}
           disabled={change.isPending}
           data={Object.entries(behaviours).map(([value, label]) => ({ value, label }))}
@@ -144,7 +145,7 @@ function Message({ workspaceId, message }: { workspaceId: string; message: Virtu
   );
 }
 
-function AddDevice({ workspaceId }: { workspaceId: string }) {
+function AddDevice({ workspaceId, onLeave }: { workspaceId: string; onLeave: () => void }) {
   const queries = useQueryClient();
   const add = useMutation({
     mutationFn: consoleClient.sandbox.addDevice,
@@ -155,14 +156,13 @@ function AddDevice({ workspaceId }: { workspaceId: string }) {
       aria-label="Add a virtual device"
       onSubmit={(event) => {
         event.preventDefault();
-        const form = event.currentTarget;
-        const fields = new FormData(form);
+        const fields = new FormData(event.currentTarget);
         const device = {
           customerId: String(fields.get('customerId')).trim(),
           platform: String(fields.get('platform')) as VirtualDevice['platform'],
           behaviour: String(fields.get('behaviour')) as DeviceBehaviour,
         };
-        add.mutate({ workspaceId, ...device }, { onSuccess: () => resetSent(form, fields) });
+        add.mutate({ workspaceId, ...device }, { onSuccess: onLeave });
       }}
     >
       <Group align="end" gap="sm" mt="sm">
@@ -177,8 +177,11 @@ function AddDevice({ workspaceId }: { workspaceId: string }) {
           label="Behaviour"
           data={Object.entries(behaviours).map(([value, label]) => ({ value, label }))}
         />
-        <Button type="submit" variant="default" loading={add.isPending}>
+        <Button type="submit" loading={add.isPending}>
           Add device
+        </Button>
+        <Button variant="default" onClick={onLeave}>
+          Cancel
         </Button>
       </Group>
       {add.error !== null && <Failure error={add.error} />}

@@ -1,28 +1,31 @@
-import { Alert, Anchor, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { SegmentDetail } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
+import { Ago } from '../parts/ago.tsx';
 import { ButtonLink } from '../parts/button-link.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { Copyable, CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
-import { Definition } from '../parts/definition.tsx';
-import { formatBytes } from '../parts/format-bytes.ts';
+import { Ids } from '../parts/ids.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
-import { Time } from '../parts/time.tsx';
+import { Section } from '../parts/section.tsx';
+import { stateWords } from '../parts/status-badge.tsx';
+import { TabLink, TabLinks } from '../parts/tab-links.tsx';
 import { showToast } from '../parts/toast-list.ts';
+import { useMay } from '../session/use-session.ts';
+import { FileOperations } from './file-operations.tsx';
+import { FillProgress } from './fill-progress.tsx';
 import { FilterSummary } from './filter/filter-summary.tsx';
 import { fromFilters } from './filter/filter-tree.ts';
 import { useFilterAnswers } from './filter/use-filter-answers.ts';
-import { FillProgress } from './fill-progress.tsx';
-import { useMay } from '../session/use-session.ts';
 import { MessageLog } from './message-log.tsx';
+import { SegmentCampaigns } from './segment-campaigns.tsx';
+import { segmentTabs } from './segment-search.ts';
+import type { SegmentTab } from './segment-search.ts';
+import { StatusLine } from '../parts/status-line.tsx';
 
 const route = getRouteApi('/w/$workspaceId/segments/$segmentId');
 
@@ -37,11 +40,9 @@ export function SegmentPage() {
   return <Loaded query={segment}>{(data) => <SegmentOf segment={data} workspaceId={workspaceId} />}</Loaded>;
 }
 
-function SegmentOf({ segment, workspaceId }: { segment: SegmentDetail; workspaceId: string }) {
+function SegmentOf({ segment, workspaceId }: SegmentProps) {
   const queries = useQueryClient();
   const mayWrite = useMay('segments.write');
-  const readsLog = useMay('log.read');
-  const readsUsers = useMay('people.read');
   const renew = () => queries.invalidateQueries({ queryKey: ['segment', workspaceId, segment.id] });
   return (
     <Stack gap="lg">
@@ -50,18 +51,61 @@ function SegmentOf({ segment, workspaceId }: { segment: SegmentDetail; workspace
         about={<About segment={segment} />}
         actions={mayWrite && <Actions segment={segment} workspaceId={workspaceId} onChanged={renew} />}
       />
-      {segment.stateReason !== null && <Alert title={segment.state}>{segment.stateReason}</Alert>}
+      {segment.stateReason !== null && <Alert title={stateWords(segment.state)}>{segment.stateReason}</Alert>}
       {segment.progress !== null && <FillProgress progress={segment.progress} />}
-      {segment.filters !== null && !mayWrite && <Text size="sm">{segment.description}</Text>}
-      {segment.filters !== null && mayWrite && <Filters filters={segment.filters} segment={segment} />}
-      {segment.kind === 'FILE' && <Operations segment={segment} workspaceId={workspaceId} />}
-      {readsLog && segment.operations.length > 0 && (
-        <MessageLog workspaceId={workspaceId} operationIds={segment.operations.map(({ id }) => id)} />
-      )}
-      {readsUsers && segment.kind !== 'FILTER' && <Members segment={segment} workspaceId={workspaceId} />}
-      <Campaigns segment={segment} workspaceId={workspaceId} />
+      <SegmentTabLinks segment={segment} />
+      <ShownTab segment={segment} workspaceId={workspaceId} />
     </Stack>
   );
+}
+
+type SegmentProps = { segment: SegmentDetail; workspaceId: string };
+
+function SegmentTabLinks({ segment }: { segment: SegmentDetail }) {
+  const { workspaceId, segmentId } = route.useParams();
+  const { tab: current = 'summary' } = route.useSearch();
+  const readsLog = useMay('log.read');
+  const tabs = (Object.keys(segmentTabs) as SegmentTab[]).filter(
+    (tab) => tab !== 'messages' || (readsLog && segment.operations.length > 0),
+  );
+  return (
+    <TabLinks label="Segment">
+      {tabs.map((tab) => (
+        <TabLink
+          key={tab}
+          to="/w/$workspaceId/segments/$segmentId"
+          params={{ workspaceId, segmentId }}
+          search={tab === 'summary' ? {} : { tab }}
+          resetScroll={false}
+          isCurrent={tab === current}
+        >
+          {segmentTabs[tab]}
+        </TabLink>
+      ))}
+    </TabLinks>
+  );
+}
+
+function ShownTab({ segment, workspaceId }: SegmentProps) {
+  const { tab = 'summary' } = route.useSearch();
+  const mayWrite = useMay('segments.write');
+  const readsUsers = useMay('people.read');
+  switch (tab) {
+    case 'summary':
+      return (
+        <>
+          {segment.filters !== null && !mayWrite && <Text size="sm">{segment.description}</Text>}
+          {segment.filters !== null && mayWrite && <Filters filters={segment.filters} segment={segment} />}
+          {segment.kind === 'FILE' && <FileOperations segment={segment} workspaceId={workspaceId} />}
+          {readsUsers && segment.kind !== 'FILTER' && <Members segment={segment} workspaceId={workspaceId} />}
+          <Ids ids={[['Segment id', segment.id]]} />
+        </>
+      );
+    case 'campaigns':
+      return <SegmentCampaigns workspaceId={workspaceId} segmentId={segment.id} />;
+    case 'messages':
+      return <MessageLog workspaceId={workspaceId} segmentId={segment.id} />;
+  }
 }
 
 /** Whom its filters hold now. */
@@ -71,32 +115,30 @@ function Filters({ segment, filters }: { segment: SegmentDetail; filters: NonNul
   return <FilterSummary answers={answers} />;
 }
 
-function About({ segment }: { segment: SegmentDetail }) {
+function About({
+  segment: { kind, state, userCount, attributeName, attributeType, ...times },
+}: {
+  segment: SegmentDetail;
+}) {
+  const { createdAt, expiresAt, archivedAt } = times;
   return (
-    <Stack gap={4}>
-      <Group gap="xs">
-        <StatusBadge status={segment.state} />
-        <Text size="sm" component="div">
-          {segment.kind === 'FILTER' ? (
-            'Everybody who matches its filters when a campaign is sent'
-          ) : (
-            <>
-              <b>{segment.userCount?.toLocaleString('en') ?? 'an unknown number of'}</b> people
-            </>
-          )}
-          {segment.attributeName !== null && `, found by ${segment.attributeName} (${segment.attributeType})`} · created{' '}
-          <Ago at={segment.createdAt} />
-          {segment.expiresAt !== null && segment.archivedAt === null && (
-            <>
-              {' '}
-              · will be archived <Time at={segment.expiresAt} />
-            </>
-          )}
-        </Text>
-      </Group>
-      <Copyable text={segment.id} label="segment id" />
-    </Stack>
+    <StatusLine status={state}>
+      {kind === 'FILTER' ? 'Everybody who matches its filters when a campaign is sent' : sizeText(userCount)}
+      {attributeName !== null && `, found by ${attributeName} (${attributeType === 'double' ? 'number' : 'text'})`} ·
+      created <Ago at={createdAt} />
+      {expiresAt !== null && archivedAt === null && (
+        <>
+          {' '}
+          · archived on <Ago at={expiresAt} />
+        </>
+      )}
+    </StatusLine>
   );
+}
+
+function sizeText(count: number | null): string {
+  if (count === null) return 'An unknown number of people';
+  return `${count.toLocaleString('en')} ${count === 1 ? 'person' : 'people'}`;
 }
 
 function Actions(props: StateButtonProps) {
@@ -121,7 +163,7 @@ function Actions(props: StateButtonProps) {
           search={{ segment: segment.id }}
           variant="filled"
         >
-          Send to this segment
+          Send to segment
         </ButtonLink>
       )}
       <StateButton {...props} />
@@ -160,107 +202,12 @@ function StateButton({ segment, workspaceId, onChanged }: StateButtonProps) {
     <ConfirmButton
       label="Archive"
       title={`Archive “${segment.name}”?`}
-      hits={`Campaigns to this segments ${segment.userCount?.toLocaleString('en') ?? ''} people that are not sent yet fail, and its members are deleted after 30 days.`}
+      hits={`Campaigns to its ${segment.userCount?.toLocaleString('en') ?? ''} people that are not sent yet fail, and its members are deleted after 30 days.`}
       onConfirmed={async () => {
         await archive();
         showToast({ text: archived, undo: unarchive, undone: unarchived });
       }}
     />
-  );
-}
-
-function Operations({ segment, workspaceId }: { segment: SegmentDetail; workspaceId: string }) {
-  const number = (count: number | null) => count?.toLocaleString('en') ?? '–';
-  return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        File operations
-      </Title>
-      <DataTable
-        label="File operations"
-        minWidth={900}
-        rows={segment.operations}
-        keyOf={({ id }) => id}
-        columns={[
-          {
-            key: 'operation',
-            title: 'File',
-            cell: (operation) => (
-              <>
-                <Text size="sm" fw={600}>
-                  {operation.number}. {operation.kind.toLowerCase()}
-                </Text>
-                <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
-                  {operation.fileUrl ?? 'posted'} ({formatBytes(operation.bytesRead)}) by {operation.requestedBy}
-                </Text>
-                <Group gap={4}>
-                  <Text size="xs">request {operation.requestId}</Text>
-                  <CopyTextButton text={operation.requestId} label="request id" />
-                </Group>
-              </>
-            ),
-          },
-          {
-            key: 'state',
-            title: 'State',
-            cell: ({ state, errorMessage, errorDetail }) => (
-              <>
-                <StatusBadge status={state} />
-                {errorMessage !== null && <Text size="xs">{errorMessage}</Text>}
-                {errorDetail !== null && <Text size="xs">{errorDetail}</Text>}
-              </>
-            ),
-          },
-          {
-            key: 'found',
-            title: <Definition word="Found" />,
-            isNumber: true,
-            cell: ({ valuesFound }) => number(valuesFound),
-          },
-          {
-            key: 'processed',
-            title: <Definition word="Processed" />,
-            isNumber: true,
-            cell: ({ valuesProcessed }) => number(valuesProcessed),
-          },
-          {
-            key: 'users',
-            title: <Definition word="People" />,
-            isNumber: true,
-            cell: ({ userCount }) => number(userCount),
-          },
-          {
-            key: 'rejects',
-            title: 'Skipped lines',
-            cell: (operation) => <Rejects operation={operation} segmentId={segment.id} workspaceId={workspaceId} />,
-          },
-          {
-            key: 'ended',
-            title: 'Ended',
-            cell: ({ endedAt }) => (endedAt === null ? '–' : <Ago at={endedAt} />),
-          },
-        ]}
-      />
-    </section>
-  );
-}
-
-type RejectsProps = { operation: SegmentDetail['operations'][number]; segmentId: string; workspaceId: string };
-
-function Rejects({ operation, segmentId, workspaceId }: RejectsProps) {
-  const { valuesFound, valuesProcessed } = operation;
-  if (valuesProcessed === null) return '–';
-  const skipped = valuesFound - valuesProcessed;
-  if (skipped === 0) return 'none';
-  return (
-    <Anchor
-      href={consoleClient.segments.rejectsUrl({ workspaceId, segmentId, operationId: operation.id })}
-      underline="always"
-      download
-      size="sm"
-    >
-      {skipped.toLocaleString('en')}, with reasons (CSV)
-    </Anchor>
   );
 }
 
@@ -270,63 +217,22 @@ function Members({ segment, workspaceId }: { segment: SegmentDetail; workspaceId
     queryFn: () => consoleClient.segments.listSampleMembers({ workspaceId, id: segment.id }),
   });
   return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        Sample members
-      </Title>
+    <Section title="Sample members">
       <Loaded query={members}>
         {(ids) =>
           ids.length === 0 ? (
-            <Text size="sm">It has no members.</Text>
+            <Text size="sm">No members.</Text>
           ) : (
-            <Group gap="md">
+            <Group gap="md" fz="sm">
               {ids.map((id) => (
-                <Copyable key={id} text={id} label={`customer id ${id}`} />
+                <RouteLink key={id} to="/w/$workspaceId/people" params={{ workspaceId }} search={{ q: id }}>
+                  {id}
+                </RouteLink>
               ))}
             </Group>
           )
         }
       </Loaded>
-    </section>
-  );
-}
-
-function Campaigns({ segment, workspaceId }: { segment: SegmentDetail; workspaceId: string }) {
-  const campaigns = useQuery({
-    queryKey: ['segment-campaigns', workspaceId, segment.id],
-    queryFn: () => consoleClient.segments.listCampaigns({ workspaceId, id: segment.id }),
-  });
-  return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        Campaigns to this segment
-      </Title>
-      <Loaded query={campaigns}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Text size="sm">None yet. A push names it as customSegmentName.</Text>
-          ) : (
-            <DataTable
-              label="Campaigns to this segment"
-              rows={rows}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  key: 'name',
-                  title: 'Name',
-                  cell: ({ id, name }) => (
-                    <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: id }}>
-                      {name}
-                    </RouteLink>
-                  ),
-                },
-                { key: 'status', title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-                { key: 'created', title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-              ]}
-            />
-          )
-        }
-      </Loaded>
-    </section>
+    </Section>
   );
 }

@@ -12,17 +12,18 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
-import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { FillProgress } from './fill-progress.tsx';
+import { chosenSegments, SegmentFilters } from './segment-filters.tsx';
+import type { SegmentListSearch } from './segment-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/segments');
-const kindNames = { FILE: 'file', FILTER: 'filters', COHORT: 'cohort of a partner' } as const;
+const kindNames = { FILE: 'File', FILTER: 'Filters', COHORT: 'Partner cohort' } as const;
 
 /** Sees and creates audiences. */
 export function SegmentsPage() {
   const { workspaceId } = route.useParams();
-  const { name = '' } = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
   const mayWrite = useMay('segments.write');
   const segments = useQuery({
@@ -32,12 +33,12 @@ export function SegmentsPage() {
     refetchInterval: ({ state }) => (isFilling(state.data) ? 1000 : 5000),
   });
   return (
-    <Stack gap="lg">
+    <Stack gap="md">
       <PageHeader
         title="Segments"
         about={
           segments.data &&
-          `${segments.data.active.toLocaleString('en')} of at most ${segments.data.maxActive.toLocaleString('en')} are active`
+          `${segments.data.active.toLocaleString('en')} of ${segments.data.maxActive.toLocaleString('en')} active`
         }
         actions={
           mayWrite && (
@@ -54,14 +55,18 @@ export function SegmentsPage() {
       />
       <TextInput
         label="Name contains"
-        maw={320}
-        value={name}
+        maw={420}
+        value={search.name ?? ''}
         onChange={(event) => {
           const { value } = event.currentTarget;
-          void navigate({ search: value === '' ? {} : { name: value }, replace: true });
+          const { name: _name, ...others } = search;
+          void navigate({ search: value === '' ? others : { ...others, name: value }, replace: true });
         }}
       />
-      <Loaded query={segments}>{(data) => <SegmentTable list={data} name={name} workspaceId={workspaceId} />}</Loaded>
+      <SegmentFilters search={search} onChosen={(next) => void navigate({ search: next })} />
+      <Loaded query={segments}>
+        {(data) => <SegmentTable list={data} search={search} workspaceId={workspaceId} />}
+      </Loaded>
     </Stack>
   );
 }
@@ -70,8 +75,10 @@ function isFilling(list: SegmentList | undefined): boolean {
   return list?.segments.some(({ progress }) => progress !== null) ?? false;
 }
 
-function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: string; workspaceId: string }) {
-  const shown = list.segments.filter((segment) => segment.name.toLowerCase().includes(name.toLowerCase()));
+type SegmentTableProps = { list: SegmentList; search: SegmentListSearch; workspaceId: string };
+
+function SegmentTable({ list, search, workspaceId }: SegmentTableProps) {
+  const shown = chosenSegments(list.segments, search);
   if (list.segments.length === 0)
     return (
       <EmptyState
@@ -81,7 +88,7 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
         Create one from a file or from filters, here, on the command line or through the API.
       </EmptyState>
     );
-  if (shown.length === 0) return <EmptyState title="No matching segments" />;
+  if (shown.length === 0) return <EmptyState title="No matching segments">Remove a filter.</EmptyState>;
   return (
     <DataTable
       label="Segments"
@@ -93,17 +100,12 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
           key: 'name',
           title: 'Name',
           cell: (segment) => (
-            <>
+            <Group gap={4} wrap="nowrap">
               <RouteLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId: segment.id }}>
                 {segment.name}
               </RouteLink>
-              <Group gap={4} wrap="nowrap">
-                <Text size="xs" c="dimmed">
-                  {segment.id}
-                </Text>
-                <CopyTextButton text={segment.id} label={`id of ${segment.name}`} />
-              </Group>
-            </>
+              <CopyTextButton text={segment.id} label={`id of ${segment.name}`} />
+            </Group>
           ),
         },
         { key: 'kind', title: 'From', cell: ({ kind }) => kindNames[kind] },
@@ -112,7 +114,7 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
           key: 'users',
           title: 'People',
           isNumber: true,
-          cell: ({ userCount }) => userCount?.toLocaleString('en') ?? 'counted when sent',
+          cell: ({ userCount }) => userCount?.toLocaleString('en') ?? 'When sent',
         },
         {
           key: 'expiry',
@@ -122,10 +124,10 @@ function SegmentTable({ list, name, workspaceId }: { list: SegmentList; name: st
               <Ago at={archivedAt} />
             ) : expiresAt !== null ? (
               <>
-                due <Time at={expiresAt} />
+                Due <Ago at={expiresAt} />
               </>
             ) : (
-              'never'
+              'Never'
             ),
         },
         { key: 'created', title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },

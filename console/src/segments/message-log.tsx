@@ -1,47 +1,43 @@
-import { Stack, Text, Title } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { consoleClient } from '../console.ts';
 import { Callbacks } from '../log/callbacks.tsx';
 import { Emails } from '../log/emails.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Section } from '../parts/section.tsx';
 
-type MessageLogProps = { workspaceId: string; operationIds: string[] };
-
-/** Whom the results were told: the callbacks with every try, and the mails. */
-export function MessageLog({ workspaceId, operationIds }: MessageLogProps) {
+/** Whom the results of a segment's files were told: the callbacks with every try, and the emails. */
+export function MessageLog({ workspaceId, segmentId }: { workspaceId: string; segmentId: string }) {
   const callbacks = useQuery({
-    queryKey: ['callbacks', workspaceId],
-    queryFn: () => consoleClient.messages.listCallbacks({ workspaceId }),
+    queryKey: ['callbacks', workspaceId, segmentId],
+    queryFn: () => consoleClient.messages.listCallbacks({ workspaceId, segmentId }),
     refetchInterval: 5000,
   });
   const emails = useQuery({
-    queryKey: ['mails', workspaceId],
-    queryFn: () => consoleClient.messages.listEmails({ workspaceId }),
+    queryKey: ['mails', workspaceId, segmentId],
+    queryFn: () => consoleClient.messages.listEmails({ workspaceId, segmentId }),
     refetchInterval: 5000,
   });
   return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        Callbacks and emails
-      </Title>
-      <Stack>
+    <Stack gap="lg">
+      <Section title="Callbacks">
         <Loaded query={callbacks}>
-          {({ callbacks: all }) => {
-            const own = all.filter(({ operationId }) => operationId !== null && operationIds.includes(operationId));
-            return own.length === 0 ? (
-              <Text size="sm">No callbacks yet.</Text>
+          {({ callbacks: own }) =>
+            own.length === 0 ? (
+              <Text size="sm">No callback was asked for.</Text>
             ) : (
               <Callbacks callbacks={own} workspaceId={workspaceId} />
-            );
-          }}
+            )
+          }
         </Loaded>
+      </Section>
+      <Section title="Emails">
         <Loaded query={emails}>
-          {({ emails: all }) => {
-            const own = all.filter(({ operationId }) => operationId !== null && operationIds.includes(operationId));
-            return own.length > 0 && <Emails emails={own} />;
-          }}
+          {({ emails: own }) =>
+            own.length === 0 ? <Text size="sm">No email was asked for.</Text> : <Emails emails={own} />
+          }
         </Loaded>
-      </Stack>
-    </section>
+      </Section>
+    </Stack>
   );
 }

@@ -55,7 +55,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   if (error === null) return <Waiting />;
   return (
     <Box p="md" component="main">
-      <Failure error={error} />
+      <Failure error={error} onRetry={() => location.reload()} />
     </Box>
   );
 }

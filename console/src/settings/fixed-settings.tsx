@@ -10,13 +10,13 @@ export function FixedSettings({ fixed }: { fixed: Fixed }) {
   const { workspaceId, dbName, url, dataCenter, headerPrefix, limits } = fixed;
   return (
     <Stack gap="lg">
-      <Card withBorder component="section" aria-label="For callers of the API">
+      <Card withBorder component="section" aria-label="API details">
         <Title order={2} size="h5" mb="sm">
-          For callers of the API
+          API details
         </Title>
         <FactsTable
           facts={[
-            ['Workspace ID', <Copyable key="id" text={workspaceId} label="workspace id" />],
+            ['Workspace id', <Copyable key="id" text={workspaceId} label="workspace id" />],
             [`Database name (${headerPrefix.value}-DBNAME)`, <Copyable key="db" text={dbName} label="database name" />],
             ['API base', <Copyable key="url" text={url} label="API base" />],
             ['Data center', <Copyable key="dc" text={dataCenter} label="data center" />],
@@ -47,7 +47,7 @@ export function FixedSettings({ fixed }: { fixed: Fixed }) {
             {
               key: 'source',
               title: 'From',
-              cell: ({ setting }) => (setting === null ? 'the interface' : <Code>{setting}</Code>),
+              cell: ({ setting }) => (setting === null ? 'Documented API' : <Code>{setting}</Code>),
             },
           ]}
         />

@@ -17,7 +17,7 @@ export function FrequencyCapFields({ name, value }: { name: string; value: strin
     <Input.Wrapper
       labelElement="div"
       label="Frequency caps"
-      description="How many messages a person gets at most; campaigns may be left out of it"
+      description="How many messages a person gets at most; campaigns may ignore them"
     >
       <input type="hidden" name={name} value={formatCaps(caps)} />
       <Stack gap={6} mt={6} role="group" aria-label="Frequency caps">
@@ -65,7 +65,11 @@ export function FrequencyCapFields({ name, value }: { name: string; value: strin
             </ActionIcon>
           </Group>
         ))}
-        {caps.length === 0 && <Text size="sm">No caps.</Text>}
+        {caps.length === 0 && (
+          <Text size="sm" c="dimmed">
+            None
+          </Text>
+        )}
         {caps.length < maxCaps && (
           <Button
             size="compact-sm"

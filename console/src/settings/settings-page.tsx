@@ -26,10 +26,7 @@ export function SettingsPage() {
   });
   return (
     <Stack gap="lg">
-      <PageHeader
-        title="Settings"
-        about="Of this workspace. Running campaigns apply changes from their next chunk on."
-      />
+      <PageHeader title="Settings" about="Running campaigns apply changes from their next part on." />
       <Loaded query={settings}>{(data) => <SettingsForm key={JSON.stringify(data)} settings={data} />}</Loaded>
       <Loaded query={fixed}>{(data) => <FixedSettings fixed={data} />}</Loaded>
     </Stack>
@@ -53,7 +50,7 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate(Object.fromEntries(new FormData(event.currentTarget)) as WorkspaceSettings);
+        change.mutate(readSettings(new FormData(event.currentTarget)));
       }}
     >
       <Stack gap="lg">
@@ -70,6 +67,17 @@ function SettingsForm({ settings }: { settings: WorkspaceSettings }) {
       </Stack>
     </form>
   );
+}
+
+/** For the server a setting that does not hold is the word `none`; in the form its field is empty. */
+function shown(value: string): string {
+  return value === 'none' ? '' : value;
+}
+
+function readSettings(fields: FormData): WorkspaceSettings {
+  const emptied = ['controlGroup', 'minimumDelay', 'dataPrefix'];
+  const values = [...fields].map(([name, value]) => [name, emptied.includes(name) && value === '' ? 'none' : value]);
+  return Object.fromEntries(values) as WorkspaceSettings;
 }
 
 /** What people notice: whose it is, how often and when something comes. */
@@ -92,26 +100,28 @@ function ReachSections({ settings }: { settings: WorkspaceSettings }) {
         />
         <TextInput
           name="controlGroup"
-          label="Control group"
-          description="Percent of the people whom campaigns leave out which say so, 1 to 50, or none"
-          defaultValue={settings.controlGroup}
+          label="Control group, %"
+          description="Held back by campaigns that use it: 1 to 50"
+          placeholder="None"
+          defaultValue={shown(settings.controlGroup)}
         />
       </Section>
-      <Section title="How often, and when">
+      <Section title="Frequency and quiet hours">
         <FrequencyCapFields name="frequencyCaps" value={settings.frequencyCaps} />
         <TextInput
           name="minimumDelay"
-          label="Minimum delay"
-          description="Minutes between two messages to a person, 1 to 10,080, or none"
-          defaultValue={settings.minimumDelay}
+          label="Minimum delay, minutes"
+          description="Between two messages to a person: 1 to 10,080"
+          placeholder="None"
+          defaultValue={shown(settings.minimumDelay)}
         />
         <QuietHoursFields name="quietHours" value={settings.quietHours} />
         <NativeSelect
           name="quietMode"
           label="Messages in quiet hours"
           data={[
-            { value: 'HOLD', label: 'wait until they are over' },
-            { value: 'DROP', label: 'are dropped' },
+            { value: 'HOLD', label: 'Wait until they end' },
+            { value: 'DROP', label: 'Are dropped' },
           ]}
           defaultValue={settings.quietMode}
         />
@@ -129,33 +139,34 @@ function AppSections({ settings }: { settings: WorkspaceSettings }) {
           <NativeSelect
             name="androidMode"
             label="Android messages"
-            description="Data needs an app that shows messages itself; only then there are buttons, groups, coupons and reports of what was seen"
+            description="Buttons, coupons and reports of what was shown need data"
             data={[
-              { value: 'data', label: 'data: the app shows them' },
-              { value: 'notification', label: 'notification: the system shows them' },
-              { value: 'both', label: 'both: the system in the background, the app in the foreground' },
+              { value: 'data', label: 'Data: the app shows them' },
+              { value: 'notification', label: 'Notification: the system shows them' },
+              { value: 'both', label: 'Both: the system in the background, the app in the foreground' },
             ]}
             defaultValue={settings.androidMode}
           />
           <TextInput
             name="pushFrom"
             label="Sender in Android data"
-            description="Value of push_from, by which the app knows whose message it is"
+            description="Value of push_from, by which the app knows its sender"
             defaultValue={settings.pushFrom}
           />
           <TextInput
             name="dataPrefix"
-            label="Prefix of keys for apps"
-            description="As svc in svc_message_id and beside aps, or none for the header prefix of the installation"
-            defaultValue={settings.dataPrefix}
+            label="Prefix of data keys"
+            description="As svc in svc_message_id; that of the installation if empty"
+            placeholder="None"
+            defaultValue={shown(settings.dataPrefix)}
           />
           <NativeSelect
             name="pushBodies"
-            label="Bodies of pushes"
-            description="Lenient takes null, empty texts, numbers as texts and words in any case"
+            label="Push bodies"
+            description="Lenient accepts null, empty texts and numbers as texts"
             data={[
-              { value: 'lenient', label: 'lenient: as real clients send them' },
-              { value: 'strict', label: 'strict: as the interface shows them' },
+              { value: 'lenient', label: 'Lenient: as real clients send them' },
+              { value: 'strict', label: 'Strict: as documented' },
             ]}
             defaultValue={settings.pushBodies}
           />

@@ -1,5 +1,5 @@
 import { ActionIcon, NavLink, Stack, Text, Tooltip } from '@mantine/core';
-import { IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react';
+import { IconBook2, IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useNavigationGroups } from './navigation-entries.ts';
 import type { NavigationEntry } from './navigation-entries.ts';
@@ -25,11 +25,14 @@ export function Navigation({ workspaceId, isNarrow, onChosen }: NavigationProps)
           {entries.map((entry) => (
             <EntryLink key={entry.to} {...{ entry, workspaceId, isNarrow, onChosen }} />
           ))}
+          {name === 'Developers' && <DocsLink isNarrow={isNarrow} />}
         </Stack>
       ))}
     </Stack>
   );
 }
+
+const linkStyle = { textDecoration: 'none', color: 'inherit' };
 
 type EntryLinkProps = NavigationProps & { entry: NavigationEntry };
 
@@ -42,26 +45,44 @@ function EntryLink({ entry: { name, to, icon: Icon }, workspaceId, isNarrow, onC
         search={{}}
         activeOptions={{ exact: to === '/w/$workspaceId', includeSearch: false }}
         onClick={onChosen}
-        style={{ textDecoration: 'none', color: 'inherit' }}
+        style={linkStyle}
         {...(isNarrow && { 'aria-label': name })}
       >
-        {({ isActive }) => (
-          <NavLink
-            component="span"
-            label={isNarrow ? undefined : name}
-            leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
-            active={isActive}
-            variant="light"
-            styles={{
-              root: { borderRadius: 6, padding: '6px 10px', minHeight: 34, ...(isNarrow && { width: 38 }) },
-              body: isNarrow ? { display: 'none' } : {},
-              label: { fontSize: 14, fontWeight: isActive ? 600 : 400 },
-              section: { marginInlineEnd: isNarrow ? 0 : 10 },
-            }}
-          />
-        )}
+        {({ isActive }) => <EntryLabel {...{ name, icon: Icon, isNarrow, isActive }} />}
       </Link>
     </Tooltip>
+  );
+}
+
+/** To the documentation, which is no screen of the console. */
+function DocsLink({ isNarrow }: { isNarrow: boolean }) {
+  const name = 'API reference';
+  return (
+    <Tooltip label={name} position="right" disabled={!isNarrow}>
+      <a href="/docs" style={linkStyle} {...(isNarrow && { 'aria-label': name })}>
+        <EntryLabel {...{ name, icon: IconBook2, isNarrow, isActive: false }} />
+      </a>
+    </Tooltip>
+  );
+}
+
+type EntryLabelProps = Pick<NavigationEntry, 'name' | 'icon'> & { isNarrow: boolean; isActive: boolean };
+
+function EntryLabel({ name, icon: Icon, isNarrow, isActive }: EntryLabelProps) {
+  return (
+    <NavLink
+      component="span"
+      label={isNarrow ? undefined : name}
+      leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
+      active={isActive}
+      variant="light"
+      styles={{
+        root: { borderRadius: 6, padding: '6px 10px', minHeight: 34, ...(isNarrow && { width: 38 }) },
+        body: isNarrow ? { display: 'none' } : {},
+        label: { fontSize: 14, fontWeight: isActive ? 600 : 400 },
+        section: { marginInlineEnd: isNarrow ? 0 : 10 },
+      }}
+    />
   );
 }
 

@@ -8,7 +8,7 @@ export function NotFoundPage() {
   const { workspaceId } = useParams({ strict: false });
   return (
     <Stack gap="sm" p={workspaceId === undefined ? 'xl' : 0}>
-      <PageHeader title="Page not found" about="The address is mistyped, or what it led to has moved." />
+      <PageHeader title="Page not found" about="The address is mistyped, or the page has moved." />
       <Text size="md">
         {workspaceId === undefined ? (
           <RouteLink to="/">Go to the overview</RouteLink>

@@ -59,7 +59,7 @@ export function WorkspaceShell() {
         <NavigationSwitch isNarrow={isNarrow} onToggled={() => setNarrow(!isNarrow)} />
       </nav>
       <main id={mainId} tabIndex={-1} className={styles.main}>
-        <Container size={1240} px={0} py="xs">
+        <Container size={1440} px={0} py="xs">
           <Suspense fallback={<Waiting />}>{isKnown ? <Screen /> : <UnknownWorkspace id={workspaceId} />}</Suspense>
         </Container>
       </main>

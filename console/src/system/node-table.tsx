@@ -1,4 +1,4 @@
-import { Text, Title } from '@mantine/core';
+import { Group, Text, Title } from '@mantine/core';
 import type { SystemNode } from '../api/generated/system.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
@@ -6,7 +6,7 @@ import { formatBytes } from '../parts/format-bytes.ts';
 import { formatAge } from '../parts/format-duration.ts';
 import { ToneBadge } from '../parts/status-badge.tsx';
 
-const roles = { all: 'answers and sends', api: 'answers', worker: 'sends' } as const;
+const roles = { all: 'API and sending', api: 'API', worker: 'Sending' } as const;
 
 /** Every process of the installation that was heard of within a day. */
 export function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) {
@@ -25,28 +25,31 @@ export function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) 
             key: 'node',
             title: 'Node',
             cell: ({ id, host, processId }) => (
-              <>
-                <Text size="sm">
-                  {host}, process {processId}
-                </Text>
-                <Text size="xs" component="div">
-                  {id} <CopyTextButton text={id} label={`id of the node on ${host}`} />
-                </Text>
-              </>
+              <Group gap={4} wrap="nowrap">
+                {host}, process {processId}
+                <CopyTextButton text={id} label={`id of the node on ${host}`} />
+              </Group>
             ),
           },
-          { key: 'role', title: 'Does', cell: ({ role }) => roles[role] },
+          { key: 'role', title: 'Role', cell: ({ role }) => roles[role] },
           { key: 'version', title: 'Version', cell: ({ version }) => version },
           { key: 'since', title: 'Uptime', cell: ({ startedAt }) => formatAge(startedAt, now) },
           { key: 'memory', title: 'Memory', isNumber: true, cell: ({ memoryBytes }) => formatBytes(memoryBytes) },
-          { key: 'connections', title: 'Connections', isNumber: true, cell: ({ connections }) => `≤ ${connections}` },
+          {
+            key: 'connections',
+            title: 'Connections',
+            isNumber: true,
+            cell: ({ connections }) => `up to ${connections}`,
+          },
           {
             key: 'seen',
             title: 'Last seen',
             cell: ({ seenAt, isAlive }) => (
               <>
                 <ToneBadge tone={isAlive ? 'done' : 'failed'}>{isAlive ? 'Alive' : 'Silent'}</ToneBadge>
-                <Text size="xs">{formatAge(seenAt, now)} ago</Text>
+                <Text size="xs" c="dimmed">
+                  {formatAge(seenAt, now)} ago
+                </Text>
               </>
             ),
           },

@@ -1,68 +1,80 @@
-import { Text, Title } from '@mantine/core';
+import { Text } from '@mantine/core';
 import type { QueueState } from '../api/generated/system.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatAge } from '../parts/format-duration.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
+import { Section } from '../parts/section.tsx';
 
 const names: Record<string, [name: string, about: string]> = {
-  runs: ['Runs', 'runs whose audience is still to be found; running ones are being sent'],
-  chunks: ['Chunks', 'parts of campaigns'],
-  retries: ['Retries', 'deliveries that a provider has not accepted yet'],
-  'segment-files': ['Files of segments', 'to be downloaded and read'],
-  callbacks: ['Callbacks', 'about file operations'],
-  'event-batches': ['Batches of events', 'for the receivers of event streams'],
-  mails: ['Emails', 'reports of file operations'],
-  erasures: ['User deletions', 'after the configured delay'],
-  'wake-ups': ['Wake-ups', 'hints to look at once; the work is in the rows above'],
+  runs: ['Runs', 'Waiting for their audience, or being sent'],
+  chunks: ['Chunks', 'Parts of campaigns'],
+  retries: ['Retries', 'Messages that a provider has not accepted yet'],
+  'segment-files': ['Segment files', 'To be downloaded and read'],
+  callbacks: ['Callbacks', 'About file operations'],
+  'event-batches': ['Event batches', 'For the receivers of event streams'],
+  mails: ['Emails', 'Reports of file operations'],
+  erasures: ['User deletions', 'After the configured delay'],
+  'wake-ups': ['Wake-ups', 'Hints to look at once; the work is counted in the other rows'],
 };
 
 // The server stops counting there.
 const maxCounted = 100_000;
 
-/** What waits, what is worked and what went wrong, per kind of work. */
+/** What waits, what is worked and what went wrong, per kind of work; what has none of it is a name alone. */
 export function QueueTable({ queues, now }: { queues: QueueState[]; now: string }) {
-  const count = (of: QueueState, number: number) => (
-    <QueueLink name={of.name}>{`${number.toLocaleString('en')}${number >= maxCounted ? ' or more' : ''}`}</QueueLink>
-  );
+  const busy = queues.filter(({ waiting, running, later, failed }) => waiting + running + later + failed > 0);
+  const idle = queues.filter((queue) => !busy.includes(queue)).map(({ name }) => names[name]?.[0] ?? name);
   return (
-    <section>
-      <Title order={2} size="h5" mb="xs">
-        Queues
-      </Title>
-      <DataTable
-        label="Queues"
-        minWidth={720}
-        rows={queues}
-        keyOf={({ name }) => name}
-        columns={[
-          {
-            key: 'name',
-            title: 'Work',
-            cell: ({ name }) => (
-              <>
-                {names[name]?.[0] ?? name}
-                <Text size="xs">{names[name]?.[1]}</Text>
-              </>
-            ),
-          },
-          { key: 'waiting', title: 'Waiting', isNumber: true, cell: (queue) => count(queue, queue.waiting) },
-          {
-            key: 'oldest',
-            title: 'Oldest since',
-            cell: ({ oldestAt }) => (oldestAt === null ? '–' : formatAge(oldestAt, now)),
-          },
-          { key: 'running', title: 'In progress', isNumber: true, cell: (queue) => count(queue, queue.running) },
-          { key: 'later', title: 'Scheduled', isNumber: true, cell: (queue) => count(queue, queue.later) },
-          {
-            key: 'failed',
-            title: 'Failed in the last 24 hours',
-            isNumber: true,
-            cell: (queue) => count(queue, queue.failed),
-          },
-        ]}
-      />
-    </section>
+    <Section title="Queues">
+      {busy.length > 0 && <BusyQueues queues={busy} now={now} />}
+      {idle.length > 0 && (
+        <Text size="sm" c="dimmed" mt={busy.length > 0 ? 'xs' : 0}>
+          {busy.length === 0 ? 'All are empty' : 'Empty'}: {idle.join(', ')}
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function BusyQueues({ queues, now }: { queues: QueueState[]; now: string }) {
+  const count = (of: QueueState, number: number) =>
+    number === 0 ? (
+      0
+    ) : (
+      <QueueLink name={of.name}>{`${number.toLocaleString('en')}${number >= maxCounted ? ' or more' : ''}`}</QueueLink>
+    );
+  return (
+    <DataTable
+      label="Queues"
+      minWidth={720}
+      rows={queues}
+      keyOf={({ name }) => name}
+      columns={[
+        {
+          key: 'name',
+          title: 'Work',
+          cell: ({ name }) => (
+            <>
+              {names[name]?.[0] ?? name}
+              <Text size="xs" c="dimmed">
+                {names[name]?.[1]}
+              </Text>
+            </>
+          ),
+        },
+        { key: 'waiting', title: 'Waiting', isNumber: true, cell: (queue) => count(queue, queue.waiting) },
+        {
+          key: 'oldest',
+          title: 'Oldest',
+          isNumber: true,
+          cell: ({ oldestAt }) => (oldestAt === null ? '–' : formatAge(oldestAt, now)),
+        },
+        { key: 'running', title: 'In progress', isNumber: true, cell: (queue) => count(queue, queue.running) },
+        { key: 'later', title: 'Scheduled', isNumber: true, cell: (queue) => count(queue, queue.later) },
+        { key: 'failed', title: 'Failed in 24 h', isNumber: true, cell: (queue) => count(queue, queue.failed) },
+      ]}
+    />
   );
 }
 
@@ -70,8 +82,7 @@ export function QueueTable({ queues, now }: { queues: QueueState[]; now: string 
 function QueueLink({ name, children }: { name: string; children: string }) {
   const { id: workspaceId } = useWorkspace();
   const params = { workspaceId };
-  // Of nothing there are no rows to see.
-  switch (children === '0' ? undefined : name) {
+  switch (name) {
     case 'runs':
     case 'chunks':
       return (

@@ -1,6 +1,7 @@
 import { Text, Title } from '@mantine/core';
 import type { SystemState } from '../api/generated/system.ts';
 import { DataTable } from '../parts/data-table.tsx';
+import { formatDay } from '../parts/format-time.ts';
 
 type Kind = keyof SystemState['retentionDays'];
 
@@ -62,9 +63,9 @@ function Partitions({ span }: { span: SystemState['database']['days'][number] | 
   if (span === undefined) return '–';
   return (
     <>
-      {span.days.toLocaleString('en')}, one for each day
+      {span.days.toLocaleString('en')} daily partitions
       <Text size="xs" c="dimmed">
-        {span.oldest} to {span.newest}
+        {formatDay(span.oldest)} to {formatDay(span.newest)}
       </Text>
     </>
   );

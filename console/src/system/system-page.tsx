@@ -26,7 +26,7 @@ export function SystemPage() {
         title="System"
         about={
           <>
-            The whole installation, across all workspaces; its diagnostics are JSON without keys, addresses or people.{' '}
+            The whole installation, across all workspaces. Diagnostics hold no keys, addresses or people.{' '}
             <Anchor href="/docs" underline="always" inherit>
               API reference
             </Anchor>

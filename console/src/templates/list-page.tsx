@@ -13,7 +13,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { NameButton } from '../parts/name-button.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { platformNames } from '../parts/platform-names.ts';
-import { TableSkeleton } from '../parts/table-skeleton.tsx';
+import { Waiting } from '../parts/waiting.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { showToast } from '../parts/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
@@ -30,13 +30,13 @@ export function TemplatesPage() {
     <Stack gap="md">
       <PageHeader
         title="Templates"
-        about="A template keeps the message, audience, schedule and goals of a campaign. Using one makes a draft."
+        about="A template keeps the message, audience, schedule and goals of a campaign. Using it creates a draft."
       />
-      <Loaded query={templates} waiting={<TableSkeleton rows={5} />}>
+      <Loaded query={templates} waiting={<Waiting rows={5} />}>
         {(list) =>
           list.length === 0 ? (
             <EmptyState title="No templates yet">
-              Open a campaign that you will want again, and choose “Save as template”.
+              Open a campaign that you want to use again, and choose “Save as template”.
             </EmptyState>
           ) : (
             <TemplateTable templates={list} />
@@ -61,7 +61,7 @@ function TemplateTable({ templates }: { templates: CampaignTemplate[] }) {
           title: 'Name',
           cell: ({ name, request }) => (
             <>
-              <Text size="md" fw={500} style={{ overflowWrap: 'anywhere' }}>
+              <Text size="sm" fw={500} style={{ overflowWrap: 'anywhere' }}>
                 {name}
               </Text>
               <Text size="xs" c="dimmed" lineClamp={1} maw={320}>
@@ -141,7 +141,7 @@ function TemplateActions({ template: { id, name } }: { template: CampaignTemplat
           label="Delete"
           ariaLabel={`Delete ${name}`}
           title={`Delete “${name}”?`}
-          hits="Campaigns that were made of it stay as they are. It cannot be taken back."
+          hits="Campaigns made from it stay as they are. This cannot be undone."
           size="xs"
           onConfirmed={async () => {
             await consoleClient.templates.remove({ workspaceId, id });

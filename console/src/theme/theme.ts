@@ -79,9 +79,10 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'sm' }, styles: { label: { fontWeight: 500 } } },
     Badge: {
       defaultProps: { variant: 'default', radius: 'xl' },
-      styles: { root: { textTransform: 'none', fontWeight: 500 } },
+      styles: { root: { '--badge-fz': '12px', textTransform: 'none', fontWeight: 500 } },
     },
     Card: { defaultProps: { radius: 'lg' } },
+    SegmentedControl: { styles: { root: { background: 'var(--carillon-track)' }, label: { paddingInline: 10 } } },
     Code: { styles: { root: { fontSize: '12px' } } },
     Table: {
       defaultProps: { highlightOnHover: true, verticalSpacing: 10, borderColor: 'var(--mantine-color-default-border)' },
@@ -94,11 +95,23 @@ export const theme = createTheme({
     Menu: { defaultProps: { shadow: 'md' } },
     Popover: { defaultProps: { shadow: 'md' } },
     // Labels name what is asked for; the values are what is read.
-    InputWrapper: { styles: { label: { fontSize: '13px', fontWeight: 500, marginBottom: 4 } } },
+    InputWrapper: {
+      styles: {
+        label: { fontSize: '13px', fontWeight: 500, marginBottom: 4 },
+        description: { fontSize: '12px' },
+        error: { fontSize: '12px' },
+      },
+    },
+    Checkbox: { styles: { description: { fontSize: '12px' } } },
+    Radio: { styles: { description: { fontSize: '12px' } } },
+    Switch: { styles: { description: { fontSize: '12px' } } },
   },
 });
 
-/** Three tones of text, and a page that its cards stand out of; each pair is 4.5 : 1 or more (WCAG 2.2 AA). */
+/**
+ * Three tones of text, and a page that its cards stand out of; each pair is 4.5 : 1 or more (WCAG 2.2 AA). What is read by its
+ * length or place alone, the mark of a tab or a bar, is 3 : 1 on a card (WCAG 1.4.11).
+ */
 export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
   variables: {},
   light: {
@@ -108,6 +121,8 @@ export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-error': colors.red[9],
     '--mantine-color-anchor': accent[7],
     '--mantine-color-default-border': gray[2],
+    '--carillon-mark': accent[7],
+    '--carillon-track': gray[1],
     '--carillon-page': gray[0],
     '--carillon-card': '#ffffff',
     '--carillon-edge': 'rgb(16 24 40 / 16%)',
@@ -119,6 +134,8 @@ export const cssVariablesResolver: CSSVariablesResolver = ({ colors }) => ({
     '--mantine-color-error': colors.red[4],
     '--mantine-color-anchor': accent[3],
     '--mantine-color-default-border': dark[5],
+    '--carillon-mark': accent[5],
+    '--carillon-track': dark[9],
     '--carillon-page': dark[8],
     '--carillon-card': dark[7],
     '--carillon-edge': 'rgb(0 0 0 / 60%)',

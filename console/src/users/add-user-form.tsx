@@ -5,7 +5,7 @@ import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 
 /** Makes a person by hand, for tests; the page of that person opens. */
-export function AddUserForm({ workspaceId }: { workspaceId: string }) {
+export function AddUserForm({ workspaceId, onLeave }: { workspaceId: string; onLeave: () => void }) {
   const navigate = useNavigate();
   const add = useMutation({
     mutationFn: (customerId: string) => consoleClient.users.add({ workspaceId, customerId }),
@@ -22,8 +22,11 @@ export function AddUserForm({ workspaceId }: { workspaceId: string }) {
     >
       <Group align="end" gap="sm">
         <TextInput name="customerId" label="User id of the new user" required />
-        <Button type="submit" variant="default" loading={add.isPending}>
+        <Button type="submit" loading={add.isPending}>
           Add user
+        </Button>
+        <Button variant="default" onClick={onLeave}>
+          Cancel
         </Button>
       </Group>
       {add.error !== null && <Failure error={add.error} />}

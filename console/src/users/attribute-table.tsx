@@ -50,7 +50,7 @@ export function AttributeTable({ workspaceId, user: { id, attributes }, onChange
               ? [
                   {
                     key: 'change',
-                    title: 'Change',
+                    title: 'Actions',
                     cell: ([name, value]: [string, unknown]) => (
                       <Group gap="xs" wrap="nowrap">
                         <Button

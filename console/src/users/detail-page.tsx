@@ -4,8 +4,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { User, UserMessage } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { Copyable } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
+import { Ids } from '../parts/ids.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { platformNames } from '../parts/platform-names.ts';
@@ -62,7 +62,7 @@ export function UserPage() {
           {data.erasure !== null && (
             <Alert color="red" title="This user will be erased">
               On <Time at={data.erasure.dueAt} />, requested on <Time at={data.erasure.requestedAt} />. After that only
-              the record of the erasure remains: <Code>{data.erasure.id}</Code>.
+              the record of the erasure remains, <Code>{data.erasure.id}</Code>.
               {mayChange && (
                 <Group mt="sm">
                   <KeepButton user={data} onChanged={onChanged} />
@@ -90,6 +90,7 @@ function ShownTab({ user, onChanged }: UserProps) {
           <DidTheyGetIt customerId={user.customerId} />
           <DeviceTable workspaceId={workspaceId} userId={user.id} devices={user.devices} onChanged={onChanged} />
           <Segments segments={user.segments} />
+          <Ids ids={[['Carillon id', user.id]]} />
         </>
       );
     case 'messages':
@@ -132,7 +133,7 @@ function TestMark({ user: { id, isTest }, onChanged }: UserProps) {
     <>
       {isTest && <ToneBadge tone="going">Marked for tests</ToneBadge>}
       <Button variant="default" loading={mark.isPending} onClick={() => mark.mutate()}>
-        {isTest ? 'No longer for tests' : 'Mark for tests'}
+        {isTest ? 'Unmark for tests' : 'Mark for tests'}
       </Button>
     </>
   );
@@ -141,8 +142,7 @@ function TestMark({ user: { id, isTest }, onChanged }: UserProps) {
 function About({ user }: { user: User }) {
   return (
     <>
-      <Copyable text={user.id} label="id in Carillon" />
-      Since <Time at={user.createdAt} />, last changed <Ago at={user.updatedAt} />
+      Added <Ago at={user.createdAt} />, last changed <Ago at={user.updatedAt} />
       {user.mergedCustomerIds.length > 0 && `. Also known as ${user.mergedCustomerIds.join(', ')}`}
     </>
   );
@@ -224,7 +224,7 @@ function Segments({ segments }: { segments: User['segments'] }) {
       {segments.length === 0 ? (
         <Text size="sm">In no file or partner segment.</Text>
       ) : (
-        <Group gap="md">
+        <Group gap="md" fz="sm">
           {segments.map(({ id: segmentId, name }) => (
             <RouteLink key={segmentId} to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId }}>
               {name}
@@ -232,7 +232,7 @@ function Segments({ segments }: { segments: User['segments'] }) {
           ))}
         </Group>
       )}
-      <Text size="xs" mt={4}>
+      <Text size="xs" c="dimmed" mt={4}>
         Filter segments are evaluated when a campaign starts, so they are not listed.
       </Text>
     </section>

@@ -42,7 +42,7 @@ const opposites: Partial<Record<DeviceAction, DeviceAction>> = {
 /** What can be made of a device in its state. */
 export function DeviceActions({ workspaceId, userId, device, onChanged }: DeviceActionsProps) {
   return (
-    <Group gap="xs" wrap="nowrap" justify="flex-end">
+    <Group gap="xs" wrap="nowrap">
       {actionsOf(device.state).map((action) => (
         <ConfirmButton
           key={action}

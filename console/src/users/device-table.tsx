@@ -44,7 +44,7 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
                     {platformNames[platform]}
                     {provider && ` by ${providerNames[provider]}`}, {deviceId}
                   </Text>
-                  <Text size="xs">
+                  <Text size="xs" c="dimmed">
                     {[device.model, device.osVersion, device.appVersion && `app ${device.appVersion}`]
                       .filter(Boolean)
                       .join(' · ')}
@@ -52,7 +52,7 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
                 </>
               ),
             },
-            { key: 'state', title: 'Token', cell: (device) => <TokenState device={device} /> },
+            { key: 'state', title: 'State', cell: (device) => <TokenState device={device} /> },
             {
               key: 'token',
               title: 'Device token',
@@ -60,7 +60,11 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
                 <Group gap="xs" wrap="nowrap">
                   <Code>{pushId.length > 28 ? `${pushId.slice(0, 20)}…${pushId.slice(-6)}` : pushId}</Code>
                   <CopyTextButton text={pushId} label={`token of ${deviceId}`} />
-                  {pushIdType === 'fid' && <Text size="xs">installation id</Text>}
+                  {pushIdType === 'fid' && (
+                    <Text size="xs" c="dimmed">
+                      Installation id
+                    </Text>
+                  )}
                 </Group>
               ),
             },
@@ -69,7 +73,7 @@ export function DeviceTable({ workspaceId, userId, devices, onChanged }: DeviceT
               ? [
                   {
                     key: 'change',
-                    title: 'Change',
+                    title: 'Actions',
                     cell: (device: UserDevice) => <DeviceActions {...{ workspaceId, userId, device, onChanged }} />,
                   },
                 ]
@@ -90,7 +94,7 @@ function TokenState({ device }: { device: UserDevice }) {
   return (
     <>
       <StatusBadge status={device.state} />
-      <Text size="xs" component="div">
+      <Text size="xs" c="dimmed" component="div">
         {explain(device)} {device.goneAt !== null && <Time at={device.goneAt} />}
         {device.blockedAt !== null && <Time at={device.blockedAt} />}
       </Text>
@@ -101,12 +105,12 @@ function TokenState({ device }: { device: UserDevice }) {
 function explain({ state, goneReason, blockReason, isProvisional }: UserDevice): string {
   switch (state) {
     case 'ACTIVE':
-      return isProvisional ? 'accepts quiet messages: the user has not been asked yet' : 'accepts messages';
+      return isProvisional ? 'Accepts quiet messages; the user has not been asked yet' : 'Accepts messages';
     case 'OPTED_OUT':
-      return 'the user turned messages off';
+      return 'The user turned messages off';
     case 'BLOCKED':
-      return `blocked by the API${blockReason === null ? '' : ` (${blockReason})`},`;
+      return `Blocked by the API${blockReason === null ? '' : ` (${blockReason})`},`;
     case 'GONE':
-      return `the provider called it dead (${goneReason ?? 'no reason given'}),`;
+      return `The provider reported it gone (${goneReason ?? 'no reason given'}),`;
   }
 }

@@ -25,7 +25,7 @@ export function DidTheyGetIt({ customerId }: { customerId: string }) {
   return (
     <Card withBorder component="section" aria-labelledby="did-they-get-it">
       <Title order={2} size="h5" mb="xs" id="did-they-get-it">
-        Why did this user get it or not?
+        Did they get it, and why?
       </Title>
       <Box maw={520}>
         <CampaignPicker

@@ -14,6 +14,7 @@ import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { AddUserForm } from './add-user-form.tsx';
 import { TestUsers } from './test-users.tsx';
+import { AskedForm } from '../parts/asked-form.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
 
@@ -30,7 +31,7 @@ export function UsersPage() {
   });
   return (
     <Stack gap="md">
-      <PageHeader title="Users" about="Their devices, their segments, and what became of every message to them." />
+      <PageHeader title="Users" about="Devices, segments, and what happened to every message." />
       <form
         key={q}
         role="search"
@@ -41,13 +42,13 @@ export function UsersPage() {
           void navigate({ search: word === '' ? {} : { q: word } });
         }}
       >
-        <Group align="end" gap="sm">
+        <Group align="end" gap="xs" wrap="nowrap">
           <TextInput
             name="q"
-            label="User id, device token or an attribute's value"
-            description="The complete value, exactly as sent"
+            label="User id, device token or attribute value"
+            description="The complete value, exactly as it was sent"
             defaultValue={q}
-            style={{ flexGrow: 1 }}
+            style={{ flex: '1 1 220px', maxWidth: 420, minWidth: 0 }}
           />
           <Button type="submit">Find</Button>
         </Group>
@@ -56,7 +57,11 @@ export function UsersPage() {
         <>
           <NobodyAsked />
           <TestUsers workspaceId={workspaceId} />
-          {mayAdd && <AddUserForm workspaceId={workspaceId} />}
+          {mayAdd && (
+            <AskedForm label="Add user">
+              {(onLeave) => <AddUserForm workspaceId={workspaceId} onLeave={onLeave} />}
+            </AskedForm>
+          )}
         </>
       ) : (
         <Loaded query={found}>
@@ -102,13 +107,13 @@ function UsersTable({ users }: { users: FoundUser[] }) {
 function foundBy({ foundBy: kind, attribute }: FoundUser): string {
   switch (kind) {
     case 'USER_ID':
-      return 'user id';
+      return 'User id';
     case 'CARILLON_ID':
-      return 'id in Carillon';
+      return 'Carillon id';
     case 'DEVICE_TOKEN':
-      return 'device token';
+      return 'Device token';
     case 'ATTRIBUTE':
-      return `attribute ${attribute}`;
+      return `Attribute ${attribute}`;
   }
 }
 

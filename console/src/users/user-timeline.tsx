@@ -50,7 +50,7 @@ export function UserTimeline({ workspaceId, userId: id }: { workspaceId: string;
         Timeline
       </Title>
       {pages.isPending && <Waiting />}
-      {pages.error !== null && <Failure error={pages.error} />}
+      {pages.error !== null && <Failure error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.data && (
         <>
           <DataTable

@@ -13,6 +13,7 @@ describeScreen('people and roles in Chromium', () => {
     const { page: owner, context, faults } = await console.openSignedIn();
     await owner.getByRole('button', { name: 'Console' }).click();
     await owner.getByRole('menuitem', { name: 'Accounts and roles' }).click();
+    await owner.getByRole('button', { name: 'Invite colleague' }).click();
     await owner.getByLabel('Email address').fill('ana@example.com');
     await owner.getByLabel('Role', { exact: true }).selectOption('analyst');
     await owner.getByRole('button', { name: 'Create invitation' }).click();
@@ -54,7 +55,7 @@ describeScreen('people and roles in Chromium', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     await owner.getByRole('link', { name: 'Audit log' }).click();
-    await owner.getByText('account.disable').waitFor();
+    await owner.getByText('Account disabled').waitFor();
     await expectAccessible(owner);
     expect(faults).toEqual([]);
     await context.close();

@@ -29,11 +29,11 @@ describeScreen('alerts in Chromium', () => {
     const { bundle } = console;
     const { page, context, faults } = await console.openSignedIn();
     await page.getByRole('link', { name: 'Alerts' }).click();
-    await page.getByText('Nothing is wrong').waitFor();
+    await page.getByText('All clear').waitFor();
     await page.getByText('No past alerts').waitFor();
     const { port } = receiver.address() as AddressInfo;
     await page.getByLabel('Webhook').fill(`http://127.0.0.1:${port}/alerts`);
-    await page.getByRole('combobox', { name: 'Emails' }).fill('ops@example.com');
+    await page.getByRole('combobox', { name: 'Email addresses' }).fill('ops@example.com');
     await page.keyboard.press('Enter');
     await page.getByLabel('Queue ages').uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
@@ -63,7 +63,7 @@ describeScreen('alerts in Chromium', () => {
     expect(emails).toHaveLength(1);
 
     await bundle.call('POST', '/sandbox/faults', { body: {} });
-    await page.getByText('Nothing is wrong').waitFor({ timeout: 90_000 });
+    await page.getByText('All clear').waitFor({ timeout: 90_000 });
     await page.getByRole('region', { name: 'Past alerts' }).getByText('Provider refuses').waitFor();
     await until(async () => received.some(({ type }) => type === 'alert.closed'));
     // What waited is sent, although nobody pressed anything.

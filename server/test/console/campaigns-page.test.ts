@@ -93,7 +93,7 @@ describeScreen('campaigns in Chromium', () => {
     const tabs = page.getByRole('navigation', { name: 'Report' });
     await tabs.getByText('Delivery').click();
     await page.waitForURL(`**/campaigns/${id}?tab=delivery`);
-    await page.getByText('Every device that was tried took its message.').waitFor();
+    await page.getByText('Every device that was tried accepted its message.').waitFor();
     await tabs.getByText('Message').click();
     await page.getByRole('article', { name: 'Message on Android' }).getByText('Hello').waitFor();
     await expectAccessible(page);
@@ -248,7 +248,7 @@ describeScreen('campaigns in Chromium', () => {
     const row = page.getByRole('region', { name: 'Runs' }).getByRole('row', { name: /Missed/ });
     await row.getByText('no node was there at its time').waitFor();
     await row.getByText('1 Mar 2026, 10:00 UTC').waitFor();
-    await row.getByText('did not begin').waitFor();
+    await row.getByText('Did not begin').waitFor();
     await expectAccessible(page);
     expect(faults).toEqual([]);
     await context.close();
@@ -327,7 +327,7 @@ describeScreen('campaigns in Chromium', () => {
     await dialog.getByLabel('Name of the template').fill('Every month');
     await dialog.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('button', { name: 'Delete Every month' }).click();
-    await dialog.getByText('Campaigns that were made of it stay').waitFor();
+    await dialog.getByText('Campaigns made from it stay').waitFor();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No templates yet').waitFor();
     expect(faults).toEqual([]);

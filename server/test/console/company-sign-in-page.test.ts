@@ -37,6 +37,7 @@ describeScreen('signing in by the company account in Chromium', () => {
     await expectAccessible(page);
 
     await owner.goto(`${console.home}/accounts`);
+    await owner.getByRole('button', { name: 'Invite colleague' }).click();
     await owner.getByLabel('Email address').fill('ana@example.com');
     await owner.getByLabel('Role', { exact: true }).selectOption('analyst');
     await owner.getByRole('button', { name: 'Create invitation' }).click();

@@ -57,7 +57,7 @@ describeScreen('a segment of a file in Chromium', () => {
     expect(download.suggestedFilename()).toBe('unmatched.csv');
     // What a spreadsheet would compute is a text.
     expect(await readFile(await download.path(), 'utf8')).toBe("uid\r\nnobody\r\n'=1+1\r\n");
-    await page.getByRole('link', { name: 'Send to this segment' }).click();
+    await page.getByRole('link', { name: 'Send to segment' }).click();
     await page.getByRole('button', { name: 'Remove Of ids' }).waitFor();
     await page.getByText('of 2 people would get it').waitFor();
     expect(faults).toEqual([]);
@@ -80,7 +80,7 @@ describeScreen('a segment of a file in Chromium', () => {
     await page.getByRole('alert').getByText('Save it as CSV', { exact: false }).waitFor();
     await choose(page, Buffer.from('mail\nj\u00f6rg@example.com\ntim@example.com\n', 'latin1'));
     await page.getByText('read as Windows-1252', { exact: false }).waitFor();
-    await page.getByLabel('What the file does').selectOption('replace');
+    await page.getByLabel('Effect').selectOption('replace');
     await page.getByRole('button', { name: 'Change segment' }).click();
     await page.getByText('people now in the segment').waitFor();
     await page.getByRole('group', { name: 'Values that name nobody' }).getByText('jörg@example.com').waitFor();

@@ -95,7 +95,7 @@ describeScreen('an integrator in Chromium', () => {
     expect(received).toHaveLength(1);
     await callbacks.getByRole('button', { name: 'Send again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-    await callbacks.getByText('after 1 resends', { exact: false }).waitFor();
+    await callbacks.getByText('after 1 resend', { exact: false }).waitFor();
     await expect.poll(() => received.length, { timeout: 15_000 }).toBe(2);
     expect(received[1]).toEqual(received[0]);
     expect(faults).toEqual([]);

@@ -50,7 +50,7 @@ describeScreen('a marketer’s day in Chromium', () => {
     await shoot(page, 'file');
 
     // Whom it is for.
-    await page.getByRole('link', { name: 'Send to this segment' }).click();
+    await page.getByRole('link', { name: 'Send to segment' }).click();
     await page.getByRole('heading', { name: 'New campaign', level: 1 }).waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('Winter thanks');
     await page.getByRole('button', { name: 'Remove Winter buyers' }).waitFor();
@@ -127,7 +127,7 @@ describeScreen('a marketer’s day in Chromium', () => {
     await clock.goto(`${console.home}/sandbox`);
     for (let hour = 0; hour < 2; hour += 1) {
       await clock.getByRole('button', { name: '+ 1 hour' }).click();
-      await clock.getByText(`${hour + 1} h 0 min ahead of the real time`).waitFor();
+      await clock.getByText(`${hour + 1} h 0 min ahead of real time`).waitFor();
     }
     expect(page.url()).toBe(report);
     await page.getByText('Sent', { exact: true }).first().waitFor();

@@ -63,8 +63,9 @@ describeScreen('overview and system in Chromium', () => {
     });
     await page.goto(`${console.home}/system`);
     await page.getByRole('region', { name: 'Nodes' }).getByText('alive').waitFor();
+    await page.getByText(/^\d+ jobs run as planned$/).click();
     await page.getByRole('region', { name: 'Jobs' }).getByText('release-runs').waitFor();
-    await page.getByRole('region', { name: 'Database' }).getByText('your own').waitFor();
+    await page.getByRole('region', { name: 'Database' }).getByText('external').waitFor();
     await expectAccessible(page);
     expect(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: 'Copy diagnostics' }).click();

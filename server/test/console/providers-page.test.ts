@@ -12,7 +12,7 @@ describeScreen('providers of a sandbox in Chromium', () => {
   test('a check asks the simulators really; a removed credential is named with what it hits, and the simulator is the way back', async () => {
     const { page, context, faults } = await console.openSession({ viewport: { width: 390, height: 844 } });
     await page.goto(`${console.home}/settings`);
-    await page.getByRole('region', { name: 'For callers of the API' }).getByText(console.bundle.workspaceId).waitFor();
+    await page.getByRole('region', { name: 'API details' }).getByText(console.bundle.workspaceId).waitFor();
     await page.getByText('CARILLON_SEGMENT_USERS_PER_DAY').waitFor();
     await expectAccessible(page);
     await page.goto(`${console.home}/providers`);

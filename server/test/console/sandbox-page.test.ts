@@ -18,14 +18,14 @@ describeScreen('the sandbox in Chromium', () => {
     await expectAccessible(page);
 
     await page.getByRole('button', { name: '+ 1 hour' }).click();
-    await page.getByText('1 h 0 min ahead of the real time').waitFor();
+    await page.getByText('1 h 0 min ahead of real time').waitFor();
     expect((await bundle.call('GET', '/sandbox/clock')).json().offsetSeconds).toBe(3600);
-    await page.getByRole('button', { name: 'Back to real time' }).click();
-    await page.getByText('the real time', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Use real time' }).click();
+    await page.getByText(/, real time$/).waitFor();
 
-    await page.getByLabel('What it does').selectOption('slow');
+    await page.getByLabel('Fault').selectOption('slow');
     await page.getByRole('button', { name: 'Set fault' }).click();
-    await page.getByText('The fault is set.').waitFor();
+    await page.getByText('Fault set.').waitFor();
     await bundle.push({
       campaignName: 'Slow one',
       targetPlatform: ['ANDROID'],
@@ -39,7 +39,7 @@ describeScreen('the sandbox in Chromium', () => {
       },
       campaignDelivery: { type: 'soon' },
     });
-    const android = page.getByRole('region', { name: 'What the providers counted' }).getByRole('row').nth(1);
+    const android = page.getByRole('region', { name: 'Provider counters' }).getByRole('row').nth(1);
     await android.getByRole('cell').nth(2).getByText('1', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Payload of Hello on Android' }).click();
     await page.getByRole('region', { name: 'payload' }).getByText('Hello').first().waitFor();
@@ -77,6 +77,7 @@ describeScreen('the sandbox in Chromium', () => {
     );
     await page.getByRole('link', { name: 'Sandbox' }).click();
     await page.getByRole('article', { name: 'Android of ada, ada-device' }).waitFor();
+    await page.getByRole('button', { name: 'Add device' }).click();
     const form = page.getByRole('form', { name: 'Add a virtual device' });
     await form.getByLabel('User id').fill('bea');
     await form.getByLabel('Platform').selectOption('WEB');
@@ -116,8 +117,8 @@ describeScreen('the sandbox in Chromium', () => {
     expect(clicks).toEqual({ platform: 'WEB', total: 1 });
     await expectAccessible(page);
 
-    await page.getByRole('button', { name: 'Reset to the seed' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Reset to the seed' }).click();
+    await page.getByRole('button', { name: 'Reset to seed' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset to seed' }).click();
     await device.waitFor({ state: 'detached' });
     await page.getByRole('article', { name: 'Android of ada, ada-device' }).waitFor();
     expect(await bundle.database`select customer_id from users order by id`).toMatchObject([

@@ -60,7 +60,12 @@ describeScreen('segments in Chromium', () => {
     const cells = await page.getByRole('region', { name: 'File operations' }).getByRole('cell').allTextContents();
     expect(cells.slice(2, 5)).toEqual(['5', '3', '1']);
     await page.getByText('Sample members').waitFor();
-    await page.getByText('ada', { exact: true }).waitFor();
+    const member = page.getByRole('link', { name: 'ada', exact: true });
+    await member.waitFor();
+    expect(await member.getAttribute('href')).toContain('/people?q=ada');
+    // People know a segment by its name; its id stands below all else.
+    const id = new URL(page.url()).pathname.split('/').at(-1)!;
+    expect(await page.getByRole('main').innerText()).toMatch(new RegExp(`Segment id\\s+${id}\\s*$`));
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('link', { name: '2, with reasons (CSV)' }).click(),
@@ -82,6 +87,8 @@ describeScreen('segments in Chromium', () => {
     await waitForFill(accepted.segmentId);
     const { page, context, faults } = await console.openSession();
     await page.goto(`${console.home}/segments/${accepted.segmentId}`);
+    const tabs = page.getByRole('navigation', { name: 'Segment' });
+    await tabs.getByText('Callbacks & emails').click();
     await page.getByText('DELIVERED').waitFor();
     await page.getByRole('button', { name: /Show 1/ }).click();
     await page.getByText('HTTP 200').waitFor();
@@ -90,7 +97,7 @@ describeScreen('segments in Chromium', () => {
     await page.getByRole('button', { name: 'Send again' }).click();
     await page.getByText('under the same webhook-id').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-    await page.getByRole('button', { name: /1 after 1 resends/ }).waitFor();
+    await page.getByRole('button', { name: /1 after 1 resend$/ }).waitFor();
     expect(faults).toEqual([]);
     await context.close();
   }, 90_000);
@@ -114,6 +121,7 @@ describeScreen('segments in Chromium', () => {
     });
     const { page, context } = await console.openSession();
     await page.goto(`${console.home}/segments/${id}`);
+    await page.getByRole('navigation', { name: 'Segment' }).getByText('Campaigns').click();
     await page.getByRole('link', { name: 'To the archived ones' }).click();
     await page.getByRole('link', { name: 'To be archived' }).click();
     await page.getByRole('button', { name: 'Archive' }).click();
@@ -128,6 +136,23 @@ describeScreen('segments in Chromium', () => {
     await page.getByText('Archived', { exact: true }).waitFor();
     const [line] = await client.accounts.listAudit({ workspaceId });
     expect(line).toMatchObject({ action: 'segment.archive', objectId: id, objectName: 'To be archived' });
+
+    // The list is narrowed and ordered; its address says how.
+    await page.getByRole('link', { name: 'Segments', exact: true }).click();
+    const table = page.getByRole('region', { name: 'Segments' });
+    const names = async () => (await table.getByRole('link').allTextContents()).join();
+    await page.getByRole('combobox', { name: 'Order' }).selectOption('name');
+    await expect.poll(names).toBe('Buyers,From an address,To be archived');
+    await page.getByRole('button', { name: 'Archived', exact: true }).click();
+    await expect.poll(names).toBe('To be archived');
+    expect(new URL(page.url()).search).toBe('?order=name&state=archived');
+    await page.getByRole('button', { name: 'Active', exact: true }).click();
+    await expect.poll(names).toBe('Buyers,From an address');
+    await page.getByRole('combobox', { name: 'Order' }).selectOption('Newest first');
+    await expect.poll(names).toBe('From an address,Buyers');
+    await page.getByRole('textbox', { name: 'Name contains' }).fill('buy');
+    await expect.poll(names).toBe('Buyers');
+    await expectAccessible(page);
     await context.close();
   });
 

@@ -23,7 +23,7 @@ describeScreen('settings in Chromium', () => {
     await page.getByRole('option', { name: 'America/New York' }).click();
     await page.getByLabel('Minimum delay').fill('30');
     await page.getByLabel('Android messages').selectOption('notification');
-    await page.getByLabel('Prefix of keys').fill('acme');
+    await page.getByLabel('Prefix of data keys').fill('acme');
     await page.getByRole('button', { name: 'Save' }).click();
     const line = async () => (await bundle.database`select detail from audit_log where action = 'workspace.change'`)[0];
     await expect.poll(line).toEqual({
@@ -44,9 +44,15 @@ describeScreen('settings in Chromium', () => {
     expect(await page.getByRole('combobox', { name: 'Time zone', exact: true }).inputValue()).toBe('America/New York');
     expect(await page.getByLabel('Minimum delay').inputValue()).toBe('30');
     expect(await page.getByLabel('Android messages').inputValue()).toBe('notification');
-    expect(await page.getByLabel('Prefix of keys').inputValue()).toBe('acme');
+    expect(await page.getByLabel('Prefix of data keys').inputValue()).toBe('acme');
     await expectAccessible(page);
     expect(faults).toEqual([]);
+
+    await page.getByLabel('Minimum delay').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const delay = async () =>
+      (await bundle.database`select minimum_delay_minutes from workspaces where id = ${bundle.workspaceId}`)[0];
+    await expect.poll(delay).toEqual({ minimum_delay_minutes: null });
 
     await page.getByLabel('Quiet until').fill('22:00');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -94,7 +94,7 @@ describeScreen('three walks that are counted, in Chromium', () => {
     expect(walk.end()).toBe(2);
     // Their page says it in a sentence.
     await page.getByRole('region', { name: 'Deliveries' }).getByRole('link', { name: 'lost' }).click();
-    const why = page.getByRole('region', { name: 'Why did this user get it or not?' });
+    const why = page.getByRole('region', { name: 'Did they get it, and why?' });
     await why.getByText('To everybody', { exact: true }).waitFor();
     await why.getByText('old phone', { exact: false }).waitFor();
     expect(faults).toEqual([]);

@@ -39,15 +39,18 @@ describeScreen('people in Chromium', () => {
     await find(`${customerId}@example.com`);
     await page.getByRole('cell', { name: 'attribute u_em' }).waitFor();
     await find(customerId);
-    await page.getByRole('cell', { name: 'user id', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'User id', exact: true }).waitFor();
     await find(String(device!.push_id));
-    await page.getByRole('cell', { name: 'device token' }).waitFor();
+    await page.getByRole('cell', { name: 'Device token' }).waitFor();
     expect(new URL(page.url()).searchParams.get('q')).toBe(device!.push_id);
     await expectAccessible(page);
 
     await page.getByRole('link', { name: customerId }).click();
     await page.getByRole('heading', { name: customerId, level: 1 }).waitFor();
-    await page.getByText('accepts messages').waitFor();
+    await page.getByText('Accepts messages').waitFor();
+    // People know a user by the id they gave; ours stands below all else.
+    const id = new URL(page.url()).pathname.split('/').at(-1)!;
+    expect(await page.getByRole('main').innerText()).toMatch(new RegExp(`Carillon id\\s+${id}\\s*$`));
     const tabs = page.getByRole('navigation', { name: 'User' });
     await tabs.getByText('Attributes').click();
     await page.getByText(`${customerId}@example.com`).waitFor();
@@ -86,7 +89,7 @@ describeScreen('people in Chromium', () => {
     await form.getByRole('button', { name: 'Add attribute' }).click();
     await page.getByText('is a reserved name', { exact: false }).waitFor();
     // The people of the demo are marked.
-    await page.getByRole('button', { name: 'No longer for tests' }).click();
+    await page.getByRole('button', { name: 'Unmark for tests' }).click();
     await page.getByText('Marked for tests', { exact: true }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Mark for tests' }).click();
     await page.getByText('Marked for tests', { exact: true }).waitFor();

@@ -60,7 +60,7 @@ function Counted({ count }: { count: AudienceCount }) {
         </Notice>
       ))}
       <div>
-        <Text fz={34} fw={700} lh={1.1} data-count="reached">
+        <Text fz={28} fw={600} lh="36px" data-count="reached">
           {number(reached)}
         </Text>
         <Text size="sm">
@@ -111,12 +111,17 @@ function DeviceTable({ count, chosen }: CountedProps) {
                 {platformNames[platform]}
                 {!chosen.includes(platform) && (
                   <Text size="xs" c="dimmed">
-                    not chosen
+                    Not chosen
                   </Text>
                 )}
               </Table.Td>
               {columns.map(([state]) => (
-                <Table.Td key={state} ta="right" data-state={state}>
+                <Table.Td
+                  key={state}
+                  ta="right"
+                  data-state={state}
+                  {...(of(platform, state) === 0 && { c: 'var(--mantine-color-placeholder)' })}
+                >
                   {number(of(platform, state))}
                 </Table.Td>
               ))}

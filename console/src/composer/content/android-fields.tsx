@@ -6,10 +6,10 @@ import { ChoiceField, MoreFields, TextField } from '../page/form-fields.tsx';
 import { TemplateField } from './template-field.tsx';
 
 const kinds = [
-  { value: 'call', label: 'calls a number' },
-  { value: 'copy', label: 'copies text' },
-  { value: 'share', label: 'shares text' },
-  { value: 'snooze', label: 'shows again later' },
+  { value: 'call', label: 'Call a number' },
+  { value: 'copy', label: 'Copy text' },
+  { value: 'share', label: 'Share text' },
+  { value: 'snooze', label: 'Show again later' },
 ];
 
 const valueLabels: Record<string, string> = {
@@ -75,7 +75,7 @@ function Buttons({ base }: { base: string }) {
             <Stack gap="xs">
               <Group align="flex-start" grow>
                 <TextField path={`${at}.btn_name`} label={`Button ${index + 1}`} required />
-                <ChoiceField path={`${at}.click_action_type`} label="What it does" data={kinds} />
+                <ChoiceField path={`${at}.click_action_type`} label="Action" data={kinds} />
               </Group>
               <TextField path={`${at}.click_action_value`} label={valueLabels[kind] ?? 'Value'} />
               <TextField path={`${at}.icon_url`} label="Icon (optional)" placeholder="https://…/icon.png" />

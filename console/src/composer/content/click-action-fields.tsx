@@ -5,9 +5,9 @@ import { ChoiceField } from '../page/form-fields.tsx';
 import { TemplateField } from './template-field.tsx';
 
 const actions = [
-  { value: 'DEEPLINKING', label: 'opens a deep link' },
-  { value: 'NAVIGATE_TO_A_SCREEN', label: 'opens a screen of the app' },
-  { value: 'RICH_LANDING', label: 'opens a web page in the app' },
+  { value: 'DEEPLINKING', label: 'Open a deep link' },
+  { value: 'NAVIGATE_TO_A_SCREEN', label: 'Open a screen of the app' },
+  { value: 'RICH_LANDING', label: 'Open a web page in the app' },
 ];
 
 const values: Record<string, { label: string; placeholder: string }> = {
@@ -27,8 +27,8 @@ export function ClickActionFields({ base }: { base: string }) {
     <>
       <ChoiceField
         path={at('default_click_action')}
-        label="A click"
-        none="opens the app"
+        label="On click"
+        none="Open the app"
         data={actions}
         onChosen={(chosen) =>
           chosen === ''

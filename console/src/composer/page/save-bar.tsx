@@ -16,6 +16,7 @@ import { timingKind } from '../schedule/timing.ts';
 import { platformsOf, sentBody, textAt } from './campaign-body.ts';
 import { useCampaignForm } from './campaign-form.ts';
 import { useStep } from './steps.ts';
+import { formatDay } from '../../parts/format-time.ts';
 
 type SaveBarProps = {
   change: CampaignBody | undefined;
@@ -36,7 +37,14 @@ export function SaveBar({ change, isDirty, isKept, isLeaving, onSaved, next }: S
   const draft = useMutation({ mutationFn: save.saveDraft });
   const isDraft = existing === undefined || existing.status === 'DRAFT';
   return (
-    <Paper withBorder p="sm" style={{ position: 'sticky', bottom: 8, zIndex: 5 }} component="section" aria-label="Save">
+    <Paper
+      withBorder
+      p="sm"
+      radius="lg"
+      style={{ position: 'sticky', bottom: 8, zIndex: 5 }}
+      component="section"
+      aria-label="Save"
+    >
       <Stack gap="xs">
         {draft.error !== null && <Refused error={draft.error} />}
         <Group justify="space-between">
@@ -112,19 +120,26 @@ function Hits({ isChange }: { isChange: boolean }) {
   const [occurrence] = check?.schedule?.occurrences ?? [];
   const when = {
     now: 'right now; messages handed to the providers cannot be recalled',
-    once: occurrence ? `on ${occurrence.local.date} at ${occurrence.local.time} ${occurrence.timeZone}` : 'at its time',
+    once: occurrence
+      ? `on ${formatDay(occurrence.local.date)} at ${occurrence.local.time} ${occurrence.timeZone}`
+      : 'at its time',
     periodic: occurrence
-      ? `first on ${occurrence.local.date} at ${occurrence.local.time} ${occurrence.timeZone}`
+      ? `first on ${formatDay(occurrence.local.date)} at ${occurrence.local.time} ${occurrence.timeZone}`
       : 'at its times',
     event: 'whenever its event happens',
   }[timingKind(body)];
-  const number = (value: number) => value.toLocaleString('en');
   return (
     <Text size="sm" data-zone={timeZone}>
-      {reach ? `${number(reach.devices)} devices of ${number(reach.reached)} people` : 'All devices of its audience'} on{' '}
-      {names} would get it, as they are now. It is sent {when}.{isChange && ' Messages already sent do not change.'}
+      {reach ? reachText(reach) : 'All devices of its audience'} on {names} would get it, as they are now. It is sent{' '}
+      {when}.{isChange && ' Messages already sent do not change.'}
     </Text>
   );
+}
+
+function reachText({ devices, reached }: ReturnType<typeof reachOf>): string {
+  const of = (count: number, [one, many]: [string, string]) =>
+    `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  return `${of(devices, ['device', 'devices'])} of ${of(reached, ['person', 'people'])}`;
 }
 
 type SaveOptions = {

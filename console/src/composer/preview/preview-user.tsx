@@ -68,7 +68,7 @@ export function PreviewUser() {
             </RouteLink>
             .{' '}
             <Button size="compact-xs" variant="default" onClick={() => choose(undefined)}>
-              Preview without a user
+              Without a user
             </Button>
           </>
         )}

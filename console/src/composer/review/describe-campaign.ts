@@ -12,6 +12,7 @@ import type { CampaignForm } from '../page/campaign-form.ts';
 import type { Platform } from '../page/campaign-body.ts';
 import type { Step } from '../page/steps.ts';
 import { scheduling, timingKind } from '../schedule/timing.ts';
+import { formatDay, formatMinute } from '../../parts/format-time.ts';
 
 type Described = { step: Exclude<Step, 'review'>; sentences: string[] };
 type Counted = { users: number; reached: number; devices: number } | undefined;
@@ -101,7 +102,7 @@ function scheduleSentences({ body, check }: CampaignForm): string[] {
   const occurrences = check?.schedule?.occurrences ?? [];
   const [first] = occurrences;
   const at = first
-    ? `${first.local.date} at ${first.local.time} ${first.timeZone} (${first.at.slice(0, 16).replace('T', ' ')} UTC)`
+    ? `${formatDay(first.local.date)} at ${first.local.time} ${first.timeZone} (${formatMinute(first.at, 'UTC')})`
     : 'a time that is still missing';
   const own = ownTimes[textAt(body, `${scheduling}.delivery_type`).toUpperCase()] ?? '';
   switch (timingKind(body)) {
@@ -110,7 +111,7 @@ function scheduleSentences({ body, check }: CampaignForm): string[] {
     case 'once':
       return [`It is sent once, on ${at}${own}.`];
     case 'periodic': {
-      const then = occurrences.slice(1).map(({ local }) => `${local.date} ${local.time}`);
+      const then = occurrences.slice(1).map(({ local }) => `${formatDay(local.date)} at ${local.time}`);
       const after =
         then.length === 0
           ? ' and not again'

@@ -60,11 +60,11 @@ export function TestSend() {
               onChange={(event) => setIdentifier(event.currentTarget.value)}
             />
             <NativeSelect
-              label="On"
-              description="One of the chosen platforms, or all"
+              label="Platform"
+              description="One of the chosen, or all"
               value={platform}
               data={[
-                { value: '', label: 'every platform' },
+                { value: '', label: 'Every platform' },
                 ...platformsOf(body).map((value) => ({ value, label: platformNames[value] })),
               ]}
               onChange={(event) => setPlatform(event.currentTarget.value)}

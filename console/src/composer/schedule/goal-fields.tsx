@@ -75,10 +75,10 @@ function AttributeFields({ at }: { at: string }) {
           <TextField path={`${at}.name`} label="Attribute" placeholder="price" required />
           <ChoiceField
             path={`${at}.type`}
-            label="Its type"
+            label="Type"
             data={[
-              { value: 'string', label: 'text' },
-              { value: 'numeric', label: 'number' },
+              { value: 'string', label: 'Text' },
+              { value: 'numeric', label: 'Number' },
             ]}
             onChosen={(next) => ({
               [`${at}.type`]: next,

@@ -24,9 +24,9 @@ export function PeriodFields() {
           path={`${period}.sending_frequency`}
           label="Repeats"
           data={[
-            { value: 'DAILY', label: 'daily' },
-            { value: 'WEEKLY', label: 'weekly' },
-            { value: 'MONTHLY', label: 'monthly' },
+            { value: 'DAILY', label: 'Daily' },
+            { value: 'WEEKLY', label: 'Weekly' },
+            { value: 'MONTHLY', label: 'Monthly' },
           ]}
           onChosen={(chosen) => ({
             [`${period}.sending_frequency`]: chosen,
@@ -152,8 +152,8 @@ function End() {
         label="Ends"
         value={kind}
         data={[
-          { value: 'count', label: 'after a number of times' },
-          { value: 'time', label: 'on a date' },
+          { value: 'count', label: 'After a number of times' },
+          { value: 'time', label: 'On a date' },
         ]}
         onChange={({ currentTarget: { value } }) => {
           setKind(value);

@@ -7,6 +7,7 @@ import { DeliveryFields } from './delivery-fields.tsx';
 import { GoalFields } from './goal-fields.tsx';
 import { TimingFields } from './timing-fields.tsx';
 import { scheduling, timingKind } from './timing.ts';
+import { formatMinute } from '../../parts/format-time.ts';
 
 const wholes = [
   'scheduling_details.periodic_details',
@@ -101,7 +102,7 @@ function OccurrenceOf({ occurrence }: { occurrence: CampaignOccurrence }) {
         {day}, {local.time}
       </Text>
       <Text size="sm">
-        {timeZone} (UTC{offset === '+00:00' ? '' : offset}) · {at.slice(0, 16).replace('T', ' ')} UTC
+        {timeZone} (UTC{offset === '+00:00' ? '' : offset}) · {formatMinute(at, 'UTC')}
       </Text>
       {occurrence.clockChange && (
         <Text size="sm" fw={500}>

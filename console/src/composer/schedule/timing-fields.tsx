@@ -19,7 +19,7 @@ export function TimingFields() {
   return (
     <Stack gap="md">
       <Radio.Group
-        label="It is sent"
+        label="Send"
         {...(isFixed ? { description: 'The schedule type cannot be changed after publishing' } : {})}
         {...(error === undefined ? {} : { error })}
         value={kind}
@@ -128,7 +128,7 @@ function EventFields() {
         data={businessEvents.map(({ name }) => ({ value: name, label: name }))}
       />
       {event && event.attributes.length > 0 && (
-        <Text size="sm">It says {event.attributes.map(({ name }) => name).join(', ')}, which texts may show.</Text>
+        <Text size="sm">It has {event.attributes.map(({ name }) => name).join(', ')}, which texts may show.</Text>
       )}
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <TimeField path={`${scheduling}.expiry_time`} label="Until (optional)" />
@@ -136,10 +136,10 @@ function EventFields() {
       </SimpleGrid>
       <ChoiceField
         path={`${scheduling}.delivery_type`}
-        label="It begins"
+        label="Starts"
         data={[
-          { value: 'ASAP', label: 'when it is published' },
-          { value: 'AT_FIXED_TIME', label: 'later' },
+          { value: 'ASAP', label: 'When published' },
+          { value: 'AT_FIXED_TIME', label: 'Later' },
         ]}
         onChosen={(chosen) => {
           const changes = { [`${scheduling}.delivery_type`]: chosen };

@@ -126,11 +126,11 @@ function ChangeField({ segment }: { segment: ChangedSegment }) {
     <Group align="flex-end">
       <NativeSelect
         name="kind"
-        label="What the file does"
+        label="Effect"
         data={[
-          { value: 'add', label: 'adds the people it names' },
-          { value: 'remove', label: 'removes the people it names' },
-          { value: 'replace', label: 'replaces all members with the people it names' },
+          { value: 'add', label: 'Add the people it names' },
+          { value: 'remove', label: 'Remove the people it names' },
+          { value: 'replace', label: 'Replace all members with the people it names' },
         ]}
       />
       <Text size="sm" pb={8}>

@@ -34,7 +34,9 @@ function Existing({ segmentId }: { segmentId: string }) {
           <PageHeader
             title={`“${name}” takes no files`}
             about={
-              attributeName === null ? 'It is made of filters, or by a partner.' : 'It is archived. Unarchive it first.'
+              attributeName === null
+                ? 'It is defined by filters, or made by a partner.'
+                : 'It is archived. Unarchive it first.'
             }
           />
         ) : (
@@ -55,7 +57,7 @@ function Wizard({ segment }: { segment: ChangedSegment | undefined }) {
         about={
           sent === undefined
             ? 'Everybody named in a file: by user id, email, mobile number or another attribute.'
-            : 'What became of the file.'
+            : 'What happened to the file.'
         }
       />
       {sent === undefined ? (

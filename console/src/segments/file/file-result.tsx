@@ -34,7 +34,13 @@ export function FileResult({ sent, onAgain }: FileResultProps) {
   }, [isDone, queries, workspaceId]);
   return (
     <Stack gap="lg">
-      {segment.error !== null && <Failure error={segment.error} what="The state of the file is not known" />}
+      {segment.error !== null && (
+        <Failure
+          error={segment.error}
+          what="The state of the file is not known"
+          onRetry={() => void segment.refetch()}
+        />
+      )}
       <Card withBorder role="region" aria-label="What became of the file">
         <Stack gap="md">
           {segment.data?.progress && <Filling progress={segment.data.progress} lines={sent.lines} />}
@@ -139,7 +145,7 @@ function Next({ sent, isGood, onAgain }: NextProps) {
           search={{ segment: segmentId }}
           variant="filled"
         >
-          Send to this segment
+          Send to segment
         </ButtonLink>
       )}
       <ButtonLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId }}>

@@ -28,7 +28,7 @@ export function SourceFields({ source, file, error, onSource, onFile }: SourceFi
         {source === 'upload' ? (
           <FileInput
             label="File"
-            description="CSV or text, up to 150 MB; it may have other columns, which stay here"
+            description="CSV or text, up to 150 MB; other columns stay on this computer"
             placeholder="Choose a file"
             maw={420}
             value={file}

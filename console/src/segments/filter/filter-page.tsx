@@ -43,7 +43,7 @@ function Existing({ segmentId }: { segmentId: string }) {
         filters === null || state === 'ARCHIVED' ? (
           <PageHeader
             title={`“${name}” has no filters to change`}
-            about={filters === null ? 'It is made of files, or by a partner.' : 'It is archived. Unarchive it first.'}
+            about={filters === null ? 'It is made from files, or by a partner.' : 'It is archived. Unarchive it first.'}
           />
         ) : (
           <Builder first={{ name, trees: fromFilters(filters) }} segmentId={segmentId} />

@@ -25,17 +25,20 @@ export type WebhookSecretDependencies = {
 };
 
 type Key = { workspaceId: string; id: string };
-/** `isFailed`: only those that nobody accepted. */
-export type LogQuery = { workspaceId: string; isFailed?: boolean; after?: LogCursor | undefined };
+/** `isFailed`: only those that nobody accepted; `segmentId`: only those about its files. */
+export type LogQuery = {
+  workspaceId: string;
+  isFailed?: boolean;
+  segmentId?: string | undefined;
+  after?: LogCursor | undefined;
+};
 
 export const maxLogged = 100;
 
 /** Newest first. @throws ServiceError NOT_FOUND */
 export async function listCallbacks({ database }: MessageDependencies, query: LogQuery) {
-  const { workspaceId, isFailed = false, after } = query;
-  await requireWorkspace(database, workspaceId);
-  const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
-  return (await listMessages(database, { channel: 'callbacks', ...page })).map(countJobRuns);
+  await requireWorkspace(database, query.workspaceId);
+  return (await listMessages(database, { channel: 'callbacks', ...pageOf(query) })).map(countJobRuns);
 }
 
 /** @throws ServiceError NOT_FOUND */
@@ -65,10 +68,8 @@ export async function resendCallback(deps: MessageDependencies, { note, ...key }
 
 /** Newest first. @throws ServiceError NOT_FOUND */
 export async function listEmails({ database }: MessageDependencies, query: LogQuery) {
-  const { workspaceId, isFailed = false, after } = query;
-  await requireWorkspace(database, workspaceId);
-  const page = { workspaceId, isFailed, ...(after ? { after } : {}), limit: maxLogged };
-  return (await listMessages(database, { channel: 'emails', ...page })).map(countJobRuns);
+  await requireWorkspace(database, query.workspaceId);
+  return (await listMessages(database, { channel: 'emails', ...pageOf(query) })).map(countJobRuns);
 }
 
 /** @throws ServiceError NOT_FOUND */
@@ -107,6 +108,10 @@ export async function readWebhookSecret(
     await note?.(tx);
     return secret;
   });
+}
+
+function pageOf({ workspaceId, isFailed = false, segmentId, after }: LogQuery) {
+  return { workspaceId, isFailed, ...(segmentId && { segmentId }), ...(after && { after }), limit: maxLogged };
 }
 
 /** A number says in which round a try was (0: the first delivery) and which of its schedule. */

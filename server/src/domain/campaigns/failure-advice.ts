@@ -8,12 +8,12 @@ export type FailureReason = { platform: Platform; outcome: string; code: string 
 /** What to do about deliveries that failed for a reason. */
 export function adviseOnFailure({ platform, outcome, code }: FailureReason): string {
   if (code.startsWith('TEMPLATE_'))
-    return 'The text could not be made of these people’s attributes. Give the payload a fallback, or the template a default.';
+    return 'The text could not be rendered with these people’s attributes. Give the payload a fallback, or the template a default.';
   return (
     ours[code] ??
     providersOf[platform].map((provider) => advice[provider][code]).find((words) => words !== undefined) ??
     byOutcome[outcome] ??
-    'Look the code up with the provider; the delivery log has its whole answer.'
+    'Look up the code with the provider; the delivery log has its whole answer.'
   );
 }
 
@@ -25,9 +25,9 @@ const controlGroup =
   'Nothing to do: these people are left out on purpose, so that the others can be compared with them.';
 
 const ours: Record<string, string> = {
-  NOT_CONNECTED: 'Look whether this machine reaches the provider (firewall, proxy, DNS).',
-  NOT_SENT: 'Look whether this machine reaches the provider steadily; connections broke before the message was out.',
-  PROXY_UNREACHABLE: 'The outgoing proxy did not answer: look whether it runs, and at CARILLON_OUTGOING_PROXY.',
+  NOT_CONNECTED: 'Check that this machine reaches the provider (firewall, proxy, DNS).',
+  NOT_SENT: 'Check that this machine reaches the provider reliably; connections broke before the message was out.',
+  PROXY_UNREACHABLE: 'The outgoing proxy did not answer: check that it runs, and CARILLON_OUTGOING_PROXY.',
   PROXY_REFUSED:
     'Let the outgoing proxy open tunnels (CONNECT) to this provider; its own log and the node’s have the status.',
   PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
@@ -35,7 +35,7 @@ const ours: Record<string, string> = {
     'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
   ADDRESS_BLOCKED:
     'The browser named a push service at an address that is not public; it is taken out of the audience.',
-  STOPPED: 'The campaign was stopped before another attempt was due. Clone it to send the rest.',
+  STOPPED: 'The campaign was stopped before another attempt was due. Duplicate it to send the rest.',
   DEVICE_LEFT: gone,
   SET_ASIDE:
     'Sending to these devices ended the process each time, so they were set aside and everybody else was sent to. Please report it, with the last lines of the log.',
@@ -65,7 +65,8 @@ const ours: Record<string, string> = {
 
 const fcm: Record<string, string> = {
   UNREGISTERED: gone,
-  INVALID_ARGUMENT: 'Look at the message: FCM refuses a member of it, or the token is not one of FCM.',
+  INVALID_ARGUMENT:
+    'FCM refused a field of the message, or the token is not one of FCM’s; the delivery log has its answer.',
   SENDER_ID_MISMATCH:
     'These tokens belong to another Firebase project. Give the workspace that project’s service account.',
   QUOTA_EXCEEDED: 'Give the campaign a throttle, or ask Google for more than 600,000 messages a minute.',
@@ -97,7 +98,7 @@ const webPush: Record<string, string> = {
   '404': gone,
   '410': gone,
   '413': tooLarge,
-  '429': 'The push service finds the site too noisy; send less often. It forgives after days.',
+  '429': 'The push service limits noisy sites; send less often. It recovers after days.',
 };
 
 const hms: Record<string, string> = {
@@ -117,5 +118,5 @@ const advice: Record<ProviderName, Record<string, string>> = { fcm, apns, webpus
 const byOutcome: Record<string, string> = {
   GONE: gone,
   EXPIRED: 'The time to live was over before the provider took the message. Give it a longer one.',
-  FAILED: 'Eight attempts were in vain. Clone the campaign when the provider answers again.',
+  FAILED: 'Eight attempts failed. Duplicate the campaign when the provider answers again.',
 };

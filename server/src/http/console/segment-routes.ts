@@ -38,6 +38,7 @@ const Id = Type.Object({ id });
 const Log = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
   only: Type.Optional(Type.Literal('failed')),
+  segmentId: Type.Optional(id),
   after: Type.Optional(Type.String({ pattern: `^${instantPattern}~[0-9a-f]{24}$` })),
 });
 const OperationOf = Type.Object({ id, operationId: id });
@@ -220,10 +221,10 @@ async function sendRejects(
 }
 
 function logQueryOf(request: FastifyRequest): LogQuery {
-  const { workspaceId, only, after } = request.query as Static<typeof Log>;
+  const { workspaceId, only, segmentId, after } = request.query as Static<typeof Log>;
   const [createdAt, id] = (after ?? '').split('~') as [string, string];
   const cursor = after === undefined ? undefined : { createdAt: new Date(createdAt), id };
-  return { workspaceId, isFailed: only === 'failed', after: cursor };
+  return { workspaceId, isFailed: only === 'failed', segmentId, after: cursor };
 }
 
 /** The place after which the next page begins; null when this one was not full. */

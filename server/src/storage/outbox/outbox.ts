@@ -164,19 +164,31 @@ export async function findMessage<C extends Channel>(
 export type LogCursor = { createdAt: Date; id: string };
 
 /**
- * Newest messages of a workspace, or those that were given up. Indexes: callbacks_newest, callbacks_given_up_newest,
- * mails_newest, mails_failed_newest.
+ * Newest messages of a workspace, those that were given up, or those about the files of a segment. Indexes: callbacks_newest,
+ * callbacks_given_up_newest, mails_newest, mails_failed_newest; of a segment segment_operations_segment_id_number_key with
+ * callbacks_operation and mails_operation.
  */
 export async function listMessages<C extends Channel>(
   tx: Queryable,
-  page: { channel: C; workspaceId: string; isFailed?: boolean; after?: LogCursor; limit: number },
+  page: {
+    channel: C;
+    workspaceId: string;
+    isFailed?: boolean;
+    segmentId?: string;
+    after?: LogCursor;
+    limit: number;
+  },
 ): Promise<Messages[C][]> {
-  const { channel, after } = page;
+  const { channel, segmentId, after } = page;
+  const ofSegment =
+    segmentId === undefined
+      ? tx``
+      : tx`and operation_id = any (array(select segment_operations.id from segment_operations where segment_id = ${segmentId}))`;
   return tx<Messages[C][]>`
     select id, workspace_id as "workspaceId", operation_id as "operationId", body, state, attempts,
       next_at as "nextAt", created_at as "createdAt", ended_at as "endedAt", ${ownColumns(tx, channel)}
     from ${tableOf(tx, channel)}
-    where workspace_id = ${page.workspaceId} ${page.isFailed ? tx`and ${isFailed(tx, channel)}` : tx``}
+    where workspace_id = ${page.workspaceId} ${page.isFailed ? tx`and ${isFailed(tx, channel)}` : tx``} ${ofSegment}
       ${after ? tx`and (created_at, id) < (${after.createdAt}, ${after.id})` : tx``}
     order by created_at desc, id desc
     limit ${page.limit}`;

@@ -1,0 +1,19 @@
+import { Button } from '@mantine/core';
+
+type AttemptsButtonProps = { attempts: number; resends: number; ariaLabel?: string; onOpened: () => void };
+
+/** How often it was tried to deliver something, and the way to see each; of nothing there is nothing to see. */
+export function AttemptsButton({ attempts, resends, ariaLabel, onOpened }: AttemptsButtonProps) {
+  if (attempts + resends === 0) return 0;
+  return (
+    <Button
+      variant="default"
+      size="compact-xs"
+      onClick={onOpened}
+      {...(ariaLabel !== undefined && { 'aria-label': ariaLabel })}
+    >
+      Show {attempts}
+      {resends > 0 && ` after ${resends} ${resends === 1 ? 'resend' : 'resends'}`}
+    </Button>
+  );
+}

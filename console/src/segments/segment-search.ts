@@ -1,0 +1,33 @@
+import { textOf } from '../shell/address-search.ts';
+import type { AddressSearch } from '../shell/address-search.ts';
+
+/** Parts of what is known of a segment, in the order in which they are asked for. */
+export const segmentTabs = {
+  summary: 'Summary',
+  campaigns: 'Campaigns',
+  messages: 'Callbacks & emails',
+} as const;
+export type SegmentTab = keyof typeof segmentTabs;
+
+/** What the address of a segment says; without a tab it is the summary. */
+export type SegmentSearch = { tab?: Exclude<SegmentTab, 'summary'> };
+
+export function readSegmentSearch(search: AddressSearch): SegmentSearch {
+  const tab = textOf(search.tab);
+  return tab === 'campaigns' || tab === 'messages' ? { tab } : {};
+}
+
+export const segmentOrders = { name: 'Name', largest: 'Largest first', oldest: 'Oldest first' } as const;
+export type SegmentOrder = keyof typeof segmentOrders;
+
+/** What the address of the list says; without an order the newest come first. */
+export type SegmentListSearch = { name?: string; state?: 'archived' | 'active'; order?: SegmentOrder };
+
+export function readSegmentListSearch(search: AddressSearch): SegmentListSearch {
+  const [name, state, order] = [textOf(search.name), textOf(search.state), textOf(search.order)];
+  return {
+    ...(name !== undefined && { name }),
+    ...((state === 'archived' || state === 'active') && { state }),
+    ...(order !== undefined && Object.hasOwn(segmentOrders, order) && { order: order as SegmentOrder }),
+  };
+}
