@@ -3,6 +3,7 @@ import { formatDuration } from '../parts/format-duration.ts';
 import type { ChartLine } from '../parts/line-chart.tsx';
 import { providerNames } from '../parts/platform-names.ts';
 
+/** `about` goes on with how long a step is. */
 export type Chart = { title: string; about: string; lines: ChartLine[]; format: (value: number) => string };
 
 const providers = Object.keys(providerNames) as (keyof typeof providerNames)[];
@@ -32,13 +33,13 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
   return [
     {
       title: 'Pushes accepted',
-      about: 'Push API requests',
+      about: 'Push API requests per second, averaged per',
       lines: line('Accepted', 'accent', rate('pushes')),
       format: perSecond,
     },
     {
       title: 'Sent',
-      about: 'Messages that providers accepted',
+      about: 'Messages that providers accepted per second, averaged per',
       lines: providers.flatMap((provider) =>
         line(providerNames[provider], providerColours[provider], rate(`sends.${provider}.accepted`)),
       ),
@@ -46,7 +47,7 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'Not accepted',
-      about: 'Messages that providers refused',
+      about: 'Messages that providers refused per',
       lines: providers.flatMap((provider) =>
         Object.entries(refusals).flatMap(([outcome, colour]) =>
           line(`${providerNames[provider]} ${outcome}`, colour, counted(`sends.${provider}.${outcome}`)),
@@ -56,19 +57,19 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'Provider latency',
-      about: 'Average response time',
+      about: 'Average response time per',
       lines: providers.flatMap((provider) => line(providerNames[provider], providerColours[provider], mean(provider))),
       format: (value) => `${value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 })} ms`,
     },
     {
       title: 'Queue age',
-      about: 'How long the oldest message has waited',
+      about: 'How long the oldest message has waited, every',
       lines: line('Oldest', 'orange', byName.get('queue.ageSeconds') ?? []),
       format: (value) => formatDuration(value * 1000),
     },
     {
       title: 'Waiting',
-      about: 'Parts of campaigns and retries',
+      about: 'Parts of campaigns and retries, every',
       lines: [
         ...line('Retries', 'yellow', byName.get('retries.waiting') ?? []),
         ...line('Ready for a worker', 'accent', byName.get('queue.waiting') ?? []),
@@ -77,7 +78,7 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'Errors',
-      about: 'Calls and jobs that went wrong',
+      about: 'Calls and jobs that went wrong per',
       lines: [
         ...line('Calls refused', 'yellow', counted('calls.refused')),
         ...line('Calls failed', 'red', counted('calls.failed')),
@@ -87,7 +88,7 @@ export function chartsOf({ series, stepSeconds, steps }: Metrics): Chart[] {
     },
     {
       title: 'API calls',
-      about: 'All calls in the API log',
+      about: 'All calls in the API log per second, averaged per',
       lines: line('Calls', 'accent', rate('calls')),
       format: perSecond,
     },

@@ -77,7 +77,7 @@ function ChartCard({ chart: { title, about, lines, format }, metrics }: { chart:
         {title}
       </Title>
       <Text size="sm" c="dimmed" mb="xs">
-        {about}, per {spanText(metrics.stepSeconds)}
+        {about} {spanText(metrics.stepSeconds)}
       </Text>
       {lines.length === 0 ? (
         <Text size="sm">No data in this period.</Text>

@@ -23,7 +23,7 @@ const units = [
   [1, 's', 'second'],
 ] as const;
 
-/** How long a step of a chart is, in its largest whole unit, as it stands after "per": `minute`, `5 min`. */
+/** How long a step of a chart is, in its largest whole unit, as it stands after "per" or "every": `minute`, `5 min`. */
 export function spanText(seconds: number): string {
   const [size, unit, word] = units.find(([one]) => seconds >= one) ?? units[3];
   return seconds === size ? word : `${seconds / size} ${unit}`;

@@ -129,7 +129,7 @@ function About({
       {expiresAt !== null && archivedAt === null && (
         <>
           {' '}
-          · archived on <Ago at={expiresAt} />
+          · expires <Ago at={expiresAt} />
         </>
       )}
     </StatusLine>

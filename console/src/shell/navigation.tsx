@@ -1,6 +1,7 @@
 import { ActionIcon, NavLink, Stack, Text, Tooltip } from '@mantine/core';
 import { IconBook2, IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useNavigationGroups } from './navigation-entries.ts';
 import type { NavigationEntry } from './navigation-entries.ts';
 
@@ -14,7 +15,7 @@ type NavigationProps = {
 /** The way to every screen; the active one is marked, also where icons stand alone. */
 export function Navigation({ workspaceId, isNarrow, onChosen }: NavigationProps) {
   return (
-    <Stack gap={isNarrow ? 12 : 20}>
+    <Stack gap={isNarrow ? 12 : 16}>
       {useNavigationGroups().map(({ name, entries }) => (
         <Stack key={name} gap={2} role="group" aria-label={name}>
           {!isNarrow && (
@@ -69,21 +70,32 @@ function DocsLink({ isNarrow }: { isNarrow: boolean }) {
 type EntryLabelProps = Pick<NavigationEntry, 'name' | 'icon'> & { isNarrow: boolean; isActive: boolean };
 
 function EntryLabel({ name, icon: Icon, isNarrow, isActive }: EntryLabelProps) {
+  const label = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (isActive && label.current) reveal(label.current);
+  }, [isActive]);
   return (
     <NavLink
+      ref={label}
       component="span"
       label={isNarrow ? undefined : name}
       leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
       active={isActive}
       variant="light"
       styles={{
-        root: { borderRadius: 6, padding: '6px 10px', minHeight: 34, ...(isNarrow && { width: 38 }) },
+        root: { borderRadius: 6, padding: '5px 10px', minHeight: 32, ...(isNarrow && { width: 38 }) },
         body: isNarrow ? { display: 'none' } : {},
         label: { fontSize: 14, fontWeight: isActive ? 600 : 400 },
         section: { marginInlineEnd: isNarrow ? 0 : 10 },
       }}
     />
   );
+}
+
+/** In a low window the last screens lie below its edge. After scrollIntoView the keyboard would go on from there. */
+function reveal(element: HTMLElement): void {
+  const list = element.closest('[data-scrolls]');
+  if (list) list.scrollTop += Math.max(0, element.getBoundingClientRect().bottom - list.getBoundingClientRect().bottom);
 }
 
 /** Makes room for the screen; not on a phone, where the list covers it and goes again. */

@@ -53,7 +53,7 @@ export function WorkspaceShell() {
         </Group>
       </header>
       <nav className={styles.navigation} aria-label="Screens">
-        <div className={styles.screens}>
+        <div className={styles.screens} data-scrolls>
           <Navigation workspaceId={workspaceId} isNarrow={isNarrow && !isOpen} onChosen={menu.close} />
         </div>
         <NavigationSwitch isNarrow={isNarrow} onToggled={() => setNarrow(!isNarrow)} />

@@ -68,6 +68,19 @@ describe.skipIf(!hasChromium)(`the shell of the console${skipReason}`, () => {
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement?.id')).toBe('main');
 
+    // In a low window too the list of screens shows where one is, and the keyboard begins above it.
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await page.goto(`${console.home}/settings`);
+    const current = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Settings' });
+    const isSeen = (link: any) => {
+      const list = link.closest('[data-scrolls]').getBoundingClientRect();
+      return list.height < 500 && link.getBoundingClientRect().bottom <= list.bottom + 1;
+    };
+    await expect.poll(() => current.evaluate(isSeen)).toBe(true);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+
     await page.setViewportSize({ width: 375, height: 800 });
     await page.getByRole('button', { name: 'Open the list of screens' }).click();
     await page.getByRole('navigation', { name: 'Screens' }).getByText('Overview').waitFor();
