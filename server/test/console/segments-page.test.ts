@@ -56,8 +56,10 @@ describeScreen('segments in Chromium', () => {
     await page.getByRole('button', { name: 'Create segment' }).click();
     await page.getByRole('link', { name: 'Open segment' }).click();
     await page.getByRole('heading', { name: 'Buyers' }).waitFor();
-    await page.getByText('SUCCEEDED').waitFor();
-    const cells = await page.getByRole('region', { name: 'File operations' }).getByRole('cell').allTextContents();
+    const operations = page.getByRole('region', { name: 'File operations' });
+    // The page of the file, which is still there for an instant, says so as well.
+    await operations.getByText('Succeeded').waitFor();
+    const cells = await operations.getByRole('cell').allTextContents();
     expect(cells.slice(2, 5)).toEqual(['5', '3', '1']);
     await page.getByText('Sample members').waitFor();
     const member = page.getByRole('link', { name: 'ada', exact: true });
