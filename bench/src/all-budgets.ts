@@ -31,7 +31,7 @@ const measurements: Measurement[] = [
   { budgets: ['P7'], name: 'search', words: [], quick: ['--campaigns', '50000', '--pages', '10'] },
   { budgets: ['P8'], name: 'start', words: [], quick: ['--rounds', '2'] },
   {
-    ...{ budgets: ['P9'], name: 'growth', words: [] },
+    ...{ budgets: ['P9'], name: 'growth', words: ['--devices', '10000,100000,1000000,10000000'] },
     quick: ['--devices', '10000,50000', '--lines', '100000,1000000', '--sample', '50000'],
   },
   { budgets: ['P10'], name: 'latency', words: [], quick: ['--pushes', '100', '--devices', '20000'] },

@@ -6,10 +6,9 @@ import type { Database, Session } from '../../storage/database.ts';
 import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';
 import {
   analyzeSegmentLines,
-  copySegmentLines,
   countDistinctValues,
   listRepeatedLines,
-  makeSegmentStaging,
+  stageSegmentLines,
   stagingKeyOf,
 } from '../../storage/segments/segment-staging.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
@@ -48,7 +47,6 @@ type Fill = { operation: ClaimedOperation; session: Session; progress: FillProgr
 export async function stageFile(deps: FillDependencies, fill: Fill): Promise<StagedFile> {
   const { operation, session, signal } = fill;
   const stagingKey = stagingKeyOf(operation);
-  await makeSegmentStaging(session, stagingKey);
   const lines = await copyFile(deps, fill);
   signal.throwIfAborted();
   await analyzeSegmentLines(session, stagingKey);
@@ -97,6 +95,6 @@ async function copyFile({ database, outgoing }: FillDependencies, { operation, s
     if (rows !== undefined) yield rows;
     progress.valuesFound = lines.found();
   }
-  await copySegmentLines(session, { stagingKey: stagingKeyOf(operation), lines: prepared() });
+  await stageSegmentLines(session, { stagingKey: stagingKeyOf(operation), lines: prepared() });
   return lines;
 }

@@ -1,6 +1,7 @@
 import { isDistributed } from '../cluster/is-distributed.ts';
 import { isOfDevices } from '../../domain/users/identifier.ts';
 import type { ValueMeaning } from '../../domain/segments/value-meaning.ts';
+import { inTransaction } from '../database.ts';
 import type { Database, Fragment, Queryable, Session, Transaction } from '../database.ts';
 import { allBuckets } from './segment-members.ts';
 
@@ -18,21 +19,22 @@ export function stagingKeyOf({ id, attempts }: { id: string; attempts: number })
 }
 
 /**
- * Makes the empty tables, whatever a crashed attempt left, in the one session of the whole fill, whose memory settings
- * hold. Sorting and hashing may take 256 MB in the database.
+ * Copies lines in PostgreSQL's text format (line number, value) into a new table, whatever a crashed attempt left, in the one
+ * session of the whole fill, whose memory settings hold. Sorting and hashing may take 256 MB in the database.
+ *
+ * The table is made and filled in one transaction, so that its rows can be written as visible to all at once (`freeze`): whoever
+ * read them first would write every page again to note that.
  */
-export async function makeSegmentStaging(session: Session, stagingKey: string): Promise<void> {
-  await dropSegmentStaging(session, stagingKey);
-  await session`set work_mem = '256MB'`;
-  await session`select make_segment_staging(${linesOf(stagingKey)})`;
-}
-
-/** Copies lines in PostgreSQL's text format: line number, value. */
-export async function copySegmentLines(
-  session: Queryable,
+export async function stageSegmentLines(
+  session: Session,
   { stagingKey, lines }: { stagingKey: string; lines: AsyncIterable<Buffer> },
 ): Promise<void> {
-  await session`copy ${session(linesOf(stagingKey))} (line, value) from stdin`.copyFrom(lines);
+  await dropSegmentStaging(session, stagingKey);
+  await session`set work_mem = '256MB'`;
+  await inTransaction(session, async (tx) => {
+    await tx`select make_segment_staging(${linesOf(stagingKey)})`;
+    await tx`copy ${tx(linesOf(stagingKey))} (line, value) from stdin (freeze)`.copyFrom(lines);
+  });
 }
 
 /** The lines are complete. Without statistics the join that follows would be planned for a table of a few rows. */
