@@ -20,7 +20,7 @@ export type Keyring = Encryption & {
 };
 
 export class DecryptionError extends Error {
-  override readonly name = 'SealBrokenError';
+  override readonly name = 'DecryptionError';
 }
 
 const version = 1;
