@@ -75,13 +75,9 @@ function campaignOf({ runId }: StreamedEvent, { campaignOfRun }: BatchFacts) {
   };
 }
 
+/** What the event does not have is not written: JSON has no place for `undefined`. */
 function ownAttributes({ variation, locale, action, controlGroup }: StreamedEvent) {
-  return {
-    ...(variation === undefined ? {} : { variation }),
-    ...(locale === undefined ? {} : { locale }),
-    ...(action === undefined ? {} : { action }),
-    ...(controlGroup === undefined ? {} : { control_group: controlGroup }),
-  };
+  return { variation, locale, action, control_group: controlGroup };
 }
 
 /** Names of fact 7: a phone of Apple's tells nobody that it received a message, so it has been sent. */
