@@ -33,6 +33,20 @@ test('equals the platform for any key and any parts (property)', () => {
   );
 });
 
+test('under one key a message that is longer than those before it is taken whole, and a short one after it', () => {
+  const key = Buffer.alloc(64, 0xaa);
+  const keyed = new KeyedHmacSha256(key);
+  for (const length of [0, 256, 257, 100, 3_000, 3_000, 1]) {
+    const message = Buffer.alloc(length, length % 251);
+    const place = keyed.reserve(length);
+    place.set(message, messageStart);
+    expect(keyed.reserve(length)).toBe(place);
+    const digest = Buffer.from(keyed.digest(messageStart + length), 'latin1');
+    expect(digest).toEqual(createHmac('sha256', key).update(message).digest());
+    expect(hmacSha256(key, message)).toEqual(digest);
+  }
+});
+
 test('under one key it is the same, for messages of any length one after another (property)', () => {
   const bytes = fc.uint8Array({ maxLength: 400 });
   fc.assert(

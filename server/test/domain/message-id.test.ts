@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { packMessageId, unpackMessageId } from '../../src/domain/ledger/message-id.ts';
+import { packMessageId, packMessageIdAsHex, unpackMessageId } from '../../src/domain/ledger/message-id.ts';
 
 // FCM's names: Firebase's reference of projects.messages; APNs': RFC 4122 in upper case, as its answers have them.
 const ids: [what: string, id: string, shown: string, bytes: number][] = [
@@ -41,7 +41,28 @@ test('every id comes back as it was, whatever it looks like', () => {
         for (const id of [one, one + two, one + two + three]) expect(unpackMessageId(packMessageId(id))).toBe(id);
 });
 
+test.each([
+  ['projects/p/messages/', 21],
+  ['projects//messages/0:1%aa', 26],
+  ['projects/p/message/0:1%aa', 26],
+  ['projects', 9],
+  ['project/p/messages/0:1%aa', 26],
+  ['x/p/messages/0:1%aa', 20],
+])('%s is no name of FCM, and stays as it is', (id, bytes) => {
+  const packed = packMessageId(id);
+  expect([unpackMessageId(packed), packed.length]).toEqual([id, bytes]);
+});
+
+test.each([
+  // Up to fifteen digits, and beyond: as a number of JavaScript, and as one of any size.
+  ['0:999999999999999%aa', '0200038d7ea4c67fffaa'],
+  ['0:1000000000000000%aa', '0200038d7ea4c68000aa'],
+  ['0:0%00', '02000000000000000000'],
+])('%s is packed as %s', (id, hex) => {
+  expect(packMessageIdAsHex(id)).toBe(hex);
+});
+
 test('bytes that hold no id are refused', () => {
-  expect(() => unpackMessageId(Buffer.of(9, 1))).toThrow(RangeError);
+  expect(() => unpackMessageId(Buffer.of(9, 1))).toThrow(new RangeError('no message id: 0901'));
   expect(() => unpackMessageId(Buffer.alloc(0))).toThrow(RangeError);
 });

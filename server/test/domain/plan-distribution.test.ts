@@ -54,7 +54,11 @@ describe('what is left to distribute', () => {
       [local('users'), { ...local('devices'), obstacles: ['trigger a', 'foreign key b'] }],
       'The table devices has what no cluster takes: trigger a, foreign key b; drop it first.',
     ],
-    ['is distributed by another column', [spread('users', 1, 'id')], 'distributed otherwise than by bucket'],
+    [
+      'is distributed by another column',
+      [spread('users', 1, 'id')],
+      "The table users is distributed otherwise than by bucket; undistribute_table('users') makes it local again.",
+    ],
     ['is not beside its first', [spread('users', 1), spread('devices', 2)], 'otherwise than by bucket beside users'],
     [
       'is distributed before its first',
@@ -80,6 +84,12 @@ describe('the table whose shards are cut', () => {
       steps: [{ kind: 'distribute', table: first, bytes: 0 }, ...rest],
     });
     expect(planDistribution([first, beside], [uncut, local('users')])).toEqual({ steps: rest });
+  });
+
+  test('is cut whatever other tables lie beside each other', () => {
+    const others = [spread('a', 2), spread('b', 2)];
+    expect(planDistribution([first], [...others, uncut])).toEqual({ steps: [{ kind: 'cut', table: first, bytes: 0 }] });
+    expect(planDistribution([first], [...others, local(cutTable)])).toMatchObject({ steps: { length: 2 } });
   });
 
   test('is not cut once there is one, of which rows would have to move', () => {

@@ -36,6 +36,7 @@ describe('an email address', () => {
 
 test.each([
   [' Ada ', 'Ada'],
+  ['A', 'A'],
   ['😀'.repeat(100), '😀'.repeat(100)],
   ['', 'name: must have 1 to 100 characters'],
   ['  ', 'name: must have 1 to 100 characters'],

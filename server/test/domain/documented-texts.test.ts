@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { leftOutTables } from '../../src/domain/backup/left-out-tables.ts';
+import { errorAdvice } from '../../src/domain/error-advice.ts';
+import { errorRegistry } from '../../src/domain/errors.ts';
+import { declaredDifferences } from '../../src/domain/switching/declared-differences.ts';
+
+/** The rows of a generated table, each with its cells. */
+function rowsOf(page: string, section: string): string[][] {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', page), 'utf8');
+  const table = text.split(`<!-- generated: ${section} -->`)[1]!.split('<!-- end -->')[0]!;
+  const rows = table.split('\n').filter((line) => line.startsWith('| '));
+  return rows.slice(2).map((line) => line.slice(2, -2).replaceAll('&lt;', '<').split(' | '));
+}
+
+test('docs/errors.md has every error of the registry with its public text', () => {
+  const rows = rowsOf('errors.md', 'errors').map(([name, , text]) => [name!.replaceAll('`', ''), text]);
+  expect(rows).toEqual(Object.entries(errorRegistry));
+});
+
+test('for every error there is a sentence that says what a caller can do, and it repeats no public text', () => {
+  expect(Object.keys(errorAdvice).sort()).toEqual(Object.keys(errorRegistry).sort());
+  for (const [name, advice] of Object.entries(errorAdvice)) {
+    expect(advice, name).toMatch(/^[A-Z0-9].{10,}\.$/);
+    expect(Object.values(errorRegistry), name).not.toContain(advice);
+  }
+});
+
+test('docs/backup.md has every table that a backup leaves out, with the reason', () => {
+  expect(rowsOf('backup.md', 'left-out-tables')).toEqual(
+    Object.entries(leftOutTables).map(([name, why]) => [`\`${name}\``, why]),
+  );
+});
+
+test('docs/switch.md has every declared difference with its operations and the test that shows it', () => {
+  expect(rowsOf('switch.md', 'switch-differences')).toEqual(
+    declaredDifferences.map(({ what, here, operationIds, test: shown }) => [
+      ...[what, here, operationIds.map((id) => `\`${id}\``).join(', ')],
+      `[${shown.name}](../${shown.file})`,
+    ]),
+  );
+});

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { hashReportSignature, opensReport, signReport } from '../../../src/domain/stats/report-signature.ts';
+
+// printf '%s' 'SHOP|2026-03-01_é.csv.gz|s3cret' | sha256sum
+const signature = '21f8d5336bbfbcccc67280ecfd049328da38285c26af1933d15aef49010cccb1';
+
+test('a report file is opened by the SHA-256 of workspace, name and secret, joined by pipes (fact 7)', () => {
+  expect(signReport({ workspaceId: 'SHOP', name: '2026-03-01_é.csv.gz', secret: 's3cret' })).toBe(signature);
+});
+
+test('of a signature its SHA-256 is stored, and it alone opens the file', () => {
+  const stored = hashReportSignature(signature);
+  expect(stored).toEqual(createHash('sha256').update(signature).digest());
+  expect(opensReport(signature, stored)).toBe(true);
+  for (const other of ['', signature.toUpperCase(), `${signature}0`]) expect(opensReport(other, stored)).toBe(false);
+});
