@@ -60,6 +60,26 @@ export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
   INTERNAL: 500,
 };
 
+/** Refusals of families that have tables of their own, with the statuses of these: the console is told of them, too. */
+const familyErrorStatuses: Partial<Record<ErrorName, number>> = {
+  DATA_LIMIT_BREACHED: 400,
+  SEGMENT_BODY_INVALID: 400,
+  SEGMENT_FILTERS_INVALID: 400,
+  SEGMENT_ID_INVALID: 400,
+  SEGMENT_UPDATE_FORBIDDEN: 403,
+  SEGMENT_ID_NOT_FOUND: 404,
+  SEGMENT_FILTERS_TAKEN: 409,
+  SEGMENT_CYCLIC: 412,
+  SEGMENT_QUERY_TOO_DEEP: 413,
+  SEGMENT_QUERY_TOO_MANY_SEGMENTS: 413,
+  SEGMENT_QUERY_TOO_LONG: 413,
+  SEGMENT_RATE_LIMITED: 429,
+  CAMPAIGN_WITHOUT_EXECUTIONS: 422,
+  CAMPAIGN_REQUEST_REPEATED: 409,
+  CAMPAIGN_RATE_LIMITED: 429,
+  EVENT_STREAM_NOT_FOUND: 404,
+};
+
 export function presentDefaultError(error: ServiceError, reply: FastifyReply): FastifyReply {
   const { status, type, body } = describeDefaultError(error);
   if (error.context.retryAfterSeconds !== undefined)
@@ -71,7 +91,7 @@ export function presentDefaultError(error: ServiceError, reply: FastifyReply): F
 
 /** Problem Details (RFC 9457) of an error, also for where there is no reply to send them with. */
 export function describeDefaultError(error: ServiceError): { status: number; type: string; body: object } {
-  const status = defaultErrorStatuses[error.code] ?? 500;
+  const status = defaultErrorStatuses[error.code] ?? familyErrorStatuses[error.code] ?? 500;
   const [fault] = error.context.faults ?? [];
   const field = error.context.field ?? fault?.field;
   const reason = error.context.reason ?? fault?.reason;

@@ -36,13 +36,19 @@ import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
+import type { Shape } from '../http/body-arbitrary.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
 export const start = new Date('2026-03-01T10:00:00Z');
 export const goodPassword = 'nine green bottles';
 
-export type ConsoleRoute = { method: string; url: string; permission: Permission | 'none' | undefined };
+export type ConsoleRoute = {
+  method: string;
+  url: string;
+  permission: Permission | 'none' | undefined;
+  shapes: { params?: Shape; querystring?: Shape; body?: Shape };
+};
 export type AccountsBundle = Awaited<ReturnType<typeof makeAccountsBundle>>;
 
 export type BundleOptions = {
@@ -179,9 +185,12 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     },
     [
       async (scope) => {
-        scope.addHook('onRoute', ({ method, url, config }) => {
+        scope.addHook('onRoute', ({ method, url, config, schema }) => {
           if (url.startsWith('/console/api/') && method !== 'HEAD')
-            routes.push({ method: String(method), url, permission: config?.permission });
+            routes.push({
+              ...{ method: String(method), url, permission: config?.permission },
+              shapes: (schema ?? {}) as ConsoleRoute['shapes'],
+            });
         });
         await scope.register(consoleRoutes(deps));
       },
