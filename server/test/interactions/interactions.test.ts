@@ -346,6 +346,18 @@ describe('an app that says what stands on its icon', () => {
     expect((await bundle.post({ token, kind: 'badge', value })).statusCode).toBe(400);
   });
 
+  test.each([
+    [{ kind: 'impression', value: 3 }, 'value'],
+    [{ kind: 'click', action: 'open', value: 3 }, 'value'],
+    [{ kind: 'badge', value: 3, action: 'open' }, 'action'],
+  ])('is no other report: %j is refused for what it would be without effect', async (report, field) => {
+    const campaignId = await bundle.addCampaign();
+    const { token } = bundle.pass(await bundle.addRun(campaignId), { device: 77 });
+    const answer = await bundle.post({ token, ...report });
+    expect(answer.json()).toMatchObject({ ...problem('PARAMETER_INVALID', 400), field });
+    expect(await bundle.figures(campaignId)).toEqual({});
+  });
+
   test('needs the token of a message', async () => {
     expect((await bundle.post({ token: 'x', kind: 'badge', value: 0 })).statusCode).toBe(404);
   });

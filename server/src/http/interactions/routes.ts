@@ -110,6 +110,10 @@ async function report(deps: InteractionRouteDependencies, { request, reply }: Ca
   const address = callerAddress(request);
   if (lowered !== undefined && kind !== 'impression')
     throw new ServiceError('PARAMETER_INVALID', { field: 'lowered', reason: 'is of kind impression' });
+  if (value !== undefined && kind !== 'badge')
+    throw new ServiceError('PARAMETER_INVALID', { field: 'value', reason: 'is of kind badge' });
+  if (action !== undefined && kind === 'badge')
+    throw new ServiceError('PARAMETER_INVALID', { field: 'action', reason: 'is not of kind badge' });
   if (kind === 'badge') {
     if (value === undefined) throw new ServiceError('PARAMETER_INVALID', { field: 'value', reason: 'is required' });
     const { workspaceId } = await deps.interactions.setBadge({ token, count: value, address });
