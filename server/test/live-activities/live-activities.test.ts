@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAppsBundle } from '../apps/apps-bundle.ts';
 import type { AppsBundle } from '../apps/apps-bundle.ts';
+import { maxDeliveryAttempts } from '../../src/domain/delivery/limits.ts';
 import { until } from '../carillon-bundle.ts';
 
 let bundle: AppsBundle;
@@ -108,6 +109,25 @@ test('a phone that is gone loses its token, and one for which Apple asks for pat
   const [row] = await bundle.database`select attempts from live_activity_messages where token = ${busy}`;
   expect(row!.attempts).toBe(2);
   expect((await call('GET', '/order-19?app=shop')).body.tokens).toEqual({ start: 0, update: 1 });
+});
+
+test('an event whose workers died at every attempt is set aside, and not tried again', async () => {
+  const [deadly, other] = [token('a7'), token('a8')];
+  await call('PUT', '/order-21/tokens', { app_id: 'shop', tokens: [deadly, other] });
+  const faults = { apns: { status: 503, headers: { 'retry-after': '300' }, device: deadly, count: 1 } };
+  expect((await bundle.call('POST', '/sandbox/faults', { body: faults })).status).toBe(204);
+  await call('POST', '', { ...state, activityId: 'order-21', event: 'update' });
+  await until(async () => (await outcomesOf('order-21')).sort().join().includes('WAITING'));
+  // As the claims of workers leave it that die before they store an outcome.
+  await until(async () => {
+    const rows = await bundle.database`
+      update live_activity_messages set attempts = ${maxDeliveryAttempts}, next_at = created_at
+      where token = ${deadly} and state = 'WAITING' and attempts = 1 and lease_until is null returning 1`;
+    return rows.length === 1;
+  });
+  await until(async () => !(await outcomesOf('order-21')).join().includes('WAITING'));
+  expect((await outcomesOf('order-21')).sort()).toEqual(['update ACCEPTED  1', 'update FAILED SET_ASIDE 1']);
+  expect(await messagesTo(deadly)).toEqual([]);
 });
 
 test('what waits of an event that a newer one overtook is not sent', async () => {

@@ -1,6 +1,7 @@
 import { distanceMilliseconds } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps/app.ts';
+import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -60,6 +61,8 @@ async function findOutcome(deps: SendLiveActivitiesDependencies, message: DueLiv
   const { clock, delivery, governor } = deps;
   const now = clock.now();
   if (now >= message.sendUntil) return { state: 'EXPIRED', code: 'TTL' };
+  // Its workers died until no attempt was left.
+  if (message.attempts > maxDeliveryAttempts) return { state: 'FAILED', code: 'SET_ASIDE' };
   const appId = message.appId === defaultAppId ? null : message.appId;
   const found = (await deps.loadCredentials(message.workspaceId)).find({ platform: 'IOS', appId });
   if (!found) return { state: 'REJECTED', code: 'NO_CREDENTIAL_FOR_APP' };
