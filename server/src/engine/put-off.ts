@@ -1,33 +1,33 @@
-/** Runs that could not be started, and when each is tried again: meanwhile those behind them are. */
-export type PutOffRuns = {
+/** What could not be started, by its id, and when each is tried again: meanwhile those behind it are. */
+export type PutOff = {
   /** Those that are not tried yet. */
   list(now: Date): string[];
   /** It failed. @returns when it is tried again */
-  add(runId: string, now: Date): Date;
+  add(id: string, now: Date): Date;
   /** It was started. */
-  remove(runId: string): void;
+  remove(id: string): void;
 };
 
-type PutOff = { until: Date; failures: number };
+type Waiting = { until: Date; failures: number };
 
 const firstSeconds = 2;
 const maxSeconds = 60;
-/** Of a run that was stopped meanwhile nothing is heard any more. */
+/** Of what was stopped meanwhile nothing is heard any more. */
 const forgottenMilliseconds = 10 * 60_000;
 
-export function makePutOffRuns(): PutOffRuns {
-  const runs = new Map<string, PutOff>();
+export function makePutOff(): PutOff {
+  const waiting = new Map<string, Waiting>();
   return {
-    list: (now) => [...runs].filter(([, { until }]) => until > now).map(([runId]) => runId),
-    add(runId, now) {
-      for (const [other, { until }] of runs)
-        if (now.getTime() - until.getTime() > forgottenMilliseconds) runs.delete(other);
-      const failures = (runs.get(runId)?.failures ?? 0) + 1;
+    list: (now) => [...waiting].filter(([, { until }]) => until > now).map(([id]) => id),
+    add(id, now) {
+      for (const [other, { until }] of waiting)
+        if (now.getTime() - until.getTime() > forgottenMilliseconds) waiting.delete(other);
+      const failures = (waiting.get(id)?.failures ?? 0) + 1;
       const seconds = Math.min(maxSeconds, firstSeconds * 2 ** Math.min(failures - 1, 10));
       const until = new Date(now.getTime() + seconds * 1000);
-      runs.set(runId, { until, failures });
+      waiting.set(id, { until, failures });
       return until;
     },
-    remove: (runId) => void runs.delete(runId),
+    remove: (id) => void waiting.delete(id),
   };
 }

@@ -216,8 +216,8 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
 function startSchedules(deps: WorkerDependencies, told: { onFired: () => void; onReleased: () => void }) {
   const { database, lateSendMinutes, clock, log, book, rest } = deps;
   const jobs = [
-    makeFireDueCampaigns({ database, lateSendMinutes, onFired: told.onFired }),
-    makeReleaseDueTriggers({ database, lateSendMinutes, onReleased: told.onReleased }),
+    makeFireDueCampaigns({ database, log, lateSendMinutes, onFired: told.onFired }),
+    makeReleaseDueTriggers({ database, log, lateSendMinutes, onReleased: told.onReleased }),
   ].map((job) => startJob(job, { clock, log, book, rest }));
   return {
     wake() {

@@ -128,7 +128,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
       await database`
         update users set attributes = ${database.json(attributes)} where customer_id = ${customerId}`;
     },
-    fire: () => makeFireDueCampaigns({ database, lateSendMinutes: 60, onFired() {} }).runOnce(clock.now()),
+    fire: () => makeFireDueCampaigns({ database, log, lateSendMinutes: 60, onFired() {} }).runOnce(clock.now()),
     /** Releases, sends and ends everything that can be. @returns whom the provider was asked to reach, sorted */
     async deliver(): Promise<string[]> {
       engine.sent.length = 0;

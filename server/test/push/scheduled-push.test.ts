@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { campaignsCommand } from '../../src/cli/campaigns-command.ts';
 import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeLog } from '../../src/log.ts';
 import { sumRuns } from '../../src/storage/campaigns/campaign-stats.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
@@ -28,7 +29,8 @@ const daily = (more: object = {}) => ({
 });
 const fireAt = async (instant: string): Promise<void> => {
   bundle.clock.anchor(new Date(instant));
-  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60, onFired() {} });
+  const log = makeLog({ level: 'silent', pretty: false });
+  const job = makeFireDueCampaigns({ database: bundle.database, log, lateSendMinutes: 60, onFired() {} });
   while ((await job.runOnce(bundle.clock.now())) > 0);
 };
 const stored = async (cid: string) => {
@@ -211,6 +213,27 @@ describe('a scheduled push to named users (decision D32, D33)', () => {
       select count(*) as runs, count(*) filter (where due_at is not null) as joined from runs
       where campaign_id = ${first.json().cid}`;
     expect(row).toEqual({ runs: 3, joined: 1 });
+  });
+
+  test('one that joined and cannot be started keeps none back that is due with it', async () => {
+    const campaignName = fresh();
+    await bundle.send(userBody('ada', { campaignName, ...later() }));
+    const joined = [];
+    for (let count = 0; count < 3; count += 1)
+      joined.push((await bundle.send(userBody('tim', { campaignName, ...later() }))).json().responseId as string);
+    const [poisoned, ...others] = joined as [string, string, string];
+    const [request] = await bundle.database`select run_id as id from push_requests where response_id = ${poisoned}`;
+    await bundle.database.unsafe(`
+      create function poison() returns trigger language plpgsql as
+        $$ begin raise exception 'a row that cannot be' using errcode = '22000'; end $$`);
+    await bundle.database.unsafe(`
+      create trigger poison before update on runs for each row when (new.id = '${request!.id}') execute function poison()`);
+    await fireAt('2026-03-02T09:00:00Z');
+    expect((await runOf(poisoned)).status).toBe('QUEUED');
+    for (const responseId of others) expect((await runOf(responseId)).status).not.toBe('QUEUED');
+    await bundle.database.unsafe('drop function poison() cascade');
+    await fireAt('2026-03-02T09:00:00Z');
+    expect((await runOf(poisoned)).status).not.toBe('QUEUED');
   });
 
   test('one that joined is MISSED with its campaign after a downtime', async () => {

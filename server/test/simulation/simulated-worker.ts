@@ -142,7 +142,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     retry: () => retry.runOnce(clock.now()),
   };
   const jobs: Record<JobName, Job> = {
-    fire: makeFireDueCampaigns({ database, lateSendMinutes: parts.lateSendMinutes, onFired() {} }),
+    fire: makeFireDueCampaigns({ database, log, lateSendMinutes: parts.lateSendMinutes, onFired() {} }),
     release: makeReleaseRuns({ database, log, wakeWorkers: () => {} }),
     end: makeEndRuns({ database, clock, log }),
   };

@@ -1,6 +1,7 @@
 import { eventsOf, storeEvents } from '../../src/app/data/track-events.ts';
 import { lockOrMakeUser } from '../../src/app/data/find-user.ts';
 import { makeReleaseDueTriggers } from '../../src/engine/triggers/release-due-triggers.ts';
+import { makeLog } from '../../src/log.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { ensureEventsPartition } from '../../src/storage/users/events.ts';
 import { makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';
@@ -17,7 +18,9 @@ type Tracked = { attributes?: Record<string, unknown>; ago?: number };
 export async function makeTriggerBundle() {
   const bundle = await makeAuthoringBundle();
   const { database, clock, workspaceId } = bundle;
-  const release = () => makeReleaseDueTriggers({ database, lateSendMinutes: 60, onReleased() {} }).runOnce(clock.now());
+  const log = makeLog({ level: 'silent', pretty: false });
+  const job = makeReleaseDueTriggers({ database, log, lateSendMinutes: 60, onReleased() {} });
+  const release = () => job.runOnce(clock.now());
   return {
     ...bundle,
     releaseTriggers: release,

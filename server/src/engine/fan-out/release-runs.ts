@@ -12,10 +12,10 @@ import { listQueuedRuns, lockQueuedRun, startRun, tryHoldStart } from '../../sto
 import { failRun, findQueuedRun } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
+import { makePutOff } from '../put-off.ts';
+import type { PutOff } from '../put-off.ts';
 import { smallAudienceDevices } from './bucket-group.ts';
 import { freezeAudience } from './freeze-audience.ts';
-import { makePutOffRuns } from './put-off-runs.ts';
-import type { PutOffRuns } from './put-off-runs.ts';
 
 // Enough chunks for many workers to share, each still holding a few windows.
 const devicesPerChunk = 2_000;
@@ -34,7 +34,7 @@ export type ReleaseRunsDependencies = { database: Database; log: Logger; wakeWor
  * time, so that it keeps back none of those behind it.
  */
 export function makeReleaseRuns({ database, log, wakeWorkers }: ReleaseRunsDependencies): Job {
-  const putOff = makePutOffRuns();
+  const putOff = makePutOff();
   return {
     name: 'release-runs',
     intervalMilliseconds: 1000,
@@ -51,7 +51,7 @@ class RunTakenBackError extends Error {
   override readonly name = 'RunTakenBackError';
 }
 
-type Releasing = Pick<ReleaseRunsDependencies, 'database' | 'log'> & { putOff: PutOffRuns };
+type Releasing = Pick<ReleaseRunsDependencies, 'database' | 'log'> & { putOff: PutOff };
 
 async function releaseOne({ database, log, putOff }: Releasing, now: Date): Promise<number> {
   let runId: string | undefined;

@@ -4,6 +4,7 @@ import { decideDueOccurrences } from '../../domain/timing/decide-due-occurrences
 import { bestTimeOfTiming } from '../../domain/timing/timing.ts';
 import { isInUserZone, zoneSpanHours } from '../../domain/timing/local-send.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
@@ -17,11 +18,15 @@ import type { AdvancedCampaign, DueCampaign, EndedRun, QueuedRun, TargetedRun } 
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import { enqueueFanOut } from '../enqueue.ts';
+import { makePutOff } from '../put-off.ts';
+import { makeTellFault, workApart } from '../work-apart.ts';
+import type { WorkBatch } from '../work-apart.ts';
 import { resolveTargets } from './resolve-targets.ts';
-import { startDueRuns } from './start-due-runs.ts';
+import { batchRuns, startDueRuns } from './start-due-runs.ts';
 
 export type FireDueCampaignsDependencies = {
   database: Database;
+  log: Logger;
   /** An occurrence found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
   /** Called when there are runs to release and chunks to send. */
@@ -35,16 +40,25 @@ const batchOccurrences = 100;
 /**
  * The job that fires schedules: for every due campaign it creates the run of the occurrence and advances `next_at`, in
  * one transaction under the campaign's lock, so that an occurrence is fired once however many nodes there are. Then it
- * starts the runs of requests that joined such a campaign.
+ * starts the runs of requests that joined such a campaign. What cannot be fired or started waits, longer each time, and keeps none
+ * of the others back.
  */
-export function makeFireDueCampaigns({ database, lateSendMinutes, onFired }: FireDueCampaignsDependencies): Job {
+export function makeFireDueCampaigns({ database, log, lateSendMinutes, onFired }: FireDueCampaignsDependencies): Job {
+  const [campaigns, runs] = [makePutOff(), makePutOff()];
   return {
     name: 'fire-due-campaigns',
     intervalMilliseconds: 1000,
     async runOnce(now) {
       const scope = { now, lateMinutes: lateSendMinutes };
-      const fired = await inTransaction(database, (tx) => fireBatch(tx, scope));
-      const started = await inTransaction(database, (tx) => startDueRuns(tx, scope));
+      const fired = await workApart((batch) => inTransaction(database, (tx) => fireBatch(tx, { ...scope, ...batch })), {
+        ...{ now, limit: batchCampaigns, putOff: campaigns, onFault: makeTellFault(log, 'campaign') },
+      });
+      const started = await workApart(
+        (batch) => inTransaction(database, (tx) => startDueRuns(tx, { ...scope, ...batch })),
+        {
+          ...{ now, limit: batchRuns, putOff: runs, onFault: makeTellFault(log, 'run') },
+        },
+      );
       if (fired + started > 0) onFired();
       return fired + started;
     },
@@ -53,9 +67,13 @@ export function makeFireDueCampaigns({ database, lateSendMinutes, onFired }: Fir
 
 type Scope = { now: Date; lateMinutes: number };
 
-async function fireBatch(tx: Transaction, scope: Scope): Promise<number> {
+async function fireBatch(
+  tx: Transaction,
+  { limit, except, onTaken, ...scope }: Scope & Parameters<WorkBatch>[0],
+): Promise<number> {
   const { now } = scope;
-  const due = await lockDueCampaigns(tx, { at: now, limit: batchCampaigns });
+  const due = await lockDueCampaigns(tx, { at: now, except, limit });
+  onTaken(due.map(({ id }) => id));
   if (due.length === 0) return 0;
   const firings: Firing[] = [];
   for (const campaign of due) firings.push(await fireOne(tx, campaign, scope));

@@ -2,6 +2,8 @@ import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-set
 import { makeId } from '../../domain/ids.ts';
 import { whyTooLate } from '../../domain/timing/decide-due-occurrences.ts';
 import type { DropReason } from '../../domain/triggers/drop-reason.ts';
+import { isDatabaseFault } from '../../domain/outage.ts';
+import type { Logger } from '../../log.ts';
 import { inTransaction, planByValues } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { insertQueuedRuns } from '../../storage/runs/runs.ts';
@@ -9,13 +11,16 @@ import type { QueuedRun } from '../../storage/runs/runs.ts';
 import { lockTriggeredCampaigns } from '../../storage/triggers/trigger-conditions.ts';
 import type { TriggeredCampaign } from '../../storage/triggers/trigger-conditions.ts';
 import { listDueTriggers, settleTriggers, tryHoldRelease } from '../../storage/triggers/triggers.ts';
-import type { DueTrigger, Settlement } from '../../storage/triggers/triggers.ts';
+import type { DueTrigger, Settlement, TriggersOf } from '../../storage/triggers/triggers.ts';
 import type { Job } from '../job.ts';
+import { makePutOff } from '../put-off.ts';
+import { makeTellFault } from '../work-apart.ts';
 import { keepAudience } from './keep-audience.ts';
 import { makeIsSecondaryMet } from './make-is-secondary-met.ts';
 
 export type ReleaseDueTriggersDependencies = {
   database: Database;
+  log: Logger;
   /** A trigger found later than this sends nothing, as a scheduled occurrence (decision D37). */
   lateSendMinutes: number;
   /** Called when there are runs to release. */
@@ -29,34 +34,71 @@ const intervalMilliseconds = 2_000;
 /**
  * The job that sends what is due: the triggers of a campaign become one of its runs, with their users, under the campaign's
  * lock and in one transaction, so that each is in one run however many nodes there are and whichever of them dies. A user
- * with two of one campaign is in two runs.
+ * with two of one campaign is in two runs. A campaign whose triggers cannot be released waits, longer each time, and keeps back
+ * none of the others.
  */
 export function makeReleaseDueTriggers({
   database,
+  log,
   lateSendMinutes: lateMinutes,
   onReleased,
 }: ReleaseDueTriggersDependencies): Job {
+  const putOff = makePutOff();
+  const tellFault = makeTellFault(log, 'campaign');
+  let taken: readonly string[] = [];
+
+  async function release(now: Date, of: TriggersOf): Promise<Released> {
+    taken = [];
+    const scope = { now, lateMinutes, of, onTaken: (campaignIds: readonly string[]) => (taken = campaignIds) };
+    const released = await inTransaction(database, (tx) => releaseBatch(tx, scope));
+    for (const id of taken) putOff.remove(id);
+    return released;
+  }
+
+  /** Campaign by campaign, to find the one at fault. */
+  async function releaseApart(now: Date, campaignIds: readonly string[]): Promise<Released> {
+    const all = { due: 0, runs: 0 };
+    for (const id of campaignIds) {
+      try {
+        const { due, runs } = await release(now, { only: id });
+        all.due += due;
+        all.runs += runs;
+      } catch (error) {
+        if (isDatabaseFault(error)) throw error;
+        putOff.add(id, now);
+        tellFault({ id, error });
+      }
+    }
+    return all;
+  }
+
   return {
     name: 'release-due-triggers',
     intervalMilliseconds,
     async runOnce(now) {
-      const { due, runs } = await inTransaction(database, (tx) => releaseBatch(tx, { now, lateMinutes }));
+      const { due, runs } = await release(now, { except: putOff.list(now) }).catch((error: unknown) => {
+        if (taken.length === 0 || isDatabaseFault(error)) throw error;
+        return releaseApart(now, taken);
+      });
       if (runs > 0) onReleased();
       // What is not counted waits for the interval: a run for each event would cost more than it sends.
-      return due === batchTriggers ? due : 0;
+      return due >= batchTriggers ? due : 0;
     },
   };
 }
 
+type Released = { due: number; runs: number };
 type Scope = { now: Date; lateMinutes: number };
+type Batch = Scope & { of: TriggersOf; onTaken: (campaignIds: readonly string[]) => void };
 
-async function releaseBatch(tx: Transaction, scope: Scope): Promise<{ due: number; runs: number }> {
+async function releaseBatch(tx: Transaction, { of, onTaken, ...scope }: Batch): Promise<Released> {
   const { now } = scope;
   if (!(await tryHoldRelease(tx))) return { due: 0, runs: 0 };
   await planByValues(tx);
-  const due = await listDueTriggers(tx, { at: now, limit: batchTriggers });
+  const due = await listDueTriggers(tx, { at: now, of, limit: batchTriggers });
   if (due.length === 0) return { due: 0, runs: 0 };
   const ofCampaigns = Map.groupBy(due, ({ campaignId }) => campaignId);
+  onTaken([...ofCampaigns.keys()]);
   const settlements: Settlement[] = [];
   const runs: QueuedRun[] = [];
   for (const campaign of await lockTriggeredCampaigns(tx, [...ofCampaigns.keys()])) {

@@ -166,13 +166,13 @@ export type DueCampaign = {
  */
 export async function lockDueCampaigns(
   tx: Queryable,
-  { at, limit }: { at: Date; limit: number },
+  { at, except, limit }: { at: Date; except: readonly string[]; limit: number },
 ): Promise<DueCampaign[]> {
   return tx<DueCampaign[]>`
     select id, workspace_id as "workspaceId", delivery_type as "deliveryType", timing,
       target_selector as "targetSelector", settings, next_at as "nextAt"
     from campaigns
-    where next_at <= ${at} and status in ('SCHEDULED', 'ACTIVE')
+    where next_at <= ${at} and status in ('SCHEDULED', 'ACTIVE') and id <> all (${[...except]})
     order by next_at
     limit ${limit}
     for update skip locked`;
@@ -215,13 +215,17 @@ export type DueRun = {
  * Locks waiting runs that are due, longest first, at most `limit`; those another node is starting are skipped, and
  * those of a paused campaign wait on. Index: runs_due.
  */
-export async function lockDueRuns(tx: Queryable, { at, limit }: { at: Date; limit: number }): Promise<DueRun[]> {
+export async function lockDueRuns(
+  tx: Queryable,
+  { at, except, limit }: { at: Date; except: readonly string[]; limit: number },
+): Promise<DueRun[]> {
   return tx<DueRun[]>`
     select runs.id, runs.workspace_id as "workspaceId", runs.campaign_id as "campaignId",
       runs.target_selector as "targetSelector", runs.due_at as "dueAt", campaigns.settings
     from runs
     join campaigns on campaigns.id = runs.campaign_id
     where runs.status = 'QUEUED' and runs.due_at <= ${at} and campaigns.status <> 'PAUSED'
+      and runs.id <> all (${[...except]})
     order by runs.due_at
     limit ${limit}
     for update of runs skip locked`;

@@ -47,15 +47,19 @@ export async function tryHoldRelease(tx: Transaction): Promise<boolean> {
 
 export type DueTrigger = TriggerKey & { dueAt: Date };
 
+/** Of all campaigns but these, or of one. */
+export type TriggersOf = { except: readonly string[] } | { only: string };
+
 /** Triggers that are due, longest first. Locks nothing: tryHoldRelease keeps other nodes out. Index: triggers_due. */
 export async function listDueTriggers(
   tx: Queryable,
-  { at, limit }: { at: Date; limit: number },
+  { at, of, limit }: { at: Date; of: TriggersOf; limit: number },
 ): Promise<DueTrigger[]> {
+  const isMeant = 'only' in of ? tx`campaign_id = ${of.only}` : tx`campaign_id <> all (${[...of.except]})`;
   return tx<DueTrigger[]>`
     select workspace_id as "workspaceId", bucket, user_id as "userId", campaign_id as "campaignId",
       event_name as "eventName", occurred_at as "occurredAt", due_at as "dueAt"
-    from triggers where state = 'WAITING' and due_at <= ${at}
+    from triggers where state = 'WAITING' and due_at <= ${at} and ${isMeant}
     order by due_at
     limit ${limit}`;
 }

@@ -33,7 +33,7 @@ const schedule = async (input: Partial<TimingInput>, options: AcceptOptions = {}
 
 /** One scheduler, until nothing is due. */
 async function fire({ lateSendMinutes = 60 } = {}): Promise<number> {
-  const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes, onFired() {} });
+  const job = makeFireDueCampaigns({ ...bundle, lateSendMinutes, onFired() {} });
   let fired = 0;
   for (let count = -1; count !== 0; fired += count) count = await job.runOnce(bundle.clock.now());
   return fired;
@@ -222,7 +222,7 @@ describe('a downtime (decision D37, fault F14)', () => {
   test('of a year is recorded in bounded batches, every occurrence once, by competing schedulers', async () => {
     const id = await schedule({ time: '09:00 AM', endDate: '12/31/2027' });
     setClock('2027-03-05T09:30:00Z');
-    const job = makeFireDueCampaigns({ database: bundle.database, lateSendMinutes: 60, onFired() {} });
+    const job = makeFireDueCampaigns({ ...bundle, lateSendMinutes: 60, onFired() {} });
     expect(await job.runOnce(bundle.clock.now())).toBe(1);
     expect(await runs(id)).toHaveLength(100);
     await Promise.all(Array.from({ length: 4 }, () => fire()));
@@ -479,6 +479,45 @@ describe('a stop', () => {
       await changeCampaignState(bundle, { workspaceId: 'OTHER', campaignId: id, action: 'stop', by: 'a test' }),
     ).toEqual({ kind: 'not-found' });
   });
+});
+
+/** The database refuses new runs, or those for which the condition holds. @returns ends it */
+async function refuseRuns({ code, when = 'true' }: { code: string; when?: string }): Promise<() => Promise<void>> {
+  await bundle.database.unsafe(`
+    create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'a row that cannot be' using errcode = '${code}'; end $$`);
+  await bundle.database.unsafe(`
+    create trigger refuse before insert on runs for each row when (${when}) execute function refuse()`);
+  return async () => void (await bundle.database.unsafe('drop function refuse() cascade'));
+}
+
+test('a campaign that cannot be fired keeps none back that is due with it, is told of, and is fired once it can be', async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count += 1)
+    ids.push(await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }));
+  const [poisoned, ...others] = ids as [string, string, string];
+  const accept = await refuseRuns({ code: '22000', when: `new.campaign_id = '${poisoned}'` });
+  await fireAt('2026-03-02T09:00:00Z');
+  expect(await runs(poisoned)).toEqual([]);
+  for (const id of others) expect(await runs(id)).toMatchObject([{ status: 'QUEUED' }]);
+  expect(bundle.lines).toContainEqual(
+    expect.objectContaining({ campaignId: poisoned, msg: 'campaign cannot be started; others go before it' }),
+  );
+  await accept();
+  await fireAt('2026-03-02T09:00:02Z');
+  expect(await runs(poisoned)).toMatchObject([{ status: 'QUEUED' }]);
+});
+
+test('a database that is full is the fault of no campaign: the job fails, and all are fired when it has space again', async () => {
+  const ids: string[] = [];
+  for (let count = 0; count < 2; count += 1)
+    ids.push(await schedule({ type: 'later', date: '03/02/2026', time: '09:00 AM' }));
+  const accept = await refuseRuns({ code: '53100' });
+  await expect(fireAt('2026-03-02T09:00:00Z')).rejects.toMatchObject({ code: '53100' });
+  expect(bundle.lines).toEqual([]);
+  await accept();
+  await fireAt('2026-03-02T09:00:00Z');
+  for (const id of ids) expect(await runs(id)).toMatchObject([{ status: 'QUEUED' }]);
 });
 
 describe('a campaign to named users', () => {
