@@ -101,7 +101,7 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     }
     const given: SimulatedAnswer =
       struck?.status === undefined
-        ? await simulate({ method: String(headers[':method']), path, headers, body, ...options.times() })
+        ? await askSimulator(options, { method: String(headers[':method']), path, headers, body })
         : {
             status: struck.status,
             ...(struck.headers ? { headers: struck.headers } : {}),
@@ -121,15 +121,6 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     respond(stream, given);
   }
 
-  /** What no rule foresaw is refused too: thrown, it would end the thread, and with it every simulator. */
-  async function simulate(request: SimulatedRequest): Promise<SimulatedAnswer> {
-    try {
-      return await options.simulate(request);
-    } catch (error) {
-      return { status: 400, body: `The request cannot be read: ${(error as Error).message}`, rule: 'payload' };
-    }
-  }
-
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
@@ -146,6 +137,18 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     },
     stop: () => stopServer(server, sessions),
   };
+}
+
+/** What no rule foresaw is refused too: thrown, it would end the thread, and with it every simulator. */
+async function askSimulator(
+  { simulate, times }: Pick<ServeOptions, 'simulate' | 'times'>,
+  request: Omit<SimulatedRequest, 'now' | 'shownAt'>,
+): Promise<SimulatedAnswer> {
+  try {
+    return await simulate({ ...request, ...times() });
+  } catch (error) {
+    return { status: 400, body: `The request cannot be read: ${(error as Error).message}`, rule: 'payload' };
+  }
 }
 
 /** Some services refuse with a success, and say so in the body. */
