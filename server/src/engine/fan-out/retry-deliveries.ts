@@ -170,11 +170,16 @@ async function sendDue(deps: RetryDeliveriesDependencies, { deliver, due, stored
     }),
   );
   const groups = Map.groupBy(due.keys(), (place) => (stored === 'by bucket' ? due[place]!.bucket : undefined));
+  const faults: unknown[] = [];
   for (const own of groups.values()) {
     const group = { due: own.map((place) => due[place]!), results: own.map((place) => results[place]!) };
-    await deps.outcomes.store(() => settle(database, { ...group, runs, at: clock.now() }));
+    // Those of the other buckets have left as well, and would leave again.
+    await deps.outcomes
+      .store(() => settle(database, { ...group, runs, at: clock.now() }))
+      .catch((error: unknown) => faults.push(error));
   }
   deps.onSettled(due);
+  if (faults.length > 0) throw faults[0];
 }
 
 type Again = { run: RunToSend; due: DueDelivery[]; deliver: DeliverToEligible };

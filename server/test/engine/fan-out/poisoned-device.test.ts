@@ -154,3 +154,24 @@ test('second attempts whose workers die are tried in small batches, then alone; 
   expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
   expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 79, FAILED: 1 });
 });
+
+test('a second attempt whose outcome the database refuses costs those of other buckets nothing, and is set aside', async () => {
+  await bundle.addDevices(40);
+  bundle.answer(() => ({ kind: 'wait', code: '503', scope: 'device' }));
+  const { runId } = await bundle.accept();
+  await bundle.release();
+  await bundle.work();
+  bundle.answer(() => ({ kind: 'accepted' }));
+  const [device] = await bundle.database`select id from devices where push_id = ${poison}`;
+  const when = `new.outcome = 'A' and new.device_id = decode('${device!.id}', 'hex')`;
+  await refuseInserts(bundle.database, 'deliveries_20260301', { on: 'update', when, code: '22000' });
+  bundle.clock.advance(600_000);
+  await expect(bundle.retry('on a cluster')).rejects.toMatchObject({ code: '22000' });
+  expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 39, WAITING: 1 });
+  for (let tries = 0; (await bundle.counters(runId)).WAITING !== undefined; tries += 1) {
+    expect(tries).toBeLessThan(10);
+    bundle.clock.advance(600_000);
+    await bundle.retry('on a cluster').catch(() => {});
+  }
+  expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
+});
