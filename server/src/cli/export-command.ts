@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 import { exportRows } from '../app/export/export-rows.ts';
 import type { ExportSubject } from '../app/export/export-rows.ts';
+import { StartError } from '../start/start-errors.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { workspaceOption } from './command-options.ts';
@@ -48,13 +49,23 @@ function addOptions(command: Command): Command {
 
 type ExportOptions = { format: 'ndjson' | 'csv'; out?: string; workspace?: string };
 
+/** Readable by this account only, also where it was there before: it contains users and push addresses. */
+async function openOwnFile(path: string): Promise<Writable> {
+  const file = await open(path, 'w', 0o600);
+  // A pipe or a device is what it is for others as well.
+  if ((await file.stat()).isFile())
+    await file.chmod(0o600).catch((error: Error) => {
+      throw new StartError('SETTING_INVALID', `The file ${path} cannot be used: ${error.message}.`, error);
+    });
+  return file.createWriteStream();
+}
+
 async function writeExport(
   { database, clock }: Pick<CommandContext, 'database' | 'clock'>,
   { subject, options }: { subject: ExportSubject; options: ExportOptions },
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
-  // Readable by this account only: it contains users and push addresses.
-  const target: Writable = options.out === undefined ? process.stdout : createWriteStream(options.out, { mode: 0o600 });
+  const target = options.out === undefined ? process.stdout : await openOwnFile(options.out);
   let failure: NodeJS.ErrnoException | undefined;
   target.on('error', (error) => (failure = error));
   const write = async (piece: string): Promise<void> => {
@@ -68,6 +79,7 @@ async function writeExport(
   } catch (error) {
     // The reader of the output closed it early, as `head` does.
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return;
+    if (options.out !== undefined) target.destroy();
     throw error;
   }
   const { rows, runsWithoutLedger } = written;

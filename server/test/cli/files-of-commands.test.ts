@@ -1,4 +1,4 @@
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,6 +36,14 @@ test.each([
   const path = join(folder, 'missing');
   const { code, stderr } = await runCommand(bundle, wordsOf(path));
   expect([code, stderr]).toEqual([2, expect.stringMatching(/^carillon: The file .*missing.* cannot be used: ENOENT/)]);
+});
+
+test('an export over a file that others could read leaves it to this account alone', async () => {
+  const out = join(folder, 'users.jsonl');
+  await writeFile(out, 'of before', { mode: 0o644 });
+  expect(await runCommand(bundle, ['export', 'users', '--out', out])).toMatchObject({ code: 0, stderr: '' });
+  expect((await stat(out)).mode & 0o777).toBe(0o600);
+  expect(await readFile(out, 'utf8')).not.toContain('of before');
 });
 
 test.each([
