@@ -9,3 +9,14 @@ test.each<[string, CalendarRule, string, string[]]>([
   const firstDate = '2026-03-02';
   expect([...calendarDates(rule, { firstDate, from: firstDate, until })]).toEqual(days);
 });
+
+test.each<[CalendarRule, string[]]>([
+  [{ every: 'week', step: 1, weekdays: [5, 1, 5] }, ['2026-03-02', '2026-03-06']],
+  [
+    { every: 'month', step: 1, dates: [6, 2, 6], weekdays: [{ week: 1, weekday: 2 }] },
+    ['2026-03-02', '2026-03-03', '2026-03-06'],
+  ],
+])('the days of %j are in order, each once', (rule, days) => {
+  const firstDate = '2026-03-02';
+  expect([...calendarDates(rule, { firstDate, from: firstDate, until: '2026-03-08' })]).toEqual(days);
+});
