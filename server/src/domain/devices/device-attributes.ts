@@ -55,7 +55,7 @@ export function parseDeviceAttributes(attributes: Record<string, unknown>, prefi
   if (attributes.push_id === undefined || attributes.push_id === null || attributes.push_id === '')
     return { missing: 'push_id' };
   const vendor = (name: string): unknown =>
-    prefixes.map((prefix) => attributes[`${prefix}_${name}`]).find((value) => value !== undefined);
+    prefixes.map((prefix) => attributes[`${prefix}_${name}`] ?? undefined).find((value) => value !== undefined);
   try {
     const platform = readPlatform(attributes.platform);
     const provider = readProvider(attributes.push_provider, platform);

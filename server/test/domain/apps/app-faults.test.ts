@@ -69,7 +69,10 @@ describe('an app', () => {
     {
       platform: 'WEB',
       words: 'the origin of a site, such as https://shop.example',
-      taken: ['https://shop.example:8443', 'http://localhost', 'http://localhost:8080'],
+      taken: [
+        ...['https://shop.example:8443', 'http://localhost', 'http://localhost:8080'],
+        `https://${'x.'.repeat(121)}xtest`,
+      ],
       refused: [
         ...['shop.example', 'http://shop.example', 'https://shop.example/', 'https://Shop.example'],
         ...['https://shop.example:443', 'https://a@shop.example', 'ftp://localhost', 'blob:https://shop.example'],

@@ -42,9 +42,12 @@ describe('what a device must say (fact 5)', () => {
     expect(read(web)).toEqual({ ...unsaid, platform: 'WEB', pushId: JSON.stringify(subscription) });
   });
 
-  test.each(['android', 'IOS', 'Web', 7, null, ''])('a platform is spelled as documented, not %j', (platform) => {
-    expect(refusal({ ...android, platform })).toBe('platform: is not a valid platform.');
-  });
+  test.each(['android', 'IOS', 'Web', 7, null, '', ['ANDROID']])(
+    'a platform is spelled as documented, not %j',
+    (platform) => {
+      expect(refusal({ ...android, platform })).toBe('platform: is not a valid platform.');
+    },
+  );
 
   test('a television is told that it cannot be reached', () => {
     expect(refusal({ ...android, platform: 'TV' })).toBe('platform: TV devices cannot be reached by this service.');
@@ -68,7 +71,8 @@ describe('who reaches a device', () => {
   });
 
   test('an app is named by an id that an app can have', () => {
-    for (const none of [undefined, null, '']) expect(read({ ...android, app_id: none })).not.toHaveProperty('appId');
+    for (const none of [undefined, null, ''])
+      expect(read({ ...android, app_id: none })).toEqual({ ...unsaid, platform: 'ANDROID', pushId: 'token:1' });
     expect(read({ ...android, app_id: 'courier' }).appId).toBe('courier');
     for (const appId of [7, 'a b', 'x'.repeat(65), ['courier']])
       expect(refusal({ ...android, app_id: appId })).toBe('attributes.app_id: must be the id of an app');
@@ -182,6 +186,15 @@ describe('what else a device says', () => {
     expect(read({ ...android, other_gaid: 'g', gaid: 'h' }).gaid).toBeNull();
   });
 
+  test('null says nothing, as for every member that may be absent; another spelling may say something', () => {
+    const silent = { acme_push_opted: null, acme_push_provisional_opted: null, acme_gaid: null };
+    expect(read({ ...android, ...silent })).toMatchObject({ isOptedOut: false, isProvisional: false, gaid: null });
+    const told = { svc_push_opted: 'False', svc_push_provisional_opted: true, svc_gaid: 'g' };
+    expect(read({ ...android, ...silent, ...told })).toMatchObject({
+      ...{ isOptedOut: true, isProvisional: true, gaid: 'g' },
+    });
+  });
+
   test.each([
     [true, { isOptedOut: false, isProvisional: true }],
     ['True', { isOptedOut: false, isProvisional: true }],
@@ -193,7 +206,7 @@ describe('what else a device says', () => {
     expect(read({ ...android, svc_push_opted: flag, svc_push_provisional_opted: flag })).toMatchObject(read_);
   });
 
-  test.each(['yes', 'untrue', 'trued', 'unfalse', 'falsely', null, '', 1])('%j is no opt-in', (flag) => {
+  test.each(['yes', 'untrue', 'trued', 'unfalse', 'falsely', '', 1])('%j is no opt-in', (flag) => {
     expect(refusal({ ...android, svc_push_opted: flag })).toBe('push_opted: must be True or False');
     expect(refusal({ ...android, acme_push_provisional_opted: flag })).toBe(
       'push_provisional_opted: must be True or False',
@@ -239,9 +252,12 @@ describe('what else a device says', () => {
     expect(read({ ...android, badge_count: sent }).badgeCount).toBe(badgeCount);
   });
 
-  test.each([-1, 100_000, 1.5, '-1', '100000', '1x', 'x1', '1.5', true, []])('%j is no number on an icon', (sent) => {
-    expect(refusal({ ...android, badge_count: sent })).toBe(
-      'attributes.badge_count: must be a whole number from 0 to 99999',
-    );
-  });
+  test.each([-1, 100_000, 1.5, '-1', '100000', '1x', 'x1', '1.5', '1e2', ' 5', '5 ', true, []])(
+    '%j is no number on an icon',
+    (sent) => {
+      expect(refusal({ ...android, badge_count: sent })).toBe(
+        'attributes.badge_count: must be a whole number from 0 to 99999',
+      );
+    },
+  );
 });
