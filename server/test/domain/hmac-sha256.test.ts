@@ -47,6 +47,18 @@ test('under one key a message that is longer than those before it is taken whole
   }
 });
 
+test('under one key a place that was asked for and not used changes no later message', () => {
+  const keyed = new KeyedHmacSha256(Buffer.of(1));
+  const digestOf = (text: string) => {
+    keyed.reserve(text.length).write(text, messageStart);
+    return Buffer.from(keyed.digest(messageStart + text.length), 'latin1').toString('hex');
+  };
+  const expected = (text: string) => createHmac('sha256', Buffer.of(1)).update(text).digest('hex');
+  expect(digestOf('first')).toBe(expected('first'));
+  keyed.reserve(3_000);
+  expect(digestOf('other')).toBe(expected('other'));
+});
+
 test('under one key it is the same, for messages of any length one after another (property)', () => {
   const bytes = fc.uint8Array({ maxLength: 400 });
   fc.assert(

@@ -40,7 +40,9 @@ test('ids in order count up within a millisecond, and draw anew in the next, bel
     return next().slice(12);
   });
   expect(drawn.every((tail) => tail < '800000000000')).toBe(true);
-  expect(new Set(drawn).size).toBe(20);
+  const steps = drawn.slice(1).map((tail, index) => Number.parseInt(tail, 16) - Number.parseInt(drawn[index]!, 16));
+  expect(steps).not.toContain(0);
+  expect(steps).not.toContain(1);
 });
 
 test('ids in order go on after the last one, whenever that was made', () => {

@@ -48,6 +48,7 @@ test.each([
   ['projects', 9],
   ['project/p/messages/0:1%aa', 26],
   ['x/p/messages/0:1%aa', 20],
+  ['somebodys/p/messages/0:1%aa', 28],
 ])('%s is no name of FCM, and stays as it is', (id, bytes) => {
   const packed = packMessageId(id);
   expect([unpackMessageId(packed), packed.length]).toEqual([id, bytes]);

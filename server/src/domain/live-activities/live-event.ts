@@ -30,9 +30,8 @@ export function writeLivePayload(event: LiveEvent, timestamp: number): string {
       event: event.kind,
       'content-state': event.contentState,
       ...(event.kind === 'start' ? { 'attributes-type': event.attributesType, attributes: event.attributes } : {}),
-      ...(alert === undefined ? {} : { alert }),
-      ...(staleDate === undefined ? {} : { 'stale-date': staleDate }),
-      ...(dismissalDate === undefined ? {} : { 'dismissal-date': dismissalDate }),
+      // What was not said is not written: JSON has no place for `undefined`.
+      ...{ alert, 'stale-date': staleDate, 'dismissal-date': dismissalDate },
     },
   });
 }

@@ -10,12 +10,12 @@ export function signReport({
   name: string;
   secret: string;
 }): string {
-  return createHash('sha256').update(`${workspaceId}|${name}|${secret}`, 'utf8').digest('hex');
+  return createHash('sha256').update(`${workspaceId}|${name}|${secret}`).digest('hex');
 }
 
 /** What is stored of a signature: whoever reads the database can open nothing with it. */
 export function hashReportSignature(signature: string): Buffer {
-  return createHash('sha256').update(signature, 'utf8').digest();
+  return createHash('sha256').update(signature).digest();
 }
 
 export function opensReport(signature: string, signatureHash: Buffer): boolean {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { eventBatchRetrySeconds } from '../../../src/domain/event-streams/limits.ts';
 import { eventUuid } from '../../../src/domain/event-streams/streamed-event.ts';
 import type { StreamedEvent } from '../../../src/domain/event-streams/streamed-event.ts';
 import { writeEventBatch } from '../../../src/domain/event-streams/write-event-batch.ts';
@@ -100,6 +101,10 @@ describe('a batch of events (fact 7)', () => {
     });
     expect(written({ userId: null, deviceId: null }).uid).toBeNull();
   });
+});
+
+test('a batch that is not taken is sent three times more, after 30, 60 and 120 seconds (fact 7)', () => {
+  expect([...eventBatchRetrySeconds]).toEqual([30, 60, 120]);
 });
 
 test('an event has one id everywhere, a UUID of version 8 made of what it is (RFC 9562 §5.8)', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import * as limits from '../../../src/domain/stats/limits.ts';
 import { hashReportSignature, opensReport, signReport } from '../../../src/domain/stats/report-signature.ts';
 
 // printf '%s' 'SHOP|2026-03-01_é.csv.gz|s3cret' | sha256sum
@@ -7,6 +8,12 @@ const signature = '21f8d5336bbfbcccc67280ecfd049328da38285c26af1933d15aef49010cc
 
 test('a report file is opened by the SHA-256 of workspace, name and secret, joined by pipes (fact 7)', () => {
   expect(signReport({ workspaceId: 'SHOP', name: '2026-03-01_é.csv.gz', secret: 's3cret' })).toBe(signature);
+});
+
+test('statistics have the limits of fact 7', () => {
+  expect(limits).toMatchObject({
+    ...{ statsRequestsPerMinute: 100, maxStatsCampaigns: 10, maxStatsDays: 30, maxReportDays: 90, reportFileDays: 7 },
+  });
 });
 
 test('of a signature its SHA-256 is stored, and it alone opens the file', () => {
