@@ -10,6 +10,7 @@ import {
   toIdentifierValue,
 } from '../../../src/domain/users/identifier.ts';
 import { identityKindOf } from '../../../src/domain/users/user-identity.ts';
+import { tooManyUsers } from '../../../src/domain/users/user-selector.ts';
 import { storedNames, userSource } from '../../../src/domain/users/user-source.ts';
 
 describe('the names by which a push names its users (fact 3.2)', () => {
@@ -82,6 +83,10 @@ test('callers name a user by customer id or by our own id, under both of its nam
   expect(kinds.map((type) => identityKindOf(type, prefixes))).toEqual([
     ...['customer-id', 'id', 'id', 'id', undefined, undefined, undefined, undefined],
   ]);
+});
+
+test('a push to named users is refused beyond 100 of them (decision D32)', () => {
+  expect(tooManyUsers).toEqual({ field: 'targetUserAttributes', reason: 'matches more than 100 users' });
 });
 
 test('the attributes that a lookup may read are those of its name and of what the name stands for', () => {
