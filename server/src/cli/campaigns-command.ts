@@ -16,6 +16,7 @@ import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
 import { registerCampaignSearch } from './search-campaigns-command.ts';
 import { registerWinner } from './winner-command.ts';
 import { watchCampaign } from './watch-campaign.ts';
+import { unknownCase } from '../domain/unknown-case.ts';
 
 /** `carillon campaigns`: lists and searches campaigns, shows one, and pauses, resumes or stops it, and names its winner. */
 export function registerCampaigns(program: Command): void {
@@ -135,10 +136,8 @@ async function changeCampaign(
       throw noCampaign(id);
     case 'not-allowed':
       throw new StartError('SETTING_INVALID', `A campaign that is ${changed.status} takes no ${action}.`);
-    default: {
-      const never: never = changed;
-      throw new Error(`unknown result ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(changed);
   }
 }
 

@@ -3,6 +3,7 @@ import type { PushAudience } from '../domain/push/push-command.ts';
 import { presentPreview } from '../http/campaigns/present-preview.ts';
 import { toPlainLine } from './print-table.ts';
 import type { ReadPush } from './read-push.ts';
+import { unknownCase } from '../domain/unknown-case.ts';
 
 /** What `carillon send --dry-run` shows: each platform with its texts and the number of its devices. */
 export function printPreview(
@@ -64,7 +65,7 @@ function tellAudience(audience: PushAudience): string {
     case 'user':
       return `users whose ${audience.attribute} is ${audience.values.join(', ')}`;
     default:
-      return audience satisfies never;
+      return unknownCase(audience);
   }
 }
 

@@ -21,6 +21,7 @@ import type { CampaignMove, CampaignRecord } from '../../storage/campaigns/campa
 import { listenSince } from '../../storage/triggers/trigger-conditions.ts';
 import { freeHeldTriggers } from '../../storage/triggers/triggers.ts';
 import { expireWaitingDeliveries } from '../../storage/runs/stopped-runs.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type CampaignChange = {
   workspaceId: string;
@@ -108,10 +109,8 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
       await expireWaitingDeliveries(tx, campaignId);
       await stopCampaignRuns(tx, { campaignId, reason: 'the campaign was stopped', at });
       break;
-    default: {
-      const never: never = change.action;
-      throw new Error(`unknown action ${String(never)}`);
-    }
+    default:
+      return unknownCase(change.action);
   }
   const reason =
     change.action === 'resume' ? null : `${change.action === 'pause' ? 'paused' : 'stopped'} by ${change.by}`;

@@ -9,6 +9,7 @@ import type { AuthoredColumns } from '../../storage/campaigns/authored-campaigns
 import { insertQueuedRuns } from '../../storage/runs/runs.ts';
 import { deleteCampaignSegments, insertSegment } from '../../storage/segments/segments.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Status = { status: CampaignStatus; nextAt: Date | null };
 
@@ -28,10 +29,8 @@ export function statusOf(timing: Timing, now: Date): Status {
     case 'triggered':
       // The only time it waits for is its end.
       return { status: 'ACTIVE', nextAt: timing.endsAt === null ? null : new Date(timing.endsAt) };
-    default: {
-      const never: never = timing;
-      throw new Error(`unknown timing ${String(never)}`);
-    }
+    default:
+      return unknownCase(timing);
   }
 }
 

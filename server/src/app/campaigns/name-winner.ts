@@ -11,6 +11,7 @@ import { ChangedMeanwhileError, retryChanges } from './change-campaign-state.ts'
 import { readMeasured, readWinner, requireVariedCampaign } from './read-winner.ts';
 import type { CampaignWinner } from './read-winner.ts';
 import { sendWinnerToRest } from './send-winner-to-rest.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /** Which variation is to be the winner: this one, the one that the figures name, or none any more. */
 export type WinnerChoice =
@@ -81,10 +82,8 @@ async function chooseWinner(tx: Transaction, { workspaceId, campaign, choice }: 
     }
     case 'figures':
       return leaderByFigures(tx, { workspaceId, campaign, measure: choice.measure });
-    default: {
-      const never: never = choice;
-      throw new Error(`unknown choice ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(choice);
   }
 }
 

@@ -19,6 +19,7 @@ import { findSegmentById } from '../../storage/segments/segments.ts';
 import { findWorkspace, findWorkspaceControls } from '../../storage/installation/workspaces.ts';
 import { findUnknownApp } from '../apps/find-unknown-app.ts';
 import { prepareFilters } from '../segments/filter-segments.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /** A campaign that can go live now. */
 export type PreparedCampaign = {
@@ -159,6 +160,6 @@ export async function findCampaignSegment(
         throw error;
       }
     default:
-      return audience satisfies never;
+      return unknownCase(audience);
   }
 }

@@ -17,6 +17,7 @@ import type { RegisterDeviceCommand } from '../data/register-device.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
 import { upsertUser } from '../data/upsert-user.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type By = { by: SignedIn };
 type Key = { workspaceId: string; id: string };
@@ -142,9 +143,7 @@ async function changeDevice(tx: Transaction, { action, device, ...owner }: Devic
     }
     case 'remove':
       return removeDevice(tx, { ...owner, id: device.id });
-    default: {
-      const never: never = action;
-      throw new Error(`unknown action ${String(never)}`);
-    }
+    default:
+      return unknownCase(action);
   }
 }

@@ -3,6 +3,7 @@ import type { ProviderCredential } from '../../domain/provider-credential.ts';
 import type { Encryption } from '../../domain/encryption.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { upsertProviderCredential } from '../../storage/keys/provider-credentials.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /** Seals and stores the credential of one app; an earlier one is replaced. */
 export async function saveProviderCredential(
@@ -41,9 +42,7 @@ function summarise(credential: ProviderCredential): Record<string, string> {
       const { clientId, owner } = credential;
       return { clientId, [owner.kind === 'project' ? 'projectId' : 'huaweiAppId']: owner.id };
     }
-    default: {
-      const never: never = credential;
-      throw new Error(`unknown credential ${String(never)}`);
-    }
+    default:
+      return unknownCase(credential);
   }
 }

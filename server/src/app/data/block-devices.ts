@@ -4,6 +4,7 @@ import type { UserIdentity } from '../../domain/users/user-identity.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { blockDevicesOf, listDevicesOfUser, unblockDevicesOf } from '../../storage/devices/devices.ts';
 import { lockIdentified } from './find-user.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type BlockDevicesCommand = {
   workspaceId: string;
@@ -49,9 +50,7 @@ function isNamed(device: NamedDevice, { kind, value }: DeviceName): boolean {
       return device.id === value;
     case 'unique-id':
       return device.deviceId === value || device.idfv === value;
-    default: {
-      const never: never = kind;
-      throw new Error(`unknown kind ${String(never)}`);
-    }
+    default:
+      return unknownCase(kind);
   }
 }

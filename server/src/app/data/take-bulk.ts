@@ -12,6 +12,7 @@ import { eventsOf, storeEvents } from './track-events.ts';
 import type { TrackEventsCommand } from './track-events.ts';
 import { requireZone, storeUser } from './upsert-user.ts';
 import type { UpsertUserCommand } from './upsert-user.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Element<Command> = Omit<Command, 'at' | 'workspaceId'>;
 
@@ -92,10 +93,8 @@ function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zone
       return false;
     case 'event':
       return element.command.actions.every(({ occurredAt = at }) => occurredAt <= at);
-    default: {
-      const never: never = element;
-      throw new Error(`unknown element ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(element);
   }
 }
 
@@ -117,9 +116,7 @@ async function take(tx: Transaction, { element, workspaceId, zoneAttribute, at }
       if (!(await registerDevice(tx, { ...element.command, workspaceId, at })))
         throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
       return;
-    default: {
-      const never: never = element;
-      throw new Error(`unknown element ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(element);
   }
 }

@@ -17,6 +17,7 @@ import { findSegmentByName } from '../../storage/segments/segments.ts';
 import { columnsOf, presentDelivery, presentDevice, presentEvent, presentUser } from './present-rows.ts';
 import type { ExportedRow } from './present-rows.ts';
 import { toCsvLine } from './write-csv.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type ExportSubject =
   { kind: 'users' | 'devices' | 'events' } | { kind: 'segment'; name: string } | { kind: 'ledger'; campaignId: string };
@@ -78,10 +79,8 @@ async function openPages(tx: Transaction, { workspaceId, subject, at }: ExportRe
       if (!campaign) throw new ServiceError('NOT_FOUND', { detail: 'no such campaign' });
       return mapPages(streamDeliveries(tx, { workspaceId, campaignId: campaign.id }), presentDelivery);
     }
-    default: {
-      const never: never = subject;
-      throw new Error(`unknown subject ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(subject);
   }
 }
 

@@ -12,6 +12,7 @@ import type { ImportedEvent } from './parse-event-row.ts';
 import { isRecord, parseDeviceRow, parseUserRow } from './parse-user-row.ts';
 import type { DeviceRowRules, ImportedUser, UserRowRules } from './parse-user-row.ts';
 import type { FromCells } from './read-rows.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Stored = Pick<ImportCounts, 'users' | 'devices' | 'events'> & { rejects: { line: number; reason: string }[] };
 
@@ -51,10 +52,8 @@ export function makeImportBatches(
       return batchDevices(workspaceId, rules);
     case 'events':
       return batchEvents(workspaceId, rules.prefixes);
-    default: {
-      const never: never = kind;
-      throw new Error(`unknown kind ${String(never)}`);
-    }
+    default:
+      return unknownCase(kind);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type KeyCurl = {
   kind: KeyKind;
@@ -54,7 +55,7 @@ export function makeKeyCurl({ kind, workspaceId, dbName, url, secret, headerPref
         `-d '{"limit":15,"page":1}'`,
       );
     default:
-      return kind satisfies never;
+      return unknownCase(kind);
   }
 }
 

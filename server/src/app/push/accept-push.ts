@@ -19,6 +19,7 @@ import { makeWakeFanOut } from './wake-fan-out.ts';
 import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush, StorePush } from './store-pushes.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type AcceptPushRequest = {
   admitted: PushOfWorkspace;
@@ -134,9 +135,7 @@ function toAccepted(stored: StoredPush): AcceptedPush {
       const reason = `the campaign of this name is ${stored.status.toLowerCase()}`;
       throw new ServiceError('PUSH_PARAMETER_INVALID', { field: 'campaignName', reason });
     }
-    default: {
-      const never: never = stored;
-      throw new Error(`unknown result ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(stored);
   }
 }

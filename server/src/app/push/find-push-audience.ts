@@ -6,6 +6,7 @@ import type { Database } from '../../storage/database.ts';
 import { findSegmentByName } from '../../storage/segments/segments.ts';
 import { findSelectedUsers } from '../../storage/users/users.ts';
 import type { FindNamedUsers } from '../../storage/users/users.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /** `findNamed`: looks for several callers at once; without it the users are looked for here. */
 type FindUsers = { database: Database; findNamed?: FindNamedUsers };
@@ -30,7 +31,7 @@ export async function findPushAudience(
     case 'user':
       return { segmentId: undefined, targetUsers: await matchUsers(deps, workspaceId, audience) };
     default:
-      return audience satisfies never;
+      return unknownCase(audience);
   }
 }
 

@@ -14,6 +14,7 @@ import type { NewCampaign, StoredCampaign } from '../../storage/campaigns/campai
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import { noteTraceparents } from '../../storage/runs/run-traces.ts';
 import { insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /** The response to the caller; the request is durably stored. */
 export type AcceptedPush = {
@@ -202,10 +203,8 @@ function toStored(outcome: Outcome): StoredPush {
       return { kind: 'stored', accepted: toAccepted(outcome.push, outcome.occurrences) };
     case 'wait':
       return { kind: 'stored', accepted: toAccepted(outcome.push, [outcome.dueAt]) };
-    default: {
-      const never: never = outcome;
-      throw new Error(`unknown fate ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(outcome);
   }
 }
 

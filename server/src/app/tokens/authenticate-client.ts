@@ -4,6 +4,7 @@ import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { limited, noteGuess } from './limit-requests.ts';
 import type { ClientOperation, PresentedClient, ProvenClient } from './prove-clients.ts';
 import type { TokenDependencies } from './token-dependencies.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Client = Omit<PresentedClient, 'hasWaited'> & { operation: ClientOperation };
 
@@ -40,6 +41,6 @@ export async function authenticateClient(
     case 'to wait':
       throw new Error('who has waited is not made to wait');
     default:
-      return proven satisfies never;
+      return unknownCase(proven);
   }
 }

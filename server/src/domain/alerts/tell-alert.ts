@@ -1,5 +1,6 @@
 import type { Alert } from './condition.ts';
 import { runbookOf } from './runbook-of.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 export type AlertEvent = 'opened' | 'closed' | 'test';
 
@@ -53,6 +54,6 @@ export function writeAlertEmail(
         body: ['This is a test. Alerts of this workspace come to this address.', ...where].join('\n'),
       };
     default:
-      return event satisfies never;
+      return unknownCase(event);
   }
 }

@@ -4,6 +4,7 @@ import type { ProviderCredential, ProviderCredentials } from '../provider-creden
 import { defaultAppId } from './app.ts';
 import type { App } from './app.ts';
 import type { AppSettings } from './app-settings.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** `version`: of all credentials of its provider in the workspace. */
 export type CredentialOfApp = { appId: string; credential: ProviderCredential; version: string };
@@ -103,6 +104,6 @@ function credentialsFor(credential: ProviderCredential, app?: App): ProviderCred
     case 'hms':
       return { hms: credential };
     default:
-      return credential satisfies never;
+      return unknownCase(credential);
   }
 }

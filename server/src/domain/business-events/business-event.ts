@@ -2,6 +2,7 @@ import { textFault } from '../users/user-attributes.ts';
 import { isObject } from '../request-reader/request-reader.ts';
 import { parseIsoTime } from '../segments/iso-time.ts';
 import { maxBusinessAttributes, maxBusinessNameCharacters } from './limits.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** Fact 6.3. */
 export const businessAttributeTypes = ['string', 'int', 'float', 'array', 'date'] as const;
@@ -40,7 +41,7 @@ function isOfType(value: unknown, type: BusinessAttributeType): boolean {
     case 'date':
       return typeof value === 'string' && parseIsoTime(value) !== undefined;
     default:
-      return type satisfies never;
+      return unknownCase(type);
   }
 }
 

@@ -2,6 +2,7 @@ import type { RequestFault } from '../errors.ts';
 import type { Timing } from '../timing/timing.ts';
 import { isObject } from '../request-reader/request-reader.ts';
 import type { CampaignParts } from './read-campaign.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 const kindOfSchedule = ['campaign_delivery_type', 'scheduling_details.delivery_type'];
 
@@ -41,7 +42,7 @@ export function startOf(timing: Timing): string {
     case 'later':
       return timing.kind;
     default:
-      return timing satisfies never;
+      return unknownCase(timing);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { MonthWeekday, Weekday } from '../timing/calendar-rule.ts';
 import type { RequestReader } from '../request-reader/request-reader.ts';
 import { maxOccurrences } from '../campaigns/limits.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** `periodic_details` (fact 6.2). Empty lists mean: as the day of the start. */
 export type Period = { step: number; occurrences: number | undefined } & (
@@ -36,7 +37,7 @@ export function readPeriod(details: RequestReader): Period | undefined {
     case 'MONTHLY':
       return { every: 'month', step, occurrences, dates: readDates(details), weekdays: readMonthWeekdays(details) };
     default:
-      return frequency satisfies never;
+      return unknownCase(frequency);
   }
 }
 

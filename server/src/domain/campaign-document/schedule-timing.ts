@@ -9,6 +9,7 @@ import type { PassedPolicy, Timing } from '../timing/timing.ts';
 import type { RequestFault } from '../errors.ts';
 import type { Period } from './read-period.ts';
 import type { Schedule, SentTime } from './read-schedule.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 export type ScheduleContext = {
   now: Date;
@@ -42,7 +43,7 @@ export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Ti
       return { kind: 'triggered', startsAt, endsAt, timeZone };
     }
     default:
-      return schedule satisfies never;
+      return unknownCase(schedule);
   }
 }
 
@@ -116,7 +117,7 @@ function calendarRuleOf(period: Period, firstDate: string): CalendarRule | undef
       return { every: 'month', step, dates, weekdays: period.weekdays };
     }
     default:
-      return period satisfies never;
+      return unknownCase(period);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CampaignDeliveryType, SearchVersion } from './campaign-search.ts';
 import type { CampaignStatus } from './campaign-states.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** The words of the campaign API. PUBLISH is ours for every type (docs/decisions/0014). */
 export const statusActions = { V1: ['STOP', 'PAUSE', 'RESUME'], V5: ['STOP', 'PAUSE', 'RESUME', 'PUBLISH'] } as const;
@@ -30,7 +31,7 @@ function fromStatuses(action: StatusAction, version: SearchVersion): readonly Ca
     case 'PUBLISH':
       return ['DRAFT'];
     default:
-      return action satisfies never;
+      return unknownCase(action);
   }
 }
 

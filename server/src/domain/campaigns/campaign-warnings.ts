@@ -11,6 +11,7 @@ import type { PayloadMode } from './android-payload.ts';
 import type { CampaignContent, Platform } from './content.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 import { lostInApps } from './lost-in-mode.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** What may surprise the sender of a campaign; none of it prevents the campaign from going live. */
 export type CampaignWarning = {
@@ -178,7 +179,7 @@ function sampleOf(type: BusinessAttribute['type']): unknown {
     case 'date':
       return '2026-01-01';
     default:
-      return type satisfies never;
+      return unknownCase(type);
   }
 }
 

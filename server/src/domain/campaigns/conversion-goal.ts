@@ -1,5 +1,6 @@
 import { textFault } from '../users/user-attributes.ts';
 import { conversionWindowHours } from './limits.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** An event that counts as success of a campaign (interface 2.10). */
 export type ConversionGoal = {
@@ -80,7 +81,7 @@ export function goalValueFault(form: ValueForm, value: unknown): string | undefi
     case 'two numbers':
       return readTwoNumbers(value) ? undefined : 'must be two numbers separated by a comma';
     default:
-      return form satisfies never;
+      return unknownCase(form);
   }
 }
 

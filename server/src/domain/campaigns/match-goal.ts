@@ -1,5 +1,6 @@
 import type { ConversionGoal } from './conversion-goal.ts';
 import { readTwoNumbers } from './conversion-goal.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /**
  * How long after a provider accepted a message for a user an event of that user counts for the message's campaign:
@@ -27,7 +28,7 @@ export function matchGoal(goal: ConversionGoal, event: TrackedEvent): boolean {
         (test) => typeof value === 'number' && Number.isFinite(value) && test(value, wanted),
       );
     default:
-      return type satisfies never;
+      return unknownCase(type);
   }
 }
 

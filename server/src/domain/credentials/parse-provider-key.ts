@@ -6,6 +6,7 @@ import type {
   ProviderCredential,
   WebPushCredential,
 } from '../provider-credential.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** A key that cannot be a credential; the message says what is wrong and never holds key material. */
 export class ProviderKeyError extends Error {
@@ -31,7 +32,7 @@ export function parseProviderKey(given: GivenKey): ProviderCredential {
     case 'hms':
       return parseHmsKey(given);
     default:
-      return given satisfies never;
+      return unknownCase(given);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Platform } from '../campaigns/content.ts';
 import type { StreamedDeviceAttribute, StreamedEvent } from './streamed-event.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 export type StreamedCampaign = { id: string; name: string; type: string; channel: string };
 export type StreamedUser = { customerId: string; attributes: Record<string, unknown> };
@@ -92,7 +93,7 @@ function codeOf({ kind, platform }: StreamedEvent, abbreviation: string): string
     case 'control_group':
       return `${abbreviation}_CAMPAIGN_CONTROL_GROUP`;
     default:
-      return kind satisfies never;
+      return unknownCase(kind);
   }
 }
 

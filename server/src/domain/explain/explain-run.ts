@@ -2,6 +2,7 @@ import { defaultAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
 import { controlGroups } from '../experiments/control-groups.ts';
 import type { NamedVariant } from '../experiments/variants.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
 export const steps = [
@@ -167,7 +168,7 @@ function stepWithoutStart(status: RunStatus): Step {
     case 'SENT':
       return 'RUN_NOT_STARTED';
     default:
-      return status satisfies never;
+      return unknownCase(status);
   }
 }
 

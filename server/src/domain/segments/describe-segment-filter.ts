@@ -1,5 +1,6 @@
 import type { FilterTime } from './iso-time.ts';
 import type { AttributeFilter, GroupFilter, NumberTest, SegmentFilter, TextTest, TimeTest } from './segment-filter.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 export type DescribedFilters = {
   included: SegmentFilter;
@@ -31,7 +32,7 @@ function describe(filter: SegmentFilter, names: Names): string {
     case 'attribute':
       return describeAttribute(filter);
     default:
-      return filter satisfies never;
+      return unknownCase(filter);
   }
 }
 
@@ -67,7 +68,7 @@ function describeAttribute(filter: AttributeFilter): string {
       return `${subject} ${name} ${describeTest(filter.test, false)}`;
     }
     default:
-      return filter satisfies never;
+      return unknownCase(filter);
   }
 }
 
@@ -91,7 +92,7 @@ function describeTest(test: TextTest | NumberTest, negate: boolean): string {
     case 'endsWith':
       return `${negate ? 'does not end' : 'ends'} with ${oneOf(test.values.map(quoted))}${caseNote(test)}`;
     default:
-      return test satisfies never;
+      return unknownCase(test);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { GroupFilter, SegmentFilter } from './segment-filter.ts';
 import { maxExpandedFilters } from './limits.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** What a filter segment holds. */
 export type FilterTrees = { included: GroupFilter; excluded: GroupFilter | undefined };
@@ -56,7 +57,7 @@ function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
       return { kind: 'group', operator: 'and', negate: filter.negate, filters };
     }
     default:
-      return filter satisfies never;
+      return unknownCase(filter);
   }
 }
 
@@ -70,6 +71,6 @@ export function segmentsUsedBy(filter: SegmentFilter): string[] {
     case 'group':
       return [...new Set(filter.filters.flatMap(segmentsUsedBy))];
     default:
-      return filter satisfies never;
+      return unknownCase(filter);
   }
 }

@@ -1,4 +1,5 @@
 import { minFileBytesPerSecond } from './limits.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
 
@@ -41,7 +42,7 @@ function sentenceOf(fault: Exclude<OperationFault, { kind: 'internal' }>): strin
     case 'daily-users':
       return 'Users uploaded per day limit breached.';
     default:
-      return fault satisfies never;
+      return unknownCase(fault);
   }
 }
 

@@ -5,6 +5,7 @@ import type { FilterFaultCode } from './filter-members.ts';
 import { attributeMembers, readAttributeFilter } from './read-attribute-filter.ts';
 import type { GroupFilter, SegmentFilter, SegmentReference } from './segment-filter.ts';
 import { maxFilterDepth, maxFilters, maxFilterSegments, maxFilterTextBytes } from './limits.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 export type SegmentFilterFault = { code: FilterFaultCode; reason: string };
 
@@ -80,7 +81,7 @@ function readFilter(members: FilterMembers, place: Place): SegmentFilter {
       noteUnknown(members, { walk: place.walk, known: attributeMembers });
       return readAttributeFilter(members);
     default:
-      return known satisfies never;
+      return unknownCase(known);
   }
 }
 

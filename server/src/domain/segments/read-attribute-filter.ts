@@ -4,6 +4,7 @@ import { parseIsoTime } from './iso-time.ts';
 import type { FilterTime } from './iso-time.ts';
 import type { AttributeFilter, AttributeTest, FlagTest, NumberTest, TextTest, TimeTest } from './segment-filter.ts';
 import { maxFilterDays, maxFilterTextBytes, maxFilterValues } from './limits.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** Members of a filter of type `user_attributes` (fact 2.3). `category` is a label of the sender's own. */
 export const attributeMembers = [
@@ -86,7 +87,7 @@ function readTest(members: FilterMembers): AttributeTest {
     case 'datetime':
       return { dataType, test: readTimeTest(members, valueType) };
     default:
-      return dataType satisfies never;
+      return unknownCase(dataType);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FilterTime } from './iso-time.ts';
 import type { TimeTest } from './segment-filter.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** Milliseconds since 1970, from the first to before the second. */
 export type TimeRange = { from: number; until: number };
@@ -32,7 +33,7 @@ export function timeRanges(test: TimeTest, at: Date): TimeRange[] {
     case 'in':
       return test.values.map((value) => spanOf(value, now));
     default:
-      return test satisfies never;
+      return unknownCase(test);
   }
 }
 
@@ -45,7 +46,7 @@ function spanOf(time: FilterTime, now: number): TimeRange {
     case 'relative':
       return dayOf(now + time.days * dayMilliseconds);
     default:
-      return time satisfies never;
+      return unknownCase(time);
   }
 }
 

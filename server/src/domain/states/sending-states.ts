@@ -1,6 +1,7 @@
 import { campaignTransitions } from '../campaigns/campaign-states.ts';
 import type { CampaignKind, CampaignTransition } from '../campaigns/campaign-states.ts';
 import type { StateChange, StateMachine } from './state-machine.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** What is sent: campaigns, their runs, the chunks of these and the deliveries to devices. */
 export const sendingStates: readonly StateMachine[] = [
@@ -119,6 +120,6 @@ function statementOf({ by, kind, from }: CampaignTransition): string {
     case 'a joining request':
       return 'reopenCampaigns';
     default:
-      return by satisfies never;
+      return unknownCase(by);
   }
 }

@@ -15,6 +15,7 @@ import {
 } from './template-value.ts';
 import type { Comparison, Expression, MathOperator } from './template-syntax.ts';
 import type { RecordValue, Value } from './template-value.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** Names and their values; those of a loop's round hide those around it. */
 export class Scope {
@@ -85,7 +86,7 @@ export function evaluate(expression: Expression, within: Evaluation): Value {
       // Without `else` it is nothing, even where what is missing fails, as in Jinja.
       return expression.otherwise ? evaluate(expression.otherwise, within) : '';
     default:
-      return expression satisfies never;
+      return unknownCase(expression);
   }
 }
 
@@ -184,7 +185,7 @@ function calculateNumbers(
       // The sign is the divisor's, as in Python.
       return ((left % right) + right) % right;
     default:
-      return operator satisfies never;
+      return unknownCase(operator);
   }
 }
 
@@ -221,7 +222,7 @@ function compare(
     case 'not in':
       return !isIn(left, { items: right, budget });
     default:
-      return operator satisfies never;
+      return unknownCase(operator);
   }
 }
 

@@ -6,6 +6,7 @@ import { maxRenderedCharacters } from './limits.ts';
 import type { SourceName, Statement, Template } from './template-syntax.ts';
 import { isList, isTrue, itemsOf, Missing, mistake, toText } from './template-value.ts';
 import type { AttributeSource, Value } from './template-value.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /** Each source with its attributes of one person. */
 export type Sources = Record<SourceName, AttributeSource>;
@@ -56,7 +57,7 @@ function render(statement: Statement, within: Rendering): void {
     case 'for':
       return renderLoop(statement, within);
     default:
-      return statement satisfies never;
+      return unknownCase(statement);
   }
 }
 

@@ -3,6 +3,7 @@ import { calendarDates } from './calendar-rule.ts';
 import { inFirstZone } from './local-send.ts';
 import { addDays, localDate, toInstant } from './local-time.ts';
 import type { Timing } from './timing.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 /**
  * The next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing both use
@@ -24,7 +25,7 @@ export function nextOccurrences(given: Timing, { after, count }: { after: Date; 
       return occurrencesOf(calendarDates(timing.rule, { ...span, until: timing.endDate }), { timing, after, count });
     }
     default:
-      return timing satisfies never;
+      return unknownCase(timing);
   }
 }
 

@@ -1,6 +1,7 @@
 import { matchAttributes, readAttributeTime } from './match-attributes.ts';
 import { maxTriggerAheadDays } from './limits.ts';
 import type { CountFilter, EventFilter, TriggerCondition, TriggerDelay } from './trigger-condition.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
@@ -61,6 +62,6 @@ function isCount({ compared, count }: CountFilter, found: number): boolean {
     case 'atmost':
       return found <= count;
     default:
-      return compared satisfies never;
+      return unknownCase(compared);
   }
 }

@@ -8,6 +8,7 @@ import type {
   TimeTest,
 } from '../segments/segment-filter.ts';
 import { timeRanges } from '../segments/time-ranges.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
@@ -32,7 +33,7 @@ function passesUnnegated(filter: SegmentFilter, attributes: Attributes, at: Date
     case 'segment':
       throw new Error('events are in no segment');
     default:
-      return filter satisfies never;
+      return unknownCase(filter);
   }
 }
 
@@ -51,7 +52,7 @@ function passes(filter: AttributeFilter, value: unknown, at: Date): boolean {
     case 'array_double':
       return passesList(filter.quantifier, value, (item) => passesNumber(filter.test, item));
     default:
-      return filter satisfies never;
+      return unknownCase(filter);
   }
 }
 
@@ -79,7 +80,7 @@ function holdsText(operator: Exclude<TextTest['operator'], 'exists'>, text: stri
     case 'endsWith':
       return text.endsWith(wanted);
     default:
-      return operator satisfies never;
+      return unknownCase(operator);
   }
 }
 
@@ -97,7 +98,7 @@ function passesNumber(test: NumberTest, value: unknown): boolean {
     case 'between':
       return test.lower <= value && value <= test.upper;
     default:
-      return test satisfies never;
+      return unknownCase(test);
   }
 }
 

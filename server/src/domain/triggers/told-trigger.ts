@@ -1,4 +1,5 @@
 import type { DropReason } from './drop-reason.ts';
+import { unknownCase } from '../unknown-case.ts';
 
 export const triggerStates = ['WAITING', 'HELD', 'SENT', 'DROPPED'] as const;
 
@@ -36,6 +37,6 @@ export function tellTrigger({ eventName, occurredAt, dueAt, state, reason, runId
     case 'DROPPED':
       return `${event} ${drops[reason!]}.`;
     default:
-      return state satisfies never;
+      return unknownCase(state);
   }
 }

@@ -8,6 +8,7 @@ import { ProviderKeyError, parseWebPushKey } from '../../domain/credentials/pars
 import type { ProviderCredential, WebPushCredential } from '../../domain/provider-credential.ts';
 import type { Delivery } from './deliver.ts';
 import type { Outcome } from './provider.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /**
  * Checks a credential with its provider without sending anything: FCM and Huawei are asked to validate only; APNs is given a device
@@ -74,7 +75,7 @@ function judge(outcome: Outcome): CredentialCheck {
     case 'unknown':
       return { verdict: 'UNKNOWN', words: outcome.code };
     default:
-      return outcome satisfies never;
+      return unknownCase(outcome);
   }
 }
 

@@ -20,6 +20,7 @@ import type { Http2Client } from './http2/http2-transport.ts';
 import type { DeliveryProvider, DeliveryRequest, DeviceAddress, Outcome, Plan, RoutedProvider } from './provider.ts';
 import { unusableCredential } from './request-writer.ts';
 import { makeWebPushProvider } from './webpush/make-web-push-provider.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type Delivery = {
   /** Sends one message to one device through its provider. Never rejects. */
@@ -76,10 +77,8 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
         return through(webpush, credentials.webpush);
       case 'hms':
         return through(hms, credentials.hms);
-      default: {
-        const never: never = name;
-        throw new Error(`unknown provider ${String(never)}`);
-      }
+      default:
+        return unknownCase(name);
     }
   };
 
@@ -102,10 +101,8 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
       case 'webpush':
         // Each push service has addresses of its own, and each message is encrypted.
         return openSingleBatch(batch);
-      default: {
-        const never: never = name;
-        throw new Error(`unknown provider ${String(never)}`);
-      }
+      default:
+        return unknownCase(name);
     }
   };
 

@@ -3,6 +3,7 @@ import type { Reachable } from '../../domain/delivery/provider-name.ts';
 import type { HmsCredential, ProviderCredentials } from '../../domain/provider-credential.ts';
 import { parseSubscription } from './webpush/parse-subscription.ts';
 import { fcmMessagesPerMinute, noisySiteMessagesPerMinute } from '../../domain/delivery/limits.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /** What a provider counts and limits: one account of one sender, whatever node sends through it. */
 export type SendAccount = {
@@ -48,10 +49,8 @@ export function sendAccountOf(
     }
     case 'hms':
       return credentials.hms && { key: keyOfHms(credentials.hms), perMinute: undefined, penaltyPerMinute: undefined };
-    default: {
-      const never: never = provider;
-      throw new Error(`unknown provider ${String(never)}`);
-    }
+    default:
+      return unknownCase(provider);
   }
 }
 

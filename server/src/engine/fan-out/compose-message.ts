@@ -13,6 +13,7 @@ import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.
 import type { MessageParts } from '../delivery/delivery-batch.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Recipient } from './personalise-devices.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type ComposedRun = Pick<
   RunToSend,
@@ -78,10 +79,8 @@ export function composeMessage({ run, device, tokens, phoneDefaults, app }: Comp
       const link = linkOf(content.redirectUrl, { report, publicUrl: phoneDefaults.publicUrl });
       return { ...base, platform: 'WEB', content, identity, report, ttlSeconds, urgency: settings.webUrgency, ...link };
     }
-    default: {
-      const never: never = device.platform;
-      throw new Error(`unknown platform ${String(never)}`);
-    }
+    default:
+      return unknownCase(device.platform);
   }
 }
 

@@ -14,6 +14,7 @@ import { makeRunVariationOf } from './run-variation-of.ts';
 import { countRunBadges } from './count-run-badges.ts';
 import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type DeliverToEligibleDependencies = {
   database: Database;
@@ -90,9 +91,7 @@ function toResult({ device, attempt }: DeviceToDeliver, eligibility: Refusal): D
       return { delivery: { ...settled, outcome: 'WITHHELD' } };
     case 'fail':
       return { delivery: { ...settled, outcome: 'FAILED' } };
-    default: {
-      const never: never = eligibility;
-      throw new Error(`unknown eligibility ${String(never)}`);
-    }
+    default:
+      return unknownCase(eligibility);
   }
 }

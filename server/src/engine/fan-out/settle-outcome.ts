@@ -11,6 +11,7 @@ import type { SendAccount } from '../delivery/send-account.ts';
 import type { Governor } from '../governor/governor.ts';
 import type { DeviceResult } from './device-result.ts';
 import { retryDelaySeconds } from './retry-delay.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export const maxSpreadMilliseconds = 5_000;
 
@@ -77,10 +78,8 @@ export function settleOutcome(
         governor.silence(account, { until: retryAt, reason: outcome.code });
       return retryAt >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, { retryAt });
     }
-    default: {
-      const never: never = outcome;
-      throw new Error(`unknown outcome ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(outcome);
   }
 }
 

@@ -6,6 +6,7 @@ import type { SendAccount } from '../delivery/send-account.ts';
 import { retryOfUntried } from '../fan-out/settle-outcome.ts';
 import { retryDelaySeconds } from '../fan-out/retry-delay.ts';
 import type { Governor } from '../governor/governor.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type SettleLiveDependencies = { clock: Clock; governor: Governor; random: () => number };
 
@@ -58,9 +59,7 @@ export function settleLiveOutcome(
       if (account && isOfAccount) governor.silence(account, { until: nextAt, reason: outcome.code });
       return later(outcome.code, nextAt, attempts);
     }
-    default: {
-      const never: never = outcome;
-      throw new Error(`unknown outcome ${JSON.stringify(never)}`);
-    }
+    default:
+      return unknownCase(outcome);
   }
 }

@@ -8,6 +8,7 @@ import type { CallbackResult, FillResult } from '../../domain/metrics/metric-tab
 import { minuteOf } from '../../domain/metrics/minute-figures.ts';
 import type { CountName, GaugeName, MinuteFigures, SendOutcome } from '../../domain/metrics/minute-figures.ts';
 import type { Outcome } from '../delivery/provider.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type CountedCall = {
   method: string;
@@ -150,6 +151,6 @@ function tellOutcome({ kind }: Outcome): SendOutcome {
     case 'unknown':
       return 'waits';
     default:
-      return kind satisfies never;
+      return unknownCase(kind);
   }
 }

@@ -31,6 +31,7 @@ import {
 } from '../../storage/segments/segment-staging.ts';
 import type { CountedValues, FillProgress, StagedFile } from './fill-segment.ts';
 import { maxRejectsKept } from '../../domain/segments/limits.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type EndFillDependencies = {
   database: Database;
@@ -146,7 +147,7 @@ async function changeMembers(
       return { added, reported: now, now };
     }
     default:
-      return operation.kind satisfies never;
+      return unknownCase(operation.kind);
   }
 }
 

@@ -6,6 +6,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import type { Scope } from '../../domain/tokens/scopes.ts';
 import { presentGatewayError } from './present.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type BearerDependencies = AuthenticationDependencies & {
   /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
@@ -72,7 +73,7 @@ async function authenticate(deps: BearerDependencies, request: FastifyRequest, s
     case 'scope-missing':
       throw new ServiceError('SCOPE_MISSING', { detail: `the key does not cover ${scope}` });
     default:
-      return authentication satisfies never;
+      return unknownCase(authentication);
   }
 }
 

@@ -4,6 +4,7 @@ import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
 import type { BestTime } from '../../domain/timing/best-time.ts';
 import type { PassedPolicy, Timing } from '../../domain/timing/timing.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Presented = { scheduling_details?: object };
 
@@ -37,7 +38,7 @@ export function presentV1Schedule(stored: Record<string, unknown>): Presented {
       };
     }
     default:
-      return timing satisfies never;
+      return unknownCase(timing);
   }
 }
 
@@ -80,7 +81,7 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
       return { scheduling_details: { ...bounds, time_zone: 'UTC' } };
     }
     default:
-      return timing satisfies never;
+      return unknownCase(timing);
   }
 }
 
@@ -141,7 +142,7 @@ function presentRule(rule: CalendarRule) {
             }),
       };
     default:
-      return rule satisfies never;
+      return unknownCase(rule);
   }
 }
 

@@ -3,6 +3,7 @@ import type { CountAnswer, readComposerResources } from '../../app/console/conso
 import { presentFrequencyCap } from '../../domain/eligibility/workspace-controls.ts';
 import type { RequestFault } from '../../domain/errors.ts';
 import type { DescribedOccurrence } from '../../domain/timing/describe-occurrences.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Resources = Awaited<ReturnType<typeof readComposerResources>>;
 
@@ -33,7 +34,7 @@ export function presentCount(answer: CountAnswer) {
     case 'unreadable':
       return { state: 'UNREADABLE', faults: answer.faults.map(presentFault) };
     default:
-      return answer satisfies never;
+      return unknownCase(answer);
   }
 }
 

@@ -8,6 +8,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { parseFilterSegment, parseFilterTrees } from '../segments/parse-filter-segment.ts';
 import { consoleApi as api } from './console-access.ts';
 import { FilterCount, FilterSample, FilterWords, KnownAttribute } from './segment-shapes.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const workspaceId = Type.String({ maxLength: 64 });
@@ -163,7 +164,7 @@ function presentCount(answer: CountAnswer) {
     case 'unusable':
       return presentUnusable(answer);
     default:
-      return answer satisfies never;
+      return unknownCase(answer);
   }
 }
 
@@ -176,6 +177,6 @@ function presentSample(answer: SampleAnswer) {
     case 'unusable':
       return presentUnusable(answer);
     default:
-      return answer satisfies never;
+      return unknownCase(answer);
   }
 }

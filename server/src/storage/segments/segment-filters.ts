@@ -11,6 +11,7 @@ import type {
 } from '../../domain/segments/segment-filter.ts';
 import { timeRanges } from '../../domain/segments/time-ranges.ts';
 import type { Fragment, Queryable } from '../database.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 
 /**
  * Trees in which every reference to a filter segment has been replaced by its trees: a reference that is left is to a
@@ -291,8 +292,4 @@ function milliseconds(tx: Queryable, value: Fragment): Fragment {
 
 function hasType(tx: Queryable, type: 'string' | 'number' | 'boolean', value: Fragment): Fragment {
   return tx`coalesce(jsonb_typeof(${value}) = ${type}::text, false)`;
-}
-
-function unknownCase(never: never): never {
-  throw new Error(`unknown filter ${JSON.stringify(never)}`);
 }

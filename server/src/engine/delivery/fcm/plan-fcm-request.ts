@@ -9,6 +9,7 @@ import { overrideAndroidPart } from './override-android-part.ts';
 import type { OverriddenPart } from './override-android-part.ts';
 import { makeWebPushPart } from './webpush-part.ts';
 import type { WebPushPart } from './webpush-part.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 // Keys and values of notification and data together (delivery 1); of an iPhone's message the whole payload.
 const maxPayloadBytes = 4096;
@@ -61,10 +62,8 @@ function makePart(message: Message, { credential, now }: Making): FcmPart | { fa
       return makeApnsPart(message, now);
     case 'WEB':
       return makeWebPushPart(message);
-    default: {
-      const never: never = message;
-      throw new Error(`unknown platform ${String(never)}`);
-    }
+    default:
+      return unknownCase(message);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Answer, Outcome } from '../provider.ts';
 import { classifyFailure, readJsonAnswer, readWord, waitOf } from '../classify-fault.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 const tokenExpired = '80200003';
 
@@ -52,10 +53,8 @@ export function classifyHmsAnswer(answer: Answer, now: Date): Outcome {
     // A success without a word of Huawei's.
     case undefined:
       return word === undefined ? { kind: 'unknown', code } : { kind: 'rejected', code, detail };
-    default: {
-      const never: never = meaning;
-      throw new Error(`unknown meaning ${String(never)}`);
-    }
+    default:
+      return unknownCase(meaning);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AndroidContent } from '../../../domain/campaigns/content.ts';
 import { carryOptions, dataOptions, notificationOptions } from './android-options.ts';
 import type { Message } from '../../../domain/campaigns/message.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 export type AndroidMessage = Extract<Message, { platform: 'ANDROID' }>;
 
@@ -44,10 +45,8 @@ export function makeAndroidPart(message: AndroidMessage): AndroidPart {
         data: withPairs(makeData(message), message),
         android: { collapse_key: identity.collapseId, ...carried, notification: makeNotification(message) },
       };
-    default: {
-      const never: never = payload.mode;
-      throw new Error(`unknown payload mode ${String(never)}`);
-    }
+    default:
+      return unknownCase(payload.mode);
   }
 }
 

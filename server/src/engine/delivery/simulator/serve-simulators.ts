@@ -9,6 +9,7 @@ import { makeSimulateFcm } from './simulate-fcm.ts';
 import { hmsTokenPath, makeSimulateHms } from './simulate-hms.ts';
 import { makeSimulateWebPush } from './simulate-web-push.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 export type WorkerData = {
   accounts: SimulatorAccount[];
@@ -109,10 +110,8 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
       case 'stored':
         batches.noteStored();
         return undefined;
-      default: {
-        const never: never = command;
-        throw new Error(`unknown command ${String(never)}`);
-      }
+      default:
+        return unknownCase(command);
     }
   }
 

@@ -6,6 +6,7 @@ import type { ApnsPayload } from './iphone.ts';
 import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 const transportHeaders = ['apns-topic', 'apns-push-type', 'apns-priority', 'apns-expiration', 'apns-collapse-id'];
 const maxPayloadBytes = 4096;
@@ -152,10 +153,8 @@ function magicAnswer(token: string, request: SimulatedRequest): SimulatedAnswer 
       return reason(429, 'TooManyRequests', { headers: { 'retry-after': '1' } });
     case 'silent':
       return 'silence';
-    default: {
-      const never: never = outcome;
-      throw new Error(`unknown outcome ${String(never)}`);
-    }
+    default:
+      return unknownCase(outcome);
   }
 }
 

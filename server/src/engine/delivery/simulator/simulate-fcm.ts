@@ -17,6 +17,7 @@ import type {
   SimulatedRequest,
   SimulatorAccount,
 } from './simulator-account.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 const googleTokenUrl = 'https://oauth2.googleapis.com/token';
 const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
@@ -208,10 +209,8 @@ function magicAnswer(address: string, member: 'token' | 'fid'): SimulatedAnswer 
       };
     case 'silent':
       return 'silence';
-    default: {
-      const never: never = outcome;
-      throw new Error(`unknown outcome ${String(never)}`);
-    }
+    default:
+      return unknownCase(outcome);
   }
 }
 

@@ -6,6 +6,7 @@ import { findHmsViolation } from './hms-message-rules.ts';
 import type { HmsMessage } from './hms-message-rules.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 export const hmsTokenPath = '/oauth2/v3/token';
 const tokenSeconds = 3600;
@@ -133,10 +134,8 @@ function magicAnswer(token: string): SimulatedAnswer | undefined {
       return { status: 503, body: 'Traffic control.', headers: { 'retry-after': '1' } };
     case 'silent':
       return 'silence';
-    default: {
-      const never: never = outcome;
-      throw new Error(`unknown outcome ${String(never)}`);
-    }
+    default:
+      return unknownCase(outcome);
   }
 }
 

@@ -7,6 +7,7 @@ import { screenOfBrowser } from './browser-screen.ts';
 import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
 import type { Simulate, SimulatedAnswer, SimulatedRequest, SimulatorAccount } from './simulator-account.ts';
+import { unknownCase } from '../../../domain/unknown-case.ts';
 
 const maxBodyBytes = 4096;
 const maxTokens = 1_000;
@@ -113,10 +114,8 @@ function magicAnswer(id: string): SimulatedAnswer | undefined {
       return { status: 429, headers: { 'retry-after': '1' } };
     case 'silent':
       return 'silence';
-    default: {
-      const never: never = outcome;
-      throw new Error(`unknown outcome ${String(never)}`);
-    }
+    default:
+      return unknownCase(outcome);
   }
 }
 
