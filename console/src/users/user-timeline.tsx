@@ -1,5 +1,5 @@
 import { Button, Code, Group, Text, Title } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TimelineEntry } from '../api/generated/user.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
@@ -8,6 +8,8 @@ import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { Waiting } from '../parts/waiting.tsx';
+import { mergeNewest } from './merge-newest.ts';
+import type { TimelinePages } from './merge-newest.ts';
 
 const words: Record<TimelineEntry['kind'], string> = {
   EVENT: 'did',
@@ -35,15 +37,14 @@ const changes: Record<string, string> = {
   'person.device-remove': 'device removed',
 };
 
+// A page costs the server the same wherever it is, and one page is asked for, by those who see it.
+const lookMilliseconds = 3000;
+
+type TimelineOf = { workspaceId: string; userId: string };
+
 /** What the person did, what was sent, what devices reported and what was changed here, newest first. */
-export function UserTimeline({ workspaceId, userId: id }: { workspaceId: string; userId: string }) {
-  const pages = useInfiniteQuery({
-    queryKey: ['person', workspaceId, id, 'timeline'],
-    queryFn: ({ pageParam }) =>
-      consoleClient.users.listTimeline({ workspaceId, id, ...(pageParam === null ? {} : { after: pageParam }) }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-  });
+export function UserTimeline({ workspaceId, userId }: TimelineOf) {
+  const pages = useTimeline({ workspaceId, userId });
   return (
     <section>
       <Title order={2} size="h5" mb="xs">
@@ -73,12 +74,40 @@ export function UserTimeline({ workspaceId, userId: id }: { workspaceId: string;
             </Group>
           )}
           <Text size="xs" mt={4}>
-            Events and messages are shown for as long as they are kept; of attributes, changes made here.
+            What happens now appears by itself. Events and messages are shown for as long as they are kept; of
+            attributes, changes made here.
           </Text>
         </>
       )}
     </section>
   );
+}
+
+/** The pages that were asked for, of which the newest is looked at again while the page is visible. */
+function useTimeline({ workspaceId, userId: id }: TimelineOf) {
+  const queries = useQueryClient();
+  const queryKey = ['person', workspaceId, id, 'timeline'];
+  const pages = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam }) =>
+      consoleClient.users.listTimeline({ workspaceId, id, ...(pageParam === null ? {} : { after: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next }) => next,
+  });
+  useQuery({
+    queryKey: ['newest-of-timeline', workspaceId, id],
+    queryFn: async () => {
+      const newest = await consoleClient.users.listTimeline({ workspaceId, id });
+      queries.setQueryData<TimelinePages>(queryKey, (loaded) => loaded && mergeNewest(loaded, newest));
+      return null;
+    },
+    // What was just loaded is not asked for at once.
+    initialData: null,
+    staleTime: lookMilliseconds,
+    refetchInterval: lookMilliseconds,
+    enabled: pages.isSuccess && !pages.isFetchingNextPage,
+  });
+  return pages;
 }
 
 function Subject({ workspaceId, entry }: { workspaceId: string; entry: TimelineEntry }) {

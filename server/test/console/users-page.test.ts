@@ -121,6 +121,18 @@ describeScreen('people in Chromium', () => {
       await timeline.getByText(what).first().waitFor();
     await timeline.getByText('by Console; set orders').waitFor();
     await expectAccessible(page);
+    // What happens meanwhile is there without a click.
+    const occurred = await bundle.call('POST', `/v1/event/${bundle.workspaceId}`, {
+      headers: bundle.basic(),
+      body: {
+        type: 'event',
+        customer_id: customerId,
+        actions: [{ action: 'Opened the shop', attributes: { aisle: 7 } }],
+      },
+    });
+    expect(occurred.status).toBe(200);
+    await timeline.getByText('Opened the shop').waitFor();
+    await timeline.getByText('aisle: 7').waitFor();
     const [stored] = await bundle.database`select attributes, is_test from users where customer_id = ${customerId}`;
     expect(stored).toMatchObject({ is_test: true, attributes: { orders: 7 } });
 
