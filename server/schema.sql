@@ -86,7 +86,7 @@ create table alerts (
   opened_at timestamp with time zone not null,
   seen_at timestamp with time zone not null,
   closed_at timestamp with time zone,
-  constraint alerts_kind_check CHECK ((kind = ANY (ARRAY['provider'::text, 'queue'::text, 'node'::text, 'job'::text, 'credential'::text]))),
+  constraint alerts_kind_check CHECK ((kind = ANY (ARRAY['provider'::text, 'queue'::text, 'node'::text, 'job'::text, 'credential'::text, 'backup'::text, 'certificate'::text]))),
   constraint alerts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint alerts_pkey PRIMARY KEY (id)
 );
@@ -753,6 +753,9 @@ create table installation (
   clock_frozen_at timestamp with time zone,
   alerts_checked_at timestamp with time zone,
   backup_made_at timestamp with time zone,
+  backup_hours integer,
+  backup_looked_at timestamp with time zone,
+  constraint installation_backup_hours_check CHECK ((backup_hours > 0)),
   constraint installation_only_row_check CHECK (only_row),
   constraint installation_rotating_from_key_id_check CHECK ((rotating_from_key_id ~ '^[0-9a-f]{8}$'::text)),
   constraint installation_pkey PRIMARY KEY (only_row)
@@ -909,6 +912,7 @@ create table nodes (
   master_key_ids text[] not null default '{}'::text[],
   url text,
   connections integer not null,
+  certificate_ends_at timestamp with time zone,
   constraint nodes_connections_check CHECK ((connections >= 0)),
   constraint nodes_duties_check CHECK ((jsonb_typeof(duties) = 'array'::text)),
   constraint nodes_memory_bytes_check CHECK ((memory_bytes >= 0)),

@@ -23,6 +23,8 @@ export function AlertLink({ kind }: { kind: AlertKind }) {
     case 'queue':
     case 'node':
     case 'job':
+    case 'backup':
+    case 'certificate':
       return seesSystem ? (
         <RouteLink to="/w/$workspaceId/system" params={{ workspaceId }}>
           Open the system page

@@ -30,7 +30,7 @@ export function AlertsPage() {
     <Stack gap="lg">
       <PageHeader
         title="Alerts"
-        about="Opened within seconds when something keeps messages from people, and closed when it is over."
+        about="Opened within seconds when something keeps messages from people, or soon may, and closed when it is over."
       />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, lg: mayChange ? 7 : 12 }}>
@@ -80,7 +80,8 @@ function PastAlerts({ alerts }: { alerts: Alert[] }) {
   if (alerts.length === 0)
     return (
       <EmptyState title="No past alerts">
-        Refusing providers, old queues, failing jobs and ending keys are listed here for 90 days.
+        Refusing providers, old queues, failing jobs, late backups, ending keys and certificates are listed here for 90
+        days.
       </EmptyState>
     );
   return (

@@ -6,4 +6,6 @@ export const kindNames: Record<AlertKind, string> = {
   node: 'No sending node',
   job: 'Job fails',
   credential: 'Key ends',
+  backup: 'Backup late',
+  certificate: 'Certificate ends',
 };

@@ -7,11 +7,12 @@ import { useWorkspace } from '../shell/workspace.ts';
 export function FindingLink({ place }: { place: FindingPlace }) {
   const { id: workspaceId } = useWorkspace();
   const params = { workspaceId };
-  const [seesSystem, setsUp, seesLog, seesUsers] = [
+  const [seesSystem, setsUp, seesLog, seesUsers, seesKeys] = [
     useMay('system.read'),
     useMay('settings.write'),
     useMay('log.read'),
     useMay('people.read'),
+    useMay('keys.read'),
   ];
   switch (place.screen) {
     case 'campaign':
@@ -52,6 +53,12 @@ export function FindingLink({ place }: { place: FindingPlace }) {
       return seesLog ? (
         <RouteLink to="/w/$workspaceId/log" params={params} search={{ only: 'refused' }}>
           See refused calls
+        </RouteLink>
+      ) : null;
+    case 'keys':
+      return seesKeys ? (
+        <RouteLink to="/w/$workspaceId/keys" params={params}>
+          Open the keys
         </RouteLink>
       ) : null;
     default:

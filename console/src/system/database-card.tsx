@@ -1,6 +1,7 @@
 import type { SystemState } from '../api/generated/system.ts';
 import { formatBytes } from '../parts/format-bytes.ts';
-import { formatAge } from '../parts/format-duration.ts';
+import { formatAge, spanText } from '../parts/format-duration.ts';
+import { ToneBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { FactCard } from './fact-card.tsx';
 
@@ -16,10 +17,7 @@ export function DatabaseCard({ state: { database, now } }: { state: SystemState 
         ['Connections of nodes', `up to ${database.nodesMayOpen} of ${database.openToNodes}`],
         ['Running since', <Ago key="since" at={database.startedAt} />],
         ['Migrations', migrations.newest ? `${migrations.count}, up to ${migrations.newest.name}` : 'None'],
-        [
-          'Newest backup',
-          database.backupMadeAt === null ? 'None made by Carillon' : `${formatAge(database.backupMadeAt, now)} ago`,
-        ],
+        ['Newest backup', <Backup key="backup" database={database} now={now} />],
         [
           'Replicas',
           replicas.length === 0
@@ -32,5 +30,17 @@ export function DatabaseCard({ state: { database, now } }: { state: SystemState 
         ],
       ]}
     />
+  );
+}
+
+/** How old the newest is, and how old it may become where nodes make them by themselves. */
+function Backup({ database, now }: { database: SystemState['database']; now: string }) {
+  const { backupMadeAt, backupHours, isBackupLate } = database;
+  const made = backupMadeAt === null ? 'None made by Carillon' : `${formatAge(backupMadeAt, now)} ago`;
+  return (
+    <>
+      {isBackupLate && <ToneBadge tone="failed">Late</ToneBadge>} {made}
+      {backupHours !== null && `, every ${spanText(backupHours * 3600)}`}
+    </>
   );
 }

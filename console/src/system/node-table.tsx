@@ -4,6 +4,7 @@ import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { formatBytes } from '../parts/format-bytes.ts';
 import { formatAge } from '../parts/format-duration.ts';
+import { formatDay } from '../parts/format-time.ts';
 import { ToneBadge } from '../parts/status-badge.tsx';
 
 const roles = { all: 'API and sending', api: 'API', worker: 'Sending' } as const;
@@ -24,11 +25,18 @@ export function NodeTable({ nodes, now }: { nodes: SystemNode[]; now: string }) 
           {
             key: 'node',
             title: 'Node',
-            cell: ({ id, host, processId }) => (
-              <Group gap={4} wrap="nowrap">
-                {host}, process {processId}
-                <CopyTextButton text={id} label={`id of the node on ${host}`} />
-              </Group>
+            cell: ({ id, host, processId, certificateEndsAt }) => (
+              <>
+                <Group gap={4} wrap="nowrap">
+                  {host}, process {processId}
+                  <CopyTextButton text={id} label={`id of the node on ${host}`} />
+                </Group>
+                {certificateEndsAt !== null && (
+                  <Text size="xs" c="dimmed">
+                    Certificate until {formatDay(certificateEndsAt.slice(0, 10))}
+                  </Text>
+                )}
+              </>
             ),
           },
           { key: 'role', title: 'Role', cell: ({ role }) => roles[role] },

@@ -9,6 +9,7 @@ import { makeDelivery } from '../engine/delivery/deliver.ts';
 import type { DeliveryOptions } from '../engine/delivery/deliver.ts';
 import { makeSmtpClient } from '../engine/email/smtp-client.ts';
 import { makeReportNode } from '../engine/housekeeping/report-node.ts';
+import type { ReportNodeDependencies } from '../engine/housekeeping/report-node.ts';
 import type { JobBook } from '../engine/job-book.ts';
 import { measureDelivery } from '../engine/metrics/measure-delivery.ts';
 import type { NodeMeter } from '../engine/metrics/node-meter.ts';
@@ -114,7 +115,13 @@ export function deliveryOptions(composition: Composition, phones: SandboxPhones 
 /** Reports this node immediately and then every few seconds; stopping removes the report. */
 export async function startReporter(
   composition: Composition,
-  { phones, book, meter, nodeId, findUrl }: NodeParts & { findUrl: () => string | undefined },
+  {
+    phones,
+    book,
+    meter,
+    nodeId,
+    ...finders
+  }: NodeParts & Pick<ReportNodeDependencies, 'findUrl' | 'findCertificateEnd'>,
 ): Promise<RunningJob & { report(): Promise<unknown> }> {
   const { config, clock, log, installation, started } = composition;
   const { acrossWorkspaces: database, encryption } = installation;
@@ -126,7 +133,8 @@ export async function startReporter(
   };
   const connections = countConnections(config);
   const node = { id: nodeId, role: config.role, version: carillonVersion, simulators: simulators ?? null, connections };
-  const job = makeReportNode({ database, clock, encryption, node, book, findUrl });
+  const { findUrl, findCertificateEnd } = finders;
+  const job = makeReportNode({ database, clock, encryption, node, book, findUrl, findCertificateEnd });
   await job.runOnce(clock.now());
   const reporter = startJob(job, { clock, log, book });
   const minutes = makeReportMinutes({ database, clock, meter, nodeId, seesQueues: config.role !== 'api' });

@@ -11,6 +11,7 @@ import type { Composition } from './composition.ts';
 import type { Config } from './config.ts';
 import type { Readiness } from './readiness.ts';
 import { openServerCertificate } from './server-certificate.ts';
+import type { ServerCertificate } from './server-certificate.ts';
 import { toPortTaken } from './to-port-taken.ts';
 
 type ServedParts = {
@@ -18,14 +19,15 @@ type ServedParts = {
   readiness: Readiness;
   calls: CallRecorder;
   meter: Pick<NodeMeter, 'noteCall'>;
+  /** Undefined: http alone. */
+  certificate: ServerCertificate | undefined;
 };
 
 /** Listens for requests and logs the calls; returns the address to call. @throws StartError PORT_TAKEN */
 export async function startHttpServer(
   { config, clock, log, rest, tracing, installation, started }: Composition,
-  { families, readiness, calls, meter }: ServedParts,
+  { families, readiness, calls, meter, certificate }: ServedParts,
 ): Promise<string> {
-  const certificate = await openCertificate(config, log);
   const server = await buildServer(
     {
       ...{ log, clock, trustProxy: config.trustProxy, serviceDomain: config.serviceDomain, certificate },
@@ -54,7 +56,9 @@ export async function startHttpServer(
   return config.publicUrl ?? (certificate ? address.replace('http:', 'https:') : address);
 }
 
-async function openCertificate({ tlsCert, tlsKey }: Config, log: Composition['log']) {
+/** The certificate of this node where the settings name one. @throws StartError SETTING_INVALID */
+export async function openCertificate({ config, log }: Composition): Promise<ServerCertificate | undefined> {
+  const { tlsCert, tlsKey } = config;
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
   return openServerCertificate({ certFile: tlsCert, keyFile: tlsKey }, log);
 }

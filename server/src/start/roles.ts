@@ -13,7 +13,7 @@ import { listNodes } from '../storage/installation/nodes.ts';
 import { startCompanySignIn } from './company-sign-in.ts';
 import type { Composition } from './composition.ts';
 import { startEngine, startReporter } from './engine.ts';
-import { startHttpServer } from './http-server.ts';
+import { openCertificate, startHttpServer } from './http-server.ts';
 import { startMetrics } from './metrics.ts';
 import { findJobTroubles, makeReadiness } from './readiness.ts';
 import { makeRoutes } from './routes.ts';
@@ -46,7 +46,9 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   if (worker) startScheduledBackups(composition, book);
   stopRequested.throwIfAborted();
-  const reporter = await startReporter(composition, { ...parts, findUrl: () => begun.url });
+  const certificate = await openCertificate(composition);
+  const finders = { findUrl: () => begun.url, findCertificateEnd: () => certificate?.endsAt() };
+  const reporter = await startReporter(composition, { ...parts, ...finders });
   const onClockStopped = (): void => {
     // The inbox shows the time of the service from the same instant on.
     phones?.syncClock();
@@ -73,7 +75,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const metrics = await startMetrics(composition, { meter, book, readiness });
   const families = [...makeRoutes(composition, { ...shown, meter }), ...metrics.families];
   stopRequested.throwIfAborted();
-  const url = await startHttpServer(composition, { families, readiness, calls, meter });
+  const url = await startHttpServer(composition, { families, readiness, calls, meter, certificate });
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
   const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
   const tooManyConnections = finding && `${finding.what} ${finding.todo}`;

@@ -10,6 +10,8 @@ import { StartError } from './start-errors.ts';
 export type CertificateFiles = { certFile: string; keyFile: string };
 
 export type ServerCertificate = ServedCertificate & {
+  /** When that which is served now ends. */
+  endsAt(): Date;
   /** Reads the files again; what changed is served from the next connection on. */
   job: Job;
 };
@@ -49,6 +51,7 @@ export async function openServerCertificate(files: CertificateFiles, log: Logger
 
   return {
     pair: () => pair,
+    endsAt: () => endOf(pair),
     onChange(tell) {
       changed.add(tell);
       return () => void changed.delete(tell);

@@ -9,7 +9,7 @@ import { makeScheduledBackups } from '../../src/engine/backup/make-scheduled-bac
 import { makeReadDatabaseSamples } from '../../src/engine/metrics/database-samples.ts';
 import { makeLog } from '../../src/log.ts';
 import { checkMasterKey } from '../../src/start/check-master-key.ts';
-import { noteBackup } from '../../src/storage/backup/newest-backup.ts';
+import { findNewestBackup, noteBackup } from '../../src/storage/backup/newest-backup.ts';
 import { startSmallDisk } from '../torture/start-small-disk.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -33,11 +33,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
-function makeJob() {
+function makeJob(meanwhile = async () => {}) {
   const database = bundle.application.acrossWorkspaces();
   return makeScheduledBackups({
     ...{ database, clock, folder, everyHours: 24, kept: 2, log: makeLog({ level: 'silent', pretty: false }) },
-    backUp: (made) => makeBackup(database, { folder: made, carillonVersion: '1.2.3' }),
+    async backUp(made) {
+      await meanwhile();
+      return makeBackup(database, { folder: made, carillonVersion: '1.2.3' });
+    },
   });
 }
 
@@ -83,6 +86,27 @@ test('a fault is told at every look until a backup is made, which is tried again
   await job.runOnce(clock.now());
   expect(await readdir(folder)).toHaveLength(1);
   expect(await job.runOnce(clock.now())).toBe(0);
+});
+
+test('while the first is being made nobody knows that one is due, and so is told that it is late', async () => {
+  const database = bundle.application.acrossWorkspaces();
+  await bundle.database`update installation set backup_made_at = null, backup_hours = null`;
+  const readSchedule = async () => (await findNewestBackup(database)).schedule;
+  let during: unknown;
+  const job = makeJob(async () => void (during = await readSchedule()));
+  await job.runOnce(clock.now());
+  expect([during, await readSchedule()]).toEqual([null, { everyHours: 24, lookedAt: clock.realNow() }]);
+});
+
+test('how often one is due is known to all nodes, also while none can be made', async () => {
+  await writeFile(folder, 'a file where the folder should be');
+  const job = makeJob();
+  const database = bundle.application.acrossWorkspaces();
+  for (const _look of [1, 2]) {
+    clock.advance(60_000);
+    await expect(job.runOnce(clock.now())).rejects.toMatchObject({ code: 'ENOTDIR' });
+    expect((await findNewestBackup(database)).schedule).toEqual({ everyHours: 24, lookedAt: clock.realNow() });
+  }
 });
 
 test('how old the newest backup is, is told to Prometheus: of none the age of the installation, and no older one makes it younger', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noteBackup, noteBackupSchedule } from '../../src/storage/backup/newest-backup.ts';
 import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 
@@ -74,6 +75,26 @@ describeScreen('overview and system in Chromium', () => {
     expect(copied).toMatchObject({ mode: 'sandbox', nodes: [{ isAlive: true, role: 'all' }] });
     for (const secret of [...Object.values(console.bundle.keys), console.bundle.workspaceId])
       expect(JSON.stringify(copied)).not.toContain(secret);
+    // A backup that is late and a certificate that ends soon are told beside what they are of.
+    const { database } = console.bundle;
+    const endsAt = new Date(Date.now() + 3 * 86_400_000);
+    const until = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(endsAt);
+    await noteBackup(database, new Date(Date.now() - 50 * 3_600_000));
+    await noteBackupSchedule(database, { everyHours: 24, lookedAt: new Date() });
+    await database`
+      insert into nodes (id, host, process_id, role, version, started_at, seen_at, memory_bytes, connections, certificate_ends_at)
+      values ('other', 'api-2', 1, 'api', '1', now(), now(), 1, 1, ${endsAt})`;
+    await page.getByRole('region', { name: 'Database' }).getByText('Late').waitFor();
+    await page.getByRole('region', { name: 'Database' }).getByText('2 d ago, every day').waitFor();
+    await page.getByRole('region', { name: 'Nodes' }).getByText(`Certificate until ${until}`).waitFor();
+    await expectAccessible(page);
+    await page.goto(console.home);
+    const verdict = page.getByRole('region', { name: 'Verdict' });
+    await verdict.getByText('The newest backup is 50 hours old; one is due every 24 hours.').waitFor();
+    await verdict.getByText(/^The certificate of api-2 ends on .*, in [23] days\.$/).waitFor();
+    await expectAccessible(page);
+    await verdict.getByRole('link', { name: 'Open the system page' }).first().click();
+    await page.getByRole('heading', { name: 'System', level: 1 }).waitFor();
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -8,6 +8,7 @@ import { checkMasterKey } from '../../src/start/check-master-key.ts';
 import type { CheckedKeys } from '../../src/start/check-master-key.ts';
 import { makeReportNode } from '../../src/engine/housekeeping/report-node.ts';
 import { makeLog } from '../../src/log.ts';
+import { noteBackup, noteBackupSchedule } from '../../src/storage/backup/newest-backup.ts';
 import { countWithinLimit } from '../../src/storage/limits/limit-marks.ts';
 import { listNodes } from '../../src/storage/installation/nodes.ts';
 import { silenceAccount } from '../../src/storage/limits/send-budgets.ts';
@@ -29,7 +30,7 @@ afterAll(() => bundle.end());
 const read = async (cookie = owner) =>
   (await bundle.call('GET', `overview?workspaceId=${bundle.workspaceId}`, { cookie })).body;
 
-const node = (id: string, role: 'all' | 'api' | 'worker') =>
+const node = (id: string, role: 'all' | 'api' | 'worker', certificateEndsAt?: Date) =>
   makeReportNode({
     database: bundle.database,
     clock: bundle.clock,
@@ -37,6 +38,7 @@ const node = (id: string, role: 'all' | 'api' | 'worker') =>
     node: { id, role, version: '1.2.3', simulators: null, connections: 10 },
     book: makeJobBook(),
     findUrl: () => undefined,
+    findCertificateEnd: () => certificateEndsAt,
   });
 
 describe('nodes', () => {
@@ -164,6 +166,37 @@ describe('the overview', () => {
       most: 2_000_000,
       setting: 'CARILLON_SEGMENT_USERS_PER_DAY',
     });
+  });
+
+  test('tells of a backup that is late and a certificate that ends soon, of nodes that are there, and so does the system page', async () => {
+    const { database, workspaceId, clock } = bundle;
+    const found = async () => {
+      const { verdict } = await read();
+      return verdict.findings.filter(({ place }: { place: { screen: string } }) => place.screen === 'system');
+    };
+    const system = async () => (await bundle.call('GET', `system?workspaceId=${workspaceId}`, { cookie: owner })).body;
+    expect(await found()).toEqual([]);
+    const now = clock.realNow();
+    const endsAt = new Date(now.getTime() + 5 * 86_400_000);
+    await node('sends', 'all', endsAt).runOnce(clock.now());
+    await noteBackup(database, new Date(now.getTime() - 40 * 3_600_000));
+    expect(await found()).toMatchObject([
+      { what: expect.stringMatching(/^The certificate of .* ends on .*, in 5 days\.$/) },
+    ]);
+    expect((await system()).database).toMatchObject({ backupHours: null, isBackupLate: false });
+    await noteBackupSchedule(database, { everyHours: 24, lookedAt: now });
+    expect(await found()).toMatchObject([
+      { level: 'attention', what: 'The newest backup is 40 hours old; one is due every 24 hours.' },
+      { level: 'attention', what: expect.stringContaining('The certificate of') },
+    ]);
+    expect(await system()).toMatchObject({
+      database: { backupHours: 24, isBackupLate: true },
+      nodes: [{ id: 'sends', certificateEndsAt: endsAt.toISOString() }],
+    });
+    await noteBackup(database, now);
+    await node('sends', 'all').runOnce(clock.now());
+    expect(await found()).toEqual([]);
+    expect((await system()).database).toMatchObject({ backupHours: 24, isBackupLate: false });
   });
 
   test('keeps the command with a signature from those who may not see keys, and people are counted apart', async () => {

@@ -18,6 +18,12 @@ const well: OverviewFacts = {
   failingJobs: [],
   limits: [{ name: 'Push requests', used: 10, most: 100 }],
   tooManyConnections: undefined,
+  endingKeys: [],
+  upkeep: {
+    realAt: at,
+    backup: { madeAt: at, installedAt: at, schedule: { everyHours: 24, lookedAt: at } },
+    certificates: [],
+  },
 };
 const pause = { provider: null, waits: 'all', runs: 3, campaignId: 'c' } as const;
 const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID_ARGUMENT', advice: 'Look at it.' } as const;
@@ -69,6 +75,26 @@ test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
     'a limit nearly used up',
     { limits: [{ name: 'Active segments', used: 900, most: 1000 }] },
     ['attention', '900 of 1,000'],
+  ],
+  [
+    'a backup that is late',
+    { upkeep: { ...well.upkeep, realAt: new Date(at.getTime() + 37 * 3_600_000) } },
+    ['attention', 'The newest backup is 37 hours old'],
+  ],
+  [
+    'a certificate that ends soon',
+    { upkeep: { ...well.upkeep, certificates: [{ host: 'api-1', endsAt: new Date(at.getTime() + 86_400_000) }] } },
+    ['attention', 'The certificate of api-1 ends on 2026-03-02, in 1 day.'],
+  ],
+  [
+    'a certificate that has ended',
+    { upkeep: { ...well.upkeep, certificates: [{ host: 'api-1', endsAt: at }] } },
+    ['trouble', 'The certificate of api-1 ended'],
+  ],
+  [
+    'a key that ends though it is used',
+    { endingKeys: [{ name: 'Nightly', endsAt: new Date(at.getTime() + 86_400_000), lastUsedAt: at }] },
+    ['attention', 'The API key Nightly is still used and ends on 2026-03-02.'],
   ],
   ['more than 5 % failing', { failures: [{ ...failure, devices: 60 }] }, ['attention', '6 % of the messages']],
 ])('%s is found, with what to do', (_name, facts, [level, words]) => {

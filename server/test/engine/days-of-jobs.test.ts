@@ -136,9 +136,8 @@ async function reportNode(): Promise<number> {
   const keys = { masterKey: Buffer.alloc(32, 1), nextMasterKey: undefined };
   const { encryption } = await checkMasterKey(database, { ...keys, at: clock.now() });
   const node = { id: 'n', role: 'all', version: '1', simulators: null, connections: 10 } as const;
-  return makeReportNode({ database, clock, encryption, node, book: makeJobBook(), findUrl: () => undefined }).runOnce(
-    clock.now(),
-  );
+  const finders = { findUrl: () => undefined, findCertificateEnd: () => undefined };
+  return makeReportNode({ database, clock, encryption, node, book: makeJobBook(), ...finders }).runOnce(clock.now());
 }
 
 test('each conversion is of a run whose day was looked into', async () => {

@@ -12,6 +12,7 @@ import { makeWatchAlerts } from '../../src/engine/alerts/watch-alerts.ts';
 import { makeJobBook } from '../../src/engine/job-book.ts';
 import { makeReadDatabaseSamples } from '../../src/engine/metrics/database-samples.ts';
 import { makeLog } from '../../src/log.ts';
+import { noteBackup, noteBackupSchedule } from '../../src/storage/backup/newest-backup.ts';
 import { storeAlertSettings } from '../../src/storage/installation/alerts.ts';
 import { insertInstallation } from '../../src/storage/installation/installation.ts';
 import { upsertNode } from '../../src/storage/installation/nodes.ts';
@@ -37,13 +38,13 @@ beforeAll(async () => {
 afterAll(() => bundle.drop());
 beforeEach(async () => {
   await bundle.database`truncate alerts, callbacks, nodes, chunks, runs, campaigns cascade`;
-  await bundle.database`update installation set alerts_checked_at = null`;
+  await bundle.database`update installation set alerts_checked_at = null, backup_hours = null`;
   clock = makeManualClock(start);
   workspaceId = await insertTestWorkspace(bundle.database, start);
   await reportNode([]);
 });
 
-async function reportNode(jobs: JobNote[]): Promise<void> {
+async function reportNode(jobs: JobNote[], certificateEndsAt: Date | null = null): Promise<void> {
   await upsertNode(bundle.database, {
     ...{
       id: 'worker',
@@ -54,7 +55,7 @@ async function reportNode(jobs: JobNote[]): Promise<void> {
       startedAt: start,
       seenAt: clock.realNow(),
     },
-    ...{ memoryBytes: 1, jobs, masterKeyIds: [], simulators: null, connections: 1, url: null },
+    ...{ memoryBytes: 1, jobs, masterKeyIds: [], simulators: null, connections: 1, url: null, certificateEndsAt },
   });
 }
 
@@ -88,6 +89,11 @@ const causes: Record<AlertKind, () => Promise<unknown>> = {
       (id, workspace_id, kind, name, scopes, secret_hash, secret_hint, created_at, last_used_at, ends_at)
     values (${randomBytes(12).toString('hex')}, ${workspaceId}, 'data', 'Nightly', '{}', ${randomBytes(32)}, 'x',
       ${start}, ${start}, ${new Date(start.getTime() + 3 * 86_400_000)})`,
+  async backup() {
+    await noteBackup(bundle.database, new Date(start.getTime() - 7 * 3_600_000));
+    await noteBackupSchedule(bundle.database, { everyHours: 4, lookedAt: start });
+  },
+  certificate: () => reportNode([], new Date(start.getTime() + 3 * 86_400_000)),
 };
 
 async function look() {

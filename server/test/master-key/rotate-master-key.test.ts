@@ -39,7 +39,7 @@ async function makeNode(keys: GivenKeys, id: string) {
   const { encryption } = await open(keys);
   const node = { id, role: 'all', version: '1.2.3', simulators: null, connections: 10 } as const;
   const deps = { database: bundle.database, clock, encryption, node, book: makeJobBook() };
-  const job = makeReportNode({ ...deps, findUrl: () => undefined });
+  const job = makeReportNode({ ...deps, findUrl: () => undefined, findCertificateEnd: () => undefined });
   const report = async () => {
     clock.advance(5_000);
     await job.runOnce(clock.now());

@@ -7,6 +7,8 @@ import type { TlsPair } from '../../src/http/served-certificate.ts';
 import type { Logger } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { endOf, openServerCertificate } from '../../src/start/server-certificate.ts';
+import { listNodes } from '../../src/storage/installation/nodes.ts';
+import { startCarillonBundle } from '../carillon-bundle.ts';
 import { makeCertificate } from '../engine/delivery/make-certificate.ts';
 
 let folder: string;
@@ -66,6 +68,18 @@ test('renewed files are told at the next look, once; half of a pair is not, and 
   await look();
   await look();
   expect([told, certificate.pair(), lines.slice(1)]).toEqual([[second], second, ['certificate renewed']]);
+  expect(certificate.endsAt()).toEqual(endOf(second));
+});
+
+test('a node tells the others when its certificate ends', async () => {
+  const pair = makeCertificate();
+  const { certFile, keyFile } = await write('node', pair);
+  const bundle = await startCarillonBundle({ CARILLON_TLS_CERT: certFile, CARILLON_TLS_KEY: keyFile });
+  try {
+    expect(await listNodes(bundle.database)).toMatchObject([{ certificateEndsAt: endOf(pair) }]);
+  } finally {
+    await bundle.stop();
+  }
 });
 
 test('the certificate and its key are given together', () => {

@@ -18,7 +18,7 @@ export type Alert = {
   closedAt: string | null;
 };
 
-export type AlertKind = 'provider' | 'queue' | 'node' | 'job' | 'credential';
+export type AlertKind = 'provider' | 'queue' | 'node' | 'job' | 'credential' | 'backup' | 'certificate';
 
 /** Where a workspace is told of its alerts. */
 export type AlertSettings = {

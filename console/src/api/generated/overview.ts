@@ -20,7 +20,7 @@ export type Finding = {
 /** Where something is looked at or mended. */
 export type FindingPlace =
   | {
-      screen: 'system' | 'providers' | 'segments' | 'log';
+      screen: 'system' | 'providers' | 'segments' | 'log' | 'keys';
     }
   | {
       screen: 'campaign';

@@ -35,6 +35,9 @@ export type SystemNode = {
   seenAt: string;
   memoryBytes: number;
   connections: number;
+
+  /** Of the certificate that it serves itself. */
+  certificateEndsAt: string | null;
   jobs: JobNote[];
   isAlive: boolean;
 };
@@ -95,6 +98,10 @@ export type SystemState = {
 
     /** As of when the newest backup is that Carillon made; null where none is known. */
     backupMadeAt: string | null;
+
+    /** How often a node makes one by itself; null where none does. */
+    backupHours: number | null;
+    isBackupLate: boolean;
     migrations: {
       count: number;
       newest: {

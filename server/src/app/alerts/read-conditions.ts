@@ -12,6 +12,7 @@ import { failingJobs, isAlive, sends } from '../console/node-health.ts';
 import { findOldestWaiting } from '../console/oldest-waiting.ts';
 import { readProviderAnswers } from '../console/read-provider-answers.ts';
 import { readProviderHealth } from '../console/read-provider-health.ts';
+import { readUpkeep } from '../console/read-upkeep.ts';
 
 // As the overview counts.
 const maxCounted = 10_000;
@@ -55,6 +56,7 @@ async function readInstallationFacts({ database, clock }: { database: Database; 
   const alive = nodes.filter((node) => isAlive(node, clock));
   return {
     days,
+    upkeep: await readUpkeep({ database, clock }, nodes),
     sendingNodes: alive.filter(sends).length,
     failingJobs: failingJobs(alive),
     oldestWaitingAt: findOldestWaiting(queues),

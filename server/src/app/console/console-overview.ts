@@ -21,6 +21,7 @@ import {
   listWorkspaces,
 } from '../../storage/installation/overview.ts';
 import { readQueues } from '../../storage/installation/queues.ts';
+import { listEndingKeys } from '../../storage/keys/api-keys.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { readLimits } from '../limits/read-limits.ts';
 import type { ReadLimitsDependencies } from '../limits/read-limits.ts';
@@ -31,6 +32,7 @@ import { readConnectionBudget } from './read-connection-budget.ts';
 import { findWorkspaceNumber } from '../../storage/installation/workspaces.ts';
 import { readProviderAnswers } from './read-provider-answers.ts';
 import { readProviderHealth } from './read-provider-health.ts';
+import { readUpkeep } from './read-upkeep.ts';
 
 export type OverviewDependencies = {
   database: Database;
@@ -122,7 +124,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
   const workspaceId = workspace.id;
   const at = clock.now();
   const since = new Date(at.getTime() - hourMilliseconds);
-  const [troubles, running, paused, failedRuns, scheduled, campaigns, hour, providers, limits, queues, nodes, curl] =
+  const [troubles, running, paused, failedRuns, scheduled, campaigns, hour, providers, limits, queues, nodes, ...more] =
     await Promise.all([
       deps.findTroubles(),
       listRunningSends(database, { workspaceId, limit: maxShown }),
@@ -135,9 +137,11 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       readLimits({ ...deps.limits, database }, { workspaceId, at }),
       readQueues(database, at),
       listNodes(database),
+      listEndingKeys(database, workspaceId),
       // The command contains a signature, so it requires the permission to see keys.
       mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
     ]);
+  const [endingKeys, curl] = more;
   const connections = await readConnectionBudget(deps, nodes);
   const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
   const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
@@ -156,6 +160,8 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     answers,
     failingJobs: failingJobs(alive),
     tooManyConnections: connections.finding,
+    endingKeys,
+    upkeep: await readUpkeep(deps, nodes),
     // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
     limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
   });

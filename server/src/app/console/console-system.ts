@@ -1,5 +1,6 @@
 import { distanceMilliseconds, shownAt } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
+import { findLateBackup } from '../../domain/backup/late-backup.ts';
 import type { RetentionDays } from '../../domain/retention/retention-days.ts';
 import { findNewestBackup } from '../../storage/backup/newest-backup.ts';
 import type { Database } from '../../storage/database.ts';
@@ -77,6 +78,8 @@ export function makeConsoleSystem(deps: SystemDependencies) {
           replicas,
           days,
           backupMadeAt: backup.madeAt && shownAt(clock, backup.madeAt),
+          backupHours: backup.schedule?.everyHours ?? null,
+          isBackupLate: findLateBackup(backup, clock.realNow()) !== undefined,
           migrations: { count: migrations.length, newest: migrations[0] ?? null },
         },
         nodes: nodes.map(({ simulators: _simulators, masterKeyIds: _masterKeyIds, url: _url, ...node }) => ({

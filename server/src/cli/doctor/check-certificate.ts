@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { shortCertificateDays } from '../../domain/overview/judge-upkeep.ts';
 import { endOf, readTlsPair } from '../../start/server-certificate.ts';
 import type { Config } from '../../start/config.ts';
 import { diagnosing } from './diagnosis.ts';
@@ -6,8 +7,6 @@ import type { Diagnosis } from './diagnosis.ts';
 
 const { good, attention, wrong } = diagnosing('certificate');
 const dayMilliseconds = 86_400_000;
-// Those that renew by themselves do so with a third of their time left, which is 30 days of the usual 90, or 15 of 45.
-const shortDays = 14;
 
 /** The certificate that the node itself serves. */
 export async function checkCertificate(
@@ -28,7 +27,7 @@ export async function checkCertificate(
   const host = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
   if (host !== undefined && new X509Certificate(cert).checkHost(host) === undefined)
     return wrong(`It is not for ${host}, the host of CARILLON_PUBLIC_URL.`, 'Have one made for that name.');
-  if (days < shortDays)
+  if (days < shortCertificateDays)
     return attention(`It ends in ${days} days, at ${endsAt.toISOString()}.`, 'See why it was not renewed yet.');
   return good(`It is good for ${days} days.`);
 }

@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
 import { failingJobs, isAlive, sends } from '../../app/console/node-health.ts';
 import { findOldestWaiting } from '../../app/console/oldest-waiting.ts';
+import { readUpkeep } from '../../app/console/read-upkeep.ts';
 import type { Clock } from '../../clock.ts';
 import { judgeOverview } from '../../domain/overview/judge-overview.ts';
+import type { UpkeepFacts } from '../../domain/overview/judge-upkeep.ts';
 import { troubleMeanings } from '../../domain/readiness/troubles.ts';
 import { carillonVersion } from '../../start/carillon-version.ts';
 import type { Database } from '../../storage/database.ts';
@@ -38,6 +40,8 @@ export async function checkNodes({ database, clock }: { database: Database; cloc
     failingJobs: failingJobs(alive),
     oldestWaitingAt: findOldestWaiting(queues),
     tooManyConnections: undefined,
+    endingKeys: [],
+    upkeep: await readUpkeepElsewhere({ database, clock }, reports),
   });
   const ofNodes = findings.filter(({ place }) => place.screen === 'system');
   const judged = ofNodes.map(({ level, what, todo }) =>
@@ -45,6 +49,15 @@ export async function checkNodes({ database, clock }: { database: Database; cloc
   );
   const own = (await Promise.all(alive.map(checkNode))).flat();
   return [...judged, ...own, ...checkCallers(alive), checkQueues(queues)];
+}
+
+/** What is looked at by checks of their own is left out: backups, and the certificate of this machine's settings. */
+async function readUpkeepElsewhere(
+  deps: { database: Database; clock: Clock },
+  reports: NodeReport[],
+): Promise<UpkeepFacts> {
+  const elsewhere = reports.filter(({ host }) => host !== hostname());
+  return { ...(await readUpkeep(deps, elsewhere)), backup: { madeAt: null, installedAt: null, schedule: null } };
 }
 
 function checkCallers(alive: NodeReport[]): Diagnosis[] {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { isBackupLate } from '../../domain/backup/late-backup.ts';
 import type { Database } from '../../storage/database.ts';
 import { readUsefulExtensions } from '../../storage/installation/extensions.ts';
 import { readMetricFigures } from '../../storage/installation/metric-figures.ts';
@@ -12,8 +13,6 @@ import type { Diagnosis } from './diagnosis.ts';
 const extensions = diagnosing('extensions');
 const partitions = diagnosing('partitions');
 const backups = diagnosing('backups');
-/** As deploy/prometheus/rules.yml has it. */
-const lateShare = 1.5;
 
 type Asked = { database: Database; clock: Clock; config: Config };
 
@@ -60,11 +59,13 @@ async function checkPartitions({ database, clock }: Asked): Promise<Diagnosis> {
 async function checkBackups({ database, clock, config }: Asked): Promise<Diagnosis> {
   const { madeAt } = await findNewestBackup(database);
   const intervalSeconds = backupIntervalOf(config);
-  const ageSeconds = madeAt === null ? Infinity : (clock.realNow().getTime() - madeAt.getTime()) / 1000;
+  const everyHours = intervalSeconds === undefined ? undefined : intervalSeconds / 3600;
+  const isLate =
+    everyHours !== undefined && (madeAt === null || isBackupLate({ since: madeAt, everyHours, now: clock.realNow() }));
   const found = madeAt === null ? 'None is known.' : `The newest is of ${madeAt.toISOString().slice(0, 16)}Z.`;
-  if (intervalSeconds !== undefined && ageSeconds > intervalSeconds * lateShare)
+  if (isLate)
     return backups.attention(
-      `${found} One is due every ${intervalSeconds / 3600} hours.`,
+      `${found} One is due every ${everyHours} hours.`,
       'See the job make-backups in the log of the nodes that send (docs/runbooks/CarillonBackupLate.md).',
     );
   if (madeAt === null && config.mode === 'production' && config.databaseUrl === undefined)

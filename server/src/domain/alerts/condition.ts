@@ -1,13 +1,13 @@
 import type { ProviderName } from '../delivery/provider-name.ts';
 
 /** What an alert may be about; a workspace may be told of each or not. */
-export const alertKinds = ['provider', 'queue', 'node', 'job', 'credential'] as const;
+export const alertKinds = ['provider', 'queue', 'node', 'job', 'credential', 'backup', 'certificate'] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
-/** Something that keeps messages from people, or soon will: true or not at each look. */
+/** Something that keeps messages from people, soon will, or would lose what they were sent: true or not at each look. */
 export type Condition = {
   kind: AlertKind;
-  /** Which provider, job or key. */
+  /** Which provider, job, key or certificate. */
   subject: string;
   what: string;
   /** What a person does about it. */

@@ -1,24 +1,34 @@
 import { judgeAnswers } from '../overview/judge-answers.ts';
 import { pausedBy } from '../overview/judge-overview.ts';
+import { judgeEndingKeys } from '../overview/judge-ending-keys.ts';
 import type { OverviewFacts } from '../overview/judge-overview.ts';
+import { judgeUpkeep } from '../overview/judge-upkeep.ts';
 import type { Condition } from './condition.ts';
-
-type EndingKey = { name: string; endsAt: Date; lastUsedAt: Date | null };
 
 export type ConditionFacts = Pick<
   OverviewFacts,
-  'at' | 'providers' | 'paused' | 'answers' | 'sendingNodes' | 'oldestWaitingAt' | 'failingJobs'
-> & { endingKeys: EndingKey[] };
+  | 'at'
+  | 'providers'
+  | 'paused'
+  | 'answers'
+  | 'sendingNodes'
+  | 'oldestWaitingAt'
+  | 'failingJobs'
+  | 'endingKeys'
+  | 'upkeep'
+>;
 
 /** A worker looks every second, and takes over what a dead one held after 60 s; later than this nobody comes. */
 const lateSeconds = 120;
-const dayMilliseconds = 86_400_000;
-/** As long before its end somebody has time to hand out the next key. */
-const endingDays = 7;
 
 /** What is wrong with a workspace now, each thing once: a provider that refuses in three ways is one that refuses. Pure. */
 export function judgeConditions(facts: ConditionFacts): Condition[] {
-  return [...judgeProviders(facts), ...judgeWork(facts), ...judgeKeys(facts)];
+  return [
+    ...judgeProviders(facts),
+    ...judgeWork(facts),
+    ...judgeEndingKeys(facts).map((ending) => ({ kind: 'credential' as const, ...ending })),
+    ...judgeUpkeep(facts.upkeep).map(({ level: _level, ...finding }) => finding),
+  ];
 }
 
 function judgeProviders({ providers, paused, answers }: ConditionFacts): Condition[] {
@@ -71,18 +81,4 @@ function judgeWork({ at, sendingNodes, oldestWaitingAt, failingJobs }: Condition
       todo: 'See on the system page what the nodes do; more of them share the work.',
     });
   return conditions;
-}
-
-/** A key that nobody uses any more may end; who uses one that ends is refused from then on. */
-function judgeKeys({ at, endingKeys }: ConditionFacts): Condition[] {
-  return endingKeys
-    .filter(({ endsAt, lastUsedAt }) => {
-      const isSoon = endsAt.getTime() - at.getTime() <= endingDays * dayMilliseconds;
-      return isSoon && lastUsedAt !== null && at.getTime() - lastUsedAt.getTime() <= dayMilliseconds;
-    })
-    .map(({ name, endsAt }) => ({
-      ...{ kind: 'credential', subject: `key ${name}` },
-      what: `The API key ${name} is still used and ends on ${endsAt.toISOString().slice(0, 10)}.`,
-      todo: 'Give its callers the key that replaces it.',
-    }));
 }

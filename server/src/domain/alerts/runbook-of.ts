@@ -7,6 +7,8 @@ export const runbookNames: Record<AlertKind, string> = {
   node: 'CarillonNoSendingNode',
   job: 'CarillonJobFails',
   credential: 'CarillonWorkspaceAlert',
+  backup: 'CarillonBackupLate',
+  certificate: 'CarillonWorkspaceAlert',
 };
 
 /** Where a node shows it; null where nobody said by which origin nodes are reached. */

@@ -12,6 +12,6 @@ export type Finding = {
 
 /** Where something is looked at or mended, for a link. */
 export type FindingPlace =
-  | { screen: 'system' | 'providers' | 'segments' | 'log' }
+  | { screen: 'system' | 'providers' | 'segments' | 'log' | 'keys' }
   | { screen: 'campaign'; campaignId: string }
   | { screen: 'deliveries'; platform: Platform; outcome: string; code: string };

@@ -4,6 +4,10 @@ import { providerOfCode } from '../delivery/provider-of-code.ts';
 import type { Finding } from './finding.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import type { ProviderAnswers } from './judge-answers.ts';
+import { judgeEndingKeys } from './judge-ending-keys.ts';
+import type { EndingKey } from './judge-ending-keys.ts';
+import { judgeUpkeep } from './judge-upkeep.ts';
+import type { UpkeepFacts } from './judge-upkeep.ts';
 
 export type ProviderFacts = {
   provider: ProviderName;
@@ -36,6 +40,8 @@ export type OverviewFacts = {
   limits: { name: string; used: number; most: number }[];
   /** That the nodes may open more connections than the database has for them. */
   tooManyConnections: Finding | undefined;
+  endingKeys: EndingKey[];
+  upkeep: UpkeepFacts;
 };
 
 export type Verdict = { level: 'well' | 'attention' | 'trouble'; headline: string; findings: Finding[] };
@@ -47,6 +53,8 @@ const tellingFailures = 20;
 /** Google judges a sender by the same share (delivery 1). */
 const maxFailing = 0.05;
 const nearlyUsed = 0.9;
+const systemPage = { screen: 'system' } as const;
+const keysPage = { screen: 'keys' } as const;
 
 /** Whether all is well, and if not, what is wrong and what to do, the worst first. Pure. */
 export function judgeOverview(facts: OverviewFacts): Verdict {
@@ -60,6 +68,8 @@ export function judgeOverview(facts: OverviewFacts): Verdict {
     ...judgeFailures(facts),
     ...judgeLimits(facts),
     ...(facts.tooManyConnections ? [facts.tooManyConnections] : []),
+    ...judgeUpkeep(facts.upkeep).map(({ level, what, todo }) => ({ level, what, todo, place: systemPage })),
+    ...judgeEndingKeys(facts).map(({ what, todo }) => ({ level: 'attention' as const, what, todo, place: keysPage })),
   ].sort((one, other) => Number(one.level === 'attention') - Number(other.level === 'attention'));
   const troubles = findings.filter(({ level }) => level === 'trouble').length;
   if (findings.length === 0) return { level: 'well', headline: 'All is well', findings };
@@ -73,7 +83,7 @@ function things(count: number, does: string): string {
 }
 
 function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingJobs, at }: OverviewFacts): Finding[] {
-  const place = { screen: 'system' } as const;
+  const place = systemPage;
   const findings: Finding[] = troubles.map((trouble) => ({
     level: 'trouble',
     what: `The server is not ready: ${trouble}.`,

@@ -6,7 +6,7 @@ import { findScheduledBackups, nameScheduledBackup } from '../../domain/backup/s
 import type { ScheduledBackup } from '../../domain/backup/scheduled-names.ts';
 import type { Logger } from '../../log.ts';
 import { aloneWithBackups } from '../../storage/backup/backup-lock.ts';
-import { noteBackup } from '../../storage/backup/newest-backup.ts';
+import { noteBackup, noteBackupSchedule } from '../../storage/backup/newest-backup.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Job } from '../job.ts';
 
@@ -48,18 +48,27 @@ export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
     name: 'make-backups',
     intervalMilliseconds,
     async runOnce() {
-      if (failed && clock.realNow().getTime() - failed.at.getTime() < retryMilliseconds) throw failed.error;
       try {
-        if (!(await isDue())) return await settle();
-        // Looked at again: another node may have made one meanwhile.
-        await aloneWithBackups(database, async () => ((await isDue()) ? makeNext(deps) : undefined));
-        return await settle();
-      } catch (error) {
-        failed = { error, at: clock.realNow() };
-        throw error;
+        return await look();
+      } finally {
+        // Only now: nobody is told that a backup is late while the first one is being made.
+        await noteBackupSchedule(database, { everyHours, lookedAt: clock.realNow() });
       }
     },
   };
+
+  async function look(): Promise<number> {
+    if (failed && clock.realNow().getTime() - failed.at.getTime() < retryMilliseconds) throw failed.error;
+    try {
+      if (!(await isDue())) return await settle();
+      // Looked at again: another node may have made one meanwhile.
+      await aloneWithBackups(database, async () => ((await isDue()) ? makeNext(deps) : undefined));
+      return await settle();
+    } catch (error) {
+      failed = { error, at: clock.realNow() };
+      throw error;
+    }
+  }
 
   /** The newest is noted at each look, so that the database knows it again after it was restored. */
   async function settle(): Promise<number> {

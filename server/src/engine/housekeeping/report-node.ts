@@ -16,6 +16,8 @@ export type ReportNodeDependencies = {
   book: JobBook;
   /** Where it answers calls, once it does. */
   findUrl: () => string | undefined;
+  /** When the certificate ends that it serves now. */
+  findCertificateEnd: () => Date | undefined;
 };
 
 const dayMilliseconds = 24 * 3_600_000;
@@ -31,6 +33,7 @@ export function makeReportNode({
   node,
   book,
   findUrl,
+  findCertificateEnd,
 }: ReportNodeDependencies): Job & { leave(): Promise<void> } {
   return {
     name: 'report-node',
@@ -49,6 +52,7 @@ export function makeReportNode({
         jobs: book.read(),
         masterKeyIds: encryption.masterKeyIds(),
         url: findUrl() ?? null,
+        certificateEndsAt: findCertificateEnd() ?? null,
       });
       await deleteSilentNodes(database, new Date(now.getTime() - dayMilliseconds));
       if (!isKnown)

@@ -45,7 +45,7 @@ export const ProviderName = oneOf(providerNames);
 
 export const FindingPlace = described(
   Type.Union([
-    Type.Object({ screen: oneOf(['system', 'providers', 'segments', 'log']) }),
+    Type.Object({ screen: oneOf(['system', 'providers', 'segments', 'log', 'keys']) }),
     Type.Object({ screen: Type.Literal('campaign'), campaignId: Type.String() }),
     Type.Object({
       screen: Type.Literal('deliveries'),

@@ -29,6 +29,7 @@ export const SystemNode = Type.Object({
   seenAt: Type.String(),
   memoryBytes: Type.Number(),
   connections: Type.Number(),
+  certificateEndsAt: described(orNull(Type.String()), 'Of the certificate that it serves itself.'),
   jobs: Type.Array(JobNote),
   isAlive: Type.Boolean(),
 });
@@ -88,6 +89,8 @@ export const SystemState = described(
         orNull(Type.String()),
         'As of when the newest backup is that Carillon made; null where none is known.',
       ),
+      backupHours: described(orNull(Type.Number()), 'How often a node makes one by itself; null where none does.'),
+      isBackupLate: Type.Boolean(),
       migrations: Type.Object({
         count: Type.Number(),
         newest: orNull(Type.Object({ name: Type.String(), appliedAt: Type.String() })),

@@ -36,6 +36,8 @@ export type NodeReport = {
   connections: number;
   /** Where it answers calls; null of a worker, of a start under way, and of a version that did not say. */
   url: string | null;
+  /** When the certificate ends that it serves; null of one that serves none, and of a version that did not say. */
+  certificateEndsAt: Date | null;
 };
 
 /** A node's word that it is there, in the place of its last one. Index: primary key. */
@@ -43,14 +45,15 @@ export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void>
   await tx`
     insert into nodes
       (id, host, process_id, role, version, started_at, seen_at, memory_bytes, duties, simulators, master_key_ids, url,
-        connections)
+        certificate_ends_at, connections)
     values (${node.id}, ${node.host}, ${node.processId}, ${node.role}, ${node.version}, ${node.startedAt},
       ${node.seenAt}, ${node.memoryBytes}, ${tx.json(node.jobs)},
       ${node.simulators === null ? null : tx.json(node.simulators)}, ${node.masterKeyIds}, ${node.url},
-      ${node.connections})
+      ${node.certificateEndsAt}, ${node.connections})
     on conflict (id) do update
       set seen_at = excluded.seen_at, started_at = excluded.started_at, memory_bytes = excluded.memory_bytes,
-        duties = excluded.duties, master_key_ids = excluded.master_key_ids, url = excluded.url`;
+        duties = excluded.duties, master_key_ids = excluded.master_key_ids, url = excluded.url,
+        certificate_ends_at = excluded.certificate_ends_at`;
 }
 
 /** Oldest first. A table of as many rows as nodes ran within a day. */
@@ -58,7 +61,7 @@ export async function listNodes(tx: Queryable): Promise<NodeReport[]> {
   return tx<NodeReport[]>`
     select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
       memory_bytes as "memoryBytes", duties as jobs, simulators,
-      master_key_ids as "masterKeyIds", url, connections
+      master_key_ids as "masterKeyIds", url, connections, certificate_ends_at as "certificateEndsAt"
     from nodes order by started_at, id limit 1000`;
 }
 

@@ -1,3 +1,4 @@
+import type { EndingKey } from '../../domain/overview/judge-ending-keys.ts';
 import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
 import type { Queryable } from '../database.ts';
 
@@ -116,8 +117,6 @@ export async function listActiveApiKeys(
     where workspace_id = ${search.workspaceId} and kind = ${search.kind} and archived_at is null
     order by id`;
 }
-
-export type EndingKey = { name: string; endsAt: Date; lastUsedAt: Date | null };
 
 /** The keys of a workspace that have an end and are not over, the next to end first. Index: api_keys_ending. */
 export async function listEndingKeys(tx: Queryable, workspaceId: string): Promise<EndingKey[]> {

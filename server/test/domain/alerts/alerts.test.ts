@@ -13,6 +13,7 @@ const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: 
 const well: ConditionFacts = {
   ...{ at, providers: [fcm], paused: [], answers: [], sendingNodes: 1, oldestWaitingAt: null, failingJobs: [] },
   endingKeys: [],
+  upkeep: { realAt: at, backup: { madeAt: null, installedAt: null, schedule: null }, certificates: [] },
 };
 const conditionsOf = (facts: Partial<ConditionFacts>) => judgeConditions({ ...well, ...facts });
 
@@ -31,6 +32,21 @@ describe('a condition of an alert', () => {
     what: 'FCM (Android) refuses the credential: UNREGISTERED: no',
     todo: 'Mend the account at the provider, or connect a credential that it takes: it is asked again by itself, and what waits is sent then.',
   };
+
+  test('is a backup that is late, and a certificate that ends soon', () => {
+    const backup = { madeAt: later(-37 * 60 * minute), installedAt: at, schedule: { everyHours: 24, lookedAt: at } };
+    const certificates = [{ host: 'api-1', endsAt: later(day) }];
+    expect(conditionsOf({ upkeep: { realAt: at, backup, certificates } })).toEqual([
+      {
+        ...{ kind: 'backup', subject: 'backups', todo: expect.stringContaining('carillon backup --out') },
+        what: 'The newest backup is 37 hours old; one is due every 24 hours.',
+      },
+      {
+        ...{ kind: 'certificate', subject: 'certificate until 2026-03-02', todo: expect.stringMatching(/^Renew/) },
+        what: 'The certificate of api-1 ends on 2026-03-02, in 1 day.',
+      },
+    ]);
+  });
 
   test('is a provider that pauses a send', () => {
     expect(conditionsOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);

@@ -12,6 +12,8 @@ const apns = { provider: 'apns', name: 'APNs', isConnected: false, check: null, 
 const well: OverviewFacts = {
   ...{ at, troubles: [], sendingNodes: 1, providers: [apns, fcm], paused: [], failedRuns: [], oldestWaitingAt: null },
   ...{ accepted: 0, failures: [], answers: [], failingJobs: [], limits: [], tooManyConnections: undefined },
+  endingKeys: [],
+  upkeep: { realAt: at, backup: { madeAt: null, installedAt: null, schedule: null }, certificates: [] },
 };
 const findingsOf = (facts: Partial<OverviewFacts>) => judgeOverview({ ...well, ...facts }).findings;
 

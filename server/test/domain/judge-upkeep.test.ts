@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { judgeEndingKeys } from '../../src/domain/overview/judge-ending-keys.ts';
+import { judgeUpkeep } from '../../src/domain/overview/judge-upkeep.ts';
+import type { UpkeepFacts } from '../../src/domain/overview/judge-upkeep.ts';
+
+const realAt = new Date('2026-03-01T12:00:00Z');
+const hour = 3_600_000;
+const day = 24 * hour;
+const ago = (milliseconds: number): Date => new Date(realAt.getTime() - milliseconds);
+const schedule = { everyHours: 24, lookedAt: ago(60_000) };
+const well: UpkeepFacts = {
+  realAt,
+  backup: { madeAt: ago(30 * hour), installedAt: ago(400 * day), schedule },
+  certificates: [{ host: 'a', endsAt: ago(-30 * day) }],
+};
+
+test.each<[string, Partial<UpkeepFacts['backup']>]>([
+  ['one that is due, within half of its interval', { madeAt: ago(36 * hour) }],
+  ['an installation of a day without one', { madeAt: null, installedAt: ago(day) }],
+  ['an old one, where nodes make none by themselves', { madeAt: ago(90 * day), schedule: null }],
+  [
+    'an old one, where no node was at it for a week',
+    { madeAt: ago(90 * day), schedule: { everyHours: 24, lookedAt: ago(7 * day + 1) } },
+  ],
+  ['a database that was never started', { madeAt: null, installedAt: null }],
+])('of backups, %s is nothing to worry about', (_name, backup) => {
+  expect(judgeUpkeep({ ...well, backup: { ...well.backup, ...backup } })).toEqual([]);
+});
+
+test.each<[string, Partial<UpkeepFacts['backup']>, string]>([
+  [
+    'one of more than one and a half intervals',
+    { madeAt: ago(36 * hour + 1) },
+    'The newest backup is 36 hours old; one is due every 24 hours.',
+  ],
+  [
+    'one of another interval',
+    { madeAt: ago(2 * hour), schedule: { ...schedule, everyHours: 1 } },
+    'The newest backup is 2 hours old; one is due every 1 hour.',
+  ],
+  [
+    'an installation without one',
+    { madeAt: null, installedAt: ago(1000 * hour) },
+    'There is no backup yet, 1,000 hours after the installation; one is due every 24 hours.',
+  ],
+  [
+    'one whose node is gone for days',
+    { madeAt: ago(6 * day), schedule: { ...schedule, lookedAt: ago(6 * day) } },
+    'The newest backup is 144 hours old; one is due every 24 hours.',
+  ],
+])('of backups, %s is late', (_name, backup, what) => {
+  expect(judgeUpkeep({ ...well, backup: { ...well.backup, ...backup } })).toEqual([
+    {
+      kind: 'backup',
+      level: 'attention',
+      subject: 'backups',
+      what,
+      todo: expect.stringContaining('carillon backup --out'),
+    },
+  ]);
+});
+
+test('certificates that end within two weeks are told once for each end, the next first, with all hosts that serve it', () => {
+  const soon = ago(-14 * day + 1);
+  const certificates = [
+    { host: 'b', endsAt: soon },
+    { host: 'c', endsAt: ago(-23 * hour) },
+    { host: 'a', endsAt: soon },
+    { host: 'a', endsAt: soon },
+    { host: 'd', endsAt: ago(-14 * day) },
+    { host: 'e', endsAt: realAt },
+  ];
+  expect(judgeUpkeep({ ...well, certificates }).map(({ todo: _todo, ...finding }) => finding)).toEqual([
+    {
+      kind: 'certificate',
+      level: 'trouble',
+      subject: 'certificate until 2026-03-01',
+      what: 'The certificate of e ended on 2026-03-01: callers and browsers refuse it.',
+    },
+    {
+      kind: 'certificate',
+      level: 'attention',
+      subject: 'certificate until 2026-03-02',
+      what: 'The certificate of c ends on 2026-03-02, within a day.',
+    },
+    {
+      kind: 'certificate',
+      level: 'attention',
+      subject: 'certificate until 2026-03-15',
+      what: 'The certificate of a, b ends on 2026-03-15, in 13 days.',
+    },
+  ]);
+  expect(judgeUpkeep({ ...well, certificates })[0]!.todo).toContain('CARILLON_TLS_CERT');
+});
+
+test.each([
+  ['used yesterday, ends in a week', { endsAt: ago(-7 * day), lastUsedAt: ago(day) }, 1],
+  ['ends later', { endsAt: ago(-7 * day - 1), lastUsedAt: ago(0) }, 0],
+  ['used before yesterday', { endsAt: ago(-day), lastUsedAt: ago(day + 1) }, 0],
+  ['never used', { endsAt: ago(-day), lastUsedAt: null }, 0],
+])('a key that is %s: %s', (_name, key, found) => {
+  expect(judgeEndingKeys({ at: realAt, endingKeys: [{ name: 'Nightly', ...key }] })).toHaveLength(found);
+});
