@@ -43,12 +43,13 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const book = makeJobBook({ onFailed: meter.noteFailedJob });
   const parts = { phones, readiness, book, meter, nodeId: randomBytes(9).toString('base64url') };
   readiness.watch(() => findJobTroubles(parts.book));
+  const certificate = await openCertificate(composition);
+  const finders = { findUrl: () => begun.url, findCertificateEnd: () => certificate?.endsAt() };
+  // Before its engine looks whether there is a node that sends.
+  const reporter = await startReporter(composition, { ...parts, ...finders });
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   if (worker) startScheduledBackups(composition, book);
   stopRequested.throwIfAborted();
-  const certificate = await openCertificate(composition);
-  const finders = { findUrl: () => begun.url, findCertificateEnd: () => certificate?.endsAt() };
-  const reporter = await startReporter(composition, { ...parts, ...finders });
   const onClockStopped = (): void => {
     // The inbox shows the time of the service from the same instant on.
     phones?.syncClock();
