@@ -1207,7 +1207,7 @@ create table saved_views (
   search text not null,
   created_at timestamp with time zone not null,
   constraint saved_views_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
-  constraint saved_views_screen_check CHECK ((screen = 'campaigns'::text)),
+  constraint saved_views_screen_check CHECK ((screen = ANY (ARRAY['campaigns'::text, 'segments'::text, 'deliveries'::text, 'calls'::text, 'audit'::text]))),
   constraint saved_views_search_check CHECK ((char_length(search) <= 4000)),
   constraint saved_views_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint saved_views_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),

@@ -1,13 +1,23 @@
-import type { ConsoleCaller, Key } from './console-caller.ts';
+import type { ConsoleCaller } from './console-caller.ts';
+
+/** Lists whose searches may be saved. */
+export type ViewedScreen = 'campaigns' | 'segments' | 'deliveries' | 'calls' | 'audit';
+
+type OfScreen = { workspaceId: string; screen: ViewedScreen };
 
 /** Searches that the one who is signed in has named. */
 export function makeViewCalls({ ask }: ConsoleCaller) {
+  const of = ({ workspaceId, screen }: OfScreen) => ({ params: { screen }, query: { workspaceId } });
   return {
     /** By name. */
-    list: async (workspaceId: string) => (await ask('GET views/campaigns', { query: { workspaceId } })).views,
+    list: async (screen: OfScreen) => (await ask('GET views/:screen', of(screen))).views,
     /** One of the same name is replaced. */
-    save: ({ workspaceId, ...view }: { workspaceId: string; name: string; search: string }) =>
-      ask('POST views/campaigns', { query: { workspaceId }, body: view }),
-    remove: ({ workspaceId, id }: Key) => ask('DELETE views/campaigns/:id', { params: { id }, query: { workspaceId } }),
+    save: ({ name, search, ...screen }: OfScreen & { name: string; search: string }) =>
+      ask('POST views/:screen', { ...of(screen), body: { name, search } }),
+    remove: ({ id, ...screen }: OfScreen & { id: string }) =>
+      ask('DELETE views/:screen/:id', {
+        params: { screen: screen.screen, id },
+        query: { workspaceId: screen.workspaceId },
+      }),
   };
 }

@@ -6,11 +6,14 @@ import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { actionNames } from './action-names.ts';
 import { AuditFilterForm } from './audit-filter-form.tsx';
 import { AuditObject } from './audit-object.tsx';
+import { readAuditSearch } from './audit-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/audit');
 
@@ -39,6 +42,21 @@ export function AuditPage() {
         search={search}
         onChosen={(next) => void navigate({ search: next })}
       />
+      <Group justify="flex-end">
+        <SavedViews
+          screen="audit"
+          search={search}
+          linkOf={({ search: saved, ...link }) => (
+            <RouteLink
+              to="/w/$workspaceId/audit"
+              params={{ workspaceId }}
+              search={readAuditSearch(saved)}
+              activeProps={{}}
+              {...link}
+            />
+          )}
+        />
+      </Group>
       {audit.error !== null && <Failure error={audit.error} onRetry={() => void audit.refetch()} />}
       {audit.isSuccess && entries.length === 0 && isFiltered && <EmptyState title="No matching changes" />}
       {audit.isSuccess && entries.length === 0 && !isFiltered && (

@@ -1,5 +1,5 @@
 import type { CampaignSearchBody } from '../api/campaigns.ts';
-import { listOf, textOf } from '../shell/address-search.ts';
+import { columnsOf, listOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
 /** What the address of the screen says; each is a filter of the V5 search (interface 2.12), but view and page. */
@@ -19,21 +19,8 @@ export type CampaignFilters = {
   page?: number;
   order?: 'oldest';
   /** Those that are shown; undefined: the usual ones. */
-  columns?: CampaignColumn[];
+  columns?: string[];
 };
-
-/** What a list may say of a campaign besides its name and status, in this order. */
-export const campaignColumns = {
-  type: 'Type',
-  reachable: 'Reachable',
-  accepted: 'Accepted',
-  shown: 'Shown',
-  clicked: 'Clicked',
-  sent: 'Last sent',
-  created: 'Created',
-} as const;
-export type CampaignColumn = keyof typeof campaignColumns;
-export const usualColumns: readonly CampaignColumn[] = ['type', 'accepted', 'shown', 'clicked', 'sent', 'created'];
 
 /** Views of the list: the statuses they hold. */
 export const campaignViews = {
@@ -72,12 +59,6 @@ export function readCampaignFilters(search: AddressSearch): CampaignFilters {
     ...(textOf(search.order) === 'oldest' ? { order: 'oldest' as const } : {}),
     ...columnsOf(search),
   };
-}
-
-function columnsOf(search: AddressSearch): Pick<CampaignFilters, 'columns'> {
-  const asked = listOf(search.columns);
-  const columns = (Object.keys(campaignColumns) as CampaignColumn[]).filter((column) => asked.includes(column));
-  return columns.length === 0 ? {} : { columns };
 }
 
 /** The search that the API answers the same to. "All" leaves drafts out, as V5 does, unless they are asked for. */

@@ -10,8 +10,8 @@ import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
-import { campaignColumns } from './campaign-filters.ts';
-import type { CampaignColumn } from './campaign-filters.ts';
+import { campaignColumns } from './campaign-columns.ts';
+import type { CampaignColumn } from './campaign-columns.ts';
 import { countText, percentText } from './figure-text.ts';
 
 type CampaignTableProps = { campaigns: ListedCampaign[]; columns: readonly CampaignColumn[] };
@@ -41,7 +41,7 @@ export function CampaignTable({ campaigns, columns }: CampaignTableProps) {
 }
 
 function titleOf(column: CampaignColumn): ReactNode {
-  const title = campaignColumns[column];
+  const title = campaignColumns.names[column];
   return title in glossary ? <Definition word={title as GlossaryWord} /> : title;
 }
 

@@ -3,22 +3,26 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
+import { ColumnChoice } from '../parts/column-choice.tsx';
 import { curlOf } from '../parts/curl-of.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RequestBehind } from '../parts/request-behind.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
+import { shownColumns } from '../parts/shown-columns.ts';
 import { Waiting } from '../parts/waiting.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CampaignFilterForm } from './campaign-filter-form.tsx';
-import { campaignsPerPage, toSearchBody, usualColumns } from './campaign-filters.ts';
+import { campaignColumns } from './campaign-columns.ts';
+import { campaignsPerPage, readCampaignFilters, toSearchBody } from './campaign-filters.ts';
 import type { CampaignFilters } from './campaign-filters.ts';
 import { CampaignTable } from './campaign-table.tsx';
 import { CampaignViews } from './campaign-views.tsx';
-import { ListColumns, ListOrder } from './list-options.tsx';
+import { ListOrder } from './list-order.tsx';
 import { QuickFilters } from './quick-filters.tsx';
-import { SavedViews } from './saved-views.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns');
 
@@ -35,6 +39,8 @@ export function CampaignsPage() {
     refetchInterval: 5000,
     placeholderData: keepPreviousData,
   });
+  const { columns, ...others } = filters;
+  const { page: _page, ...kept } = filters;
   const choose = (search: CampaignFilters) => void navigate({ search });
   return (
     <Stack gap="md">
@@ -54,8 +60,24 @@ export function CampaignsPage() {
         <QuickFilters filters={filters} onChosen={choose} />
         <Group gap="xs">
           <ListOrder filters={filters} onChosen={choose} />
-          <ListColumns filters={filters} onChosen={choose} />
-          <SavedViews filters={filters} />
+          <ColumnChoice
+            of={campaignColumns}
+            asked={columns}
+            onChosen={(next) => choose(next ? { ...others, columns: next } : others)}
+          />
+          <SavedViews
+            screen="campaigns"
+            search={kept}
+            linkOf={({ search, ...link }) => (
+              <RouteLink
+                to="/w/$workspaceId/campaigns"
+                params={{ workspaceId }}
+                search={readCampaignFilters(search)}
+                activeProps={{}}
+                {...link}
+              />
+            )}
+          />
         </Group>
       </Group>
       <Loaded query={found} waiting={<Waiting rows={8} />}>
@@ -64,7 +86,7 @@ export function CampaignsPage() {
             <NoCampaigns filters={filters} />
           ) : (
             <>
-              <CampaignTable campaigns={campaigns} columns={filters.columns ?? usualColumns} />
+              <CampaignTable campaigns={campaigns} columns={shownColumns(columns, campaignColumns)} />
               <Pages filters={filters} isLast={campaigns.length < campaignsPerPage} onChosen={choose} />
             </>
           )

@@ -1,6 +1,6 @@
 import type { DeliveryFilters } from '../api/deliveries.ts';
 import type { DeliveryKey } from '../api/generated/delivery.ts';
-import { textOf } from '../shell/address-search.ts';
+import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
 /** What the address of the delivery log says: filters, the page, and the row that is open. */
@@ -12,17 +12,21 @@ export type DeliverySearch = {
   code?: string;
   after?: string;
   row?: string;
+  /** Those that are shown; undefined: the usual ones. */
+  columns?: string[];
 };
 
 const names = ['campaign', 'user', 'platform', 'outcome', 'code', 'after', 'row'] as const;
 
 export function readDeliverySearch(search: AddressSearch): DeliverySearch {
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const text = textOf(search[name]);
-      return text === undefined ? [] : [[name, text]];
-    }),
-  );
+  const texts = names.flatMap((name) => {
+    const text = textOf(search[name]);
+    return text === undefined ? [] : [[name, text]];
+  });
+  return {
+    ...Object.fromEntries(texts),
+    ...columnsOf(search),
+  };
 }
 
 export function toDeliveryFilters({ campaign, user, platform, outcome, code, after }: DeliverySearch): DeliveryFilters {

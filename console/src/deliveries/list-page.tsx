@@ -1,21 +1,20 @@
-import { Anchor, Code, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { LoggedDelivery } from '../api/generated/delivery.ts';
 import { consoleClient } from '../console.ts';
-import { DataTable } from '../parts/data-table.tsx';
+import { ColumnChoice } from '../parts/column-choice.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Paging } from '../parts/paging.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
-import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { DeliveryFilterForm } from './delivery-filter-form.tsx';
-import { toDeliveryFilters, writeRow } from './delivery-search.ts';
+import { deliveryColumns } from './delivery-columns.ts';
+import { readDeliverySearch, toDeliveryFilters } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
+import { DeliveryTable } from './delivery-table.tsx';
 import { OpenedDelivery } from './opened-delivery.tsx';
 import { formatDay } from '../parts/format-time.ts';
 
@@ -33,14 +32,35 @@ export function DeliveriesPage() {
     placeholderData: keepPreviousData,
   });
   const { row, after, ...chosen } = search;
+  const { columns, ...others } = search;
   return (
     <Stack gap="md">
       <PageHeader title="Delivery log" about="One line per message and device, newest first." />
       <DeliveryFilterForm
         key={JSON.stringify(chosen)}
         search={chosen}
-        onChosen={(next) => void navigate({ search: next })}
+        onChosen={(next) => void navigate({ search: columns ? { ...next, columns } : next })}
       />
+      <Group justify="flex-end" gap="xs">
+        <ColumnChoice
+          of={deliveryColumns}
+          asked={columns}
+          onChosen={(next) => void navigate({ search: next ? { ...others, columns: next } : others })}
+        />
+        <SavedViews
+          screen="deliveries"
+          search={chosen}
+          linkOf={({ search: saved, ...link }) => (
+            <RouteLink
+              to="/w/$workspaceId/deliveries"
+              params={{ workspaceId }}
+              search={readDeliverySearch(saved)}
+              activeProps={{}}
+              {...link}
+            />
+          )}
+        />
+      </Group>
       {row !== undefined && <OpenedDelivery row={row} closed={after === undefined ? chosen : { ...chosen, after }} />}
       <Loaded query={found}>
         {({ deliveries, next, keptSince }) => (
@@ -79,81 +99,6 @@ export function DeliveriesPage() {
 function fileUrlOf({ workspaceId, search }: { workspaceId: string; search: DeliverySearch }): string {
   const { after: _after, ...filters } = toDeliveryFilters(search);
   return consoleClient.deliveries.fileUrl({ workspaceId, ...filters });
-}
-
-function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; search: DeliverySearch }) {
-  const { id: workspaceId } = useWorkspace();
-  return (
-    <DataTable
-      label="Deliveries"
-      minWidth={860}
-      rows={deliveries}
-      keyOf={writeRow}
-      columns={[
-        {
-          key: 'at',
-          title: 'When',
-          cell: (delivery) => (
-            <RouteLink
-              to="/w/$workspaceId/deliveries"
-              params={{ workspaceId }}
-              search={{ ...search, row: writeRow(delivery) }}
-              activeProps={{}}
-              aria-current={search.row === writeRow(delivery)}
-            >
-              <Ago at={delivery.at} />
-            </RouteLink>
-          ),
-        },
-        {
-          key: 'campaign',
-          title: 'Campaign',
-          cell: ({ campaignId, campaignName }) => (
-            <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
-              {campaignName}
-            </RouteLink>
-          ),
-        },
-        {
-          key: 'user',
-          title: 'User id',
-          cell: ({ customerId, userId, campaignId }) =>
-            customerId === null ? (
-              'Erased since'
-            ) : (
-              <RouteLink
-                to="/w/$workspaceId/people/$userId"
-                params={{ workspaceId, userId }}
-                // Their page says why this campaign reached them or not.
-                search={{ campaign: campaignId }}
-              >
-                {customerId}
-              </RouteLink>
-            ),
-        },
-        {
-          key: 'device',
-          title: 'Device',
-          cell: ({ platform, deviceId }) => `${platformNames[platform]}, ${deviceId ?? 'removed since'}`,
-        },
-        {
-          key: 'outcome',
-          title: 'Outcome',
-          cell: ({ outcome, code }) => (
-            <>
-              <StatusBadge status={outcome} />{' '}
-              {code !== null && (
-                <Text size="xs" component="div">
-                  <Code>{code}</Code>
-                </Text>
-              )}
-            </>
-          ),
-        },
-        { key: 'attempts', title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-      ]}
-    />
-  );
 }
 
 function NoDeliveries({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: boolean }) {

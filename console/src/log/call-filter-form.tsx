@@ -30,8 +30,9 @@ type CallFilterFormProps = { search: LogSearch; onChosen: (search: LogSearch) =>
 /** The filters of the calls. What is chosen goes into the address. */
 export function CallFilterForm({ search, onChosen }: CallFilterFormProps) {
   const keys = useKeys(search);
-  // Which calls they are is a view of its own.
-  const base: LogSearch = { ...(search.of && { of: search.of }), ...(search.only && { only: search.only }) };
+  // Which calls they are is a view of its own, and what is shown of them is no filter.
+  const { of, only, columns } = search;
+  const base: LogSearch = { ...(of && { of }), ...(only && { only }), ...(columns && { columns }) };
   const chosen = fields.flatMap((field) => {
     const { [field]: value, ...others } = search;
     if (value === undefined) return [];

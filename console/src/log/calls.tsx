@@ -1,19 +1,26 @@
-import { Box, Code, Text } from '@mantine/core';
+import { Box, Code, Group, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { CallPage, LoggedCall } from '../api/generated/call.ts';
 import { consoleClient } from '../console.ts';
+import { ColumnChoice } from '../parts/column-choice.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Paging } from '../parts/paging.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
+import { shownColumns } from '../parts/shown-columns.ts';
 import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CallFilterForm } from './call-filter-form.tsx';
 import { CallStatus } from './call-status.tsx';
 import styles from './calls.module.css';
+import { callColumns } from './call-columns.ts';
+import type { CallColumn } from './call-columns.ts';
+import { readLogSearch } from './log-search.ts';
 import type { LogSearch } from './log-search.ts';
 import { OpenedCall } from './opened-call.tsx';
 
@@ -24,7 +31,9 @@ export function Calls({ search }: { search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const navigate = route.useNavigate();
   const { call, after, ...chosen } = search;
-  const filters = after === undefined ? chosen : { ...chosen, after };
+  const shown = after === undefined ? chosen : { ...chosen, after };
+  const { columns, ...filters } = shown;
+  const { columns: _columns, ...others } = search;
   const found = useQuery({
     queryKey: ['calls', workspaceId, filters],
     queryFn: () => consoleClient.calls.list({ workspaceId, ...filters }),
@@ -39,6 +48,26 @@ export function Calls({ search }: { search: LogSearch }) {
         search={chosen}
         onChosen={(next) => void navigate({ search: next })}
       />
+      <Group justify="flex-end" gap="xs">
+        <ColumnChoice
+          of={callColumns}
+          asked={columns}
+          onChosen={(next) => void navigate({ search: next ? { ...others, columns: next } : others })}
+        />
+        <SavedViews
+          screen="calls"
+          search={chosen}
+          linkOf={({ search: saved, ...link }) => (
+            <RouteLink
+              to="/w/$workspaceId/log"
+              params={{ workspaceId }}
+              search={readLogSearch(saved)}
+              activeProps={{}}
+              {...link}
+            />
+          )}
+        />
+      </Group>
       <Box className={call === undefined ? undefined : styles.beside}>
         <Box style={{ minWidth: 0 }}>
           <Loaded query={found}>
@@ -69,7 +98,7 @@ export function Calls({ search }: { search: LogSearch }) {
         </Box>
         {call !== undefined && (
           <Box className={styles.opened}>
-            <OpenedCall id={call} closed={filters} />
+            <OpenedCall id={call} closed={shown} />
           </Box>
         )}
       </Box>
@@ -80,10 +109,11 @@ export function Calls({ search }: { search: LogSearch }) {
 function CallTable({ calls, search }: { calls: LoggedCall[]; search: LogSearch }) {
   const { id: workspaceId } = useWorkspace();
   const isBeside = search.call !== undefined;
+  const columns = isBeside ? [] : shownColumns(search.columns, callColumns);
   return (
     <DataTable
       label="Calls"
-      minWidth={isBeside ? 340 : 860}
+      minWidth={340 + columns.length * 175}
       rows={calls}
       keyOf={({ id }) => id}
       columns={[
@@ -118,22 +148,25 @@ function CallTable({ calls, search }: { calls: LoggedCall[]; search: LogSearch }
             </>
           ),
         },
-        ...(isBeside
-          ? []
-          : [
-              { key: 'key', title: 'Key', cell: ({ keyName }: LoggedCall) => keyName ?? '–' },
-              {
-                key: 'took',
-                title: 'Took',
-                isNumber: true,
-                cell: ({ durationMilliseconds }: LoggedCall) => `${Math.round(durationMilliseconds)} ms`,
-              },
-              { key: 'at', title: 'When', cell: ({ receivedAt }: LoggedCall) => <Ago at={receivedAt} /> },
-            ]),
+        ...columns.map((column) => ({
+          key: column,
+          title: callColumns.names[column],
+          isNumber: column === 'took',
+          cell: cells[column],
+        })),
       ]}
     />
   );
 }
+
+const cells: Record<CallColumn, (call: LoggedCall) => ReactNode> = {
+  key: ({ keyName }) => keyName ?? '–',
+  took: ({ durationMilliseconds }) => `${Math.round(durationMilliseconds)} ms`,
+  at: ({ receivedAt }) => <Ago at={receivedAt} />,
+  route: ({ route: path }) => <Code style={{ overflowWrap: 'anywhere' }}>{path}</Code>,
+  warnings: ({ warnings }) =>
+    warnings.length === 0 ? '–' : <span style={{ overflowWrap: 'anywhere' }}>{warnings.join('; ')}</span>,
+};
 
 function NoCalls({ search, page }: { search: LogSearch; page: CallPage }) {
   const { id: workspaceId } = useWorkspace();

@@ -1,5 +1,5 @@
 import type { CallFilters } from '../api/call-log.ts';
-import { textOf } from '../shell/address-search.ts';
+import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
 /** What the address of the log says: which log, its filters, the call that is open. */
@@ -9,6 +9,8 @@ export type LogSearch = CallFilters & {
   state?: 'failed';
   /** What is open: a call, a callback, an email. */
   call?: string;
+  /** Those that are shown of calls; undefined: the usual ones. */
+  columns?: string[];
 };
 
 const texts = ['key', 'status', 'path', 'text', 'from', 'before', 'after', 'call'] as const;
@@ -25,5 +27,6 @@ export function readLogSearch(search: AddressSearch): LogSearch {
     ...(textOf(search.only) === 'refused' ? { only: 'refused' as const } : {}),
     ...(textOf(search.state) === 'failed' ? { state: 'failed' as const } : {}),
     ...Object.fromEntries(chosen),
+    ...columnsOf(search),
   };
 }

@@ -1,6 +1,7 @@
 import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { ConsoleSegment, SegmentList } from '../api/generated/segment.ts';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
@@ -10,15 +11,19 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
+import { shownColumns } from '../parts/shown-columns.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
 import { useMay } from '../session/use-session.ts';
 import { FillProgress } from './fill-progress.tsx';
 import { chosenSegments, SegmentFilters } from './segment-filters.tsx';
+import { segmentColumns } from './segment-columns.ts';
+import type { SegmentColumn } from './segment-columns.ts';
 import type { SegmentListSearch } from './segment-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/segments');
 const kindNames = { FILE: 'File', FILTER: 'Filters', COHORT: 'Partner cohort' } as const;
+const sourceNames = { API: 'API', CONSOLE: 'Console', PARTNER: 'Partner' } as const;
 
 /** Sees and creates audiences. */
 export function SegmentsPage() {
@@ -79,6 +84,7 @@ type SegmentTableProps = { list: SegmentList; search: SegmentListSearch; workspa
 
 function SegmentTable({ list, search, workspaceId }: SegmentTableProps) {
   const shown = chosenSegments(list.segments, search);
+  const columns = shownColumns(search.columns, segmentColumns);
   if (list.segments.length === 0)
     return (
       <EmptyState
@@ -92,7 +98,7 @@ function SegmentTable({ list, search, workspaceId }: SegmentTableProps) {
   return (
     <DataTable
       label="Segments"
-      minWidth={820}
+      minWidth={340 + columns.length * 120}
       rows={shown}
       keyOf={({ id }) => id}
       columns={[
@@ -108,33 +114,35 @@ function SegmentTable({ list, search, workspaceId }: SegmentTableProps) {
             </Group>
           ),
         },
-        { key: 'kind', title: 'From', cell: ({ kind }) => kindNames[kind] },
         { key: 'state', title: 'State', cell: (segment) => <StateOf segment={segment} /> },
-        {
-          key: 'users',
-          title: 'People',
-          isNumber: true,
-          cell: ({ userCount }) => userCount?.toLocaleString('en') ?? 'When sent',
-        },
-        {
-          key: 'expiry',
-          title: 'Archived',
-          cell: ({ archivedAt, expiresAt }) =>
-            archivedAt !== null ? (
-              <Ago at={archivedAt} />
-            ) : expiresAt !== null ? (
-              <>
-                Due <Ago at={expiresAt} />
-              </>
-            ) : (
-              'Never'
-            ),
-        },
-        { key: 'created', title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+        ...columns.map((column) => ({
+          key: column,
+          title: segmentColumns.names[column],
+          isNumber: column === 'users',
+          cell: cells[column],
+        })),
       ]}
     />
   );
 }
+
+const cells: Record<SegmentColumn, (segment: ConsoleSegment) => ReactNode> = {
+  kind: ({ kind }) => kindNames[kind],
+  users: ({ userCount }) => userCount?.toLocaleString('en') ?? 'When sent',
+  attribute: ({ attributeName }) => attributeName ?? '–',
+  source: ({ source }) => sourceNames[source],
+  expiry: ({ archivedAt, expiresAt }) =>
+    archivedAt !== null ? (
+      <Ago at={archivedAt} />
+    ) : expiresAt !== null ? (
+      <>
+        Due <Ago at={expiresAt} />
+      </>
+    ) : (
+      'Never'
+    ),
+  created: ({ createdAt }) => <Ago at={createdAt} />,
+};
 
 function StateOf({ segment }: { segment: ConsoleSegment }) {
   return (

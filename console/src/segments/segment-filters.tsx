@@ -1,6 +1,11 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
 import type { ConsoleSegment } from '../api/generated/segment.ts';
-import { segmentOrders } from './segment-search.ts';
+import { ColumnChoice } from '../parts/column-choice.tsx';
+import { RouteLink } from '../parts/route-link.tsx';
+import { SavedViews } from '../parts/saved-views.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import { segmentColumns } from './segment-columns.ts';
+import { readSegmentListSearch, segmentOrders } from './segment-search.ts';
 import type { SegmentListSearch, SegmentOrder } from './segment-search.ts';
 
 type SegmentFiltersProps = { search: SegmentListSearch; onChosen: (search: SegmentListSearch) => void };
@@ -14,6 +19,8 @@ const states = [
 export function SegmentFilters({ search, onChosen }: SegmentFiltersProps) {
   const { state: chosen, ...otherStates } = search;
   const { order, ...otherOrders } = search;
+  const { columns, ...others } = search;
+  const { id: workspaceId } = useWorkspace();
   return (
     <Group justify="space-between" gap="xs">
       <Group gap={6} role="group" aria-label="Quick filters">
@@ -30,18 +37,38 @@ export function SegmentFilters({ search, onChosen }: SegmentFiltersProps) {
           </Button>
         ))}
       </Group>
-      <NativeSelect
-        aria-label="Order"
-        size="xs"
-        value={order ?? ''}
-        data={[
-          { value: '', label: 'Newest first' },
-          ...Object.entries(segmentOrders).map(([value, label]) => ({ value, label })),
-        ]}
-        onChange={({ currentTarget: { value } }) =>
-          onChosen(value === '' ? otherOrders : { ...otherOrders, order: value as SegmentOrder })
-        }
-      />
+      <Group gap="xs">
+        <NativeSelect
+          aria-label="Order"
+          size="xs"
+          value={order ?? ''}
+          data={[
+            { value: '', label: 'Newest first' },
+            ...Object.entries(segmentOrders).map(([value, label]) => ({ value, label })),
+          ]}
+          onChange={({ currentTarget: { value } }) =>
+            onChosen(value === '' ? otherOrders : { ...otherOrders, order: value as SegmentOrder })
+          }
+        />
+        <ColumnChoice
+          of={segmentColumns}
+          asked={columns}
+          onChosen={(next) => onChosen(next ? { ...others, columns: next } : others)}
+        />
+        <SavedViews
+          screen="segments"
+          search={search}
+          linkOf={({ search: saved, ...link }) => (
+            <RouteLink
+              to="/w/$workspaceId/segments"
+              params={{ workspaceId }}
+              search={readSegmentListSearch(saved)}
+              activeProps={{}}
+              {...link}
+            />
+          )}
+        />
+      </Group>
     </Group>
   );
 }

@@ -1,4 +1,4 @@
-import { textOf } from '../shell/address-search.ts';
+import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 
 /** Parts of what is known of a segment, in the order in which they are asked for. */
@@ -21,7 +21,12 @@ export const segmentOrders = { name: 'Name', largest: 'Largest first', oldest: '
 export type SegmentOrder = keyof typeof segmentOrders;
 
 /** What the address of the list says; without an order the newest come first. */
-export type SegmentListSearch = { name?: string; state?: 'archived' | 'active'; order?: SegmentOrder };
+export type SegmentListSearch = {
+  name?: string;
+  state?: 'archived' | 'active';
+  order?: SegmentOrder;
+  columns?: string[];
+};
 
 export function readSegmentListSearch(search: AddressSearch): SegmentListSearch {
   const [name, state, order] = [textOf(search.name), textOf(search.state), textOf(search.order)];
@@ -29,5 +34,6 @@ export function readSegmentListSearch(search: AddressSearch): SegmentListSearch 
     ...(name !== undefined && { name }),
     ...((state === 'archived' || state === 'active') && { state }),
     ...(order !== undefined && Object.hasOwn(segmentOrders, order) && { order: order as SegmentOrder }),
+    ...columnsOf(search),
   };
 }

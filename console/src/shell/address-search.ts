@@ -28,6 +28,12 @@ export function listOf(value: unknown): string[] {
   return typeof value === 'string' && value !== '' ? [value] : [];
 }
 
+/** The columns of a list that were chosen; which of them there are the list knows. */
+export function columnsOf({ columns }: AddressSearch): { columns?: string[] } {
+  const chosen = listOf(columns);
+  return chosen.length === 0 ? {} : { columns: chosen };
+}
+
 export function textOf(value: unknown): string | undefined {
   return listOf(value)[0];
 }

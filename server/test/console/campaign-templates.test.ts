@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { viewedScreens } from '../../src/domain/accounts/viewed-screens.ts';
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
@@ -91,34 +92,45 @@ test('of another workspace there is no template', async () => {
     await expect(asked()).rejects.toMatchObject({ status: 404 });
 });
 
-test('a view is its owner’s, one of the same name takes its place, and each workspace has its own', async () => {
+test('a view is its owner’s, one of the same name takes its place, and each workspace and list has its own', async () => {
   const { views } = client;
-  const saved = await views.save({ workspaceId, name: 'Spring', search: 'tag=spring' });
-  const again = await views.save({ workspaceId, name: 'Spring', search: 'tag=spring&order=oldest' });
+  const campaigns = { workspaceId, screen: 'campaigns' } as const;
+  const elsewhere = { workspaceId: otherId, screen: 'campaigns' } as const;
+  const saved = await views.save({ ...campaigns, name: 'Spring', search: 'tag=spring' });
+  const again = await views.save({ ...campaigns, name: 'Spring', search: 'tag=spring&order=oldest' });
   expect(again).toEqual({ id: saved.id, name: 'Spring', search: 'tag=spring&order=oldest' });
-  expect(await views.list(workspaceId)).toEqual([again]);
-  expect(await views.list(otherId)).toEqual([]);
+  expect(await views.list(campaigns)).toEqual([again]);
+  expect(await views.list(elsewhere)).toEqual([]);
+  for (const screen of viewedScreens.filter((one) => one !== 'campaigns')) {
+    const there = { workspaceId, screen };
+    expect(await views.list(there)).toEqual([]);
+    const own = await views.save({ ...there, name: 'Spring', search: 'a=b' });
+    expect(await views.list(there)).toEqual([own]);
+    await expect(views.remove({ ...campaigns, id: own.id })).rejects.toMatchObject({ status: 404 });
+  }
+  await expect(views.list({ workspaceId, screen: 'keys' as 'audit' })).rejects.toMatchObject({ status: 400 });
   await bundle.database`
     insert into accounts (id, email, name, role, created_at)
     values (${'9'.repeat(24)}, 'olga@example.com', 'Olga', 'analyst', '2026-01-01')`;
   await bundle.database`
     insert into saved_views (id, workspace_id, account_id, screen, name, search, created_at)
     values (${'8'.repeat(24)}, ${workspaceId}, ${'9'.repeat(24)}, 'campaigns', 'Spring', 'view=drafts', '2026-01-01')`;
-  expect(await views.list(workspaceId)).toEqual([again]);
-  await expect(views.remove({ workspaceId, id: '8'.repeat(24) })).rejects.toMatchObject({ status: 404 });
-  await views.remove({ workspaceId, id: saved.id });
-  expect(await views.list(workspaceId)).toEqual([]);
-  await expect(views.save({ workspaceId, name: '  ', search: '' })).rejects.toMatchObject({
+  expect(await views.list(campaigns)).toEqual([again]);
+  await expect(views.remove({ ...campaigns, id: '8'.repeat(24) })).rejects.toMatchObject({ status: 404 });
+  await views.remove({ ...campaigns, id: saved.id });
+  expect(await views.list(campaigns)).toEqual([]);
+  await expect(views.save({ ...campaigns, name: '  ', search: '' })).rejects.toMatchObject({
     status: 400,
     field: 'name',
   });
 });
 
 test('no more are saved than a list of them can show', async () => {
+  const elsewhere = { workspaceId: otherId, screen: 'campaigns' } as const;
   for (let number = 0; number < 50; number += 1)
-    await client.views.save({ workspaceId: otherId, name: `View ${number}`, search: '' });
-  const oneMore = client.views.save({ workspaceId: otherId, name: 'One more', search: '' });
+    await client.views.save({ ...elsewhere, name: `View ${number}`, search: '' });
+  const oneMore = client.views.save({ ...elsewhere, name: 'One more', search: '' });
   await expect(oneMore).rejects.toMatchObject({ status: 400, field: 'name' });
-  await client.views.save({ workspaceId: otherId, name: 'View 7', search: 'view=drafts' });
-  expect(await client.views.list(otherId)).toHaveLength(50);
+  await client.views.save({ ...elsewhere, name: 'View 7', search: 'view=drafts' });
+  expect(await client.views.list(elsewhere)).toHaveLength(50);
 });

@@ -196,8 +196,9 @@ test('every answer of the console is what its shape says: no member too many, an
   const template = await ask('POST campaigns/:id/template', { ...campaign, body: { name: 'Kept' } });
   await ask('GET templates');
   await ask('POST templates/:id/use', { params: { id: template.id } });
-  await ask('POST views/campaigns', { body: { name: 'Drafts', search: 'view=drafts' } });
-  await ask('GET views/campaigns');
+  const ofCampaigns = { params: { screen: 'campaigns' } };
+  await ask('POST views/:screen', { ...ofCampaigns, body: { name: 'Drafts', search: 'view=drafts' } });
+  await ask('GET views/:screen', ofCampaigns);
   await ask('GET composer');
   await ask('POST composer/check', { body: draftBody });
   await ask('POST composer/check', { body: { ...draftBody, campaign_content: {} } });

@@ -61,7 +61,7 @@ export type ConsoleAnswers = {
   'DELETE people/:id/erasure': undefined;
   'DELETE session': undefined;
   'DELETE templates/:id': undefined;
-  'DELETE views/campaigns/:id': undefined;
+  'DELETE views/:screen/:id': undefined;
   'GET accounts': AccountList;
   'GET alerts': {
     alerts: Alert[];
@@ -168,7 +168,7 @@ export type ConsoleAnswers = {
   'GET settings/fixed': FixedSettings;
   'GET system': SystemState;
   'GET templates': TemplateList;
-  'GET views/campaigns': ViewList;
+  'GET views/:screen': ViewList;
   'GET webhook-secret': {
     secret: string;
   };
@@ -262,7 +262,7 @@ export type ConsoleAnswers = {
   'POST session': undefined;
   'POST session/password': undefined;
   'POST templates/:id/use': ChangedCampaign;
-  'POST views/campaigns': SavedView;
+  'POST views/:screen': SavedView;
   'PUT accounts/:id/role': {
     account: ConsoleAccount;
   };

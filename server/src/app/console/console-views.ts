@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import { maxSavedViews } from '../../domain/accounts/limits.ts';
+import type { ViewedScreen } from '../../domain/accounts/viewed-screens.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { deleteSavedView, listSavedViews, saveView } from '../../storage/accounts/saved-views.ts';
-import type { SavedView, ViewedScreen } from '../../storage/accounts/saved-views.ts';
+import type { SavedView } from '../../storage/accounts/saved-views.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';

@@ -8,9 +8,9 @@ import { parseSearch, readBody } from '../campaigns/parse-search.ts';
 import { campaignCalendarRoutes } from './campaign-calendar-routes.ts';
 import { campaignFigureRoutes } from './campaign-figure-routes.ts';
 import { campaignTemplateRoutes } from './campaign-template-routes.ts';
-import { campaignViewRoutes } from './campaign-view-routes.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentListedCampaign, presentReport, presentRequest } from './present-campaigns.ts';
+import { viewRoutes } from './view-routes.ts';
 import {
   CampaignList,
   CampaignProgress,
@@ -45,7 +45,7 @@ export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCamp
   campaignFigureRoutes(server, deps);
   campaignCalendarRoutes(server, deps);
   campaignTemplateRoutes(server, deps);
-  campaignViewRoutes(server, deps);
+  viewRoutes(server, deps);
 
   const searching = { schema: { ...schema, querystring: Listing, response: { 200: CampaignList } }, config };
   server.post(`${api}/campaigns/search`, searching, async (request) => {

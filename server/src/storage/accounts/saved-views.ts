@@ -1,7 +1,5 @@
+import type { ViewedScreen } from '../../domain/accounts/viewed-screens.ts';
 import type { Queryable, Transaction } from '../database.ts';
-
-/** Screens whose searches may be saved; the words of the table. */
-export type ViewedScreen = 'campaigns';
 
 export type SavedView = { id: string; name: string; search: string };
 

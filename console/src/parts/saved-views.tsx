@@ -2,18 +2,33 @@ import { ActionIcon, Button, Divider, Group, Popover, Stack, Text, TextInput } f
 import { useDisclosure } from '@mantine/hooks';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { ViewedScreen } from '../api/views.ts';
 import { consoleClient } from '../console.ts';
-import { Failure } from '../parts/failure.tsx';
-import { Loaded } from '../parts/loaded.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
-import { showToast } from '../parts/toast-list.ts';
 import { formatAddressSearch, parseAddressSearch } from '../shell/address-search.ts';
+import type { AddressSearch } from '../shell/address-search.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { readCampaignFilters } from './campaign-filters.ts';
-import type { CampaignFilters } from './campaign-filters.ts';
+import { Failure } from './failure.tsx';
+import { Loaded } from './loaded.tsx';
+import { showToast } from './toast-list.ts';
 
-/** Filters, order and columns under names of one's own; the server keeps them for whoever is signed in. */
-export function SavedViews({ filters }: { filters: CampaignFilters }) {
+export type ViewLink = {
+  /** What the view saved of the address. */
+  search: AddressSearch;
+  children: string;
+  onClick: () => void;
+};
+
+type SavedViewsProps = {
+  screen: ViewedScreen;
+  /** What of the address a view keeps: not the page, nor what is open. */
+  search: Record<string, unknown>;
+  /** The way to the screen with such a search. */
+  linkOf: (link: ViewLink) => ReactNode;
+};
+
+/** Filters, order and columns of a list under names of one's own; the server keeps them for whoever is signed in. */
+export function SavedViews(props: SavedViewsProps) {
   const [isOpen, popover] = useDisclosure(false);
   return (
     <Popover
@@ -36,28 +51,28 @@ export function SavedViews({ filters }: { filters: CampaignFilters }) {
       </Popover.Target>
       <Popover.Dropdown aria-label="Saved views">
         <Stack gap="sm">
-          <ViewList onChosen={popover.close} />
+          <ViewList {...props} onChosen={popover.close} />
           <Divider />
-          <SaveForm filters={filters} />
+          <SaveForm {...props} />
         </Stack>
       </Popover.Dropdown>
     </Popover>
   );
 }
 
-function ViewList({ onChosen }: { onChosen: () => void }) {
+function ViewList({ screen, linkOf, onChosen }: SavedViewsProps & { onChosen: () => void }) {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();
-  const key = ['views', workspaceId];
-  const views = useQuery({ queryKey: key, queryFn: () => consoleClient.views.list(workspaceId) });
+  const key = ['views', workspaceId, screen];
+  const views = useQuery({ queryKey: key, queryFn: () => consoleClient.views.list({ workspaceId, screen }) });
   const remove = useMutation({
-    mutationFn: (id: string) => consoleClient.views.remove({ workspaceId, id }),
+    mutationFn: (id: string) => consoleClient.views.remove({ workspaceId, screen, id }),
     onSuccess: (_nothing, id) => {
       const view = views.data?.find((one) => one.id === id);
       showToast({
         text: `View “${view?.name ?? ''}” is deleted`,
         undo: async () => {
-          if (view) await consoleClient.views.save({ workspaceId, name: view.name, search: view.search });
+          if (view) await consoleClient.views.save({ workspaceId, screen, name: view.name, search: view.search });
           await queries.invalidateQueries({ queryKey: key });
         },
       });
@@ -69,22 +84,15 @@ function ViewList({ onChosen }: { onChosen: () => void }) {
       {(list) =>
         list.length === 0 ? (
           <Text size="sm" c="dimmed">
-            Save the filters, the order and the columns that you see now, to come back to them with one click.
+            Save what you see now, to come back to it with one click.
           </Text>
         ) : (
           <Stack gap={4}>
             {list.map(({ id, name, search }) => (
               <Group key={id} justify="space-between" wrap="nowrap">
-                <RouteLink
-                  to="/w/$workspaceId/campaigns"
-                  params={{ workspaceId }}
-                  search={readCampaignFilters(parseAddressSearch(search))}
-                  activeProps={{}}
-                  onClick={onChosen}
-                  style={{ overflowWrap: 'anywhere' }}
-                >
-                  {name}
-                </RouteLink>
+                <span style={{ overflowWrap: 'anywhere' }}>
+                  {linkOf({ search: parseAddressSearch(search), children: name, onClick: onChosen })}
+                </span>
                 <ActionIcon
                   variant="subtle"
                   color="gray"
@@ -104,13 +112,13 @@ function ViewList({ onChosen }: { onChosen: () => void }) {
   );
 }
 
-function SaveForm({ filters: { page: _page, ...filters } }: { filters: CampaignFilters }) {
+function SaveForm({ screen, search }: SavedViewsProps) {
   const { id: workspaceId } = useWorkspace();
   const queries = useQueryClient();
   const save = useMutation({
     mutationFn: (name: string) =>
-      consoleClient.views.save({ workspaceId, name, search: formatAddressSearch(filters).slice(1) }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['views', workspaceId] }),
+      consoleClient.views.save({ workspaceId, screen, name, search: formatAddressSearch(search).slice(1) }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['views', workspaceId, screen] }),
   });
   return (
     <form

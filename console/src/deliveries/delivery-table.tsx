@@ -1,0 +1,101 @@
+import { Code, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { LoggedDelivery } from '../api/generated/delivery.ts';
+import { Ago } from '../parts/ago.tsx';
+import { CopyTextButton } from '../parts/copyable.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { platformNames } from '../parts/platform-names.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
+import { shownColumns } from '../parts/shown-columns.ts';
+import { deliveryColumns } from './delivery-columns.ts';
+import type { DeliveryColumn } from './delivery-columns.ts';
+import { writeRow } from './delivery-search.ts';
+import type { DeliverySearch } from './delivery-search.ts';
+
+/** Messages of the log; each opens by the time it has. */
+export function DeliveryTable({ deliveries, search }: { deliveries: LoggedDelivery[]; search: DeliverySearch }) {
+  const { id: workspaceId } = useWorkspace();
+  const columns = shownColumns(search.columns, deliveryColumns);
+  return (
+    <DataTable
+      label="Deliveries"
+      minWidth={160 + columns.length * 140}
+      rows={deliveries}
+      keyOf={writeRow}
+      columns={[
+        {
+          key: 'at',
+          title: 'When',
+          cell: (delivery) => (
+            <RouteLink
+              to="/w/$workspaceId/deliveries"
+              params={{ workspaceId }}
+              search={{ ...search, row: writeRow(delivery) }}
+              activeProps={{}}
+              aria-current={search.row === writeRow(delivery)}
+            >
+              <Ago at={delivery.at} />
+            </RouteLink>
+          ),
+        },
+        ...columns.map((column) => ({
+          key: column,
+          title: deliveryColumns.names[column],
+          isNumber: column === 'attempts',
+          cell: cells[column],
+        })),
+      ]}
+    />
+  );
+}
+
+const cells: Record<DeliveryColumn, (delivery: LoggedDelivery) => ReactNode> = {
+  campaign: (delivery) => <CampaignCell delivery={delivery} />,
+  user: (delivery) => <UserCell delivery={delivery} />,
+  device: ({ platform, deviceId }) => `${platformNames[platform]}, ${deviceId ?? 'removed since'}`,
+  outcome: ({ outcome, code }) => (
+    <>
+      <StatusBadge status={outcome} />{' '}
+      {code !== null && (
+        <Text size="xs" component="div">
+          <Code>{code}</Code>
+        </Text>
+      )}
+    </>
+  ),
+  attempts: ({ attempts }) => attempts,
+  message: ({ providerMessageId }) =>
+    providerMessageId === null ? '–' : <Shortened id={providerMessageId} label="provider message id" />,
+  run: ({ runId }) => <Shortened id={runId} label="run id" />,
+};
+
+function CampaignCell({ delivery: { campaignId, campaignName } }: { delivery: LoggedDelivery }) {
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
+      {campaignName}
+    </RouteLink>
+  );
+}
+
+/** Their page says why this campaign reached them or not. */
+function UserCell({ delivery: { customerId, userId, campaignId } }: { delivery: LoggedDelivery }) {
+  const { id: workspaceId } = useWorkspace();
+  if (customerId === null) return 'Erased since';
+  return (
+    <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId }} search={{ campaign: campaignId }}>
+      {customerId}
+    </RouteLink>
+  );
+}
+
+/** The end of an id tells it from its neighbours; all of it is copied. */
+function Shortened({ id, label }: { id: string; label: string }) {
+  return (
+    <>
+      <Code>{id.length > 16 ? `…${id.slice(-12)}` : id}</Code> <CopyTextButton text={id} label={label} />
+    </>
+  );
+}
