@@ -4,11 +4,11 @@
  *
  * Usage: npm run test:mutation -- [server/src/domain/timing …] [--processes 2] [--loading] [--record]
  *
- * Without a path all of `server/src/domain`. `--loading` also tries changes of what runs while a file is loaded (tables, constants),
+ * Without a path all of `server/src/domain`; one folder after the other, each with the tests that reach it. `--loading` also tries changes of what runs while a file is loaded (tables, constants),
  * each in a process of its own, seconds each. `--record` writes docs/reports/mutation.txt.
  */
-import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installTools } from '../../../client/test/install-tools.ts';
@@ -28,15 +28,15 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
   },
 });
-const paths = positionals.length > 0 ? positionals : ['server/src/domain'];
-const sources = paths.flatMap((path) => (statSync(path).isFile() ? [path] : globSync(join(path, '**', '*.ts'))));
-const { tests, needsDatabase } = findTests(sources);
-const server = needsDatabase ? await startTestServer() : undefined;
+const domain = 'server/src/domain';
+const paths = positionals.length > 0 ? positionals : [domain];
+const groups = paths.flatMap(splitDomain).map((group) => {
+  const sources = group.flatMap((path) => (statSync(path).isFile() ? [path] : globSync(join(path, '**', '*.ts'))));
+  return { sources, ...findTests(sources) };
+});
+const server = groups.some(({ needsDatabase }) => needsDatabase) ? await startTestServer() : undefined;
 const root = join(import.meta.dirname, '..', '..', '..');
 const remarks = join(root, 'node_modules', '.cache', 'mutation-remarks.txt');
-const plan: MutationPlan = { tests, database: server?.url ?? '', processes: Number(values.processes), remarks };
-process.env.MUTATION_PLAN = JSON.stringify(plan);
-
 const words = process.argv.slice(2).join(' ');
 const report = startReport({ command: `npm run test:mutation${words === '' ? '' : ` -- ${words}`}` });
 try {
@@ -46,24 +46,41 @@ try {
   )) as {
     Stryker: new (options: Record<string, unknown>) => { runMutationTest(): Promise<MutantResult[]> };
   };
-  const results = await new Stryker({
-    mutate: sources,
-    testRunner: 'in-place',
-    plugins: [join(import.meta.dirname, 'in-place-runner.ts')],
-    coverageAnalysis: 'perTest',
-    ignoreStatic: !values.loading,
-    concurrency: plan.processes,
-    reporters: ['progress-append-only'],
-    tempDirName: '.stryker-tmp',
-    ignorePatterns: ['/console/dist', '/bench', '/client-python', '/data', '/.git', '/.ci', '/docs/dist', 'dist'],
-    // The runner has limits of its own.
-    timeoutMS: 600_000,
-    dryRunTimeoutMinutes: 240,
-  }).runMutationTest();
+  const results: MutantResult[] = [];
+  const said: string[] = [];
+  for (const { sources, tests } of groups) {
+    const plan: MutationPlan = { tests, database: server?.url ?? '', processes: Number(values.processes), remarks };
+    process.env.MUTATION_PLAN = JSON.stringify(plan);
+    const found = await new Stryker({
+      mutate: sources,
+      testRunner: 'in-place',
+      plugins: [join(import.meta.dirname, 'in-place-runner.ts')],
+      coverageAnalysis: 'perTest',
+      ignoreStatic: !values.loading,
+      concurrency: plan.processes,
+      reporters: ['progress-append-only'],
+      tempDirName: '.stryker-tmp',
+      ignorePatterns: ['/console/dist', '/bench', '/client-python', '/data', '/.git', '/.ci', '/docs/dist', 'dist'],
+      // The runner has limits of its own.
+      timeoutMS: 600_000,
+      dryRunTimeoutMinutes: 240,
+    }).runMutationTest();
+    results.push(...found);
+    if (existsSync(remarks)) said.push(readFileSync(remarks, 'utf8').trim());
+  }
   if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(results));
-  sayMutants(results, { say: report.say, testFiles: Object.keys(tests).length });
-  if (existsSync(remarks)) report.say(`\nRemarks of the runner\n${readFileSync(remarks, 'utf8')}`);
+  sayMutants(results, { say: report.say, testFiles: new Set(groups.flatMap(({ tests }) => Object.keys(tests))).size });
+  const remarked = said.filter((text) => text !== '');
+  if (remarked.length > 0) report.say(`\nRemarks of the runner\n${remarked.join('\n')}`);
 } finally {
   await server?.stop();
 }
 if (values.record) process.stdout.write(`\nwritten to ${await report.write('mutation.txt')}\n`);
+
+/** As a whole `domain` is more than one run of all its tests bears: its folders one by one, and all that is small together. */
+function splitDomain(path: string): string[][] {
+  if (relative(domain, path) !== '') return [[path]];
+  const all = readdirSync(domain).map((name) => join(domain, name));
+  const large = all.filter((entry) => globSync(join(entry, '**', '*.ts')).length > 2);
+  return [...large.map((folder) => [folder]), all.filter((entry) => !large.includes(entry))];
+}

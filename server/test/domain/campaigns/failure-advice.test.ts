@@ -4,7 +4,7 @@ import type { Platform } from '../../../src/domain/campaigns/content.ts';
 
 const advise = (code: string, { platform = 'ANDROID' as Platform, outcome = 'REJECTED' } = {}) =>
   adviseOnFailure({ platform, outcome, code });
-const unknown = 'Look the code up with the provider; the delivery log has its whole answer.';
+const unknown = 'Look up the code with the provider; the delivery log has its whole answer.';
 
 describe('what to do about a failed delivery', () => {
   test.each([
@@ -30,7 +30,7 @@ describe('what to do about a failed delivery', () => {
   test('goes by the outcome where the code says nothing', () => {
     expect(advise('X', { outcome: 'GONE' })).toMatch(/^Nothing to do/);
     expect(advise('X', { outcome: 'EXPIRED' })).toMatch(/time to live/);
-    expect(advise('X', { outcome: 'FAILED' })).toMatch(/Clone/);
+    expect(advise('X', { outcome: 'FAILED' })).toMatch(/^Eight attempts failed\. Duplicate/);
     expect(advise('X')).toBe(unknown);
   });
 
