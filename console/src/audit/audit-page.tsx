@@ -5,6 +5,7 @@ import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Failure } from '../parts/failure.tsx';
+import { ListTools } from '../parts/list-tools.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { SavedViews } from '../parts/saved-views.tsx';
@@ -37,12 +38,15 @@ export function AuditPage() {
   return (
     <Stack gap="md">
       <PageHeader title="Audit log" about={`Changes made in the console, in ${name} and to accounts.`} />
-      <AuditFilterForm
-        key={JSON.stringify(search)}
-        search={search}
-        onChosen={(next) => void navigate({ search: next })}
-      />
-      <Group justify="flex-end">
+      <ListTools
+        filters={
+          <AuditFilterForm
+            key={JSON.stringify(search)}
+            search={search}
+            onChosen={(next) => void navigate({ search: next })}
+          />
+        }
+      >
         <SavedViews
           screen="audit"
           search={search}
@@ -56,7 +60,7 @@ export function AuditPage() {
             />
           )}
         />
-      </Group>
+      </ListTools>
       {audit.error !== null && <Failure error={audit.error} onRetry={() => void audit.refetch()} />}
       {audit.isSuccess && entries.length === 0 && isFiltered && <EmptyState title="No matching changes" />}
       {audit.isSuccess && entries.length === 0 && !isFiltered && (

@@ -1,9 +1,10 @@
-import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
 import { ColumnChoice } from '../parts/column-choice.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { ListTools } from '../parts/list-tools.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Paging } from '../parts/paging.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -36,12 +37,15 @@ export function DeliveriesPage() {
   return (
     <Stack gap="md">
       <PageHeader title="Delivery log" about="One line per message and device, newest first." />
-      <DeliveryFilterForm
-        key={JSON.stringify(chosen)}
-        search={chosen}
-        onChosen={(next) => void navigate({ search: columns ? { ...next, columns } : next })}
-      />
-      <Group justify="flex-end" gap="xs">
+      <ListTools
+        filters={
+          <DeliveryFilterForm
+            key={JSON.stringify(chosen)}
+            search={chosen}
+            onChosen={(next) => void navigate({ search: columns ? { ...next, columns } : next })}
+          />
+        }
+      >
         <ColumnChoice
           of={deliveryColumns}
           asked={columns}
@@ -60,7 +64,7 @@ export function DeliveriesPage() {
             />
           )}
         />
-      </Group>
+      </ListTools>
       {row !== undefined && <OpenedDelivery row={row} closed={after === undefined ? chosen : { ...chosen, after }} />}
       <Loaded query={found}>
         {({ deliveries, next, keptSince }) => (

@@ -1,4 +1,4 @@
-import { Box, Code, Group, Text } from '@mantine/core';
+import { Box, Code, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -7,6 +7,7 @@ import { consoleClient } from '../console.ts';
 import { ColumnChoice } from '../parts/column-choice.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { ListTools } from '../parts/list-tools.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Paging } from '../parts/paging.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
@@ -43,12 +44,15 @@ export function Calls({ search }: { search: LogSearch }) {
   });
   return (
     <>
-      <CallFilterForm
-        key={JSON.stringify(chosen)}
-        search={chosen}
-        onChosen={(next) => void navigate({ search: next })}
-      />
-      <Group justify="flex-end" gap="xs">
+      <ListTools
+        filters={
+          <CallFilterForm
+            key={JSON.stringify(chosen)}
+            search={chosen}
+            onChosen={(next) => void navigate({ search: next })}
+          />
+        }
+      >
         <ColumnChoice
           of={callColumns}
           asked={columns}
@@ -67,7 +71,7 @@ export function Calls({ search }: { search: LogSearch }) {
             />
           )}
         />
-      </Group>
+      </ListTools>
       <Box className={call === undefined ? undefined : styles.beside}>
         <Box style={{ minWidth: 0 }}>
           <Loaded query={found}>
