@@ -22,8 +22,9 @@ export function makeConsoleViews({ database, clock }: { database: Database; cloc
       return listSavedViews(database, ownerOf(owner));
     },
 
-    /** One of the same name is replaced. @throws ServiceError PARAMETER_INVALID */
+    /** One of the same name is replaced. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async save({ name, search, ...owner }: Owner & { name: string; search: string }): Promise<SavedView> {
+      await requireWorkspace(database, owner.workspaceId);
       const at = clock.now();
       const view = { ...ownerOf(owner), id: makeId(at), name: name.trim(), search, at, maxViews: maxSavedViews };
       if (view.name === '') throw new ServiceError('PARAMETER_INVALID', { field: 'name', reason: 'is required' });
