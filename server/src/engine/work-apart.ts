@@ -9,7 +9,8 @@ export type WorkBatch = (batch: {
   onTaken: (ids: readonly string[]) => void;
 }) => Promise<number>;
 
-type Apart = { now: Date; limit: number; putOff: PutOff; onFault: (fault: { id: string; error: unknown }) => void };
+type Fault = { id: string; error: unknown; retryAt: Date };
+type Apart = { now: Date; limit: number; putOff: PutOff; onFault: (fault: Fault) => void };
 
 /**
  * Works a batch together; one that throws is worked item by item, so that the item at fault keeps none of the others back. It is
@@ -39,8 +40,7 @@ export async function workApart(work: WorkBatch, { now, limit, putOff, onFault }
     } catch (error) {
       const [id] = taken;
       if (id === undefined || isDatabaseFault(error)) throw error;
-      putOff.add(id, now);
-      onFault({ id, error });
+      onFault({ id, error, retryAt: putOff.add(id, now) });
     }
   }
   return worked;
@@ -48,6 +48,6 @@ export async function workApart(work: WorkBatch, { now, limit, putOff, onFault }
 
 /** One line of the log for each item at fault. */
 export function makeTellFault(log: Logger, what: 'run' | 'campaign'): Apart['onFault'] {
-  return ({ id, error }) =>
-    log.error({ [`${what}Id`]: id, err: error }, `${what} cannot be started; others go before it`);
+  return ({ id, error, retryAt }) =>
+    log.error({ [`${what}Id`]: id, err: error, retryAt }, `${what} cannot be started; others go before it`);
 }

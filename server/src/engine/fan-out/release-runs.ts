@@ -14,6 +14,7 @@ import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
 import { makePutOff } from '../put-off.ts';
 import type { PutOff } from '../put-off.ts';
+import { makeTellFault } from '../work-apart.ts';
 import { smallAudienceDevices } from './bucket-group.ts';
 import { freezeAudience } from './freeze-audience.ts';
 
@@ -69,7 +70,7 @@ async function releaseOne({ database, log, putOff }: Releasing, now: Date): Prom
     // There may be others.
     if (error instanceof RunTakenBackError) return 1;
     if (runId === undefined || isOutage(error)) throw error;
-    log.error({ runId, err: error, retryAt: putOff.add(runId, now) }, 'run cannot be started; others go before it');
+    makeTellFault(log, 'run')({ id: runId, error, retryAt: putOff.add(runId, now) });
     return 1;
   }
 }

@@ -65,8 +65,7 @@ export function makeReleaseDueTriggers({
         all.runs += runs;
       } catch (error) {
         if (isDatabaseFault(error)) throw error;
-        putOff.add(id, now);
-        tellFault({ id, error });
+        tellFault({ id, error, retryAt: putOff.add(id, now) });
       }
     }
     return all;
