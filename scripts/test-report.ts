@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import type { Reporter, TestModule, Vitest } from 'vitest/node';
+import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
 
 /** Longer than any test or hook may take, so whoever is silent for so long will not come back. */
 const maxSilenceSeconds = 240;
@@ -35,7 +35,7 @@ export class TestReport implements Reporter {
     this.#listen();
   };
 
-  onTestRunEnd = (testModules: readonly TestModule[]): void => {
+  onTestRunEnd = (testModules: readonly TestModule[], unhandled: readonly SerializedError[]): void => {
     clearTimeout(this.#silence);
     const skipped = testModules.flatMap((testModule) =>
       [...testModule.children.allTests('skipped')].map((test) => {
@@ -55,6 +55,9 @@ export class TestReport implements Reporter {
     for (const [moduleId, milliseconds] of slowest)
       process.stdout.write(`${(milliseconds / 1_000).toFixed(1).padStart(7)} s  ${this.#name(moduleId)}\n`);
     this.#tellFailed(testModules);
+    // They fail the run, and no test has them.
+    for (const error of unhandled)
+      process.stdout.write(`\nAn error that nothing waited for\n${tellReason(error)}${tellPlace(error)}`);
   };
 
   /** Whoever has only the end of a long log has the names and the first lines of each reason. */
@@ -95,6 +98,13 @@ export class TestReport implements Reporter {
 }
 
 const maxReasonLines = 20;
+
+function tellPlace({ stack = '', VITEST_TEST_PATH: path, VITEST_TEST_NAME: name }: SerializedError): string {
+  const lines = stack.split('\n').slice(1, maxReasonLines);
+  const during =
+    typeof path === 'string' ? `    while ${path} ran${typeof name === 'string' ? `: ${name}` : ''}\n` : '';
+  return `${lines.map((line) => `    ${line.trim()}\n`).join('')}${during}`;
+}
 
 function tellReason({ message, diff = '' }: { message: string; diff?: string | undefined }): string {
   const lines = stripVTControlCharacters(`${message}\n${diff}`).trim().split('\n').slice(0, maxReasonLines);

@@ -10,8 +10,8 @@ export default class KeepResults extends TestReport {
   constructor() {
     super();
     const report = this.onTestRunEnd;
-    this.onTestRunEnd = (testModules) => {
-      report(testModules);
+    this.onTestRunEnd = (testModules, unhandled) => {
+      report(testModules, unhandled);
       const path = process.env.TEST_RESULTS;
       if (path !== undefined) writeFileSync(path, JSON.stringify(testModules.map(readFile)));
     };
