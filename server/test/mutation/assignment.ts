@@ -10,9 +10,16 @@ export type Assignment = {
   decided: string[];
   /** The one mutant that is in force from the start; every mutant that a test runs into is tried without it. */
   mutant?: string;
+  /** One of so many mutants is tried: those whose number it divides. 1: all. */
+  sample: number;
   /** A superuser's connection string to the server with the template; empty for tests without a database. */
   database: string;
 };
+
+/** Stryker numbers the mutants file by file as they stand in it, so those of a sample lie evenly. */
+export function isInSample(mutant: string, sample: number): boolean {
+  return Number(mutant) % sample === 0;
+}
 
 /** A line of the findings. */
 export type Finding =

@@ -1,12 +1,18 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
+const engine = 'server/src/engine';
 const root = resolve(import.meta.dirname, '..', '..', '..');
 
 /**
- * Tests that need a database take a hundred times as long as others, so those are chosen by hand: the ones that hold the rules of a folder.
+ * Tests that need a database take a hundred times as long as others, so those are chosen by hand: the ones that hold the rules of a
+ * folder, or of a folder in it.
  */
 const chosenWithDatabase: Record<string, string[]> = {
+  'server/src/engine': ['server/test/engine/*.test.ts'],
+  'server/src/engine/callbacks': ['server/test/engine/callbacks/*.test.ts'],
+  'server/src/engine/conversions': ['server/test/engine/conversions/*.test.ts'],
+  'server/src/engine/email': ['server/test/engine/email/*.test.ts'],
   'server/src/engine/fan-out': ['server/test/engine/fan-out/*.test.ts'],
   'server/src/engine/scheduler': ['server/test/engine/scheduler/*.test.ts'],
   'server/src/engine/segment-fill': [
@@ -33,7 +39,9 @@ export function findTests(sources: string[]): { tests: Record<string, string[]>;
   const mutated = new Set(sources);
   const chosen = new Set(
     Object.entries(chosenWithDatabase)
-      .filter(([folder]) => sources.some((source) => source.startsWith(`${folder}/`)))
+      .filter(([folder]) =>
+        sources.some((source) => (folder === engine ? dirname(source) === folder : source.startsWith(`${folder}/`))),
+      )
       .flatMap(([, patterns]) => globSync(patterns, { cwd: root })),
   );
   const isEngine = sources.some((source) => source.startsWith('server/src/engine/'));

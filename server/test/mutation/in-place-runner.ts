@@ -12,14 +12,18 @@ export type MutationPlan = {
   tests: Record<string, string[]>;
   database: string;
   processes: number;
+  /** One of so many mutants is tried. */
+  sample: number;
   /** Where the first run writes what a reader of the score must know. */
   remarks: string;
 };
 
-/** Of one mutant, longer than a test takes on a busy machine; and of what comes before, loading and tests without one. */
+/** Of one mutant, longer than a test may take (vitest-mutation.ts); and of what comes before, loading and tests without one. */
 const maxStillSeconds = { trying: 15, otherwise: 90 };
 /** A mutant that makes a list without end must not fill the machine's memory first. */
 const maxHeapMegabytes = 512;
+/** Of all that its process has, which the heap's limit does not see (buffers, the heaps of threads). */
+const maxMegabytes = 3_000;
 const folder = '.mutation';
 const tableFile = join(folder, 'table.json');
 
@@ -40,11 +44,11 @@ class InPlaceRunner {
 
   async dryRun(): Promise<FirstRunResult> {
     mkdirSync(folder, { recursive: true });
-    const { database, processes, tests } = this.#plan;
+    const { database, processes, sample, tests } = this.#plan;
     const { killed, timedOut, coverage, remarks, ...tried } = await tryTestFiles({
       files: Object.keys(tests),
       processes,
-      run: (name, { file, decided }) => runTests(name, { files: [file], decided, database }),
+      run: (name, { file, decided }) => runTests(name, { files: [file], decided, sample, database }),
     });
     writeFileSync(this.#plan.remarks, remarks.join('\n'));
     writeFileSync(tableFile, JSON.stringify({ killed, timedOut } satisfies Table));
@@ -71,13 +75,14 @@ class InPlaceRunner {
       .sort(([, some], [, others]) => some.length - others.length)
       .map(([file]) => file);
     if (files.length === 0) return { status: 'survived', nrOfTests: 0 };
-    const { findings, isStalled, code } = await runTests(`mutant-${process.pid}`, {
+    const { findings, stop, code } = await runTests(`mutant-${process.pid}`, {
       files,
       decided: [],
       mutant: id,
+      sample: 1,
       database: this.#plan.database,
     });
-    if (isStalled) return { status: 'timeout' };
+    if (stop !== undefined) return { status: 'timeout' };
     const failed = findings.find((finding) => finding.kind === 'test' && finding.failure !== undefined);
     if (failed?.kind === 'test')
       return { status: 'killed', killedBy: [failed.id], failureMessage: failed.failure!, nrOfTests };
@@ -115,18 +120,33 @@ async function runTests(
       stdio: process.env.MUTATION_SHOW ? 'inherit' : 'ignore',
     },
   );
-  let isStalled = false;
+  let stop: Ended['stop'];
   const watch = setInterval(() => {
+    if (megabytesOf(child.pid) > maxMegabytes) {
+      stop = 'too large';
+      child.kill('SIGKILL');
+      return;
+    }
     const stillSeconds = (Date.now() - statSync(findings).mtimeMs) / 1_000;
     if (stillSeconds < maxStillSeconds.trying) return;
     const isTrying = findMutant(readFindings(findings)) !== undefined;
     if (stillSeconds < maxStillSeconds[isTrying ? 'trying' : 'otherwise']) return;
-    isStalled = true;
+    stop = 'stalled';
     child.kill('SIGKILL');
   }, 1_000);
   const code = await new Promise<number | null>((done) => child.once('close', done));
   clearInterval(watch);
-  return { findings: readFindings(findings), isStalled, code };
+  return { findings: readFindings(findings), ...(stop && { stop }), code };
+}
+
+/** 0 where the kernel does not say it, as once the process has ended. */
+function megabytesOf(pid: number | undefined): number {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kilobytes ?? 0) / 1_024;
+  } catch {
+    return 0;
+  }
 }
 
 function readFindings(file: string): Finding[] {

@@ -2,10 +2,11 @@
  * Mutation testing: Stryker changes the code in thousands of small ways, and for each the tests should fail. Prints the share that
  * they found ("score") per folder and file, and every change that none found.
  *
- * Usage: npm run test:mutation -- [server/src/domain/timing …] [--processes 2] [--loading] [--record]
+ * Usage: npm run test:mutation -- [server/src/domain/timing …] [--processes 2] [--sample 1] [--loading] [--record]
  *
  * Without a path all of `server/src/domain`; one folder after the other, each with the tests that reach it. `--loading` also tries changes of what runs while a file is loaded (tables, constants),
- * each in a process of its own, seconds each. `--record` writes docs/reports/mutation.txt.
+ * each in a process of its own, seconds each. `--sample 4` tries one change of four. `--record` writes docs/reports/mutation.txt, or
+ * the file of that name that `--as engine` gives (mutation-engine.txt).
  */
 import { existsSync, globSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -14,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { installTools } from '../../../client/test/install-tools.ts';
 import { startTestServer } from '../global-setup.ts';
 import { startReport } from '../nodes/record-report.ts';
+import { isInSample } from './assignment.ts';
 import { findTests } from './find-tests.ts';
 import type { MutationPlan } from './in-place-runner.ts';
 import { sayMutants } from './say-mutants.ts';
@@ -23,11 +25,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     processes: { type: 'string', default: '2' },
+    sample: { type: 'string', default: '1' },
+    as: { type: 'string' },
     loading: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 });
+const sample = Number(values.sample);
 const domain = 'server/src/domain';
 const paths = positionals.length > 0 ? positionals : [domain];
 const groups = paths.flatMap(splitDomain).map((group) => {
@@ -49,7 +54,13 @@ try {
   const results: MutantResult[] = [];
   const said: string[] = [];
   for (const { sources, tests } of groups) {
-    const plan: MutationPlan = { tests, database: server?.url ?? '', processes: Number(values.processes), remarks };
+    const plan: MutationPlan = {
+      tests,
+      database: server?.url ?? '',
+      processes: Number(values.processes),
+      sample,
+      remarks,
+    };
     process.env.MUTATION_PLAN = JSON.stringify(plan);
     const found = await new Stryker({
       mutate: sources,
@@ -65,17 +76,21 @@ try {
       timeoutMS: 600_000,
       dryRunTimeoutMinutes: 240,
     }).runMutationTest();
-    results.push(...found);
+    results.push(...found.filter(({ id }) => isInSample(id, sample)));
     if (existsSync(remarks)) said.push(readFileSync(remarks, 'utf8').trim());
   }
   if (values.json !== undefined) writeFileSync(values.json, JSON.stringify(results));
+  if (sample > 1) report.say(`One of ${sample} changes was tried, those whose number ${sample} divides`);
   sayMutants(results, { say: report.say, testFiles: new Set(groups.flatMap(({ tests }) => Object.keys(tests))).size });
   const remarked = said.filter((text) => text !== '');
   if (remarked.length > 0) report.say(`\nRemarks of the runner\n${remarked.join('\n')}`);
 } finally {
   await server?.stop();
 }
-if (values.record) process.stdout.write(`\nwritten to ${await report.write('mutation.txt')}\n`);
+if (values.record)
+  process.stdout.write(
+    `\nwritten to ${await report.write(`mutation${values.as === undefined ? '' : `-${values.as}`}.txt`)}\n`,
+  );
 
 /** As a whole `domain` is more than one run of all its tests bears: its folders one by one, and all that is small together. */
 function splitDomain(path: string): string[][] {

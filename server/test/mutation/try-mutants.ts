@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { TestRunner } from 'vitest';
-import { readAssignment } from './assignment.ts';
+import { isInSample, readAssignment } from './assignment.ts';
 import type { Finding } from './assignment.ts';
 
 /** What the code that Stryker changed reads and writes. */
@@ -17,10 +17,16 @@ type Suite = Parameters<TestRunner['onAfterRunSuite']>[0];
 
 /** How often a mutant may run for once that the code ran without it, before it counts as an endless loop. */
 const loopFactor = 20;
-/** What a test that takes seconds is given for all its mutants; those that it has not tried by then are noted. */
-const maxTestMs = 15_000;
-/** A mutant that so many tests of a file, for so long, came through unharmed is left; that can only lower the score. */
-const enough = { tries: 40, ms: 1_000 };
+/**
+ * What a test is given for all its mutants: so long, or so many times what it takes by itself where that is longer (one with a
+ * database). Those that it has not tried by then are noted.
+ */
+const maxTest = { ms: 15_000, times: 200 };
+/**
+ * A mutant that so many tests of a file, for so long, came through unharmed is left, and one on which so long was spent; that can
+ * only lower the score.
+ */
+const enough = { tries: 40, ms: 1_000, msInAll: 8_000 };
 const tried = new Map<string, { tries: number; ms: number }>();
 
 const assignment = readAssignment();
@@ -44,6 +50,7 @@ type Progress = {
   isOpen: boolean;
   killed: Finding[];
   beganAt: number;
+  maxMs: number;
 };
 
 /**
@@ -74,6 +81,7 @@ class TryMutants extends TestRunner {
         killed: [],
         isOpen: false,
         beganAt: performance.now(),
+        maxMs: maxTest.ms,
       };
     }
     const progress = this.#progress;
@@ -120,8 +128,9 @@ class TryMutants extends TestRunner {
         note({ kind: 'test', id, name: fullName(test), ms, ...(failure === undefined ? {} : { failure }) });
         note({ kind: 'covered', id, mutants: progress.hits });
         progress.waiting = Object.keys(progress.hits).filter(
-          (mutant) => !decided.has(mutant) && !isTriedEnough(mutant),
+          (mutant) => isInSample(mutant, assignment.sample) && !decided.has(mutant) && !isTriedEnough(mutant),
         );
+        progress.maxMs = Math.max(maxTest.ms, maxTest.times * ms);
         if (failure !== undefined || progress.waiting.length === 0) return true;
         progress.stage = 'again';
         return false;
@@ -138,7 +147,7 @@ class TryMutants extends TestRunner {
       case 'mutants':
         countTry(progress.mutant!, performance.now() - progress.triedAt!);
         if (failure !== undefined) progress.killed.push({ kind: 'killed', id, mutant: progress.mutant!, failure });
-        if (performance.now() - progress.beganAt > maxTestMs && progress.waiting.length > 0) {
+        if (performance.now() - progress.beganAt > progress.maxMs && progress.waiting.length > 0) {
           note({ kind: 'untried', id, count: progress.waiting.length });
           progress.waiting = [];
         }
@@ -191,7 +200,7 @@ function countTry(mutant: string, ms: number): void {
 
 function isTriedEnough(mutant: string): boolean {
   const { tries, ms } = tried.get(mutant) ?? { tries: 0, ms: 0 };
-  return tries >= enough.tries && ms >= enough.ms;
+  return ms >= enough.msInAll || (tries >= enough.tries && ms >= enough.ms);
 }
 
 function failureOf(test: Task): string | undefined {

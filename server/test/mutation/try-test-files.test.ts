@@ -36,7 +36,7 @@ async function play(script: Record<string, Partial<Ended>[]>): Promise<
       asked.push(assignment);
       const ended = script[assignment.file]!.shift();
       if (ended === undefined) throw new Error(`${assignment.file} was tried once too often`);
-      return Promise.resolve({ findings: [], isStalled: false, ...ended });
+      return Promise.resolve({ findings: [], ...ended });
     },
   });
   return { ...found, asked };
@@ -55,6 +55,18 @@ describe('the first run of a mutation test', () => {
     expect(table).toEqual({ '2': { by: 'a#fact', failure: 'no' } });
   });
 
+  test('a mutant in force when the process was ended for its size is left, not found, and the file goes on', async () => {
+    const { asked, timedOut, remarks } = await play({
+      a: [
+        { findings: [...of('a', ['1']), trying('a', '1')], stop: 'too large' },
+        { findings: [...of('a', ['1']), done('a')] },
+      ],
+    });
+    expect(asked.map(({ decided }) => decided)).toEqual([[], ['1']]);
+    expect(timedOut).toEqual([]);
+    expect(remarks).toEqual(['too large: a: when mutant 1 was tried, which is left']);
+  });
+
   test('a file that ends early is tried once more, and takes no other along', async () => {
     const { asked, tests, remarks } = await play({
       a: [{ findings: of('a', ['1']) }, { findings: [...of('a', ['1']), done('a')] }],
@@ -69,7 +81,7 @@ describe('the first run of a mutation test', () => {
     const cannot: Finding = { kind: 'error', failure: 'Cannot find module' };
     const { remarks, coverage } = await play({
       a: [{ findings: [cannot] }, { findings: [cannot] }],
-      b: [{}, { isStalled: true }],
+      b: [{}, { stop: 'stalled' }],
       c: [{}, {}],
       d: [{ findings: [...of('d', ['3']), done('d')] }],
     });
@@ -85,7 +97,7 @@ describe('the first run of a mutation test', () => {
     const { asked, timedOut, remarks } = await play({
       a: [
         { findings: [...of('a', ['1', '2']), trying('a'), trying('a', '2')] },
-        { findings: [...of('a', ['1', '2']), trying('a'), trying('a', '1')], isStalled: true },
+        { findings: [...of('a', ['1', '2']), trying('a'), trying('a', '1')], stop: 'stalled' },
         { findings: [...of('a', ['1', '2']), done('a')] },
       ],
     });

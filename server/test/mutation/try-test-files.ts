@@ -2,7 +2,7 @@ import type { Finding } from './assignment.ts';
 import type { FirstRunResult } from './stryker-shapes.ts';
 
 /** How a process of tests ended. */
-export type Ended = { findings: Finding[]; isStalled: boolean };
+export type Ended = { findings: Finding[]; stop?: 'stalled' | 'too large' };
 type Test = Extract<Finding, { kind: 'test' }>;
 
 /** What the test files say of the mutants. */
@@ -18,7 +18,8 @@ export type FirstRun = {
 
 /**
  * Tries the mutants that each test file runs into. Every file has a process of its own, so that one which ends before its time
- * takes no other along. A mutant that ended the process is found and the file goes on without it; where none was tried the file is
+ * takes no other along. A mutant that ended the process is found and the file goes on without it, not found where the process was
+ * ended for its size, which others may have brought about; where none was tried the file is
  * tried once more, and then named in the remarks, since the mutants that it alone runs into look "not run".
  */
 export async function tryTestFiles({
@@ -38,20 +39,24 @@ export async function tryTestFiles({
     remarks: [],
   };
   const waiting = [...files];
+  const left: string[] = [];
   const tests = new Map<string, Test>();
   const work = async (name: string): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
       for (let failures = 0; failures < 2;) {
-        const decided = [...Object.keys(found.killed), ...found.timedOut];
-        const { findings, isStalled } = await run(name, { file, decided });
+        const decided = [...Object.keys(found.killed), ...found.timedOut, ...left];
+        const { findings, stop } = await run(name, { file, decided });
         for (const finding of findings) {
           if (finding.kind === 'test') tests.set(finding.id, finding);
           take(finding, found);
         }
         if (findings.some(({ kind }) => kind === 'file')) break;
         const mutant = findMutant(findings);
-        if (mutant !== undefined) found.timedOut.push(mutant);
-        else if (++failures === 2) found.remarks.push(`ended early: ${file}: ${reasonOf(findings, isStalled)}`);
+        if (mutant !== undefined && stop === 'too large') {
+          left.push(mutant);
+          found.remarks.push(`too large: ${file}: when mutant ${mutant} was tried, which is left`);
+        } else if (mutant !== undefined) found.timedOut.push(mutant);
+        else if (++failures === 2) found.remarks.push(`ended early: ${file}: ${reasonOf(findings, stop)}`);
       }
   };
   await Promise.all(Array.from({ length: processes }, (_, index) => work(`first-${index}`)));
@@ -91,7 +96,9 @@ function take(finding: Finding, { coverage, killed, remarks }: FirstRun): void {
   }
 }
 
-function reasonOf(findings: Finding[], isStalled: boolean): string {
+const reasons = { stalled: 'nothing happened any more', 'too large': 'its process took too much memory' };
+
+function reasonOf(findings: Finding[], stop: Ended['stop']): string {
   const error = findings.findLast((finding) => finding.kind === 'error');
-  return error?.failure ?? (isStalled ? 'nothing happened any more' : 'its process ended');
+  return error?.failure ?? (stop === undefined ? 'its process ended' : reasons[stop]);
 }

@@ -31,10 +31,10 @@ const config = defineConfig({
     runner: join(import.meta.dirname, 'try-mutants.ts'),
     bail: mutant === undefined ? 0 : 1,
     // What a mutant makes wait for ever is ended by it.
-    testTimeout: 20_000,
+    testTimeout: 10_000,
     hookTimeout: 60_000,
     teardownTimeout: 2_000,
-    expect: { poll: { timeout: 8_000 } },
+    expect: { poll: { timeout: 4_000 } },
     reporters: [notes],
     experimental: { viteModuleRunner: false },
   },
