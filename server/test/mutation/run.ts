@@ -9,7 +9,7 @@
  * the file of that name that `--as engine` gives (mutation-engine.txt).
  */
 import { existsSync, globSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installTools } from '../../../client/test/install-tools.ts';
@@ -33,9 +33,8 @@ const { values, positionals } = parseArgs({
   },
 });
 const sample = Number(values.sample);
-const domain = 'server/src/domain';
-const paths = positionals.length > 0 ? positionals : [domain];
-const groups = paths.flatMap(splitDomain).map((group) => {
+const paths = positionals.length > 0 ? positionals : ['server/src/domain'];
+const groups = paths.flatMap(splitFolder).map((group) => {
   const sources = group.flatMap((path) => (statSync(path).isFile() ? [path] : globSync(join(path, '**', '*.ts'))));
   return { sources, ...findTests(sources) };
 });
@@ -92,10 +91,12 @@ if (values.record)
     `\nwritten to ${await report.write(`mutation${values.as === undefined ? '' : `-${values.as}`}.txt`)}\n`,
   );
 
-/** As a whole `domain` is more than one run of all its tests bears: its folders one by one, and all that is small together. */
-function splitDomain(path: string): string[][] {
-  if (relative(domain, path) !== '') return [[path]];
-  const all = readdirSync(domain).map((name) => join(domain, name));
-  const large = all.filter((entry) => globSync(join(entry, '**', '*.ts')).length > 2);
-  return [...large.map((folder) => [folder]), all.filter((entry) => !large.includes(entry))];
+/** A layer is more than one run of all its tests bears: its folders one by one, and all that is small in it together. */
+function splitFolder(path: string): string[][] {
+  if (statSync(path).isFile()) return [[path]];
+  const all = readdirSync(path).map((name) => join(path, name));
+  const isLarge = (entry: string): boolean => globSync(join(entry, '**', '*.ts')).length > 2;
+  const small = all.filter((entry) => !isLarge(entry));
+  const groups = all.filter(isLarge).flatMap(splitFolder);
+  return small.length > 0 ? [small, ...groups] : groups;
 }
