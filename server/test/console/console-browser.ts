@@ -55,7 +55,7 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
   /** A page of its own cookies, whose faults and refused scripts are collected. */
   async function openPage(options: BrowserContextOptions = {}) {
     // What fades in is a colour that nobody chose, for as long as the machine is slow.
-    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    const context = closeUnrouted(await browser.newContext({ reducedMotion: 'reduce', ...options }));
     contexts.push(context);
     // A wait that is in vain says where, before the time of the test is over.
     context.setDefaultTimeout(30_000);
@@ -96,6 +96,22 @@ export async function startConsoleBrowser(environment: Record<string, string> = 
       await bundle.stop();
     },
   };
+}
+
+/**
+ * A page asks for some things again whenever it likes. A route whose handler is at work when the context is closed would fail with
+ * an error that no test waits for, and with it the whole run.
+ */
+function closeUnrouted(context: BrowserContext): BrowserContext {
+  const close = context.close.bind(context);
+  let isClosed = false;
+  context.once('close', () => (isClosed = true));
+  context.close = async (options) => {
+    if (isClosed) return;
+    await Promise.all([...context.pages(), context].map((routed) => routed.unrouteAll({ behavior: 'ignoreErrors' })));
+    await close(options);
+  };
+  return context;
 }
 
 /** Without its comments and long names: each document reads it anew, and it is sent there each time. */
