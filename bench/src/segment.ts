@@ -3,7 +3,7 @@
  * (download over HTTP, checks, distinct, match, members), beside a hand-written psql script that does COPY and join on
  * the same database in the same run. Prints every round, medians, the ratio, and the memory of the filling process.
  *
- * Usage: npm run bench -- segment [--users 5000000] [--lines 15000000] [--matching 2000000] [--rounds 5]
+ * Usage: npm run bench -- segment [--users 5000000] [--lines 15000000] [--matching 2000000] [--rounds 5] [--warm 0]
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,6 +29,8 @@ const { values } = parseArgs({
     lines: { type: 'string', default: '15000000' },
     matching: { type: 'string', default: '2000000' },
     rounds: { type: 'string', default: '5' },
+    // So many files of a thousand lines before the one that is timed, in its process: they start the runtime.
+    warm: { type: 'string', default: '0' },
   },
 });
 const [users, lines, matching, rounds] = [values.users, values.lines, values.matching, values.rounds].map(Number) as [
@@ -38,6 +40,8 @@ const [users, lines, matching, rounds] = [values.users, values.lines, values.mat
   number,
 ];
 
+/** Of `u`, eight digits and the line's end. */
+const lineBytes = 10;
 const goals = { times: 1.1, megabytes: 200 };
 
 if (spawnSync('psql', ['--version']).status !== 0) {
@@ -49,9 +53,10 @@ const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));
 const file = join(folder, 'values.csv');
 const server = await startEmbeddedPostgres({ folder: join(folder, 'postgres') });
 const database = openDatabase({ url: server.ownerUrl, connections: 4, name: 'bench' });
-const files = createServer((_request, response) => {
+const files = createServer(({ url = '' }, response) => {
   response.writeHead(200, { 'content-type': 'text/csv' });
-  createReadStream(file, { highWaterMark: 256 * 1024 }).pipe(response);
+  const someLines = Number(new URL(url, 'http://localhost').searchParams.get('lines') ?? lines);
+  createReadStream(file, { highWaterMark: 256 * 1024, end: someLines * lineBytes - 1 }).pipe(response);
 });
 
 try {
@@ -165,21 +170,16 @@ async function runPsql(round: number): Promise<number> {
 
 /** The product's own path, in a process of its own so that its memory can be read. */
 async function runFill(round: number, url: string): Promise<{ seconds: number; rssMegabytes: number }> {
-  const operationId = `${round}`.padStart(24, 'a');
-  const segmentId = `${round}`.padStart(24, 'b');
-  await database`
-    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, user_count,
-      created_by, created_at, updated_at)
-    values (${segmentId}, 'BENCH', ${`Bench ${round}`}, 'FILE', 'FILLING', 'API', 'u_ref', 'string', 0, 'bench',
-      '2026-01-01', '2026-01-01')`;
-  await database`
-    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, file_url, state, not_before,
-      requested_by, created_at)
-    values (${operationId}, 'BENCH', ${segmentId}, 1, 'CREATE', ${`${round}`.padStart(32, 'c')}, ${url}, 'QUEUED',
-      '2026-01-01', 'bench', '2026-01-01')`;
+  const warm = Number(values.warm);
+  for (let file = 0; file < warm; file += 1)
+    await queueFill(`${(round + 1) * 1_000 + file}`, { url: `${url}?lines=1000`, second: file });
+  const operationId = await queueFill(`${round}`, { url, second: warm });
   const child = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'fill-once.ts'), server.ownerUrl],
+    [
+      ...['--disable-warning=ExperimentalWarning', join(import.meta.dirname, 'fill-once.ts')],
+      ...[server.ownerUrl, String(warm + 1)],
+    ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   let output = '';
@@ -195,4 +195,21 @@ async function runFill(round: number, url: string): Promise<{ seconds: number; r
     row!.user_count === matching;
   if (!isRight) throw new Error(`the fill gave ${JSON.stringify(row)}`);
   return result;
+}
+
+/** @returns the operation's id; those of a later second are worked later */
+async function queueFill(name: string, { url, second }: { url: string; second: number }): Promise<string> {
+  const [operationId, segmentId] = [name.padStart(24, 'a'), name.padStart(24, 'b')];
+  const at = new Date(Date.UTC(2026, 0, 1, 0, 0, second));
+  await database`
+    insert into segments (id, workspace_id, name, kind, state, source, attribute_name, attribute_type, user_count,
+      created_by, created_at, updated_at)
+    values (${segmentId}, 'BENCH', ${`Bench ${name}`}, 'FILE', 'FILLING', 'API', 'u_ref', 'string', 0, 'bench',
+      ${at}, ${at})`;
+  await database`
+    insert into segment_operations (id, workspace_id, segment_id, number, kind, request_id, file_url, state, not_before,
+      requested_by, created_at)
+    values (${operationId}, 'BENCH', ${segmentId}, 1, 'CREATE', ${name.padStart(32, 'c')}, ${url}, 'QUEUED',
+      ${at}, 'bench', ${at})`;
+  return operationId;
 }

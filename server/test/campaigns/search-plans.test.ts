@@ -129,3 +129,53 @@ test.each([{ name: '77' }, { name: 'e' }, { tags: ['tag8', 'tag16'] }, { name: '
     expect(await countCampaigns(database, { ...found, fewIds })).toBe(await countCampaigns(database, found));
   },
 );
+
+const severalWords: [string, Partial<CampaignSearch>][] = [
+  ['authors', { createdBy: ['person4', 'person8', 'nobody', 'person4'] }],
+  ['rare delivery types', { deliveryTypes: ['PERIODIC', 'EVENT_TRIGGERED'] }],
+  ['rare statuses', { statuses: ['DRAFT', 'ACTIVE'] }],
+  ['rare channels', { channels: ['EMAIL', 'SMS'] }],
+];
+
+test.each(severalWords)(
+  'several %s: a page is merged from what an index has of each, as far as it goes',
+  async (_name, filters) => {
+    const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
+    const plan = await inTransaction(bundle.application.acrossWorkspaces(), async (tx) => {
+      await planByValues(tx);
+      const rows = await tx`
+      explain (costs off) ${selectCampaignPage(tx, { workspaceId: 'W0', selection, limit: 15, offset: 30 })}`;
+      return rows.map((row) => String(row['QUERY PLAN'])).join('\n');
+    });
+    expect(plan).toContain('Merge Append');
+    expect(plan).not.toMatch(/Sort\n|Seq Scan/);
+  },
+);
+
+test.each(severalWords)(
+  'several %s: each campaign is found once, in either order, on its page',
+  async (_name, filters) => {
+    const { database } = bundle;
+    const selection = selectCampaigns({ ...everything, ...filters }, { version: 'V5', versioning: 'on' });
+    const [word] = Object.entries({
+      created_by: filters.createdBy,
+      delivery_type: filters.deliveryTypes,
+      status: filters.statuses,
+      channel: filters.channels,
+    }).filter(([, words]) => words !== undefined);
+    const [column, words] = word!;
+    const rows = await database<{ id: string }[]>`
+    select id from campaigns where workspace_id = 'W0' and ${database(column)} = any(${words!})
+      and channel = any(${selection.channels}) and status = any(${selection.statuses})
+    order by created_at, id`;
+    expect(rows.length).toBeGreaterThan(100);
+    const read = async (order: 'newest' | 'oldest', offset: number) =>
+      (await findCampaignPage(database, { workspaceId: 'W0', selection, limit: 40, offset, order })).map(
+        ({ id }) => id,
+      );
+    const oldest = rows.map(({ id }) => id);
+    expect([...(await read('oldest', 0)), ...(await read('oldest', 40))]).toEqual(oldest.slice(0, 80));
+    expect(await read('newest', 20)).toEqual(oldest.toReversed().slice(20, 60));
+    expect(await read('newest', oldest.length - 5)).toEqual(oldest.toReversed().slice(-5));
+  },
+);

@@ -49,15 +49,18 @@ export async function searchCampaigns(
   const offset = (request.page - 1) * limit;
   return await inSnapshot(database, async (tx) => {
     await planByValues(tx);
-    const { fewIds, page } = await beyondPolicies(tx, async () => {
+    const { fewIds, read } = await beyondPolicies(tx, async () => {
       const fewIds = await findFewCampaigns(tx, { workspaceId, selection });
-      return {
-        fewIds,
-        page: await findCampaignPage(tx, { workspaceId, selection, fewIds, limit, offset, ...(order && { order }) }),
-      };
+      // Few are read whole: that says how many they are, and where the page begins.
+      const isWhole = fewIds !== undefined && selection.children === 'without';
+      const span = isWhole ? { limit: fewIds.length, offset: 0 } : { limit, offset };
+      const page = await findCampaignPage(tx, { workspaceId, selection, fewIds, ...span, ...(order && { order }) });
+      return { fewIds, read: isWhole ? { page: page.slice(offset, offset + limit), total: page.length } : { page } };
     });
+    const { page, total } = read;
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };
+    if (total !== undefined) return { campaigns, totalCount: total };
     const isLast = page.length < limit && (page.length > 0 || offset === 0);
     // A page that is not full reveals the total.
     const totalCount = isLast

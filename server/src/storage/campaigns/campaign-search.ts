@@ -6,6 +6,7 @@ import type {
   CampaignSelection,
 } from '../../domain/campaigns/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
+import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Fragment, Queryable } from '../database.ts';
 
@@ -89,24 +90,52 @@ export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
   return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
 }
 
-/** Of each kind the first `most` alone, when they are given: more cannot be on a page, and are not sorted. */
+/** Of each part the first `most` alone, when they are given: more cannot be on a page, and are not read. */
 function foundCampaigns(tx: Queryable, found: FoundCampaigns, first?: { order: CampaignOrder; most: number }) {
-  const { workspaceId, selection } = found;
-  const asked = campaignConditions(tx, found);
-  const own = [...asked, ...ownConditions(tx, { workspaceId, selection })];
-  const campaigns = tx`
-    select 'CAMPAIGN' as kind, campaigns.id, campaigns.created_at from campaigns where ${every(tx, own)}`;
-  if (selection.children === 'without') return campaigns;
+  const { selection } = found;
   const onPage = (table: Condition) =>
     first === undefined ? tx`` : tx`${inOrder(tx, { table, order: first.order })} limit ${first.most}`;
-  // Recurring campaigns are few: campaigns_rare_type, then runs_campaign.
-  const children = [...asked, tx`campaigns.delivery_type <> 'ONE_TIME'`, ...childConditions(tx, selection)];
-  return tx`
-    (${campaigns} ${onPage(tx`campaigns`)})
-    union all
+  const own = (each: FoundCampaigns): Fragment => {
+    const conditions = [...campaignConditions(tx, each), ...ownConditions(tx, each)];
+    return tx`
+    select 'CAMPAIGN' as kind, campaigns.id, campaigns.created_at from campaigns where ${every(tx, conditions)}`;
+  };
+  const words = first === undefined ? [found] : askWordByWord(found);
+  if (words.length === 1 && selection.children === 'without') return own(found);
+  const parts = words.map((word) => tx`(${own(word)} ${onPage(tx`campaigns`)})`);
+  if (selection.children === 'with') {
+    // Recurring campaigns are few: campaigns_rare_type, then runs_campaign.
+    const asked = campaignConditions(tx, found);
+    const children = [...asked, tx`campaigns.delivery_type <> 'ONE_TIME'`, ...childConditions(tx, selection)];
+    parts.push(tx`
     (select 'EXECUTION', runs.id, runs.created_at
     from campaigns join runs on runs.campaign_id = campaigns.id
-    where ${every(tx, children)} ${onPage(tx`runs`)})`;
+    where ${every(tx, children)} ${onPage(tx`runs`)})`);
+  }
+  return parts.reduce((all, part) => tx`${all} union all ${part}`);
+}
+
+// A statement takes 0.3 ms longer to plan for each.
+const maxWords = 8;
+
+/**
+ * A search for several words of one column, each of which has its campaigns newest first in an index, as a search for each: the
+ * page is merged from them as far as it goes. Asked for at once, what has any of them is read whole, and sorted.
+ */
+function askWordByWord(found: FoundCampaigns): FoundCampaigns[] {
+  const { selection, fewIds } = found;
+  const { createdBy, deliveryTypes, statuses, channels } = selection;
+  const isSplit = (words: readonly string[] | undefined, usual: string): boolean =>
+    words !== undefined && words.length > 1 && words.length <= maxWords && !words.includes(usual);
+  const each = (change: (word: string) => Partial<CampaignSelection>, words: readonly string[]): FoundCampaigns[] =>
+    [...new Set(words)].map((word) => ({ ...found, selection: { ...selection, ...change(word) } }));
+  if (fewIds) return [found];
+  if (createdBy && createdBy.length > 1 && createdBy.length <= maxWords)
+    return each((word) => ({ createdBy: [word] }), createdBy);
+  if (isSplit(deliveryTypes, 'ONE_TIME')) return each((word) => ({ deliveryTypes: [word] }), deliveryTypes!);
+  if (isSplit(statuses, 'SENT')) return each((word) => ({ statuses: [word as CampaignStatus] }), statuses);
+  if (isSplit(channels, 'PUSH')) return each((word) => ({ channels: [word as CampaignChannel] }), channels);
+  return [found];
 }
 
 type Condition = Fragment;
