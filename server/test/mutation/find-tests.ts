@@ -26,6 +26,9 @@ const chosenWithDatabase: Record<string, string[]> = {
 const long = [
   ...[/schedule-zones/, /calendar-rule/, /domain\/timing\.test/, /deploy\/prometheus/],
   ...[/learned-shares/, /compare-variations/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
+  // With simulators of the providers, or threads.
+  /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
+  /delivery\/(?:report-pass|proxied-campaign|web-push-encryption)\.test/,
 ];
 
 /** Tests that read pages and other files, or look for programs of the machine: what they hold is no code. */

@@ -96,6 +96,22 @@ const fcmRows: Row[] = [
   ['400 with HTML', answer(400, html), { kind: 'rejected', code: '400' }],
   ['details of a wrong type', answer(400, { error: { details: 'x', status: 'A' } }), { kind: 'rejected', code: 'A' }],
   ['null details', answer(400, { error: { details: [null], status: 'A' } }), { kind: 'rejected', code: 'A' }],
+  ['401 without a body', answer(401), { kind: 'stopped', code: '401', detail: 'HTTP 401' }],
+  [
+    'a code that is no text, and behind it one that is',
+    answer(403, fcmError('A', [{ errorCode: 7 }, fcmCode('SENDER_ID_MISMATCH')])),
+    { kind: 'rejected', code: 'SENDER_ID_MISMATCH' },
+  ],
+  [
+    '400 with a violation of nothing',
+    answer(400, fcmError('INVALID_ARGUMENT', [{ fieldViolations: [null] }])),
+    { kind: 'rejected' },
+  ],
+  [
+    '400 with violations of the token among other details',
+    answer(400, fcmError('INVALID_ARGUMENT', [fcmCode('INVALID_ARGUMENT'), violation('message.token')])),
+    { kind: 'gone', code: 'INVALID_ARGUMENT' },
+  ],
   ['a body that is a number', answer(400, '7'), { kind: 'rejected', code: '400' }],
 ];
 
@@ -124,6 +140,18 @@ const apnsRows: Row[] = [
     { kind: 'gone', code: 'Unregistered', goneSince: new Date(1_790_000_000_000) },
   ],
   ['410 without a time', answer(410, { reason: 'ExpiredToken' }), { kind: 'gone', code: 'ExpiredToken' }],
+  [
+    '410 with a time to come was dead at the latest now',
+    answer(410, { reason: 'Unregistered', timestamp: now.getTime() + 1 }),
+    { kind: 'gone', goneSince: now },
+  ],
+  ...[0, -1, '1790000000000', null].map((timestamp): Row => [
+    `410 with ${JSON.stringify(timestamp)} for a time`,
+    answer(410, { reason: 'Unregistered', timestamp }),
+    { kind: 'gone', code: 'Unregistered' },
+  ]),
+  ['410 without a body', answer(410), { kind: 'gone', code: '410' }],
+  ['200 without an id', answer(200), { kind: 'accepted' }],
   ['413', answer(413, { reason: 'PayloadTooLarge' }), { kind: 'rejected', code: 'PayloadTooLarge' }],
   [
     '429 TooManyRequests concerns the device',
@@ -157,6 +185,14 @@ const webRows: Row[] = [
   ],
   ['401 concerns this browser', answer(401, 'no VAPID'), { kind: 'rejected', code: '401' }],
   ['301', answer(301), { kind: 'rejected', code: '301' }],
+  ['200', answer(200), { kind: 'accepted' }],
+  ['403 concerns this browser', answer(403, ''), { kind: 'rejected', code: '403', detail: 'HTTP 403' }],
+  [
+    'a refusal in the words of the service',
+    answer(400, 'bad TTL'),
+    { kind: 'rejected', code: '400', detail: 'bad TTL' },
+  ],
+  ['429 concerns this browser', answer(429), { kind: 'wait', code: '429', scope: 'device' }],
   ['503', answer(503, html), { kind: 'wait', code: '503' }],
 ];
 
@@ -199,6 +235,18 @@ const failureRows: Row[] = [
 ];
 
 describe('what a provider answers means', () => {
+  test('what it did not say is no member of the outcome', () => {
+    expect(classifyFcmAnswer(answer(200), now)).toStrictEqual({ kind: 'accepted' });
+    expect(classifyApnsAnswer(answer(200), now)).toStrictEqual({ kind: 'accepted' });
+    expect(classifyWebPushAnswer(answer(201), now)).toStrictEqual({ kind: 'accepted' });
+    expect(classifyApnsAnswer(answer(410, { reason: 'A', timestamp: 0 }), now)).toStrictEqual({
+      kind: 'gone',
+      code: 'A',
+    });
+    for (const classify of [classifyFcmAnswer, classifyApnsAnswer, classifyWebPushAnswer])
+      expect(classify(answer(503), now)).not.toHaveProperty('retryAfterSeconds');
+  });
+
   test.each(fcmRows)('FCM: %s', (_what, given, expected) =>
     expect(classifyFcmAnswer(given, now)).toMatchObject(expected),
   );

@@ -1,8 +1,6 @@
 import { createHash, createPublicKey, randomBytes } from 'node:crypto';
 import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
-import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
-import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
 import type { Message } from '../../../src/domain/campaigns/message.ts';
 import type { Platform } from '../../../src/domain/campaigns/content.ts';
 import type { ProviderName } from '../../../src/domain/delivery/provider-name.ts';
@@ -15,9 +13,9 @@ import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulato
 import { startSimulators } from '../../../src/engine/delivery/simulator/start-simulators.ts';
 import type { DeliveredMessage } from '../../../src/engine/delivery/simulator/start-simulators.ts';
 import { makeLog } from '../../../src/log.ts';
+import { makeMessage, workspaceId } from './make-message.ts';
 
-const workspaceId = 'WORKSPACE';
-const interactionTokens = makeInteractionTokens(Buffer.alloc(32, 1));
+export { makeMessage };
 
 /** What calls the providers must not change what comes of it. */
 export const http2Clients: Http2Client[] = ['carillon', 'node'];
@@ -152,51 +150,4 @@ export function sendTogether(
     });
     for (const place of messages.keys()) send(place);
   });
-}
-
-export function makeMessage(platform: Platform, deviceId: string): Message {
-  const base = {
-    workspaceId,
-    campaignId: 'c'.repeat(24),
-    runId: 'a'.repeat(24),
-    ttlSeconds: 129_600,
-    identity: messageIdentity('a'.repeat(24), deviceId),
-    report: interactionTokens.issue(
-      { workspaceId, runId: 'a'.repeat(24), bucket: 7, deviceId: deviceId.padStart(24, '0'), platform },
-      platform === 'WEB' ? 'https://example.com/' : undefined,
-    ),
-  };
-  switch (platform) {
-    case 'ANDROID':
-      return {
-        ...base,
-        platform,
-        priority: 'HIGH',
-        payload: { mode: 'both', pushFrom: 'carillon', dataPrefix: 'svc' },
-        isSilent: false,
-        content: { title: 'Title', message: 'Text', richContent: [], additionalActions: [] },
-      };
-    case 'IOS':
-      return {
-        ...base,
-        platform,
-        priority: 10,
-        dataPrefix: 'svc',
-        isSilent: false,
-        content: { title: 'Title', message: 'Text', enableBadge: false, richContent: [], additionalActions: [] },
-      };
-    case 'WEB':
-      return {
-        ...base,
-        platform,
-        urgency: 'normal',
-        content: {
-          title: 'Title',
-          message: 'Text',
-          redirectUrl: 'https://example.com/',
-          iconUrl: 'https://example.com/i.png',
-          autoDismiss: false,
-        },
-      };
-  }
 }

@@ -1,10 +1,23 @@
+import { createECDH } from 'node:crypto';
 import { importJWK, jwtVerify } from 'jose';
-import { expect, test } from 'vitest';
-import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
+import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
+import type { WebPushCredential } from '../../../src/domain/provider-credential.ts';
 import { makeVapidAuthorizations } from '../../../src/engine/delivery/webpush/vapid-authorization.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
+
+function makeSite(): WebPushCredential {
+  const ecdh = createECDH('prime256v1');
+  const publicKey = ecdh.generateKeys('base64url');
+  return {
+    provider: 'webpush',
+    publicKey,
+    privateKey: Buffer.from(ecdh.getPrivateKey('hex').padStart(64, '0'), 'hex').toString('base64url'),
+    subject: 'mailto:push@shop.example',
+    simulated: false,
+  };
+}
 
 // The example of RFC 8292 §2.4.
 const example =
@@ -24,7 +37,7 @@ async function readVapid(header: string, currentDate: Date) {
 }
 
 test('our authorisation is built as the example of RFC 8292 §2.4, and both verify', async () => {
-  const [, , credential] = await makeSimulatedCredentials('abcdef123456');
+  const credential = makeSite();
   const authorizations = makeVapidAuthorizations({ clock: makeManualClock(now) });
   const theirs = await readVapid(example, new Date(1_453_500_000_000));
   const header = authorizations.get(credential, 'https://push.example.net');
@@ -42,7 +55,7 @@ test('our authorisation is built as the example of RFC 8292 §2.4, and both veri
 });
 
 test('it ends within 24 hours (RFC 8292 §2), is the same for every message of half its life, and then another', async () => {
-  const [, , credential] = await makeSimulatedCredentials('abcdef123456');
+  const credential = makeSite();
   const clock = makeManualClock(now);
   const authorizations = makeVapidAuthorizations({ clock });
   const first = authorizations.get(credential, 'https://push.example.net');
@@ -57,7 +70,7 @@ test('it ends within 24 hours (RFC 8292 §2), is the same for every message of h
 });
 
 test('one signed while the clock was ahead is not used when the clock is right again', async () => {
-  const [, , credential] = await makeSimulatedCredentials('abcdef123456');
+  const credential = makeSite();
   const clock = makeManualClock(new Date(now.getTime() + 24 * 3_600_000));
   const authorizations = makeVapidAuthorizations({ clock });
   authorizations.get(credential, 'https://push.example.net');
@@ -66,8 +79,8 @@ test('one signed while the clock was ahead is not used when the clock is right a
   expect(payload.exp! - now.getTime() / 1000).toBeLessThanOrEqual(24 * 3600);
 });
 
-test('one that a push service refuses is replaced once, and its successor only after twenty minutes', async () => {
-  const [, , credential] = await makeSimulatedCredentials('abcdef123456');
+test('one that a push service refuses is replaced once, and its successor only after twenty minutes', () => {
+  const credential = makeSite();
   const clock = makeManualClock(now);
   const authorizations = makeVapidAuthorizations({ clock });
   const origin = 'https://push.example.net';
@@ -79,4 +92,50 @@ test('one that a push service refuses is replaced once, and its successor only a
   expect(authorizations.replace(credential, { origin, refused: second! })).toBeUndefined();
   clock.advance(21 * 60_000);
   expect(authorizations.replace(credential, { origin, refused: second! })).not.toBe(second);
+});
+
+describe('kept tokens', () => {
+  const origin = 'https://push.example.net';
+  const makeBundle = (at = now) => {
+    const credential = makeSite();
+    const clock = makeManualClock(at);
+    return { clock, credential, authorizations: makeVapidAuthorizations({ clock }) };
+  };
+
+  test('a token says whole seconds, and serves for six hours to the millisecond', async () => {
+    const { clock, credential, authorizations } = makeBundle(new Date(now.getTime() + 900));
+    const first = authorizations.get(credential, origin);
+    expect((await readVapid(first, now)).payload.exp).toBe(now.getTime() / 1000 + 12 * 3600);
+    clock.advance(6 * 3_600_000 - 1);
+    expect(authorizations.get(credential, origin)).toBe(first);
+    clock.advance(1);
+    expect(authorizations.get(credential, origin)).not.toBe(first);
+  });
+
+  test('another contact or another key of the site has another', async () => {
+    const { credential, authorizations } = makeBundle();
+    const first = authorizations.get(credential, origin);
+    const subject = 'mailto:other@example.com';
+    expect((await readVapid(authorizations.get({ ...credential, subject }, origin), now)).payload.sub).toBe(subject);
+    const other = makeSite();
+    expect(authorizations.get(other, origin)).toMatch(new RegExp(`k=${other.publicKey}$`));
+    expect(authorizations.get(credential, origin)).toBe(first);
+  });
+
+  test('one that is refused is replaced where none is kept, too', () => {
+    const { credential, authorizations } = makeBundle();
+    expect(authorizations.replace(credential, { origin, refused: 'of another process' })).toMatch(/^vapid t=/);
+  });
+
+  test('twenty minutes to the millisecond pass between two replacements, whatever is signed meanwhile', () => {
+    const { clock, credential, authorizations } = makeBundle();
+    const first = authorizations.get(credential, origin);
+    const second = authorizations.replace(credential, { origin, refused: first })!;
+    clock.advance(20 * 60_000 - 1);
+    expect(authorizations.replace(credential, { origin, refused: second })).toBeUndefined();
+    clock.advance(1);
+    const third = authorizations.replace(credential, { origin, refused: second })!;
+    expect(third).toMatch(/^vapid t=/);
+    expect(third).not.toBe(second);
+  });
 });
