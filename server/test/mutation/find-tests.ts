@@ -29,6 +29,8 @@ const long = [
   // With simulators of the providers, or threads.
   /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
   /delivery\/(?:report-pass|proxied-campaign|web-push-encryption)\.test/,
+  // By way of sockets.
+  ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:half-closed-peer|returning-peer|told-codes|unsendable-requests)/],
 ];
 
 /** Tests that read pages and other files, or look for programs of the machine: what they hold is no code. */

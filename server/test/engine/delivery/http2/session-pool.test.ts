@@ -1,0 +1,368 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { OutgoingRequest } from '../../../../src/engine/delivery/http2/answer-listener.ts';
+import type { Http2Session, Http2SessionOptions } from '../../../../src/engine/delivery/http2/http2-session.ts';
+import type { PromisedRequest } from '../../../../src/engine/delivery/http2/promised-requests.ts';
+import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
+import { makeRequestLane } from '../../../../src/engine/delivery/http2/request-lane.ts';
+import { dispatch, failWaiting, makeSessionPool } from '../../../../src/engine/delivery/http2/session-pool.ts';
+import type { SessionPool } from '../../../../src/engine/delivery/http2/session-pool.ts';
+import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import { HostNotAllowedError } from '../../../../src/engine/outgoing-http/decide-host-name.ts';
+import { ProxyError } from '../../../../src/engine/outgoing-http/proxy-error.ts';
+import { AddressBlockedError } from '../../../../src/engine/outgoing-http/resolve-allowed-address.ts';
+import { makeLog } from '../../../../src/log.ts';
+
+const ok: Answer = { kind: 'answer', status: 200, headers: {}, body: '' };
+const refused: Answer = { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: 'no' };
+const target = { key: 'one', origin: 'https://push.example', isGuarded: false };
+const connectMilliseconds = 1_000;
+const requestMilliseconds = 2_000;
+
+/** A session whose peer is the test. */
+type Peer = Http2Session & {
+  sent: { path: string; settle: (answer: Answer) => void }[];
+  streams: number;
+  leaves: boolean;
+  isClosed: boolean;
+  options: Http2SessionOptions;
+};
+
+function openPool({
+  sessionsPerTarget = 2,
+  streams = 1,
+  fault = undefined as (() => Error | undefined) | undefined,
+} = {}) {
+  const peers: Peer[] = [];
+  const waiting: (() => void)[] = [];
+  const rules = {
+    log: makeLog({ level: 'silent', pretty: false }),
+    allowedNetworks: [],
+    proxy: undefined,
+    sessionsPerTarget,
+    connectMilliseconds,
+    requestMilliseconds,
+    isClosed: false,
+    async openSession(_target: unknown, options: Http2SessionOptions) {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      const error = fault?.();
+      if (error) throw error;
+      const peer = makePeer(options, streams);
+      peers.push(peer);
+      return peer;
+    },
+  };
+  const pool = makeSessionPool(target, rules);
+  const answers: [string, Answer][] = [];
+  return {
+    pool,
+    rules,
+    peers,
+    answers,
+    opening: waiting,
+    ask(...paths: string[]) {
+      for (const path of paths)
+        pool.waiting.push({
+          ...{ path, headers: {}, body: Buffer.alloc(0), tries: 1 },
+          settle: (answer) => answers.push([path, answer]),
+        } satisfies PromisedRequest);
+      dispatch(pool);
+    },
+    /** The connections that are being made are there, or have failed. */
+    async connect() {
+      for (const resolve of waiting.splice(0)) resolve();
+      await settled();
+    },
+    paths: () => peers.map(({ sent }) => sent.map(({ path }) => path)),
+  };
+}
+
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+};
+
+function makePeer(options: Http2SessionOptions, streams: number): Peer {
+  let open = 0;
+  const peer: Peer = {
+    sent: [],
+    streams,
+    leaves: false,
+    isClosed: false,
+    options,
+    send({ path, listener, ticket }: OutgoingRequest) {
+      open += 1;
+      peer.sent.push({
+        path,
+        settle(answer) {
+          open -= 1;
+          listener.onAnswer(ticket, answer);
+          options.onSpace();
+        },
+      });
+    },
+    hasFreeStream: () => !peer.leaves && open < peer.streams,
+    hasSpace: () => !peer.leaves && open < peer.streams,
+    openStreams: () => open,
+    isLeaving: () => peer.leaves,
+    close: () => void (peer.isClosed = true),
+    closeGracefully: async () => {},
+  };
+  return peer;
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('requests that wait', () => {
+  test('one connection is made at a time, a further one when no stream is free, and no more than allowed', async () => {
+    const { pool, ask, connect, peers, paths, opening, answers } = openPool();
+    expect(opening).toHaveLength(0);
+    ask('/1', '/2', '/3');
+    expect(opening).toHaveLength(1);
+    await connect();
+    expect([paths(), opening.length]).toEqual([[['/1']], 1]);
+    await connect();
+    expect([paths(), opening.length]).toEqual([[['/1'], ['/2']], 0]);
+    peers[1]!.sent[0]!.settle(ok);
+    expect(paths()).toEqual([['/1'], ['/2', '/3']]);
+    peers[0]!.sent[0]!.settle(ok);
+    expect(answers).toEqual([
+      ['/2', ok],
+      ['/1', ok],
+    ]);
+    expect([opening.length, pool.waiting.length]).toEqual([0, 0]);
+  });
+
+  test('a connection with a free stream makes a second one needless', async () => {
+    const { ask, connect, paths, opening } = openPool({ streams: 3 });
+    ask('/1', '/2', '/3');
+    await connect();
+    expect([paths(), opening.length]).toEqual([[['/1', '/2', '/3']], 0]);
+  });
+
+  test('a connection that takes nothing more is replaced, and forgotten when it is closed', async () => {
+    const { pool, ask, connect, peers, paths, opening } = openPool({ sessionsPerTarget: 1 });
+    ask('/1');
+    await connect();
+    peers[0]!.leaves = true;
+    ask('/2');
+    expect(opening).toHaveLength(1);
+    await connect();
+    expect(paths()).toEqual([['/1'], ['/2']]);
+    peers[0]!.options.onClosed();
+    expect(pool.sessions).toEqual([peers[1]]);
+  });
+
+  test('one that was refused goes out again, three times in all, and is then called unsent', async () => {
+    const { ask, connect, peers, paths, answers } = openPool({ streams: 5, sessionsPerTarget: 1 });
+    ask('/1');
+    await connect();
+    for (let time = 0; time < 3; time += 1) {
+      expect([paths()[0]!.length, answers]).toEqual([time + 1, []]);
+      peers[0]!.sent[time]!.settle(refused);
+    }
+    expect([paths(), answers]).toEqual([[['/1', '/1', '/1']], [['/1', refused]]]);
+  });
+
+  test.each([
+    [{ kind: 'failure', certainty: 'unknown', reason: 'reset', detail: 'gone' }],
+    [{ kind: 'answer', status: 503, headers: {}, body: '' }],
+  ] as [Answer][])('one that may have been processed is not sent again: %j', async (answer) => {
+    const { ask, connect, peers, paths, answers } = openPool();
+    ask('/1');
+    await connect();
+    peers[0]!.sent[0]!.settle(answer);
+    expect([paths(), answers]).toEqual([[['/1']], [['/1', answer]]]);
+  });
+
+  test('one that is refused while the transport closes is not tried again', async () => {
+    const { rules, ask, connect, peers, paths, answers } = openPool();
+    ask('/1');
+    await connect();
+    rules.isClosed = true;
+    peers[0]!.sent[0]!.settle(refused);
+    expect([paths(), answers]).toEqual([[['/1']], [['/1', refused]]]);
+  });
+
+  test('with a header that cannot be sent is called unsent, and the next one is sent', async () => {
+    const { pool, ask, connect, paths, answers } = openPool({ streams: 5 });
+    const settle = (answer: Answer) => answers.push(['faulty', answer]);
+    pool.waiting.push({ path: '/0', headers: { ttl: 'a\nb' }, body: Buffer.alloc(0), tries: 1, settle });
+    ask('/1');
+    await connect();
+    expect(answers).toEqual([
+      ['faulty', { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: 'not a value of header ttl' }],
+    ]);
+    expect(paths()).toEqual([['/1']]);
+  });
+});
+
+describe('a connection that does not come to be', () => {
+  test.each([
+    [new Error('ECONNREFUSED'), 'unreachable'],
+    [new AddressBlockedError('blocked'), 'address-blocked'],
+    [new HostNotAllowedError('not allowed'), 'host-not-allowed'],
+    [new ProxyError('PROXY_AUTH', 'auth'), 'proxy-auth'],
+    [new ProxyError('PROXY_REFUSED', 'refused'), 'proxy-refused'],
+    [new ProxyError('PROXY_UNREACHABLE', 'away'), 'proxy-unreachable'],
+  ])('all that waits hears why: %s', async (error, reason) => {
+    const { pool, ask, connect, answers } = openPool({ fault: () => error });
+    ask('/1', '/2');
+    await connect();
+    const failure = { kind: 'failure', certainty: 'unsent', reason, detail: error.message };
+    expect(answers).toEqual([
+      ['/1', failure],
+      ['/2', failure],
+    ]);
+    expect([pool.waiting.length, pool.opening, vi.getTimerCount()]).toEqual([0, 0, 0]);
+  });
+
+  test('beside one that lives keeps nobody from waiting for that', async () => {
+    const faults: Error[] = [];
+    const { pool, ask, connect, peers, answers, paths } = openPool({ fault: () => faults[0] });
+    ask('/1');
+    await connect();
+    faults.push(new Error('away'));
+    ask('/2');
+    await connect();
+    expect([answers, pool.opening]).toEqual([[], 0]);
+    peers[0]!.sent[0]!.settle(ok);
+    expect(paths()).toEqual([['/1', '/2']]);
+  });
+
+  test('three in a row that end before they serve anything are enough, and the next request tries again', async () => {
+    const { ask, connect, peers, answers, opening } = openPool({ streams: 0 });
+    ask('/1');
+    for (let time = 0; time < 3; time += 1) {
+      expect([opening.length, answers.length]).toEqual([1, 0]);
+      await connect();
+      const peer = peers.at(-1)!;
+      peer.leaves = true;
+      peer.options.onClosed();
+    }
+    const detail = 'every connection ended before it served a request';
+    expect([opening.length, answers]).toEqual([
+      0,
+      [['/1', { kind: 'failure', certainty: 'unsent', reason: 'unreachable', detail }]],
+    ]);
+    ask('/2');
+    expect(opening).toHaveLength(1);
+  });
+
+  test('one that is there when the transport has closed, or that leaves at once, is closed', async () => {
+    const { pool, rules, ask, connect, peers } = openPool();
+    ask('/1');
+    rules.isClosed = true;
+    failWaiting(pool, new Error('closed'));
+    await connect();
+    expect([peers[0]!.isClosed, pool.sessions]).toEqual([true, []]);
+  });
+});
+
+describe('a peer that keeps its connection and allows no stream', () => {
+  const limit = connectMilliseconds + requestMilliseconds;
+
+  test('is waited for as long as a connection and a request may take, and no longer', async () => {
+    const { ask, connect, answers } = openPool({ streams: 0, sessionsPerTarget: 1 });
+    ask('/1');
+    await connect();
+    await vi.advanceTimersByTimeAsync(limit - 1);
+    expect(answers).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    const failure = {
+      kind: 'failure',
+      certainty: 'unsent',
+      reason: 'unreachable',
+      detail: 'no stream was free in time',
+    };
+    expect([answers, vi.getTimerCount()]).toEqual([[['/1', failure]], 0]);
+  });
+
+  test('is waited for anew after each stream that it allowed', async () => {
+    const { ask, connect, peers, answers } = openPool({ streams: 1, sessionsPerTarget: 1 });
+    ask('/1', '/2', '/3');
+    await connect();
+    await vi.advanceTimersByTimeAsync(limit - 1);
+    peers[0]!.sent[0]!.settle(ok);
+    await vi.advanceTimersByTimeAsync(limit - 1);
+    expect(answers).toEqual([['/1', ok]]);
+    await vi.advanceTimersByTimeAsync(limit);
+    expect(answers.slice(1)).toMatchObject([['/3', { reason: 'unreachable' }]]);
+  });
+});
+
+describe('a lane', () => {
+  function openLane(pool: SessionPool, poolOf: () => SessionPool = () => pool) {
+    const told: unknown[] = [];
+    const owner = {
+      reads: 'failures' as const,
+      onAccepted: (ticket: number, status: number) => void told.push([ticket, status]),
+      onAnswer: (ticket: number, answer: Answer) => void told.push([ticket, answer]),
+      onSpace: () => void told.push('space'),
+      onUnreachable: (failure: Answer) => void told.push(failure),
+    };
+    const lane = makeRequestLane(target, { owner, poolOf });
+    const head = new RequestHead([]);
+    const send = (ticket: number) =>
+      lane.send({ head, path: `/${ticket}`, values: [], body: Buffer.alloc(0), ticket, listener: owner });
+    return { told, send };
+  }
+
+  test('is refused what cannot leave now, and hears once when it can', async () => {
+    const { pool, connect, peers, paths, opening } = openPool({ sessionsPerTarget: 1 });
+    const { send, told } = openLane(pool);
+    expect([send(1), send(1), opening.length]).toEqual([false, false, 1]);
+    await connect();
+    expect(told).toEqual(['space']);
+    expect([send(1), send(2)]).toEqual([true, false]);
+    expect(paths()).toEqual([['/1']]);
+    peers[0]!.sent[0]!.settle(ok);
+    expect(told).toEqual(['space', [1, ok], 'space']);
+    peers[0]!.options.onSpace();
+    expect(told).toHaveLength(3);
+  });
+
+  test('waits while a request does whose answer somebody waits for', async () => {
+    const { pool, ask, connect, peers, paths } = openPool({ sessionsPerTarget: 1 });
+    const { send, told } = openLane(pool);
+    ask('/a', '/b');
+    await connect();
+    expect(send(1)).toBe(false);
+    peers[0]!.sent[0]!.settle(ok);
+    expect([paths(), told]).toEqual([[['/a', '/b']], []]);
+    peers[0]!.sent[1]!.settle(ok);
+    expect(told).toEqual(['space']);
+  });
+
+  test('hears that no connection came to be, and may ask again', async () => {
+    const { pool, connect, opening } = openPool({ fault: () => new Error('away') });
+    const { send, told } = openLane(pool);
+    send(1);
+    await connect();
+    expect(told).toEqual([{ kind: 'failure', certainty: 'unsent', reason: 'unreachable', detail: 'away' }]);
+    expect([vi.getTimerCount(), send(1), opening.length]).toEqual([0, false, 1]);
+  });
+
+  test('takes the new pool of its target when its own was dropped', async () => {
+    const first = openPool({ streams: 5 });
+    const second = openPool({ streams: 5 });
+    let pool = first.pool;
+    const { send } = openLane(pool, () => pool);
+    pool = second.pool;
+    send(1);
+    expect([first.opening.length, second.opening.length]).toEqual([1, 0]);
+    first.pool.isDropped = true;
+    send(2);
+    await second.connect();
+    expect(send(3)).toBe(true);
+    expect([first.paths(), second.paths()]).toEqual([[], [['/3']]]);
+  });
+
+  test('of a closed transport is told later that nothing was sent', async () => {
+    const { pool, rules } = openPool();
+    const { send, told } = openLane(pool);
+    rules.isClosed = true;
+    expect([send(7), told]).toEqual([true, []]);
+    await settled();
+    expect(told).toEqual([[7, { ...refused, detail: 'the transport is closed' }]]);
+  });
+});
