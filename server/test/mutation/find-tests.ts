@@ -30,11 +30,17 @@ const long = [
   /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
   /delivery\/(?:report-pass|proxied-campaign|web-push-encryption)\.test/,
   // By way of sockets.
-  ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:half-closed-peer|returning-peer|told-codes|unsendable-requests)/],
+  ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:returning-peer|told-codes)/],
 ];
 
-/** Tests that read pages and other files, or look for programs of the machine: what they hold is no code. */
-const left = [/\/http2\/(?:differential|hostile|tls|tunnel)/, /nghttpd/, /node-apn/, /docs-routes/, /close-server/];
+/** Tests that read pages and other files, look for programs of the machine, or send thousands of requests through sockets. */
+const left = [
+  /\/http2\/(?:differential|half-closed-peer|header-table|hostile|tls|tunnel|unsendable-requests)/,
+  /nghttpd/,
+  /node-apn/,
+  /docs-routes/,
+  /close-server/,
+];
 
 /** They run into rules of `domain` by the way, thousands of them, and seldom hold one that no other test does. */
 const wide = /test\/(?:engine\/(?!delivery\/(?:provider-overrides|content-options|token-forms))|receivers\/|http\/)/;

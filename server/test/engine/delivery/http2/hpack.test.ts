@@ -1,14 +1,9 @@
 import fc from 'fast-check';
-import { createServer } from 'node:http2';
-import type { IncomingHttpHeaders } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { decodeHeaders, findSuccess } from '../../../../src/engine/delivery/http2/hpack-decoder.ts';
 import { HpackError } from '../../../../src/engine/delivery/http2/hpack-error.ts';
 import { HpackEncoder } from '../../../../src/engine/delivery/http2/hpack-encoder.ts';
 import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import { makeLog } from '../../../../src/log.ts';
 import { propertyRuns } from '../../../property-runs.ts';
 
 const decode = (hex: string) => decodeHeaders(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
@@ -135,46 +130,83 @@ describe('a header block', () => {
   });
 });
 
-describe('headers arrive as they were sent', () => {
-  // Node's own server decodes them, with its table as large as it allows.
-  test.each([0, 64, 300, 4_096, 65_536])('with a table of %d bytes, over evictions', async (headerTableSize) => {
-    const arrived: IncomingHttpHeaders[] = [];
-    const server = createServer({ settings: { headerTableSize } });
-    server.on('stream', (stream, headers) => {
-      arrived[Number(headers['x-number'])] = headers;
-      stream.respond({ ':status': 200 });
-      stream.end();
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const transport = makeHttp2Transport({
-      log: makeLog({ level: 'silent', pretty: false }),
-      allowedNetworks: [],
-      sessionsPerTarget: 1,
-    });
-    try {
-      const sent = Array.from({ length: 400 }, (_, number) => ({
-        'x-number': String(number),
-        authorization: `bearer ${String(number % 7).repeat(10 + 200 * (number % 5))}`,
-        'apns-topic': `com.shop.${number % 40}`,
-        'apns-priority': '10',
-        'content-type': 'application/json',
-        latin: '\u00e9\u00ff',
-      }));
-      const answers = await Promise.all(
-        sent.map((headers) =>
-          transport.request(
-            { key: 'one', origin, isGuarded: false },
-            { path: '/3/device/x', headers, body: Buffer.from('{}') },
-          ),
-        ),
-      );
-      expect(answers.every((answer) => answer.kind === 'answer' && answer.status === 200)).toBe(true);
-      for (const [number, headers] of sent.entries())
-        expect(arrived[number]).toMatchObject({ ...headers, ':path': '/3/device/x', ':method': 'POST' });
-    } finally {
-      await transport.close();
-      await new Promise((resolve) => server.close(resolve));
-    }
-  });
+describe('a success is found without decoding a text of it', () => {
+  const byte = (count: number, hex = '61'): string => hex.repeat(count);
+  const rows: [string, string, number][] = [
+    ['200, 204 and 206 by their index', '88', 200],
+    ['204', '89', 204],
+    ['206', '8a', 206],
+    ['after the size of the table (RFC 7541 §4.2)', '2088', 200],
+    ['with a header by its index', '88bd', 200],
+    ['with a value for a name of the table', '885c0130', 200],
+    ['with a name of two bytes', '880f0d0130', 200],
+    ['with the first name of two bytes', '881f0000', 200],
+    ['with the last name of the table', '880f2e00', 200],
+    ['with a name of its own, to be kept', '884001610162', 200],
+    ['with one that is not', '880001610162', 200],
+    ['with one that is never', '881001610162', 200],
+    ['with an empty value', '885c00', 200],
+    ['with a value of any bytes', '885c0100', 200],
+    ['with a value of 127 bytes', `885c7f00${byte(127)}`, 200],
+    ['with a value of 254 bytes', `885c7f7f${byte(254)}`, 200],
+    ['with Huffman code', '885c8107', 200],
+    ['with two headers', '885c01305c0131', 200],
+    ['with 199 headers', byte(200, '88'), 200],
+  ];
+  test.each(rows)('%s', (_what, hex, status) => expect(findIn(hex)).toBe(status));
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['a size of the table alone', '20'],
+    ['another status by its index', '8b'],
+    ['a header by its index', '83'],
+    ['a literal of the number of a status', '0800'],
+    ['a status as a literal', '4803323030'],
+    ['entry 0', '8880'],
+    ['an entry beyond the table', '88be'],
+    ['a size of the table in between', '8820'],
+    ['a size of the table of any number', '883f00'],
+    ['a name beyond the table', '880f2f00'],
+    ['one that is kept', '887f0000'],
+    ['a name of three bytes', '880f8000'],
+    ['a name that breaks off', '880f'],
+    ['a header without its value', '885c'],
+    ['a header with a name and no value', '88400161'],
+    ['a value that breaks off', '885c0261'],
+    ['a length that breaks off', '885c7f'],
+    ['a value of over 254 bytes', `885c7f8001${byte(255)}`],
+    ['Huffman code that is padded wrongly', '885c8100'],
+    ['200 headers', byte(201, '88')],
+  ])('but not %s', (_what, hex) => expect(findIn(hex)).toBe(0));
+
+  /** In the midst of other bytes, which are no part of it. */
+  function findIn(hex: string): number {
+    const block = Buffer.from(hex, 'hex');
+    return findSuccess(Buffer.concat([Buffer.alloc(2, 0x88), block, Buffer.alloc(300, 0x00)]), 2, 2 + block.length);
+  }
+});
+
+test('lengths are read over several bytes (RFC 7541 §5.1), as long as a text may be', () => {
+  const literal = (bytes: number[], length: number): Buffer =>
+    Buffer.concat([Buffer.from([0, 1, 0x61, 0x7f, ...bytes]), Buffer.alloc(length, 'x')]);
+  // 300 is 127 and 45 and 128; 16,384 is 127 and 1 and 127 times 128.
+  expect(decodeHeaders(literal([0x80 + 45, 1], 300))).toEqual([['a', 'x'.repeat(300)]]);
+  expect(decodeHeaders(literal([0x81, 0x7f], 16_384))[0]![1]).toHaveLength(16_384);
+  expect(() => decodeHeaders(literal([0x82, 0x7f], 16_385))).toThrow(HpackError);
+  expect(() => decodeHeaders(literal([0x80 + 45, 1], 299))).toThrow(HpackError);
+  expect(decodeHeaders(Buffer.alloc(200, 0x88))).toHaveLength(200);
+  expect(() => decodeHeaders(Buffer.from([0x0f]))).toThrow('a block that breaks off');
+});
+
+test('no block is longer than was said before, whatever the lengths of its texts', () => {
+  const pseudo = [['x'.repeat(200), 'y'.repeat(300)]] as const;
+  const encoder = new HpackEncoder(pseudo);
+  const head = new RequestHead([['a'.repeat(130), 'b'.repeat(20_000)]], ['c'.repeat(127)]);
+  const request = { head, path: `/${'d'.repeat(16_500)}`, values: ['\u00ff'.repeat(300)] };
+  const into = Buffer.alloc(50_000);
+  const end = encoder.encode(request, into, 0);
+  const texts = 200 + 300 + 130 + 20_000 + 127 + 16_501 + 300;
+  expect(end).toBeGreaterThan(texts);
+  expect(encoder.maxBytes(request)).toBe(texts + 5 * 12);
+  expect(end).toBeLessThanOrEqual(texts + 5 * 12);
 });

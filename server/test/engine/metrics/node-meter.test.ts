@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest';
+import { makeManualClock } from '../../../src/clock.ts';
+import type { Delivery } from '../../../src/engine/delivery/deliver.ts';
+import type { DeliveryBatch } from '../../../src/engine/delivery/delivery-batch.ts';
+import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import { makeRemembered } from '../../../src/engine/metrics/make-remembered.ts';
+import { measureDelivery } from '../../../src/engine/metrics/measure-delivery.ts';
+import { makeNodeMeter } from '../../../src/engine/metrics/node-meter.ts';
+import { readNodeSamples } from '../../../src/engine/metrics/node-samples.ts';
+import type { NodeSources } from '../../../src/engine/metrics/node-samples.ts';
+
+const start = new Date('2026-03-01T12:00:10Z');
+const minute = new Date('2026-03-01T12:00:00Z');
+const later = (minutes: number): Date => new Date(minute.getTime() + minutes * 60_000);
+
+function openMeter() {
+  const clock = makeManualClock(start);
+  return { clock, meter: makeNodeMeter({ clock }) };
+}
+const call = (more: object = {}) => ({
+  ...{ method: 'POST', route: '/v5/sendpush', status: 200, errorName: undefined, durationMilliseconds: 20 },
+  ...more,
+});
+const answered = (kind: Outcome['kind'], milliseconds = 10) => ({ outcome: { kind } as Outcome, milliseconds });
+
+describe('calls', () => {
+  test('a push that was accepted counts as one, and its time with it; no other call does', () => {
+    const { meter } = openMeter();
+    meter.noteCall(call());
+    meter.noteCall(call({ route: '/v5/sendpushes' }));
+    const { counts, accepts } = meter.readTotals();
+    expect(counts).toEqual({ calls: 2, pushes: 1 });
+    expect(accepts.read()).toMatchObject({ count: 1, sum: 0.02 });
+  });
+
+  test.each([
+    [{ status: 500 }, 'calls.failed'],
+    [{ status: 503, errorName: 'X' }, 'calls.failed'],
+    [{ status: 499 }, 'calls.refused'],
+    [{ status: 400 }, 'calls.refused'],
+    // Some refusals of the API come with 200.
+    [{ status: 200, errorName: 'ER013' }, 'calls.refused'],
+  ])('%j counts as %s and as no push', (more, name) => {
+    const { meter } = openMeter();
+    meter.noteCall(call(more));
+    expect(meter.readTotals().counts).toEqual({ calls: 1, [name]: 1 });
+    expect(meter.readTotals().accepts.read().count).toBe(0);
+  });
+
+  test('399 is no refusal', () => {
+    const { meter } = openMeter();
+    meter.noteCall(call({ status: 399 }));
+    expect(meter.readTotals().counts).toEqual({ calls: 1, pushes: 1 });
+  });
+
+  test('are told apart by method and route, each with its statuses and times', () => {
+    const { meter } = openMeter();
+    for (const more of [{}, {}, { status: 404 }, { method: 'GET' }, { route: '/other', durationMilliseconds: 2_000 }])
+      meter.noteCall(call(more));
+    const calls = [...meter.readTotals().calls].map(({ method, route, statuses, durations }) => {
+      const { count, sum } = durations.read();
+      return [method, route, [...statuses], count, Number(sum.toFixed(3))];
+    });
+    expect(calls).toEqual([
+      [
+        'POST',
+        '/v5/sendpush',
+        [
+          [200, 2],
+          [404, 1],
+        ],
+        3,
+        0.06,
+      ],
+      ['GET', '/v5/sendpush', [[200, 1]], 1, 0.02],
+      ['POST', '/other', [[200, 1]], 1, 2],
+    ]);
+  });
+});
+
+describe('sends', () => {
+  test.each([
+    ['accepted', 'accepted'],
+    ['gone', 'gone'],
+    ['rejected', 'rejected'],
+    ['stopped', 'stopped'],
+    ['wait', 'waits'],
+    ['unreached', 'waits'],
+    ['unknown', 'waits'],
+  ] as const)('%s is counted as %s', (kind, name) => {
+    const { meter } = openMeter();
+    meter.noteSend('hms', answered(kind));
+    expect(meter.readTotals().counts).toEqual({
+      ...{ [`sends.hms.${name}`]: 1, 'latency.hms.answers': 1, 'latency.hms.milliseconds': 10 },
+    });
+  });
+
+  test('times are added up, and the longest of a minute is kept, rounded', () => {
+    const { meter } = openMeter();
+    for (const milliseconds of [10, 30.6, 20]) meter.noteSend('fcm', answered('accepted', milliseconds));
+    const [taken] = meter.take();
+    expect(taken!.figures.counts).toEqual({
+      ...{ 'sends.fcm.accepted': 3, 'latency.fcm.answers': 3, 'latency.fcm.milliseconds': 60.6 },
+    });
+    expect(taken!.figures.gauges).toEqual({ 'latency.fcm.most': 31 });
+    const { providers } = meter.readTotals();
+    expect([...providers].map(([name, durations]) => [name, durations.read().count])).toEqual([
+      ['fcm', 3],
+      ['apns', 0],
+      ['webpush', 0],
+      ['hms', 0],
+    ]);
+    expect(providers.get('fcm')!.read().sum).toBeCloseTo(0.0606);
+  });
+});
+
+test('callbacks, fills, commits and jobs have totals of their own, those that did not happen yet too', () => {
+  const { meter } = openMeter();
+  meter.noteCallback('received');
+  for (const _ of [1, 2]) meter.noteCallback('unreached');
+  for (const _ of [1, 2]) meter.noteFill('failed');
+  meter.noteFailedJob();
+  meter.noteCommit(7);
+  const { callbacks, fills, counts, commits } = meter.readTotals();
+  expect([...callbacks]).toEqual([
+    ['received', 1],
+    ['refused', 0],
+    ['unreached', 2],
+  ]);
+  expect([...fills]).toEqual([
+    ['applied', 0],
+    ['failed', 2],
+  ]);
+  expect(counts).toEqual({ 'jobs.failed': 1 });
+  expect(commits.read()).toMatchObject({ count: 1, sum: 7 });
+});
+
+describe('minutes', () => {
+  test('are those of real time; one that is over is told once, the one under way again and again', () => {
+    const { meter, clock } = openMeter();
+    clock.setOffset(3_600_000);
+    meter.noteFailedJob();
+    clock.advance(49_999);
+    meter.noteFailedJob();
+    expect(meter.take()).toEqual([{ minute, figures: { counts: { 'jobs.failed': 2 }, gauges: {} } }]);
+    clock.advance(1);
+    meter.noteFailedJob();
+    const next = { minute: later(1), figures: { counts: { 'jobs.failed': 1 }, gauges: {} } };
+    expect(meter.take()).toEqual([{ minute, figures: { counts: { 'jobs.failed': 2 }, gauges: {} } }, next]);
+    expect(meter.take()).toEqual([next]);
+    clock.advance(59_999);
+    expect(meter.take()).toEqual([next]);
+    clock.advance(1);
+    expect(meter.take()).toEqual([next]);
+    expect(meter.take()).toEqual([]);
+    expect(meter.readTotals().counts).toEqual({ 'jobs.failed': 3 });
+  });
+
+  test('of the last hour are kept while nobody takes them', () => {
+    const { meter, clock } = openMeter();
+    for (let number = 0; number < 62; number += 1) {
+      meter.noteFailedJob();
+      clock.advance(60_000);
+    }
+    const taken = meter.take();
+    expect([taken.length, taken[0]!.minute, taken.at(-1)!.minute]).toEqual([60, later(2), later(61)]);
+    expect(meter.readTotals().counts).toEqual({ 'jobs.failed': 62 });
+  });
+});
+
+test('what is remembered is read once for all who ask until its time is over, and again at once when it failed', async () => {
+  const clock = makeManualClock(start);
+  let reads = 0;
+  let fault: Error | undefined;
+  const remembered = makeRemembered(
+    async () => {
+      reads += 1;
+      if (fault) throw fault;
+      return reads;
+    },
+    { clock, milliseconds: 1_000 },
+  );
+  expect(await Promise.all([remembered(), remembered()])).toEqual([1, 1]);
+  clock.advance(999);
+  expect(await remembered()).toBe(1);
+  clock.advance(1);
+  expect(await remembered()).toBe(2);
+  clock.advance(1_000);
+  fault = new Error('away');
+  await expect(remembered()).rejects.toThrow('away');
+  fault = undefined;
+  expect(await remembered()).toBe(4);
+});
+
+test('a delivery is counted by its provider, its outcome told on', async () => {
+  const noted: unknown[] = [];
+  const noteSend = (provider: string, { outcome, milliseconds }: { outcome: Outcome; milliseconds: number }) =>
+    void noted.push([provider, outcome.kind, milliseconds >= 0 && milliseconds < 10_000]);
+  const told: unknown[] = [];
+  let batch: DeliveryBatch | undefined;
+  const sent: number[] = [];
+  const delivery = measureDelivery(
+    {
+      deliver: async () => ({ kind: 'accepted' }),
+      openBatch(given: DeliveryBatch) {
+        batch = given;
+        return (place: number) => void sent.push(place);
+      },
+      close: 'kept',
+    } as unknown as Delivery,
+    { noteSend },
+  );
+  expect(await delivery.deliver({ device: { platform: 'ANDROID', provider: 'hms' } } as never)).toEqual({
+    kind: 'accepted',
+  });
+  const send = delivery.openBatch({
+    devices: [{ platform: 'WEB' }, { platform: 'WEB' }],
+    onOutcome: (place: number, outcome: Outcome) => void told.push([place, outcome.kind]),
+  } as unknown as DeliveryBatch);
+  send(1);
+  batch!.onOutcome(1, { kind: 'gone', code: 'x' });
+  expect([sent, told, delivery.close]).toEqual([[1], [[1, 'gone']], 'kept']);
+  expect(noted).toEqual([
+    ['hms', 'accepted', true],
+    ['webpush', 'gone', true],
+  ]);
+});
+
+describe('the samples of a node', () => {
+  const use = { held: 3, idle: 2, awaited: 1, max: 10 };
+  const pool = { reach: { pool: { countUse: () => use } } } as never;
+  const sources = (more: Partial<NodeSources> = {}): NodeSources => ({
+    meter: openMeter().meter,
+    book: { countFailures: () => [{ name: 'release-runs', total: 5, inARow: 2 }] },
+    pools: { across: pool, workspace: pool },
+    build: { version: '1.2.3', role: 'api' },
+    findTroubles: async () => [],
+    backupIntervalSeconds: undefined,
+    ...more,
+  });
+
+  test('say what it is, whether it is ready, and what troubles it', async () => {
+    const well = await readNodeSamples(sources());
+    expect(well.carillon_build_info).toEqual([{ labels: { version: '1.2.3', role: 'api' }, value: 1 }]);
+    expect(well.carillon_ready).toEqual([{ labels: {}, value: 1 }]);
+    const ill = await readNodeSamples(sources({ findTroubles: async () => ['jobs: release-runs (53100)', 'writes'] }));
+    expect(ill.carillon_ready).toEqual([{ labels: {}, value: 0 }]);
+    const troubled = ill.carillon_trouble!.filter(({ value }) => value === 1).map(({ labels }) => labels.trouble);
+    expect([troubled, ill.carillon_trouble!.length]).toEqual([['writes', 'jobs'], 7]);
+    expect(well.carillon_trouble!.some(({ value }) => value !== 0)).toBe(false);
+  });
+
+  test('count calls, sends that did not happen yet, jobs and connections', async () => {
+    const { meter } = openMeter();
+    meter.noteCall(call());
+    meter.noteSend('fcm', answered('gone', 40));
+    meter.noteCallback('refused');
+    meter.noteFill('applied');
+    meter.noteCommit(3);
+    const samples = await readNodeSamples(sources({ meter, backupIntervalSeconds: 3_600 }));
+    const labels = { method: 'POST', route: '/v5/sendpush' };
+    expect(samples.carillon_http_requests_total).toEqual([{ labels: { ...labels, status: '200' }, value: 1 }]);
+    expect(samples.carillon_http_request_duration_seconds).toMatchObject([{ labels, value: { count: 1, sum: 0.02 } }]);
+    expect(samples.carillon_push_accept_duration_seconds).toMatchObject([{ labels: {}, value: { count: 1 } }]);
+    expect(samples.carillon_push_commit_batch_size).toMatchObject([{ labels: {}, value: { sum: 3 } }]);
+    const sends = samples.carillon_provider_sends_total!;
+    expect([sends.length, sends.filter(({ value }) => value !== 0)]).toEqual([
+      20,
+      [{ labels: { provider: 'fcm', outcome: 'gone' }, value: 1 }],
+    ]);
+    expect(samples.carillon_provider_request_duration_seconds![0]).toMatchObject({
+      labels: { provider: 'fcm' },
+      value: { count: 1, sum: 0.04 },
+    });
+    expect(samples.carillon_callbacks_total).toContainEqual({ labels: { result: 'refused' }, value: 1 });
+    expect(samples.carillon_segment_fills_total).toContainEqual({ labels: { result: 'applied' }, value: 1 });
+    expect(samples.carillon_job_failures_total).toEqual([{ labels: { job_name: 'release-runs' }, value: 5 }]);
+    expect(samples.carillon_job_consecutive_failures).toEqual([{ labels: { job_name: 'release-runs' }, value: 2 }]);
+    expect(samples.carillon_database_connections).toEqual(
+      ['across', 'workspace'].flatMap((name) =>
+        (['held', 'idle', 'awaited'] as const).map((state) => ({ labels: { pool: name, state }, value: use[state] })),
+      ),
+    );
+    expect(samples.carillon_database_connections_max).toEqual(
+      ['across', 'workspace'].map((name) => ({ labels: { pool: name }, value: 10 })),
+    );
+    expect(samples.carillon_backup_interval_seconds).toEqual([{ labels: {}, value: 3_600 }]);
+    expect((await readNodeSamples(sources())).carillon_backup_interval_seconds).toEqual([]);
+  });
+});
