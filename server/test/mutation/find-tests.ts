@@ -20,6 +20,17 @@ const chosenWithDatabase: Record<string, string[]> = {
     'server/test/segments/file-segment.test.ts',
   ],
   'server/src/engine/governor': ['server/test/engine/governor/*.test.ts'],
+  'server/src/engine/triggers': ['server/test/engine/triggers/*.test.ts'],
+  'server/src/engine/housekeeping': [
+    'server/test/engine/housekeeping/*.test.ts',
+    'server/test/retention/drop-days.test.ts',
+    'server/test/retention/trim-records.test.ts',
+  ],
+  'server/src/engine/event-streams': ['server/test/engine/event-streams/*.test.ts'],
+  'server/src/engine/live-activities': ['server/test/engine/live-activities/*.test.ts'],
+  'server/src/engine/backup': ['server/test/backup/scheduled-backups.test.ts'],
+  'server/src/engine/report-files': ['server/test/engine/report-files/*.test.ts'],
+  'server/src/engine/sandbox': ['server/test/engine/sandbox/*.test.ts'],
 };
 
 /** They try every zone, thousands of days or of draws, or what takes all the steps there are: last, when others have found most. */
