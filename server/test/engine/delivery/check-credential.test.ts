@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
 import type { ProviderCredential } from '../../../src/domain/provider-credential.ts';
 import { checkCredential } from '../../../src/engine/delivery/check-credential.ts';
 import type { DeliveryRequest, Outcome } from '../../../src/engine/delivery/provider.ts';
@@ -89,6 +90,37 @@ describe('what is asked', () => {
   });
 });
 
+test('the message is the plainest that the phone’s app could read, in a campaign and a run of nobody’s', async () => {
+  const ids = {
+    workspaceId: 'probe',
+    campaignId: '0'.repeat(24),
+    runId: '0'.repeat(24),
+    ttlSeconds: 0,
+    isSilent: false,
+  };
+  const content = {
+    ...{ title: 'Credential check', message: 'Not delivered to anybody' },
+    ...{ richContent: [], additionalActions: [] },
+  };
+  const { identity, ...android } = (await check({ provider: 'fcm' })).asked[0]!.message;
+  expect(identity).toEqual(messageIdentity('0'.repeat(24), 'probe'));
+  expect(android).toEqual({
+    ...ids,
+    platform: 'ANDROID',
+    priority: 'NORMAL',
+    content,
+    payload: { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc' },
+  });
+  const { identity: _identity, ...ios } = (await check({ provider: 'apns' })).asked[0]!.message;
+  expect(ios).toEqual({
+    ...ids,
+    platform: 'IOS',
+    priority: 5,
+    content: { ...content, enableBadge: false },
+    dataPrefix: 'svc',
+  });
+});
+
 describe('a VAPID key', () => {
   const ecdh = createECDH('prime256v1');
   const pair = {
@@ -110,14 +142,8 @@ describe('a VAPID key', () => {
     expect(result.words).toMatch(/\w+ \w+/);
   });
 
-  test('that cannot be looked at is an error of the caller’s', async () => {
-    await expect(
-      check({
-        provider: 'webpush',
-        get subject() {
-          throw new TypeError('broken');
-        },
-      }),
-    ).rejects.toThrow('broken');
+  test('without one of its halves is an error of the caller’s', async () => {
+    const { privateKey: _privateKey, ...half } = pair;
+    await expect(check(half)).rejects.toThrow(TypeError);
   });
 });

@@ -178,6 +178,7 @@ describe('a batch goes the same ways', () => {
         onFault: (_place, error) => reject(error as Error),
       });
       send(0);
+      setTimeout(() => reject(new Error('no outcome was told')), 3_000).unref();
     });
 
   test.each(ways)('%s, %s', async (provider, platform, outcome) => {
