@@ -10,10 +10,13 @@ const root = resolve(import.meta.dirname, '..', '..', '..');
  */
 const chosenWithDatabase: Record<string, string[]> = {
   'server/src/engine': ['server/test/engine/*.test.ts'],
+  'server/src/engine/alerts': ['server/test/engine/watch-alerts.test.ts'],
   'server/src/engine/callbacks': ['server/test/engine/callbacks/*.test.ts'],
   'server/src/engine/conversions': ['server/test/engine/conversions/*.test.ts'],
+  'server/src/engine/credentials': ['server/test/engine/credentials/*.test.ts'],
   'server/src/engine/email': ['server/test/engine/email/*.test.ts'],
   'server/src/engine/fan-out': ['server/test/engine/fan-out/*.test.ts'],
+  'server/src/engine/metrics': ['server/test/engine/report-minutes.test.ts', 'server/test/metrics/metrics.test.ts'],
   'server/src/engine/scheduler': ['server/test/engine/scheduler/*.test.ts'],
   'server/src/engine/segment-fill': [
     'server/test/engine/segment-fill/*.test.ts',

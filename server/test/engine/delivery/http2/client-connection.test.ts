@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decodeHeaders } from '../../../../src/engine/delivery/http2/hpack-decoder.ts';
-import { flags, frame, settings, statusField, types, uint32, windowUpdate } from './hostile-http2-server.ts';
+import { flags, frame, literal, settings, statusField, types, uint32, windowUpdate } from './hostile-http2-server.ts';
 import { dataFrame, goawayOf, headersFrame, openConnection, statusFrame } from './open-connection.ts';
 
 const codes = {
@@ -14,6 +14,7 @@ const codes = {
   calm: 11,
 };
 const unsent = (detail: string) => ({ kind: 'failure', certainty: 'unsent', reason: 'refused', detail });
+const noStatus = 'an answer without a status';
 const lost = (detail: string) => ({ kind: 'failure', certainty: 'unknown', reason: 'reset', detail });
 
 describe('a greeting', () => {
@@ -157,6 +158,13 @@ describe('an answer', () => {
     expect(opened.told).toEqual([[1, expected]]);
   });
 
+  test('of a success that is no usual one has no headers for a listener that reads bodies', () => {
+    const opened = openConnection();
+    opened.request({ reads: 'bodies' });
+    opened.receive(headersFrame(1, [statusField(201), literal('x-a', 'b')]), dataFrame(1, 'done', flags.endStream));
+    expect(opened.told).toEqual([[1, { kind: 'answer', status: 201, headers: {}, body: 'done' }]]);
+  });
+
   test('of 299 counts as success, of 300 and 199 as none', () => {
     const opened = openConnection();
     for (const _ of [1, 2]) opened.request({ reads: 'failures' });
@@ -297,7 +305,7 @@ describe('a peer that breaks the connection is told the code, and everything ope
       codes.flowControl,
       [windowUpdate(1, 2 ** 31 - 1 - 65_533), settings({ initialWindowSize: 65_536 })],
     ],
-    ['a frame of 16,385 bytes (§4.2)', codes.frameSize, [frame(types.ping, { payload: Buffer.alloc(16_385) })]],
+    ['a frame of 16,385 bytes (§4.2)', codes.frameSize, [frame(0xee, { payload: Buffer.alloc(16_385) })]],
   ])('%s', async (_what, code, frames) => {
     const opened = openConnection();
     opened.request();
@@ -334,6 +342,7 @@ describe('a peer that breaks the connection is told the code, and everything ope
         frame(types.continuation, { stream: 1, flags: flags.endHeaders }),
       ],
     ],
+    ['GOAWAY of eight bytes', [frame(types.goaway, { payload: Buffer.concat([uint32(1), uint32(0)]) })]],
   ])('but not for %s', (_what, frames) => {
     const opened = openConnection();
     opened.request();
@@ -342,18 +351,30 @@ describe('a peer that breaks the connection is told the code, and everything ope
   });
 });
 
+test('a window that SETTINGS lift to 2³¹ − 1 is as large as it may be (§6.9.2)', () => {
+  const opened = openConnection();
+  opened.request({ bodyBytes: 0 });
+  opened.receive(settings({ initialWindowSize: 2 ** 31 - 1 }));
+  expect(opened.events.broken).toEqual([]);
+});
+
 describe('a peer that breaks a stream is told the code, and the others go on', () => {
   test.each<[string, number, [frames: Buffer[], detail: string]]>([
     ['a body without headers (§8.1)', codes.protocol, [[dataFrame(1, 'x')], 'a body without headers']],
     ['a window that grows by 0 (§6.9)', codes.protocol, [[windowUpdate(1, 0)], 'a wrong window']],
     ['a window beyond 2³¹ − 1 (§6.9.1)', codes.flowControl, [[windowUpdate(1, 2 ** 31 - 1)], 'a wrong window']],
+    ['an interim answer that ends it (§8.1)', codes.protocol, [[statusFrame(1, 103, flags.endStream)], noStatus]],
+    ['an answer without a status (§8.3.2)', codes.protocol, [[headersFrame(1, [])], noStatus]],
     [
-      'an interim answer that ends it (§8.1)',
+      'a priority and nothing behind it (§8.3.2)',
       codes.protocol,
-      [[statusFrame(1, 103, flags.endStream)], 'an answer without a status'],
+      [
+        [frame(types.headers, { stream: 1, flags: flags.endHeaders | flags.priority, payload: Buffer.alloc(5) })],
+        noStatus,
+      ],
     ],
-    ['an answer without a status (§8.3.2)', codes.protocol, [[headersFrame(1, [])], 'an answer without a status']],
-    ['a status of two digits (§8.3.2)', codes.protocol, [[statusFrame(1, 99)], 'an answer without a status']],
+    ['a number of another header (§8.3.2)', codes.protocol, [[headersFrame(1, [literal('x', '200')])], noStatus]],
+    ['a status of two digits (§8.3.2)', codes.protocol, [[statusFrame(1, 99)], noStatus]],
   ])('%s', async (_what, code, [frames, detail]) => {
     const opened = openConnection();
     for (const _ of [1, 2]) opened.request();

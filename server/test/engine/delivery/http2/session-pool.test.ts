@@ -357,6 +357,21 @@ describe('a lane', () => {
     expect([first.paths(), second.paths()]).toEqual([[], [['/3']]]);
   });
 
+  test('that got a stream of each connection may have as many of them as it takes', async () => {
+    const { pool, connect, peers } = openPool({ sessionsPerTarget: 1 });
+    const { send, told } = openLane(pool);
+    for (let time = 0; time < 5; time += 1) {
+      expect(send(time)).toBe(false);
+      await connect();
+      expect(send(time)).toBe(true);
+      const peer = peers.at(-1)!;
+      peer.leaves = true;
+      peer.sent[0]!.settle(ok);
+      peer.options.onClosed();
+    }
+    expect(told.filter((each) => each !== 'space')).toHaveLength(5);
+  });
+
   test('of a closed transport is told later that nothing was sent', async () => {
     const { pool, rules } = openPool();
     const { send, told } = openLane(pool);

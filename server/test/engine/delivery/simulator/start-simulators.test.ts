@@ -23,7 +23,7 @@ beforeEach(async () => {
   clock = makeManualClock(start);
   delivered = [];
   storing = Promise.resolve();
-  simulators = await startSimulators({
+  const starting = startSimulators({
     ...{ clock, log: makeLog({ level: 'silent', pretty: false }), accounts: [account], secret: Buffer.alloc(32, 1) },
     async onDelivered(messages) {
       await storing;
@@ -31,11 +31,19 @@ beforeEach(async () => {
     },
     runIn: 'this thread',
   });
+  simulators = await inTime(starting);
 });
 afterEach(async () => {
   for (const session of sessions.splice(0)) session.destroy();
-  await simulators.stop();
+  await inTime(simulators.stop());
 });
+
+/** Simulators that never answer must not hold up what tries many of them. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), 3_000);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}
 
 function openSession(origin = simulators.endpoints.hms.messagesOrigin): ClientHttp2Session {
   const session = connect(origin);
@@ -54,7 +62,7 @@ async function ask({ path = '/v1/a/messages:send', method = 'POST', authorizatio
   stream.setEncoding('utf8').on('data', (piece: string) => (text += piece));
   stream.on('error', () => {});
   stream.end(body);
-  await new Promise((resolve) => stream.once('close', resolve));
+  await inTime(new Promise((resolve) => stream.once('close', resolve)));
   return { status: headers[':status'], headers, text, code: stream.rstCode };
 }
 
@@ -76,7 +84,7 @@ test('a message is counted, answered, and in the inbox once it is settled; a tok
     IOS: { received: 0, accepted: 0, refused: 0 },
     WEB: { received: 0, accepted: 0, refused: 0 },
   });
-  await simulators.settle();
+  await inTime(simulators.settle());
   expect(delivered).toMatchObject([{ workspaceId: 'w1', deviceToken: 't1' }]);
   expect(await simulators.refusals()).toEqual([]);
 });
@@ -90,8 +98,8 @@ test('the next batch waits until the one before is stored, and settling for all'
   await send('t2');
   expect([isSettled, delivered]).toEqual([false, []]);
   stored.resolve();
-  await settled;
-  await simulators.settle();
+  await inTime(settled);
+  await inTime(simulators.settle());
   expect(delivered.map(({ deviceToken }) => deviceToken)).toEqual(['t1', 't2']);
 });
 
@@ -99,17 +107,17 @@ test('a batch that cannot be stored does not hold up the next', async () => {
   storing = Promise.reject(new Error('away'));
   storing.catch(() => {});
   await send('t1');
-  await simulators.settle();
+  await inTime(simulators.settle());
   storing = Promise.resolve();
   await send('t2');
-  await simulators.settle();
+  await inTime(simulators.settle());
   expect(delivered.map(({ deviceToken }) => deviceToken)).toEqual(['t2']);
 });
 
 test('phones show the time of the service, moved and stopped as the sandbox says; a provider goes by real time', async () => {
   const receivedAt = async (): Promise<number> => {
     await send();
-    await simulators.settle();
+    await inTime(simulators.settle());
     return delivered.at(-1)!.receivedAt.getTime() - start.getTime();
   };
   const hour = 3_600_000;
