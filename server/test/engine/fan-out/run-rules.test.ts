@@ -92,7 +92,7 @@ test('a limit is counted for the run or for all versions of its campaign, and a 
 });
 
 test('what holds a run back is its settings and the workspace’s controls; a test is held back by nothing', () => {
-  const caps = [{ messages: 1, withinHours: 24 }] as never;
+  const caps = [{ messages: 1, hours: 24 }];
   expect(eligibilityRulesOfRun(run)).toBeUndefined();
   const capped = { ...run, controls: { ...run.controls, caps } };
   expect(eligibilityRulesOfRun(capped)).toMatchObject({ caps, zone: { attribute: 'zone', fallback: 'UTC' } });
