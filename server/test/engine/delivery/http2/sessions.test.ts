@@ -13,6 +13,9 @@ import type { Answer } from '../../../../src/engine/delivery/provider.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { flags, frame, settings, startHostileServer, statusField, types } from './hostile-http2-server.ts';
 
+/** A busy machine takes its time. */
+const soon = { interval: 2, timeout: 10_000 };
+
 async function listen(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -34,7 +37,7 @@ async function serve(peerSettings = {}) {
   });
   /** The stream of the nth request. */
   const stream = async (nth: number): Promise<ServerHttp2Stream> => {
-    await vi.waitFor(() => expect(streams.length).toBeGreaterThan(nth), { interval: 2 });
+    await vi.waitFor(() => expect(streams.length).toBeGreaterThan(nth), soon);
     return streams[nth]!;
   };
   return { origin, sessions, stream };
@@ -99,9 +102,7 @@ describe.each(openers)('a session of %s', (_client, open) => {
     first.respond({ ':status': 201, 'x-a': ['b', 'c'] });
     first.end('done');
     expect(await answers[0]).toMatchObject({ kind: 'answer', status: 201, headers: { 'x-a': 'b, c' }, body: 'done' });
-    await vi.waitFor(() => expect([session.openStreams(), session.hasFreeStream()]).toEqual([1, true]), {
-      interval: 2,
-    });
+    await vi.waitFor(() => expect([session.openStreams(), session.hasFreeStream()]).toEqual([1, true]), soon);
     expect(events.space).toBeGreaterThan(space);
     (await stream(1)).respond({ ':status': 404 }, { endStream: true });
     expect(await answers[1]).toMatchObject({ kind: 'answer', status: 404, body: '' });
@@ -191,7 +192,7 @@ describe.each(openers)('a session of %s', (_client, open) => {
       detail: 'no answer in time',
     });
     expect(performance.now() - askedAt).toBeGreaterThan(75);
-    await vi.waitFor(() => expect([peer.rstCode, session.openStreams()]).toEqual([8, 0]), { interval: 2 });
+    await vi.waitFor(() => expect([peer.rstCode, session.openStreams()]).toEqual([8, 0]), soon);
   });
 
   test('takes nothing more after a goodbye, ends what is open, and is closed', async () => {
@@ -200,12 +201,12 @@ describe.each(openers)('a session of %s', (_client, open) => {
     const answer = ask();
     const peer = await stream(0);
     sessions[0]!.goaway(0, 1);
-    await vi.waitFor(() => expect(session.isLeaving()).toBe(true), { interval: 2 });
+    await vi.waitFor(() => expect(session.isLeaving()).toBe(true), soon);
     expect([session.hasFreeStream(), session.hasSpace()]).toEqual([false, false]);
     peer.respond({ ':status': 200 }, { endStream: true });
     expect(await answer).toMatchObject({ status: 200 });
     sessions[0]!.close();
-    await vi.waitFor(() => expect(events.closed).toBe(1), { interval: 2 });
+    await vi.waitFor(() => expect(events.closed).toBe(1), soon);
   });
 
   test('says of what was open when the connection broke that it may have been done', async () => {
@@ -215,9 +216,10 @@ describe.each(openers)('a session of %s', (_client, open) => {
     await stream(0);
     sessions[0]!.destroy();
     expect(await answer).toMatchObject(lost);
-    await vi.waitFor(() => expect([events.closed, session.isLeaving(), session.openStreams()]).toEqual([1, true, 0]), {
-      interval: 2,
-    });
+    await vi.waitFor(
+      () => expect([events.closed, session.isLeaving(), session.openStreams()]).toEqual([1, true, 0]),
+      soon,
+    );
     await session.closeGracefully(10_000);
   });
 
@@ -230,14 +232,14 @@ describe.each(openers)('a session of %s', (_client, open) => {
     expect([session.isLeaving(), session.hasFreeStream()]).toEqual([true, false]);
     peer.respond({ ':status': 200 }, { endStream: true });
     expect(await answer).toMatchObject({ status: 200 });
-    await vi.waitFor(() => expect(events.closed).toBe(1), { interval: 2 });
+    await vi.waitFor(() => expect(events.closed).toBe(1), soon);
   });
 
   test('that rests is closed at once', async () => {
     const { origin } = await serve();
     const { session, events } = await openAt(origin);
     session.close();
-    await vi.waitFor(() => expect(events.closed).toBe(1), { interval: 2 });
+    await vi.waitFor(() => expect(events.closed).toBe(1), soon);
   });
 
   test('that is closed in a time ends what is open after it', async () => {
@@ -279,10 +281,10 @@ describe.each(openers)('a session of %s', (_client, open) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(pings()).toEqual([0, 0]);
     vi.advanceTimersByTime(1);
-    await vi.waitFor(() => expect(silent.events.closed).toBe(1), { interval: 2 });
+    await vi.waitFor(() => expect(silent.events.closed).toBe(1), soon);
     expect([pings(), polite.events.closed, polite.session.isLeaving()]).toEqual([[1, 1], 0, false]);
     vi.advanceTimersByTime(60_000);
-    await vi.waitFor(() => expect(pings()).toEqual([2, 1]), { interval: 2 });
+    await vi.waitFor(() => expect(pings()).toEqual([2, 1]), soon);
   });
 
   test('that had nothing to do for ten minutes is closed', async () => {
@@ -293,6 +295,6 @@ describe.each(openers)('a session of %s', (_client, open) => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(events.closed).toBe(0);
     vi.advanceTimersByTime(60_000);
-    await vi.waitFor(() => expect(events.closed).toBe(1), { interval: 2 });
+    await vi.waitFor(() => expect(events.closed).toBe(1), soon);
   });
 });

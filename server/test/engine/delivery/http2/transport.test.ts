@@ -9,6 +9,9 @@ import type { Http2TransportOptions } from '../../../../src/engine/delivery/http
 import type { Answer } from '../../../../src/engine/delivery/provider.ts';
 import { makeLog } from '../../../../src/log.ts';
 
+/** A busy machine takes its time. */
+const soon = { interval: 2, timeout: 10_000 };
+
 async function listen(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -71,9 +74,9 @@ test.each([
   const { origin, sessions, streams } = await serve({ answers: false, maxConcurrentStreams: 1 });
   const { ask } = openTransport(given === undefined ? {} : { sessionsPerTarget: given });
   const answers = Array.from({ length: 5 }, () => ask(origin));
-  await vi.waitFor(() => expect([sessions.size, streams.length]).toEqual([expected, expected]), { interval: 2 });
+  await vi.waitFor(() => expect([sessions.size, streams.length]).toEqual([expected, expected]), soon);
   for (let number = 0; number < 5; number += 1) {
-    await vi.waitFor(() => expect(streams.length).toBeGreaterThan(number), { interval: 2 });
+    await vi.waitFor(() => expect(streams.length).toBeGreaterThan(number), soon);
     streams[number]!.respond({ ':status': 200 }, { endStream: true });
   }
   for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ status: 200 });
@@ -100,7 +103,7 @@ test('a transport that closes lets open requests end, and takes no other', async
   const { origin, streams, sessions } = await serve({ answers: false });
   const { transport, ask } = openTransport();
   const answer = ask(origin);
-  await vi.waitFor(() => expect(streams).toHaveLength(1), { interval: 2 });
+  await vi.waitFor(() => expect(streams).toHaveLength(1), soon);
   let isClosed = false;
   const closing = transport.close().then(() => (isClosed = true));
   expect(await ask(origin)).toEqual({ ...closed, reason: 'refused' });
@@ -108,7 +111,7 @@ test('a transport that closes lets open requests end, and takes no other', async
   streams[0]!.respond({ ':status': 200 }, { endStream: true });
   expect(await answer).toMatchObject({ status: 200 });
   await closing;
-  await vi.waitFor(() => expect([...sessions].every(({ destroyed }) => destroyed)).toBe(true), { interval: 2 });
+  await vi.waitFor(() => expect([...sessions].every(({ destroyed }) => destroyed)).toBe(true), soon);
 });
 
 test.each(['carillon', 'node'] as const)(
