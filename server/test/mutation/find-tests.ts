@@ -24,11 +24,7 @@ const chosenWithDatabase: Record<string, string[]> = {
   ],
   'server/src/engine/governor': ['server/test/engine/governor/*.test.ts'],
   'server/src/engine/triggers': ['server/test/engine/triggers/*.test.ts'],
-  'server/src/engine/housekeeping': [
-    'server/test/engine/housekeeping/*.test.ts',
-    'server/test/retention/drop-days.test.ts',
-    'server/test/retention/trim-records.test.ts',
-  ],
+  'server/src/engine/housekeeping': ['server/test/engine/housekeeping/*.test.ts'],
   'server/src/engine/event-streams': ['server/test/engine/event-streams/*.test.ts'],
   'server/src/engine/live-activities': ['server/test/engine/live-activities/*.test.ts'],
   'server/src/engine/backup': ['server/test/backup/scheduled-backups.test.ts'],
