@@ -23,7 +23,16 @@ beforeEach(async () => {
   lines.length = 0;
   woken = 0;
   bundle.clock.anchor(start);
-  const tables = ['chunks', 'run_refusals', 'run_counts', 'deliveries', 'push_requests', 'user_messages', 'runs'];
+  const tables = [
+    'triggers',
+    'chunks',
+    'run_refusals',
+    'run_counts',
+    'deliveries',
+    'push_requests',
+    'user_messages',
+    'runs',
+  ];
   await bundle.database.unsafe(
     [...tables, 'campaign_names', 'campaigns'].map((table) => `delete from ${table}`).join('; '),
   );
@@ -138,7 +147,6 @@ describe('a queued run', () => {
         ${run!.id}, ${start})`;
     await release();
     expect(await readChunks()).toMatchObject([{ notBefore: new Date(0) }]);
-    await bundle.database`delete from triggers`;
   });
 });
 

@@ -283,6 +283,14 @@ test('nobody is reached once no app of the run’s platforms has a credential th
   expect(told({}, [other])).toEqual(results);
   expect(told({ settings: { appIds: ['default'] } }, [other])).toEqual(nobody);
   expect(told({ refusals: [{ ...refusal, appId: 'other' }] }, [other])).toEqual(nobody);
+  // Two that are refused in one window are two refusals.
+  const refusalOfOther = { ...refusal, appId: 'other' };
+  const ofOther = waitForCredential(
+    { run, device: phone('b'), attempt: 1 },
+    { refusal: refusalOfOther, by: 'the provider' },
+  );
+  const reaches = tellReach([waiting, ofOther], { run, credentialsOf: credentialsOf([other]) });
+  expect(reaches.map(({ refused }) => refused!.reaches)).toEqual(['nobody', 'nobody']);
   const free = { run, credentialsOf: credentialsOf([]) };
   expect(tellReach([accepted('two')], free)).toEqual([accepted('two')]);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { admitUsers } from '../../../src/engine/fan-out/admit-users.ts';
+import { makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
 import { freeSeats } from '../../../src/engine/fan-out/free-seats.ts';
 import { markSent, runLimitOf, seatUsers, waitForSeats } from '../../../src/engine/fan-out/seat-users.ts';
 import { makeLog } from '../../../src/log.ts';
@@ -284,5 +285,34 @@ describe('users of a window', () => {
       })),
     );
     expect(await admit(devices(1), capped({ id: 'another' }))).toEqual({ 1: 'withhold' });
+    // Whoever is sent to whatever came before is written down for what comes after.
+    await admit(devices(1), capped({ id: 'a third', settings: { ignoresCap: true } }));
+    const [first] = await database`select run_ids as "runIds" from user_messages where user_id = ${idOf(1)}`;
+    expect(first!.runIds).toEqual(['run', 'a third']);
+  });
+
+  test('that are not admitted have their reason in the ledger and no attempt, and the others are sent to', async () => {
+    const asked: string[] = [];
+    const deliver = makeDeliverToEligible({
+      ...{ database, log, clock: makeManualClock(now), personaliseDevices: async (_run, own) => own },
+      async deliverToDevices(_run, addressees) {
+        asked.push(...addressees.map(({ device }) => device.userId));
+        return addressees.map(({ device }) => ({ delivery: { userId: device.userId, outcome: 'ACCEPTED' } }) as never);
+      },
+    });
+    await addChunk(255);
+    await admit(devices(2), capped({ id: 'another' }));
+    const window = { ...run, ...capped({ settings: run.settings }), content: {}, variants: null } as RunToSend;
+    const results = await deliver(window, devices(1, 2, 3, 4, 5));
+    expect(asked).toEqual([1, 3, 4].map(idOf));
+    expect(
+      results.map(({ delivery: { outcome, code, attempts, retryAt } }) => [outcome, code, attempts, retryAt]),
+    ).toEqual([
+      ['ACCEPTED', undefined, undefined, undefined],
+      ['WITHHELD', 'FREQUENCY_CAP', 0, null],
+      ['ACCEPTED', undefined, undefined, undefined],
+      ['ACCEPTED', undefined, undefined, undefined],
+      ['WAITING', 'CAMPAIGN_AUDIENCE_LIMIT', 0, later(5)],
+    ]);
   });
 });

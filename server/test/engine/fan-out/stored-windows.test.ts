@@ -127,6 +127,21 @@ describe('a window', () => {
     expect(asked).toEqual([]);
   });
 
+  test('of an audience whose size is not known is of one bucket, and empty ones are passed by', async () => {
+    const { run, chunk } = await begin();
+    const { asked, sendWindow } = makeWindow();
+    let cursor = first;
+    for (let windows = 0; windows < 2 * phones; windows += 1) {
+      const result = await sendWindow({ run: { ...run, audienceDevices: null }, chunk, cursor });
+      if (result.kind !== 'sent') break;
+      cursor = result.cursor;
+    }
+    expect(new Set(asked.flat()).size).toBe(phones);
+    const rows = await bundle.database<{ devices: number }[]>`
+      select count(*)::int as devices from devices group by bucket order by bucket`;
+    expect(asked.map(({ length }) => length)).toEqual(rows.map(({ devices }) => devices));
+  });
+
   test('whose chunk is taken while it is sent stores nothing', async () => {
     const { run, chunk, runId } = await begin();
     const { deliverToDevices } = makeDeliver();
@@ -384,6 +399,18 @@ describe('what waits', () => {
     expect(await countersOf(runId)).toEqual(['ACCEPTED 1', 'WAITING 4']);
     const [budget] = await bundle.database`select tokens from send_budgets`;
     expect(budget).toEqual({ tokens: 1 });
+  });
+
+  test('that no device takes in the end counts against no cap', async () => {
+    await wait({ settings: { ownDelayHours: 1 } });
+    const count = async () =>
+      (await bundle.database`select 1 from user_messages where cardinality(run_ids) > 0`).length;
+    expect(await count()).toBe(10);
+    await bundle.database`
+      update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${start}`;
+    await retry((place, delivery) => (place < 2 ? { delivery: { ...delivery, outcome: 'FAILED' } } : {}));
+    expect(await count()).toBe(8);
+    await bundle.database`delete from user_messages`;
   });
 
   test('of a run that is paused is not sent', async () => {
