@@ -136,7 +136,7 @@ describe('figures of the database', () => {
 
   test('are left out where they cannot be read in time, and the next scrape asks again', async () => {
     const clock = makeManualClock(new Date());
-    const read = makeReadDatabaseSamples({ database: node.database, clock, readMilliseconds: 300 });
+    const read = makeReadDatabaseSamples({ database: node.database, clock, readMilliseconds: 1_500 });
     const success = async () => {
       const samples = await read();
       return samples.carillon_database_read_success!.map(({ labels, value }) => [

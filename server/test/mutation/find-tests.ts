@@ -15,7 +15,6 @@ const chosenWithDatabase: Record<string, string[]> = {
   'server/src/engine/conversions': ['server/test/engine/conversions/*.test.ts'],
   'server/src/engine/credentials': ['server/test/engine/credentials/*.test.ts'],
   'server/src/engine/email': ['server/test/engine/email/*.test.ts'],
-  'server/src/engine/fan-out': ['server/test/engine/fan-out/*.test.ts'],
   'server/src/engine/metrics': ['server/test/engine/report-minutes.test.ts', 'server/test/metrics/metrics.test.ts'],
   // Those with the rules on given outcomes; whole campaigns take a hundred times as long, and find little more.
   'server/src/engine/fan-out': [

@@ -125,13 +125,19 @@ class TryMutants extends TestRunner {
       case 'first': {
         const ms = Date.now() - (test.result!.startTime ?? Date.now());
         progress.hits = switches.mutantCoverage?.perTest[id] ?? {};
-        note({ kind: 'test', id, name: fullName(test), ms, ...(failure === undefined ? {} : { failure }) });
+        note({ kind: 'test', id, name: fullName(test), ms });
+        if (failure !== undefined) {
+          // What came before it in this process left something behind, or it fails by itself: it would be begun without end.
+          note({ kind: 'spoiled', id, failure });
+          passAnyway(test);
+          return true;
+        }
         note({ kind: 'covered', id, mutants: progress.hits });
         progress.waiting = Object.keys(progress.hits).filter(
           (mutant) => isInSample(mutant, assignment.sample) && !decided.has(mutant) && !isTriedEnough(mutant),
         );
         progress.maxMs = Math.max(maxTest.ms, maxTest.times * ms);
-        if (failure !== undefined || progress.waiting.length === 0) return true;
+        if (progress.waiting.length === 0) return true;
         progress.stage = 'again';
         return false;
       }

@@ -248,7 +248,8 @@ describe('every documented route with an id in its path', () => {
       for (const status of statuses)
         expect([route, [400, 401, 403, 404, 409].includes(status), status]).toEqual([route, true, status]);
     expect(await readVictim()).toEqual(before);
-  });
+    // Of some thousand requests.
+  }, 240_000);
 
   test('the same ids are there for their owner, so that the walk above proves something', async () => {
     const campaign = await bundle.call('GET', `/v5/campaigns/${victim.campaign}`, {
