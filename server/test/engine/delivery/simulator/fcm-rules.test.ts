@@ -27,7 +27,7 @@ describe('a message of FCM', () => {
         },
       },
     ],
-    ['with part of a second of life', { android: { ttl: '3.5s' } }],
+    ['with part of a second of life', { android: { ttl: '3.55s' } }],
     ...['NORMAL', 'high', 'normal'].map((priority): [string, object] => [priority, { android: { priority } }]),
     [
       'with a notification in words of the app',
@@ -128,7 +128,7 @@ describe('a message of FCM', () => {
       ['HIGH', 2, ''],
     ],
     vibrate_timings: [
-      [[], ['1s', '0.5s', '3.123456789s']],
+      [[], ['10s', '0.5s', '3.123456789s']],
       [['1'], ['s'], ['.5s'], ['1.s'], ['1.1234567890s'], '1s', ['1s', 'x1s']],
     ],
     light_settings: [[{}], [null, 'x']],

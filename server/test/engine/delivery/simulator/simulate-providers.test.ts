@@ -21,9 +21,10 @@ const shownAt = new Date('2027-01-01T00:00:00Z');
 const seconds = now.getTime() / 1_000;
 const after = (more: number): Date => new Date(now.getTime() + more * 1_000);
 
-function makeAsk(simulate: Simulate, usual: Partial<SimulatedRequest>) {
+/** `make`: a provider that knows no request but this one, or that of those before. */
+function makeAsk(make: () => Simulate, usual: Partial<SimulatedRequest>) {
   return async (given: Partial<SimulatedRequest> = {}): Promise<SimulatedAnswer> =>
-    simulate({ method: 'POST', path: '', headers: {}, body: Buffer.alloc(0), now, shownAt, ...usual, ...given });
+    make()({ method: 'POST', path: '', headers: {}, body: Buffer.alloc(0), now, shownAt, ...usual, ...given });
 }
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -54,10 +55,7 @@ describe('Apple', () => {
   const headers = { 'apns-topic': 'com.shop', 'apns-push-type': 'alert', authorization: tokenOf() };
   const payload = { aps: { alert: { title: 'T', body: 'B' } }, svc: { campaign_id: 'c', message_id: 'm' } };
   const usual = { path: `/3/device/${device}`, headers, body: json(payload) };
-  const ask = makeAsk(
-    makeSimulateApns(() => accounts),
-    usual,
-  );
+  const ask = makeAsk(() => makeSimulateApns(() => accounts), usual);
   const refused = (status: number, reason: string, rule: string) => ({ status, body: { reason }, rule });
 
   test('delivers a message, and says under which id', async () => {
@@ -112,6 +110,16 @@ describe('Apple', () => {
     ['another algorithm', withHeader('authorization', tokenOf({}, { alg: 'HS256' })), invalid],
     ['a time that is no number', withHeader('authorization', tokenOf({ iat: String(seconds) })), invalid],
     ['a time over a minute from now', withHeader('authorization', tokenOf({ iat: seconds + 61 })), invalid],
+    [
+      'a scheme that ends so',
+      withHeader('authorization', `x${headers.authorization}`),
+      refused(403, 'MissingProviderToken', 'credentials'),
+    ],
+    [
+      'an id with more behind it',
+      withHeader('apns-id', '123e4567-e89b-12d3-a456-426614174000x'),
+      refused(400, 'BadMessageId', 'headers'),
+    ],
     [
       'a token of over an hour',
       withHeader('authorization', tokenOf({ iat: seconds - 3_601 })),
@@ -190,10 +198,8 @@ describe('Apple', () => {
 
   test('refuses a token that has grown old since it was checked, and that of an account that is gone', async () => {
     const present = [account];
-    const asked = makeAsk(
-      makeSimulateApns(() => present),
-      usual,
-    );
+    const simulate = makeSimulateApns(() => present);
+    const asked = makeAsk(() => simulate, usual);
     expect(await asked()).toMatchObject({ status: 200 });
     expect(await asked({ now: after(3_601) })).toMatchObject({ status: 403, body: { reason: 'ExpiredProviderToken' } });
     present.pop();
@@ -234,7 +240,7 @@ describe('Google', () => {
     return { path: '/token', headers: { ':authority': '127.0.0.1:9' }, body: Buffer.from(form.toString()) };
   };
   const simulate = makeSimulateFcm(() => accounts);
-  const ask = makeAsk(simulate, { path: '/v1/projects/shop/messages:send' });
+  const ask = makeAsk(() => simulate, { path: '/v1/projects/shop/messages:send' });
   const granted = async (more?: object): Promise<{ authorization: string }> => {
     const answer = (await ask(sent(more))) as { body: { access_token: string } };
     return { authorization: `Bearer ${answer.body.access_token}` };
@@ -462,10 +468,8 @@ describe('Huawei', () => {
     { workspaceId: 'w1', hms: { clientId: '1', secretDigest, owner: { kind: 'project' as const, id: 'p' } } },
     { workspaceId: 'w2', hms: { clientId: '2', secretDigest, owner: { kind: 'app' as const, id: 'a' } } },
   ];
-  const ask = makeAsk(
-    makeSimulateHms(() => accounts),
-    { path: '/v2/p/messages:send' },
-  );
+  const simulate = makeSimulateHms(() => accounts);
+  const ask = makeAsk(() => simulate, { path: '/v2/p/messages:send' });
   const sent = (more: Record<string, string> = {}) => ({
     path: '/oauth2/v3/token',
     body: Buffer.from(
@@ -505,6 +509,15 @@ describe('Huawei', () => {
       rule: 'credentials',
     }),
   );
+
+  test('knows the last thousand tokens', async () => {
+    const first = await granted();
+    for (let number = 0; number < 999; number += 1) await granted();
+    expect(await ask({ headers: first })).toMatchObject({ status: 400 });
+    await granted();
+    expect(await ask({ headers: first })).toMatchObject({ status: 401 });
+    expect(await ask({ headers: await granted() })).toMatchObject({ status: 400 });
+  });
 
   const requestId = expect.stringMatching(/^[0-9a-f]{16}$/) as unknown;
   const refused = (...[status, code, msg, rule]: [number, string, string, string]) => ({
@@ -621,10 +634,7 @@ describe('a push service', () => {
   const headers = { authorization: vapid(), ttl: '60', 'content-encoding': 'aes128gcm' };
   const payload = { title: 'T', message: 'B', campaign_id: 'c', message_id: 'm' };
   const usual = { path: '/push/b%201', headers, body: encrypted(payload) };
-  const ask = makeAsk(
-    makeSimulateWebPush(() => accounts, { secret }),
-    usual,
-  );
+  const ask = makeAsk(() => makeSimulateWebPush(() => accounts, { secret }), usual);
   const withHeader = (name: string, value: string) => ({ headers: { ...headers, [name]: value } });
 
   test('gives out subscriptions whose keys it can decrypt with (RFC 8291)', () => {
@@ -705,9 +715,11 @@ describe('a push service', () => {
   ])('takes %s', async (_what, given) => expect(await ask(given)).toMatchObject({ status: 201 }));
 
   test('refuses VAPID that was valid and has ended since', async () => {
-    expect(await ask()).toMatchObject({ status: 201 });
-    expect(await ask({ now: after(3_599) })).toMatchObject({ status: 201 });
-    expect(await ask({ now: after(3_600) })).toEqual(credentials(403, 'VAPID has expired'));
+    const simulate = makeSimulateWebPush(() => accounts, { secret });
+    const asked = makeAsk(() => simulate, usual);
+    expect(await asked()).toMatchObject({ status: 201 });
+    expect(await asked({ now: after(3_599) })).toMatchObject({ status: 201 });
+    expect(await asked({ now: after(3_600) })).toEqual(credentials(403, 'VAPID has expired'));
   });
 
   test.each<[string, number, object]>([
