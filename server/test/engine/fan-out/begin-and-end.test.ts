@@ -36,7 +36,7 @@ beforeEach(async () => {
   await bundle.database.unsafe(
     [...tables, 'campaign_names', 'campaigns'].map((table) => `delete from ${table}`).join('; '),
   );
-  await bundle.database`update workspaces set devices_per_minute = null`;
+  await bundle.database`update workspaces set devices_per_minute = null, control_group_percent = null`;
 });
 
 type Line = { level: string; message: string } & Record<string, unknown>;
@@ -122,7 +122,6 @@ describe('a queued run', () => {
     await bundle.database`update campaigns set variants = ${bundle.database.json(variants)}`;
     await bundle.database`update workspaces set control_group_percent = 12`;
     await release();
-    await bundle.database`update workspaces set control_group_percent = null`;
     expect(await readRun()).toMatchObject({ locales: ['default', 'de'], learnsBy: 'GOAL', controlPercent: 12 });
   });
 

@@ -32,7 +32,7 @@ beforeEach(async () => {
     'push_requests',
   ];
   await bundle.database.unsafe(
-    [...tables, 'event_streams', 'runs', 'campaign_names', 'campaigns']
+    [...tables, 'user_messages', 'event_streams', 'runs', 'campaign_names', 'campaigns']
       .map((table) => `delete from ${table}`)
       .join('; '),
   );
@@ -410,7 +410,6 @@ describe('what waits', () => {
       update chunks set state = 'DONE', owner = null, lease_until = null, ended_at = ${start}`;
     await retry((place, delivery) => (place < 2 ? { delivery: { ...delivery, outcome: 'FAILED' } } : {}));
     expect(await count()).toBe(8);
-    await bundle.database`delete from user_messages`;
   });
 
   test('of a run that is paused is not sent', async () => {
