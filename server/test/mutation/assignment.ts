@@ -33,7 +33,8 @@ export type Finding =
   | { kind: 'spoiled'; id: string; failure: string }
   /** Whatever makes a run fail without a test: a file that cannot be loaded, an error that nothing waits for. */
   | { kind: 'error'; failure: string }
-  | { kind: 'file'; path: string; loaded: Record<string, number> };
+  /** `spentMs`: on mutants that were not killed. */
+  | { kind: 'file'; path: string; loaded: Record<string, number>; spentMs: Record<string, number> };
 
 export function readAssignment(): Assignment {
   return JSON.parse(readFileSync(process.env.MUTATION_ASSIGNMENT!, 'utf8')) as Assignment;

@@ -190,6 +190,9 @@ class TryMutants extends TestRunner {
         kind: 'file',
         path: relative(process.cwd(), suite.file.filepath),
         loaded: switches.mutantCoverage?.static ?? {},
+        spentMs: Object.fromEntries(
+          [...tried].flatMap(([mutant, { ms }]) => (decided.has(mutant) ? [] : [[mutant, Math.round(ms)]])),
+        ),
       });
   }
 }

@@ -15,7 +15,9 @@ const killed = (file: string, mutant: string): Finding => ({
   mutant,
   failure: 'no',
 });
-const done = (file: string): Finding => ({ kind: 'file', path: file, loaded: {} });
+const done = (file: string, spentMs: Record<string, number> = {}): Finding => ({
+  ...{ kind: 'file', path: file, loaded: {}, spentMs },
+});
 const trying = (file: string, mutant?: string): Finding => ({
   kind: 'trying',
   id: `${file}#fact`,
@@ -53,6 +55,16 @@ describe('the first run of a mutation test', () => {
       { file: 'b', decided: ['2'] },
     ]);
     expect(table).toEqual({ '2': { by: 'a#fact', failure: 'no' } });
+  });
+
+  test('a mutant that was tried for seconds in vain is left by the files that come later, and is not found', async () => {
+    const { asked, killed: table } = await play({
+      a: [{ findings: [...of('a', ['1', '2']), done('a', { 1: 4_000, 2: 10 })] }],
+      b: [{ findings: [...of('b', ['1', '2']), done('b', { 1: 2_000, 2: 10 })] }],
+      c: [{ findings: [...of('c', ['1', '2']), done('c')] }],
+    });
+    expect(asked.map(({ decided }) => decided)).toEqual([[], [], ['1']]);
+    expect(table).toEqual({});
   });
 
   test('a mutant in force when the process was ended for its size is left, not found, and the file goes on', async () => {

@@ -5,6 +5,9 @@ import type { FirstRunResult } from './stryker-shapes.ts';
 export type Ended = { findings: Finding[]; stop?: 'stalled' | 'too large' };
 type Test = Extract<Finding, { kind: 'test' }>;
 
+/** A mutant that so long was tried in vain is left by the files that come later; that can only lower the score. */
+const enoughMs = 6_000;
+
 /** What the test files say of the mutants. */
 export type FirstRun = {
   tests: Test[];
@@ -40,14 +43,23 @@ export async function tryTestFiles({
   };
   const waiting = [...files];
   const left: string[] = [];
+  const spentMs = new Map<string, number>();
   const tests = new Map<string, Test>();
   const work = async (name: string): Promise<void> => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
       for (let failures = 0; failures < 2;) {
-        const decided = [...Object.keys(found.killed), ...found.timedOut, ...left];
+        const decided = [
+          ...Object.keys(found.killed),
+          ...found.timedOut,
+          ...left,
+          ...[...spentMs].flatMap(([mutant, ms]) => (ms >= enoughMs ? [mutant] : [])),
+        ];
         const { findings, stop } = await run(name, { file, decided });
         for (const finding of findings) {
           if (finding.kind === 'test') tests.set(finding.id, finding);
+          if (finding.kind === 'file')
+            for (const [mutant, ms] of Object.entries(finding.spentMs))
+              spentMs.set(mutant, (spentMs.get(mutant) ?? 0) + ms);
           take(finding, found);
         }
         if (findings.some(({ kind }) => kind === 'file')) break;
