@@ -6,7 +6,6 @@ import {
 } from '../../../src/engine/outgoing-http/proxy-settings.ts';
 import { assertHostAllowed, HostNotAllowedError } from '../../../src/engine/outgoing-http/decide-host-name.ts';
 import { isLoopback } from '../../../src/engine/outgoing-http/is-loopback.ts';
-import { ConfigError, proxySettingsOf, readConfig } from '../../../src/start/config.ts';
 
 const parse = (url: string, noProxy: string[] = []) =>
   parseProxySettings({ url, noProxy, resolvesNames: false, hosts: [] });
@@ -14,63 +13,82 @@ const parse = (url: string, noProxy: string[] = []) =>
 describe('the address of the proxy', () => {
   test.each([
     ['http://proxy.example:3128', { host: 'proxy.example', port: 3128, isSecure: false, authorization: undefined }],
+    ['http://proxy.example', { host: 'proxy.example', port: 80, isSecure: false }],
     ['https://proxy.example', { host: 'proxy.example', port: 443, isSecure: true }],
+    ['https://proxy.example:80', { port: 80, isSecure: true }],
     ['http://[2001:db8::1]:8080/', { host: '2001:db8::1', port: 8080 }],
     ['http://user:p%40ss%3A%25@proxy.example:3128', { authorization: `Basic ${btoa('user:p@ss:%')}` }],
     ['http://user@proxy.example:3128', { authorization: `Basic ${btoa('user:')}` }],
+    ['http://:secret@proxy.example:3128', { authorization: `Basic ${btoa(':secret')}` }],
+    // The example of RFC 7617 §2.1: a pound sign in UTF-8.
+    ['http://test:123%C2%A3@proxy.example:3128', { authorization: 'Basic dGVzdDoxMjPCow==' }],
   ])('%s', (url, expected) => expect(parse(url)).toMatchObject(expected));
 
+  const origin = 'http://[user:password@]host:port or the same with https';
   test.each([
-    'proxy.example:3128',
-    'socks5://proxy.example:1080',
-    'http://proxy.example:3128/path',
-    'http://proxy.example:3128/?a=b',
-    'http://us%3Aer:CANARY@proxy.example:3128',
-    'http://user:CANARY%zz@proxy.example:3128',
-    'http://CANARY:70000',
-  ])('%s is refused, and not shown', (url) => {
+    ['proxy.example:3128', origin],
+    ['CANARY', origin],
+    ['socks5://proxy.example:1080', origin],
+    ['ws://proxy.example:3128', origin],
+    ['http://proxy.example:3128/path', origin],
+    ['http://proxy.example:3128/?a=b', origin],
+    ['http://proxy.example:3128/#a', origin],
+    ['shttp://proxy.example:3128/', origin],
+    ['http://CANARY:70000', origin],
+    ['http://us%3Aer:CANARY@proxy.example:3128', 'a user without a colon'],
+    ['http://user:CANARY%zz@proxy.example:3128', 'user and password with what is no letter or digit written as %XX'],
+    ['http://CANARY%zz:x@proxy.example:3128', 'user and password with what is no letter or digit written as %XX'],
+  ])('%s is refused, and the form is told in its place', (url, form) => {
     expect(() => parse(url)).toThrow(ProxySettingsError);
-    expect(() => parse(url)).not.toThrow(/CANARY/);
-    expect(() => readConfig({ environment: { CARILLON_OUTGOING_PROXY: url }, arguments: [] })).toThrow(
-      /^CARILLON_OUTGOING_PROXY takes .*\(hidden\)/,
-    );
+    expect(() => parse(url)).toThrow(expect.objectContaining({ name: 'ProxySettingsError', message: form }));
   });
 
-  test('what only makes sense with it is refused without it', () => {
-    const read = (environment: Record<string, string>) => readConfig({ environment, arguments: [] });
-    const proxy = { CARILLON_OUTGOING_PROXY: 'http://proxy.example:3128' };
-    expect(() => read({ CARILLON_NO_PROXY: 'a.example' })).toThrow(/need CARILLON_OUTGOING_PROXY/);
-    expect(() => read({ CARILLON_PROXY_RESOLVES: 'true' })).toThrow(/need CARILLON_OUTGOING_PROXY/);
-    expect(() => read({ ...proxy, CARILLON_PROXY_HOSTS: 'a.example' })).toThrow(ConfigError);
-    const all = {
-      ...proxy,
-      CARILLON_NO_PROXY: 'a.example b.example,c.example:81',
-      CARILLON_PROXY_RESOLVES: 'true',
-      CARILLON_PROXY_HOSTS: '*.D.example',
-    };
-    expect(proxySettingsOf(read(all))).toMatchObject({
-      bypass: [{ host: 'a.example' }, { host: 'b.example' }, { host: 'c.example', port: 81 }],
-      resolvesNames: true,
-      hosts: ['*.d.example'],
+  test.each([true, false])('who resolves names (%s) and the hosts are kept, in lower case', (resolvesNames) => {
+    const hosts = ['*.D.example', 'e.example'];
+    expect(parseProxySettings({ url: 'http://p.example:1', noProxy: [], resolvesNames, hosts })).toMatchObject({
+      resolvesNames,
+      hosts: ['*.d.example', 'e.example'],
+      bypass: [],
     });
-    expect(proxySettingsOf(read({}))).toBeUndefined();
   });
+});
+
+test('hosts that are called without the proxy may be listed with commas, spaces or both', () => {
+  expect(parse('http://p.example:1', ['a.example  b.example:81', ' c.example\td.example ', '', ' ']).bypass).toEqual([
+    { host: 'a.example', port: undefined },
+    { host: 'b.example', port: 81 },
+    { host: 'c.example', port: undefined },
+    { host: 'd.example', port: undefined },
+  ]);
 });
 
 test.each([
   ['example.com', { host: 'example.com', port: 443 }, true],
   ['example.com', { host: 'a.b.EXAMPLE.com.', port: 443 }, true],
+  ['example.com', { host: 'example.com.', port: 443 }, true],
+  ['EXAMPLE.com', { host: 'example.com', port: 443 }, true],
   ['example.com', { host: 'badexample.com', port: 443 }, false],
+  ['example.com', { host: 'example.com.other.example', port: 443 }, false],
+  ['a.example.com', { host: 'example.com', port: 443 }, false],
   ['.example.com', { host: 'example.com', port: 443 }, true],
   ['*.example.com', { host: 'a.example.com', port: 80 }, true],
   ['example.com:8443', { host: 'example.com', port: 8443 }, true],
   ['example.com:8443', { host: 'example.com', port: 443 }, false],
+  ['*.example.com:8443', { host: 'a.example.com', port: 8443 }, true],
+  ['*.example.com:8443', { host: 'a.example.com', port: 443 }, false],
+  // No port: such a rule is of no host.
+  ['example.com:', { host: 'example.com', port: 443 }, false],
+  ['example.com:8443x', { host: 'example.com', port: 8443 }, false],
   ['10.1.2.3', { host: '10.1.2.3', port: 80 }, true],
   ['2.3', { host: '10.1.2.3', port: 80 }, false],
   ['2001:db8::1', { host: '2001:db8::1', port: 80 }, true],
+  ['2001:db8::1:81', { host: '2001:db8::1', port: 81 }, false],
+  ['[2001:DB8::1]', { host: '2001:db8::1', port: 80 }, true],
   ['[2001:db8::1]:81', { host: '2001:db8::1', port: 81 }, true],
   ['[2001:db8::1]:81', { host: '2001:db8::1', port: 80 }, false],
   ['*', { host: 'anything.example', port: 1 }, true],
+  ['*', { host: '10.1.2.3', port: 1 }, true],
+  ['*:444', { host: 'anything.example', port: 444 }, true],
   ['*:444', { host: 'anything.example', port: 443 }, false],
 ])('CARILLON_NO_PROXY=%s and %j: called without the proxy: %s', (rule, target, expected) => {
   expect(isBypassed(parse('http://p.example:1', [rule]).bypass, target)).toBe(expected);
