@@ -97,6 +97,24 @@ describe('what the nodes tell one another', () => {
     expect(await turnsOf(governor, account())).toEqual([later(90_000)]);
   });
 
+  test('an account that is not reached is silent for the others too, with the reason', async () => {
+    const until = node(test_.database).unreached(account());
+    await expect
+      .poll(() => test_.database`select silent_until, silent_reason from send_budgets`)
+      .toEqual([{ silent_until: until, silent_reason: 'not reached' }]);
+    expect(await turnsOf(node(test_.database), account())).toEqual([until]);
+  });
+
+  test('each account draws from a budget of its own', async () => {
+    const governor = node(test_.database);
+    for (const key of ['fcm:one', 'fcm:two'])
+      expect(await turnsOf(governor, account({ key, perMinute: 6_000 }))).toEqual([undefined]);
+    expect(await test_.database`select key from send_budgets order by key`).toEqual([
+      { key: 'fcm:one' },
+      { key: 'fcm:two' },
+    ]);
+  });
+
   test('a penalty lowers the rate of its account until its instant, through a silence too', async () => {
     await store({ penalty: later(600) });
     const governor = node(test_.database);
