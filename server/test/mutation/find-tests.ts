@@ -23,11 +23,8 @@ const chosenWithDatabase: Record<string, string[]> = {
     'server/test/engine/fan-out/{seats,stored-windows,work-chunks}.test.ts',
   ],
   'server/src/engine/scheduler': ['server/test/engine/scheduler/*.test.ts'],
-  'server/src/engine/segment-fill': [
-    'server/test/engine/segment-fill/*.test.ts',
-    'server/test/segments/file-segment.test.ts',
-  ],
-  'server/src/engine/governor': ['server/test/engine/governor/*.test.ts'],
+  'server/src/engine/segment-fill': ['server/test/engine/segment-fill/*.test.ts'],
+  'server/src/engine/governor': ['server/test/engine/governor/restraints.test.ts'],
   'server/src/engine/triggers': ['server/test/engine/triggers/*.test.ts'],
   'server/src/engine/housekeeping': ['server/test/engine/housekeeping/*.test.ts'],
   'server/src/engine/event-streams': ['server/test/engine/event-streams/*.test.ts'],
@@ -41,15 +38,17 @@ const chosenWithDatabase: Record<string, string[]> = {
 const long = [
   ...[/schedule-zones/, /calendar-rule/, /domain\/timing\.test/, /deploy\/prometheus/],
   ...[/learned-shares/, /compare-variations/, /interaction-token/, /shapes-and-readers/, /template-bounds/],
-  // With simulators of the providers, or threads.
-  /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
-  /delivery\/(?:report-pass|proxied-campaign|web-push-encryption)\.test/,
   // By way of sockets.
   ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:returning-peer|told-codes)/],
 ];
 
-/** Tests that read pages and other files, look for programs of the machine, or send thousands of requests through sockets. */
+/**
+ * Tests that read pages and other files, look for programs of the machine, send thousands of requests through sockets, or each of
+ * hundreds of messages to simulators of the providers: minutes for what others find in seconds.
+ */
 const left = [
+  /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
+  /delivery\/(?:report-pass|proxied-campaign|web-push-encryption|unreadable-requests)\.test/,
   /\/http2\/(?:differential|half-closed-peer|header-table|hostile|tls|tunnel|unsendable-requests)/,
   /nghttpd/,
   /node-apn/,
