@@ -42,18 +42,19 @@ const long = [
   ...[/engine\/delivery\/[^/]+\.test/, /http2\/(?:returning-peer|told-codes)/],
 ];
 
-/**
- * Tests that read pages and other files, look for programs of the machine, send thousands of requests through sockets, or each of
- * hundreds of messages to simulators of the providers: minutes for what others find in seconds.
- */
+/** Tests that read pages and other files, look for programs of the machine, or send thousands of requests through sockets. */
 const left = [
-  /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
-  /delivery\/(?:report-pass|proxied-campaign|web-push-encryption|unreadable-requests)\.test/,
   /\/http2\/(?:differential|half-closed-peer|header-table|hostile|tls|tunnel|unsendable-requests)/,
   /nghttpd/,
   /node-apn/,
   /docs-routes/,
   /close-server/,
+];
+
+/** Of the engine: they send each of hundreds of messages to simulators of the providers, minutes for what others find in seconds. */
+const simulated = [
+  /delivery\/(?:batch|content-options|deliver|fcm-for-others|field-places|hms|outcomes|payload-modes|provider-overrides)\.test/,
+  /delivery\/(?:report-pass|proxied-campaign|web-push-encryption|unreadable-requests)\.test/,
 ];
 
 /** They run into rules of `domain` by the way, thousands of them, and seldom hold one that no other test does. */
@@ -72,7 +73,11 @@ export function findTests(sources: string[]): { tests: Record<string, string[]>;
   const isEngine = sources.some((source) => source.startsWith('server/src/engine/'));
   const tests: Record<string, string[]> = {};
   for (const file of globSync('server/test/**/*.test.ts', { cwd: root }).sort(byDuration)) {
-    if (left.some((pattern) => pattern.test(file)) || (!isEngine && wide.test(file))) continue;
+    if (
+      left.some((pattern) => pattern.test(file)) ||
+      (isEngine ? simulated.some((pattern) => pattern.test(file)) : wide.test(file))
+    )
+      continue;
     const reached = reach(join(root, file));
     const isOfDatabase = [...reached].some((path) => /src\/(?:storage\/postgres|start|testing)\//.test(path));
     const own = [...reached].map((path) => relative(root, path)).filter((path) => mutated.has(path));
