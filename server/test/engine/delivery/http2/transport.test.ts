@@ -70,18 +70,21 @@ test.each([
   [undefined, 2],
   [1, 1],
   [3, 3],
-])('with %s sessions for a target no more than %d are opened, while streams are wanted', async (given, expected) => {
-  const { origin, sessions, streams } = await serve({ answers: false, maxConcurrentStreams: 1 });
-  const { ask } = openTransport(given === undefined ? {} : { sessionsPerTarget: given });
-  const answers = Array.from({ length: 5 }, () => ask(origin));
-  await vi.waitFor(() => expect([sessions.size, streams.length]).toEqual([expected, expected]), soon);
-  for (let number = 0; number < 5; number += 1) {
-    await vi.waitFor(() => expect(streams.length).toBeGreaterThan(number), soon);
-    streams[number]!.respond({ ':status': 200 }, { endStream: true });
-  }
-  for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ status: 200 });
-  expect(sessions.size).toBe(expected);
-});
+])(
+  'of sessions for a target (setting: %s) no more than %d are opened, while streams are wanted',
+  async (given, expected) => {
+    const { origin, sessions, streams } = await serve({ answers: false, maxConcurrentStreams: 1 });
+    const { ask } = openTransport(given === undefined ? {} : { sessionsPerTarget: given });
+    const answers = Array.from({ length: 5 }, () => ask(origin));
+    await vi.waitFor(() => expect([sessions.size, streams.length]).toEqual([expected, expected]), soon);
+    for (let number = 0; number < 5; number += 1) {
+      await vi.waitFor(() => expect(streams.length).toBeGreaterThan(number), soon);
+      streams[number]!.respond({ ':status': 200 }, { endStream: true });
+    }
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ status: 200 });
+    expect(sessions.size).toBe(expected);
+  },
+);
 
 test('ten thousand requests wait for a target, and one more does not', async () => {
   const sockets = new Set<Socket>();
