@@ -57,7 +57,7 @@ export class TestReport implements Reporter {
     this.#tellFailed(testModules);
     // They fail the run, and no test has them.
     for (const error of unhandled)
-      process.stdout.write(`\nAn error that nothing waited for\n${tellReason(error)}${tellPlace(error)}`);
+      process.stdout.write(`\nAn error that nothing waited for\n${tellReason(error)}${this.#tellPlace(error)}`);
   };
 
   /** Whoever has only the end of a long log has the names and the first lines of each reason. */
@@ -74,6 +74,13 @@ export class TestReport implements Reporter {
         .map(({ name: of, errors }) => `  ${name} > ${of}\n${errors.map(tellReason).join('')}`);
     });
     if (failed.length > 0) process.stdout.write(`\nFailed\n${failed.join('')}`);
+  }
+
+  #tellPlace({ stack = '', VITEST_TEST_PATH: path, VITEST_TEST_NAME: name }: SerializedError): string {
+    const lines = stack.split('\n').slice(1, maxReasonLines);
+    const ran = typeof name === 'string' ? `ran: ${name}` : 'ran';
+    const during = typeof path === 'string' ? `    while ${this.#name(path)} ${ran}\n` : '';
+    return `${lines.map((line) => `    ${line.trim()}\n`).join('')}${during}`;
   }
 
   /** Starts the wait anew: somebody has said something. */
@@ -98,13 +105,6 @@ export class TestReport implements Reporter {
 }
 
 const maxReasonLines = 20;
-
-function tellPlace({ stack = '', VITEST_TEST_PATH: path, VITEST_TEST_NAME: name }: SerializedError): string {
-  const lines = stack.split('\n').slice(1, maxReasonLines);
-  const during =
-    typeof path === 'string' ? `    while ${path} ran${typeof name === 'string' ? `: ${name}` : ''}\n` : '';
-  return `${lines.map((line) => `    ${line.trim()}\n`).join('')}${during}`;
-}
 
 function tellReason({ message, diff = '' }: { message: string; diff?: string | undefined }): string {
   const lines = stripVTControlCharacters(`${message}\n${diff}`).trim().split('\n').slice(0, maxReasonLines);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { isInSample } from './assignment.ts';
 import type { Assignment, Finding } from './assignment.ts';
 import { findMutant, tryTestFiles } from './try-test-files.ts';
 import type { Ended, FirstRun } from './try-test-files.ts';
@@ -68,7 +69,7 @@ class InPlaceRunner {
     if (killed !== undefined)
       return { status: 'killed', killedBy: [killed.by], failureMessage: killed.failure, nrOfTests };
     if (this.#table.timedOut.includes(id)) return { status: 'timeout' };
-    if (mutantActivation === 'runtime') return { status: 'survived', nrOfTests };
+    if (mutantActivation === 'runtime' || !isInSample(id, this.#plan.sample)) return { status: 'survived', nrOfTests };
     const source = relative(process.cwd(), sandboxFileName);
     const files = Object.entries(this.#plan.tests)
       .filter(([, reached]) => reached.includes(source))

@@ -33,6 +33,10 @@ const { values, positionals } = parseArgs({
   },
 });
 const sample = Number(values.sample);
+if (!Number.isSafeInteger(sample) || sample < 1 || (values.as !== undefined && !values.record)) {
+  process.stderr.write('test:mutation: --sample takes a whole number from 1, and --as names what --record writes\n');
+  process.exit(2);
+}
 const paths = positionals.length > 0 ? positionals : ['server/src/domain'];
 const groups = paths.flatMap(splitFolder).map((group) => {
   const sources = group.flatMap((path) => (statSync(path).isFile() ? [path] : globSync(join(path, '**', '*.ts'))));

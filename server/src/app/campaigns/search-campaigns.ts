@@ -49,15 +49,15 @@ export async function searchCampaigns(
   const offset = (request.page - 1) * limit;
   return await inSnapshot(database, async (tx) => {
     await planByValues(tx);
-    const { fewIds, read } = await beyondPolicies(tx, async () => {
+    const { fewIds, page, total } = await beyondPolicies(tx, async () => {
       const fewIds = await findFewCampaigns(tx, { workspaceId, selection });
-      // Few are read whole: that says how many they are, and where the page begins.
-      const isWhole = fewIds !== undefined && selection.children === 'without';
-      const span = isWhole ? { limit: fewIds.length, offset: 0 } : { limit, offset };
-      const page = await findCampaignPage(tx, { workspaceId, selection, fewIds, ...span, ...(order && { order }) });
-      return { fewIds, read: isWhole ? { page: page.slice(offset, offset + limit), total: page.length } : { page } };
+      const asked = { workspaceId, selection, fewIds, ...(order && { order }) };
+      if (fewIds === undefined || selection.children === 'with')
+        return { fewIds, page: await findCampaignPage(tx, { ...asked, limit, offset }), total: undefined };
+      // Few are read whole: that says how many they are.
+      const all = await findCampaignPage(tx, { ...asked, limit: fewIds.length, offset: 0 });
+      return { fewIds, page: all.slice(offset, offset + limit), total: all.length };
     });
-    const { page, total } = read;
     const campaigns = await readCampaignRecords(tx, page);
     if (version === 'V5') return { campaigns, totalCount: undefined };
     if (total !== undefined) return { campaigns, totalCount: total };

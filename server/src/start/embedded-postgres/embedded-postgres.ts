@@ -196,7 +196,7 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     unix_socket_directories: '',
     lc_messages: 'C',
     max_wal_size: '2GB',
-    // Files of the log that were written are used again: to make one, 16 MB of zeros, keeps commits waiting 20 ms and more.
+    // Files of the log that were written are used again: a new one is 16 MB of zeros, written while commits wait.
     min_wal_size: '1GB',
     shared_buffers: `${sharedMegabytes()}MB`,
     ...start.settings,

@@ -6,7 +6,6 @@ import type {
   CampaignSelection,
 } from '../../domain/campaigns/campaign-search.ts';
 import { campaignStatuses } from '../../domain/campaigns/campaign-states.ts';
-import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { Fragment, Queryable } from '../database.ts';
 
@@ -115,8 +114,16 @@ function foundCampaigns(tx: Queryable, found: FoundCampaigns, first?: { order: C
   return parts.reduce((all, part) => tx`${all} union all ${part}`);
 }
 
-// A statement takes 0.3 ms longer to plan for each.
+// A statement takes longer to plan for each.
 const maxWords = 8;
+
+/** Columns with an index of each word, newest first, and the word that it leaves out: what nearly all campaigns have. */
+const indexedByWord = [
+  { name: 'createdBy', usual: undefined },
+  { name: 'deliveryTypes', usual: 'ONE_TIME' },
+  { name: 'statuses', usual: 'SENT' },
+  { name: 'channels', usual: 'PUSH' },
+] as const;
 
 /**
  * A search for several words of one column, each of which has its campaigns newest first in an index, as a search for each: the
@@ -124,18 +131,14 @@ const maxWords = 8;
  */
 function askWordByWord(found: FoundCampaigns): FoundCampaigns[] {
   const { selection, fewIds } = found;
-  const { createdBy, deliveryTypes, statuses, channels } = selection;
-  const isSplit = (words: readonly string[] | undefined, usual: string): boolean =>
-    words !== undefined && words.length > 1 && words.length <= maxWords && !words.includes(usual);
-  const each = (change: (word: string) => Partial<CampaignSelection>, words: readonly string[]): FoundCampaigns[] =>
-    [...new Set(words)].map((word) => ({ ...found, selection: { ...selection, ...change(word) } }));
   if (fewIds) return [found];
-  if (createdBy && createdBy.length > 1 && createdBy.length <= maxWords)
-    return each((word) => ({ createdBy: [word] }), createdBy);
-  if (isSplit(deliveryTypes, 'ONE_TIME')) return each((word) => ({ deliveryTypes: [word] }), deliveryTypes!);
-  if (isSplit(statuses, 'SENT')) return each((word) => ({ statuses: [word as CampaignStatus] }), statuses);
-  if (isSplit(channels, 'PUSH')) return each((word) => ({ channels: [word as CampaignChannel] }), channels);
-  return [found];
+  const column = indexedByWord.find(({ name, usual }) => {
+    const words: readonly string[] = selection[name] ?? [];
+    return words.length > 1 && words.length <= maxWords && !(usual !== undefined && words.includes(usual));
+  });
+  if (column === undefined) return [found];
+  const words = new Set<string>(selection[column.name]);
+  return [...words].map((word) => ({ ...found, selection: { ...selection, [column.name]: [word] } }));
 }
 
 type Condition = Fragment;

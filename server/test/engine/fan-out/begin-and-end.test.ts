@@ -10,6 +10,7 @@ import { inTransaction } from '../../../src/storage/database.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { makeFanOutBundle, start } from './fan-out-bundle.ts';
 import type { AcceptOptions, FanOutBundle } from './fan-out-bundle.ts';
+import { refusal } from './known-refusal.ts';
 
 const later = (seconds: number): Date => new Date(start.getTime() + seconds * 1000);
 
@@ -193,13 +194,6 @@ describe('a run with nothing left to send', () => {
   });
 });
 
-const refusal = {
-  provider: 'fcm',
-  appId: 'default',
-  version: 'v1',
-  platform: null,
-  words: 'SENDER_ID: wrong',
-} as const;
 const delivery = { ...{ bucket: 1, userId: 'u', outcome: 'WAITING', code: 'SENDER_ID' }, retryAt: later(3600) };
 const waiting = (id: string, refused?: Partial<NonNullable<DeviceResult['refused']>>): DeviceResult =>
   ({

@@ -12,6 +12,7 @@ import type { Addressee } from '../../../src/engine/fan-out/deliver-to-devices.t
 import type { Recipient } from '../../../src/engine/fan-out/personalise-devices.ts';
 import type { Turns } from '../../../src/engine/governor/share.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
+import { refusal } from './known-refusal.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
@@ -183,14 +184,6 @@ test('a workspace without the credential has no account: its devices are sent to
     ['two', 'NO_CREDENTIAL'],
   ]);
 });
-
-const refusal = {
-  provider: 'fcm',
-  appId: 'default',
-  version: 'v1',
-  platform: null,
-  words: 'SENDER_ID: wrong',
-} as const;
 
 test('a credential that is known to be refused is not asked again, and its devices wait for another', async () => {
   const { results, batches } = await deliver([phone('one'), phone('two', { platform: 'IOS' })], {

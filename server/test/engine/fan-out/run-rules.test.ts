@@ -21,6 +21,7 @@ import { whyUnusable } from '../../../src/engine/fan-out/usable-segment.ts';
 import { tellReach, waitForCredential } from '../../../src/engine/fan-out/wait-for-credential.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
+import { refusal } from './known-refusal.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
@@ -246,14 +247,6 @@ test('dead addresses are in one order, by bucket and then by device', () => {
     ].map((one) => ({ ...one, ...gone })),
   );
 });
-
-const refusal = {
-  provider: 'fcm',
-  appId: 'default',
-  version: 'v1',
-  platform: null,
-  words: 'SENDER_ID: wrong',
-} as const;
 
 test('a device waits for its credential under the provider’s code, until its message is over', () => {
   const waiting = waitForCredential({ run, device: phone('one'), attempt: 3 }, { refusal, by: 'what is known' });

@@ -3,7 +3,7 @@ import { makeManualClock } from '../../../src/clock.ts';
 import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { retryOfUntried, settleAs, settleOutcome, settleUntried } from '../../../src/engine/fan-out/settle-outcome.ts';
-import type { Governor } from '../../../src/engine/governor/governor.ts';
+import { makeRecordingGovernor } from '../governor/recording-governor.ts';
 import type { AudienceDevice } from '../../../src/storage/campaigns/audience.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -21,16 +21,7 @@ type Settling = Parameters<typeof settleOutcome>[1];
 
 /** What was told the governor, beside what becomes of the device. The draw is 0.5, and the message lives an hour. */
 function settle(outcome: Outcome, more: Partial<Settling> = {}) {
-  const told: unknown[] = [];
-  const governor: Governor = {
-    takeTurns() {},
-    silence: (one, silence) => void told.push({ silenced: one.key, ...silence }),
-    unreached(one) {
-      told.push({ unreached: one.key });
-      return later(120);
-    },
-    report: (one, { kind }) => void told.push({ reported: one.key, kind }),
-  };
+  const { governor, told } = makeRecordingGovernor(later(120));
   const clock = makeManualClock(now);
   const result = settleOutcome(
     { clock, governor, random: () => 0.5 },

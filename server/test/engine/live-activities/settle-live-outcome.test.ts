@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
-import type { Governor } from '../../../src/engine/governor/governor.ts';
+import { makeRecordingGovernor } from '../governor/recording-governor.ts';
 import { settleLiveOutcome } from '../../../src/engine/live-activities/settle-live-outcome.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
@@ -12,16 +12,7 @@ type Settling = Parameters<typeof settleLiveOutcome>[1];
 
 /** Of the third attempt, with a draw of 0.5, of a message that lives an hour. */
 function settle(outcome: Settling['outcome'], more: Partial<Settling> = {}) {
-  const told: unknown[] = [];
-  const governor: Governor = {
-    takeTurns() {},
-    silence: (one, silence) => void told.push({ silenced: one.key, ...silence }),
-    unreached(one) {
-      told.push({ unreached: one.key });
-      return later(120);
-    },
-    report: (one, { kind }) => void told.push({ reported: one.key, kind }),
-  };
+  const { governor, told } = makeRecordingGovernor(later(120));
   const message = { attempts: 3, sendUntil: later(3600) };
   const deps = { clock: makeManualClock(now), governor, random: () => 0.5 };
   return { settled: settleLiveOutcome(deps, { message, account, outcome, ...more }), told };
