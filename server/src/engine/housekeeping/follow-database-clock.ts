@@ -17,7 +17,10 @@ export function makeFollowDatabaseClock({ database, clock, onMoved }: FollowData
     intervalMilliseconds: 5_000,
     async runOnce() {
       await keepInStep(clock, () => readDatabaseClock(database));
+      const before = { offset: clock.offsetMilliseconds(), standsAt: clock.standsAt()?.getTime() };
       const installation = await findInstallation(database);
+      // This node moved it while it was read: what was read may be from before, and jobs would look at a time that is over.
+      if (clock.offsetMilliseconds() !== before.offset || clock.standsAt()?.getTime() !== before.standsAt) return 0;
       const offset = installation?.clockOffsetMilliseconds ?? 0;
       const standsAt = installation?.clockFrozenAt ?? undefined;
       const isMoved = offset !== clock.offsetMilliseconds() || standsAt?.getTime() !== clock.standsAt()?.getTime();
