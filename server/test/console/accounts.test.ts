@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { changeOwnPassword } from '../../src/app/accounts/own-account.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { signIn as useCase } from '../../src/app/accounts/sign-in.ts';
 import { mayDo, permissions, roles } from '../../src/domain/accounts/roles.ts';
@@ -298,6 +299,33 @@ describe('the own account', () => {
     expect((await set()).status).toBe(204);
     expect((await set()).status).toBe(401);
     expect((await session(cookie)).status).toBe(401);
+    expect((await signIn({ email: 'max@example.com', password: 'quite another one' })).status).toBe(204);
+  });
+
+  test('a password that a link took away while it was compared changes nothing any more', async () => {
+    const owner = await bundle.createOwner();
+    const cookie = await bundle.join(owner, { email: 'max@example.com', role: 'marketer' });
+    const { id, name } = (await session(cookie)).body.account;
+    const made = await bundle.call('POST', `accounts/${id}/password-link`, { cookie: owner });
+    const code = String(made.body.link).split('#new-password=')[1]!;
+    const { database, clock, accounts } = bundle;
+    const passwords = {
+      ...accounts.passwords,
+      async matches(password: string, stored: string | undefined) {
+        const isRight = await accounts.passwords.matches(password, stored);
+        const body = { code, password: 'quite another one' };
+        expect((await bundle.call('POST', 'new-password', { body })).status).toBe(204);
+        return isRight;
+      },
+    };
+    const [row] = await database`select id from console_sessions where account_id = ${id}`;
+    const by = { id, name, email: 'max@example.com', role: 'marketer', sessionId: row!.id as string } as const;
+    const caller = { address: '203.0.113.9', userAgent: '' };
+    const change = { by, caller, current: goodPassword, password: 'one of a thief' };
+    await expect(changeOwnPassword({ database, clock, passwords }, change)).rejects.toMatchObject({
+      code: 'ACCOUNT_SIGN_IN_FAILED',
+    });
+    expect((await signIn({ email: 'max@example.com', password: 'one of a thief' })).status).toBe(401);
     expect((await signIn({ email: 'max@example.com', password: 'quite another one' })).status).toBe(204);
   });
 });

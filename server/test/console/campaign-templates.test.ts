@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { viewedScreens } from '../../src/domain/accounts/viewed-screens.ts';
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
+import { inTransaction } from '../../src/storage/database.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
+import { countWaiting } from '../is-anybody-waiting.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { openSignedInClient } from './signed-in-client.ts';
 
@@ -77,6 +79,24 @@ test('two templates of a workspace have two names', async () => {
   await expect(client.templates.create({ workspaceId, id: of, name: '  ' })).rejects.toMatchObject(taken);
   await client.templates.rename({ workspaceId, id: one.id, name: 'One' });
   expect((await client.templates.list(workspaceId)).map(({ name }) => name)).toEqual(['One', 'Two']);
+});
+
+test('of two that are renamed at once to one name, one has it and the other is refused', async () => {
+  const of = await send('Of two at once');
+  const ids = [
+    (await client.templates.create({ workspaceId, id: of, name: 'First at once' })).id,
+    (await client.templates.create({ workspaceId, id: of, name: 'Second at once' })).id,
+  ];
+  const outcomes = await inTransaction(bundle.database, async (tx) => {
+    await tx`select from campaign_templates where id = any(${ids}) for update`;
+    const renamed = Promise.allSettled(ids.map((id) => client.templates.rename({ workspaceId, id, name: 'At once' })));
+    await expect.poll(() => countWaiting(bundle.database)).toBe(2);
+    return () => renamed;
+  }).then((settle) => settle());
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  const refused = outcomes.find(({ status }) => status === 'rejected');
+  expect(refused).toMatchObject({ reason: { status: 400, field: 'name' } });
+  expect((await client.templates.list(workspaceId)).filter(({ name }) => name === 'At once')).toHaveLength(1);
 });
 
 test('of another workspace there is no template', async () => {

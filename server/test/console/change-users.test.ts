@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../src/storage/database.ts';
 import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
 import { makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
+import { isAnybodyWaiting } from '../is-anybody-waiting.ts';
 import { ledgerRun } from '../ledger-run.ts';
 import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
 
@@ -146,6 +148,25 @@ describe('a device', () => {
     const device = await addPhone('mine');
     id = (await call('POST', 'people', { customerId: 'somebody else' })).body.id;
     expect((await act(device, 'block')).status).toBe(404);
+  });
+});
+
+describe('a person who is taken away by a transaction that ends first', () => {
+  const device = { deviceId: 'late', attributes: { platform: 'ANDROID', push_id: 'late' } };
+  test.each([
+    ['device-add', { method: 'POST', path: 'devices', body: device }],
+    ['attributes', { method: 'PATCH', path: 'attributes', body: { attributes: { city: 'Lisbon' } } }],
+    ['test', { method: 'PUT', path: 'test', body: { isTest: true } }],
+  ] as const)('is not there for %s, and the audit log has no line', async (action, { method, path, body }) => {
+    const { database } = bundle;
+    let answer: ReturnType<typeof call> | undefined;
+    await inTransaction(database, async (tx) => {
+      await tx`delete from users where id = ${id}`;
+      answer = call(method, `people/${id}/${path}`, body);
+      await expect.poll(() => isAnybodyWaiting(database)).toBe(true);
+    });
+    expect((await answer!).status).toBe(404);
+    expect(await lines(`person.${action}`)).toHaveLength(0);
   });
 });
 

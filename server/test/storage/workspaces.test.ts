@@ -28,13 +28,14 @@ test('a workspace is found by id and by database name, byte for byte', async () 
   expect(await findWorkspaceByDbName(database, 'DEMO_DB')).toBeUndefined();
 });
 
-test('a taken id or database name and an id with a pipe are refused', async () => {
+test('a taken id or database name is told, an id with a pipe is refused, and nothing is stored', async () => {
   const { database } = bundle;
   const insert = (id: string, dbName: string) =>
     insertWorkspace(database, { id, dbName, name: 'X', timeZone: 'UTC', createdAt, dataCenter: '101' });
-  await insert('A1', 'a1');
-  await expect(insert('A1', 'a2')).rejects.toMatchObject({ code: '23505' });
-  await expect(insert('A2', 'a1')).rejects.toMatchObject({ code: '23505' });
+  expect(await insert('A1', 'a1')).toBe(true);
+  expect(await insert('A1', 'a2')).toBe(false);
+  expect(await insert('A2', 'a1')).toBe(false);
   await expect(insert('A|2', 'a2')).rejects.toMatchObject({ code: '23514' });
-  expect((await findWorkspace(database, 'A1'))!.dataCenter).toBe('101');
+  expect(await findWorkspace(database, 'A1')).toMatchObject({ dbName: 'a1', dataCenter: '101' });
+  expect(await findWorkspace(database, 'A2')).toBeUndefined();
 });

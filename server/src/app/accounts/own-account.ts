@@ -1,7 +1,7 @@
 import { inTransaction } from '../../storage/database.ts';
 import { readNewPassword } from '../../domain/accounts/account-fields.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { deletePasswordLinks, findPasswordHash, setPasswordHash } from '../../storage/accounts/accounts.ts';
+import { deletePasswordLinks, findPasswordHash, replacePasswordHash } from '../../storage/accounts/accounts.ts';
 import { deleteSessionOf, deleteSessionsOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
 import type { AccountDependencies, ConsoleCaller, SignedIn } from './account-dependencies.ts';
 import { audit } from './audit.ts';
@@ -37,12 +37,14 @@ export async function changeOwnPassword(deps: AccountDependencies, command: Pass
   const { id, email, name, sessionId } = { ...by, id: by.id, email: by.email };
   const password = readNewPassword(command.password, { email, name });
   await limitAttempts(database, { email, address: caller.address, at: clock.now() });
-  if (!(await passwords.matches(current, (await findPasswordHash(database, id)) ?? undefined)))
+  const from = (await findPasswordHash(database, id)) ?? null;
+  if (!(await passwords.matches(current, from ?? undefined)))
     throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the current password is wrong' });
   const passwordHash = await passwords.hash(password);
   const at = clock.now();
   await inTransaction(database, async (tx) => {
-    await setPasswordHash(tx, { id, passwordHash });
+    if (!(await replacePasswordHash(tx, { id, from, passwordHash })))
+      throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the account was changed meanwhile' });
     await deletePasswordLinks(tx, id);
     await deleteSessionsOf(tx, { accountId: id, exceptId: sessionId });
     const object = { id, name: email };

@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { isId } from '../../domain/ids.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { setDeviceOptIn } from '../../storage/devices/devices.ts';
@@ -31,9 +30,15 @@ export type DeviceAction = (typeof deviceActions)[number];
  * id, which an erasure takes out of them, and attributes by name; never a value, a customer id or a device.
  */
 export function makeChangeUsers({ database, clock }: { database: Database; clock: Clock }) {
-  /** @throws ServiceError NOT_FOUND */
-  async function findUser(tx: Transaction, { workspaceId, id }: Key): Promise<UserRecord> {
-    const user = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
+  /**
+   * Locked before it is read: an erasure or a merge under way ends first, and who is gone then is not changed by the name
+   * that was read before.
+   *
+   * @throws ServiceError NOT_FOUND
+   */
+  async function lockUser(tx: Transaction, { workspaceId, id }: Key): Promise<UserRecord> {
+    const locked = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value: id } });
+    const user = locked && (await findUserRecord(tx, { workspaceId, id }));
     if (!user) throw new ServiceError('NOT_FOUND');
     return user;
   }
@@ -47,7 +52,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
       async () =>
         await inTransaction(database, async (tx) => {
           const at = clock.now();
-          const user = await findUser(tx, { workspaceId, id });
+          const user = await lockUser(tx, { workspaceId, id });
           const [result, detail] = await work(tx, { user, at });
           await audit(tx, { actor: by, workspaceId, action: `person.${action}`, object: { id }, detail, at });
           return result;
@@ -81,11 +86,8 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
 
     /** Tests of campaigns are offered to be sent to them. @throws ServiceError NOT_FOUND */
     markForTests: ({ isTest, ...key }: By & Key & { isTest: boolean }): Promise<void> =>
-      change({ ...key, action: 'test' }, async (tx, { at }) => {
-        const { workspaceId, id: value } = key;
-        const user = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value } });
-        if (!user) throw new ServiceError('NOT_FOUND');
-        await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest, at });
+      change({ ...key, action: 'test' }, async (tx, { user: { bucket, userId }, at }) => {
+        await setUserIsTest(tx, { workspaceId: key.workspaceId, bucket, userId, isTest, at });
         return [undefined, { isTest }];
       }),
 
@@ -98,10 +100,8 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
 
     /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for what a device in its state cannot become */
     changeDevice: ({ action, ...key }: By & DeviceKey & { action: DeviceAction }): Promise<void> =>
-      change({ ...key, action: `device-${action}` }, async (tx, { at }) => {
-        const { workspaceId, id: value } = key;
-        const user = await lockIdentified(tx, { workspaceId, identity: { kind: 'id', value } });
-        const owner = { workspaceId, bucket: user?.bucket ?? -1, userId: user?.userId ?? '' };
+      change({ ...key, action: `device-${action}` }, async (tx, { user: { bucket, userId }, at }) => {
+        const owner = { workspaceId: key.workspaceId, bucket, userId };
         const device = (await listUserDevices(tx, owner)).find(({ id }) => id === key.deviceRowId);
         if (!device) throw new ServiceError('NOT_FOUND');
         await changeDevice(tx, { ...owner, action, device, at });

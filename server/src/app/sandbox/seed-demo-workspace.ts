@@ -55,7 +55,8 @@ export async function seedDemoWorkspace(
     if (already) return already;
     const dbName = dbNameOf(workspaceId);
     const { at } = options;
-    await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
+    const isNew = await insertWorkspace(tx, { id: workspaceId, dbName, ...demoSettings, createdAt: at });
+    if (!isNew) throw new Error(`the workspace ${workspaceId} that the seed gives is there, and is not the demo`);
     const keys = await fillDemoWorkspace(deps, tx, { workspaceId, at, random });
     for (const credential of credentials)
       await saveProviderCredential(deps, tx, { workspaceId, appId: defaultAppId, credential, at });

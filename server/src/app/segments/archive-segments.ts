@@ -6,6 +6,7 @@ import {
   findSegmentById,
   findSegmentByName,
   lockSegment,
+  lockSegmentsOfWorkspace,
   unarchiveSegment,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
@@ -41,20 +42,14 @@ export async function unarchiveNamedSegment(
   named: NamedSegment & Noted,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   return await inTransaction(database, async (tx) => {
-    await requireQuotaUnlessActive(tx, { ...named, limits });
+    // Before the segment, as whoever makes one.
+    await lockSegmentsOfWorkspace(tx, named.workspaceId);
     const segment = await takeNamed(tx, named);
+    if (segment.state === 'ARCHIVED') await requireSegmentQuota(tx, { ...named, limits });
     await unarchiveSegment(tx, { id: segment.id, at: clock.now() });
     await named.note?.(tx);
     return { id: segment.id, name: segment.name };
   });
-}
-
-async function requireQuotaUnlessActive(
-  tx: Transaction,
-  named: NamedSegment & { limits: SegmentDependencies['limits'] },
-): Promise<void> {
-  const segment = await findNamed(tx, named);
-  if (segment?.state === 'ARCHIVED') await requireSegmentQuota(tx, named);
 }
 
 async function takeNamed(tx: Transaction, named: NamedSegment): Promise<Segment> {

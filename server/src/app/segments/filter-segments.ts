@@ -17,6 +17,7 @@ import {
   insertSegment,
   listSegments,
   lockSegment,
+  lockSegmentsOfWorkspace,
   updateFilterSegment,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
@@ -136,6 +137,8 @@ async function changeLocked(
   tx: Transaction,
   { workspaceId, id, updatedBy, change, at, note }: FilterSegmentChange & { at: Date },
 ): Promise<void> {
+  // A name, filters and references are looked at before they are written: of two changes at once neither would see the other's.
+  await lockSegmentsOfWorkspace(tx, workspaceId);
   const present = await lockSegment(tx, { workspaceId, id });
   if (!present) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: id });
   if (present.kind !== 'FILTER' || present.state === 'ARCHIVED')

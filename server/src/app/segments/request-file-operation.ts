@@ -9,6 +9,7 @@ import {
   findSegmentByName,
   insertSegment,
   lockSegment,
+  lockSegmentsOfWorkspace,
   markSegmentFilling,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
@@ -138,13 +139,15 @@ type Change = { workspaceId: string; command: ChangeFileSegment; at: Date; limit
 
 async function takeSegment(tx: Transaction, { workspaceId, command, at, limits }: Change): Promise<Segment> {
   const shown = command.segmentId ?? command.name;
+  // Before the segment, as whoever makes one.
+  await lockSegmentsOfWorkspace(tx, workspaceId);
   const found = command.segmentId
     ? await findSegmentById(tx, { workspaceId, id: command.segmentId })
     : await findSegmentByName(tx, { workspaceId, name: command.name });
   if (!found) throw new ServiceError('SEGMENT_NOT_FOUND', { field: shown });
   if (found.kind !== 'FILE') throw new ServiceError('SEGMENT_NOT_OF_FILES', { field: shown });
-  if (found.state === 'FAILED') await requireSegmentQuota(tx, { workspaceId, limits });
   const segment = (await lockSegment(tx, { workspaceId, id: found.id }))!;
+  if (segment.state === 'FAILED') await requireSegmentQuota(tx, { workspaceId, limits });
   if (segment.state === 'ARCHIVED') throw new ServiceError('SEGMENT_ARCHIVED', { field: shown });
   for (const [field, own, sent] of [
     ['attribute_name', segment.attributeName, command.attributeName],

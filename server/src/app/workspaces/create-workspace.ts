@@ -44,7 +44,8 @@ export async function createWorkspace(
   return await inTransaction(database, async (tx) => {
     requireValid(!(await findWorkspace(tx, id)), `There is a workspace ${id} already.`);
     requireValid(!(await findWorkspaceByDbName(tx, dbName)), `The database name ${dbName} is taken.`);
-    await insertWorkspace(tx, { ...given, timeZone, id, dbName, createdAt: at });
+    const isNew = await insertWorkspace(tx, { ...given, timeZone, id, dbName, createdAt: at });
+    requireValid(isNew, `The workspace ${id} or the database name ${dbName} was made at the same time.`);
     return (await findWorkspace(tx, id))!;
   });
 }

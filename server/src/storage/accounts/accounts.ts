@@ -83,6 +83,22 @@ export async function setPasswordHash(
   await tx`update accounts set password_hash = ${passwordHash} where id = ${id}`;
 }
 
+/**
+ * Sets a password where the one that was compared still stands, and the account may sign in: whoever set another meanwhile, or
+ * disabled it, took the old one away. Index: primary key.
+ *
+ * @returns whether it was set
+ */
+export async function replacePasswordHash(
+  tx: Queryable,
+  { id, from, passwordHash }: { id: string; from: string | null; passwordHash: string },
+): Promise<boolean> {
+  const rows = await tx`
+    update accounts set password_hash = ${passwordHash}
+    where id = ${id} and disabled_at is null and password_hash = ${from} returning 1`;
+  return rows.length === 1;
+}
+
 /** Index: primary key. */
 export async function findPasswordHash(tx: Queryable, id: string): Promise<string | null | undefined> {
   const [row] = await tx<{ passwordHash: string | null }[]>`

@@ -33,6 +33,11 @@ export async function findCampaignTemplate(
 
 export type NewCampaignTemplate = Identified & Pick<CampaignTemplate, 'name' | 'parts' | 'createdBy'> & { at: Date };
 
+/** Changes of a workspace's templates follow each other from here on to the end of the transaction. Index: primary key. */
+export async function lockCampaignTemplates(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx`select 1 from workspaces where id = ${workspaceId} for no key update`;
+}
+
 /**
  * Of two at once the second waits for the first. Index: campaign_templates_name.
  *
@@ -42,7 +47,7 @@ export async function insertCampaignTemplate(
   tx: Transaction,
   { maxTemplates, ...template }: NewCampaignTemplate & { maxTemplates: number },
 ): Promise<'stored' | 'full' | 'taken'> {
-  await tx`select 1 from workspaces where id = ${template.workspaceId} for no key update`;
+  await lockCampaignTemplates(tx, template.workspaceId);
   const [counted] = await tx<{ templates: number }[]>`
     select count(*) as templates from campaign_templates where workspace_id = ${template.workspaceId}`;
   if (counted!.templates >= maxTemplates) return 'full';
@@ -55,7 +60,7 @@ export async function insertCampaignTemplate(
   return rows.length === 1 ? 'stored' : 'taken';
 }
 
-/** Index: primary key, campaign_templates_name. @returns whether the name was free */
+/** In a transaction that has locked them. Index: primary key, campaign_templates_name. @returns whether the name was free */
 export async function renameCampaignTemplate(
   tx: Queryable,
   { workspaceId, id, name, at }: Identified & { name: string; at: Date },

@@ -18,15 +18,18 @@ export type Workspace = {
   pushBodies: PushBodies;
 };
 
-/** Adds a workspace. A taken id or database name is refused by the primary key and the unique index. */
+/** Adds a workspace. @returns false if its id or its database name is taken: by the primary key, by workspaces_db_name_key */
 export async function insertWorkspace(
   tx: Queryable,
   workspace: { id: string; dbName: string; name: string; timeZone: string; createdAt: Date; dataCenter?: string },
-): Promise<void> {
-  await tx`
+): Promise<boolean> {
+  const rows = await tx`
     insert into workspaces (id, db_name, name, time_zone, data_center, created_at)
     values (${workspace.id}, ${workspace.dbName}, ${workspace.name}, ${workspace.timeZone},
-      ${workspace.dataCenter ?? '01'}, ${workspace.createdAt})`;
+      ${workspace.dataCenter ?? '01'}, ${workspace.createdAt})
+    on conflict do nothing
+    returning 1`;
+  return rows.length === 1;
 }
 
 /** The workspace of that id. Index: primary key. */
