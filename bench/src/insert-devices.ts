@@ -2,6 +2,7 @@ import type { Platform } from '../../server/src/domain/campaigns/content.ts';
 import { makeId } from '../../server/src/domain/ids.ts';
 import { bucketOf } from '../../server/src/domain/users/bucket.ts';
 import { makeSimulatedSubscription } from '../../server/src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { openDatabase } from '../../server/src/storage/database.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
 
 export type DevicesToInsert = {
@@ -16,9 +17,13 @@ export type DevicesToInsert = {
 
 const perStatement = 20_000;
 
-/** Devices of a measured run, by few large statements. */
+/**
+ * Devices of a measured run, by few large statements; left as autovacuum leaves a store within minutes. Whoever reads rows first
+ * after they were written writes their pages again, and the log has each of these whole: among ten million that was a page a
+ * device.
+ */
 export async function insertDevices(
-  { database, workspaceId, secret }: Pick<TortureBundle, 'database' | 'workspaceId' | 'secret'>,
+  { database, workspaceId, secret, ownerUrl }: Pick<TortureBundle, 'database' | 'workspaceId' | 'secret' | 'ownerUrl'>,
   { devices, platforms, users, beside }: DevicesToInsert,
 ): Promise<void> {
   // The demo people would be counted too.
@@ -57,7 +62,14 @@ export async function insertDevices(
         from unnest(${rows.map((row) => row.bucket)}::smallint[], ${rows.map((row) => row.id)}::text[],
           ${rows.map((row) => `bench-${row.number}`)}::text[]) as row (bucket, id, customer_id)`;
   }
-  await database`select analyze_table('users'), analyze_table('devices')`;
+  const owner = openDatabase({ url: ownerUrl, connections: 1, name: 'bench' });
+  try {
+    await owner`vacuum (analyze) users, devices`;
+    // What was written is on disk before anything is measured.
+    await owner`checkpoint`;
+  } finally {
+    await owner.end();
+  }
 }
 
 function pushIdOf({ platform, number, secret }: { platform: Platform; number: number; secret: Buffer }): string {
