@@ -7,7 +7,7 @@ import unittest
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from carillon_client import CarillonClient, CarillonError, sign_push, verify_callback
 
@@ -63,6 +63,19 @@ class Site(BaseHTTPRequestHandler):
         pass
 
 
+class BreakingOff(BaseHTTPRequestHandler):
+    """Announces more than it sends."""
+
+    def do_GET(self) -> None:
+        self.send_response(500 if self.path.endswith("500") else 200)
+        self.send_header("Content-Length", "100")
+        self.end_headers()
+        self.wfile.write(b"{")
+
+    def log_message(self, *_given: Any) -> None:
+        pass
+
+
 class Clients(unittest.TestCase):
     def test_a_token_is_kept_and_refreshed_before_its_end_and_made_anew_when_the_refresh_token_is_refused(self) -> None:
         now = [1_000.0]
@@ -110,6 +123,22 @@ class Clients(unittest.TestCase):
         with self.assertRaises(CarillonError) as nobody:
             CarillonClient("http://127.0.0.1:9", WORKSPACE, oauth_key="x", sleep=lambda _: None).get_segment("x")
         self.assertEqual(nobody.exception.status, 0)
+
+    def test_a_reply_that_breaks_off_is_none_and_is_asked_for_again(self) -> None:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), BreakingOff)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        waited: List[float] = []
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        client = CarillonClient(url, WORKSPACE, data_key="x", sleep=waited.append)
+        try:
+            for path in ("200", "500"):
+                with self.assertRaises(CarillonError) as broken:
+                    client.get_segment(path)
+                self.assertEqual((broken.exception.status, broken.exception.code), (0, "unreachable"))
+            self.assertEqual(waited, [0.25, 0.5, 1, 0.25, 0.5, 1])
+        finally:
+            server.shutdown()
+            server.server_close()
 
     def test_a_busy_service_is_waited_for_as_long_as_it_asks(self) -> None:
         waited = []

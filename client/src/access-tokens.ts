@@ -1,4 +1,5 @@
 import { readJson, toCarillonError, unreachable } from './carillon-error.ts';
+import { readWhole } from './read-whole.ts';
 
 export type AccessTokenOptions = {
   /** Origin of the token endpoints, without a trailing slash. */
@@ -39,9 +40,11 @@ export function makeAccessTokens(options: AccessTokenOptions): AccessTokens {
       method: 'POST',
       body: new URLSearchParams({ client_id: workspaceId, ...form }),
       signal: AbortSignal.timeout(timeoutMilliseconds),
-    }).catch((cause: unknown) => {
-      throw unreachable(cause);
-    });
+    })
+      .then(readWhole)
+      .catch((cause: unknown) => {
+        throw unreachable(cause);
+      });
     if (!answer.ok) throw await toCarillonError(answer);
     const { data } = (await readJson(answer)) as {
       data: { access_token: string; refresh_token?: string; expires_in: number };

@@ -2,6 +2,7 @@ import type { AccessTokens } from './access-tokens.ts';
 import { CarillonError, readJson, toCarillonError, unreachable } from './carillon-error.ts';
 import { operations } from './generated/operations.ts';
 import type { Operations } from './generated/operations.ts';
+import { readWhole } from './read-whole.ts';
 import { hostOf } from './service-hosts.ts';
 import type { ServiceHosts } from './service-hosts.ts';
 import { waitMilliseconds } from './wait-milliseconds.ts';
@@ -62,10 +63,7 @@ export function makeCallService(options: CallServiceOptions): CallService {
     const late = AbortSignal.timeout(timeoutMilliseconds);
     const ending = signal === undefined ? late : AbortSignal.any([signal, late]);
     try {
-      const answer = await options.fetch(url, { ...init, signal: ending });
-      // Read here, so that the time limit covers it.
-      const isEmpty = answer.status === 204 || answer.status === 304;
-      return new Response(isEmpty ? null : await answer.arrayBuffer(), answer);
+      return await readWhole(await options.fetch(url, { ...init, signal: ending }));
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       throw unreachable(cause);

@@ -1,11 +1,12 @@
 import type { CallOptions } from './call-service.ts';
 import type { FileSegmentCallback } from './generated/shapes.ts';
 import { verifyCallback } from './verify-callback.ts';
-import type { CallbackHeaders } from './verify-callback.ts';
+import type { CallbackHeaders, VerifiedCallback } from './verify-callback.ts';
 
 export type CallbackReceiver = {
   /**
    * Takes what was posted to your `callback_url`: checks the signature, drops a repeat, and gives it to whoever waits.
+   * What `onOutcome` throws it throws too: reply with 500, and the callback comes again and is handled anew.
    *
    * @returns the status to reply with: 200, or 401 for what is not signed by this workspace
    */
@@ -26,24 +27,34 @@ export function makeCallbackReceiver(options: {
   secret: string;
   /** Milliseconds now; for tests. */
   now?: () => number;
-  /** Of every outcome, once. */
-  onOutcome?: (outcome: FileSegmentCallback) => void;
+  /** Of every outcome, once: again only after it threw or rejected. */
+  onOutcome?: (outcome: FileSegmentCallback) => void | Promise<void>;
 }): CallbackReceiver {
   const { secret, now = Date.now, onOutcome } = options;
   const waiting = new Map<string, Set<(outcome: FileSegmentCallback) => void>>();
   const seen = new Set<string>();
+  /** A repeat that comes meanwhile waits for the same end. */
+  const underWay = new Map<string, Promise<void>>();
+
+  async function handle({ id, outcome }: VerifiedCallback): Promise<void> {
+    await onOutcome?.(outcome);
+    seen.add(id);
+    if (seen.size > maxRemembered) seen.delete(seen.values().next().value!);
+    const first = waiting.get(outcome.segment_name)?.values().next().value;
+    if (first) first(outcome);
+  }
 
   return {
     async take(posted) {
       const verified = await verifyCallback({ ...posted, secret, now: now() });
       if (verified === undefined) return 401;
       if (seen.has(verified.id)) return 200;
-      seen.add(verified.id);
-      if (seen.size > maxRemembered) seen.delete(seen.values().next().value!);
-      onOutcome?.(verified.outcome);
-      const name = verified.outcome.segment_name;
-      const first = waiting.get(name)?.values().next().value;
-      if (first) first(verified.outcome);
+      let handling = underWay.get(verified.id);
+      if (!handling) {
+        handling = handle(verified).finally(() => underWay.delete(verified.id));
+        underWay.set(verified.id, handling);
+      }
+      await handling;
       return 200;
     },
     waitFor(name, { signal } = {}) {

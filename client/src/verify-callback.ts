@@ -3,6 +3,9 @@ import type { FileSegmentCallback } from './generated/shapes.ts';
 /** Of a Node request, a `Headers`, or any record; names in lower case. */
 export type CallbackHeaders = Headers | Record<string, string | string[] | undefined>;
 
+/** What a workspace has signed. */
+export type VerifiedCallback = { id: string; outcome: FileSegmentCallback };
+
 // As Standard Webhooks ask: an attempt that was recorded is no use later.
 const toleranceSeconds = 5 * 60;
 
@@ -19,7 +22,7 @@ export async function verifyCallback(posted: {
   secret: string;
   /** Milliseconds now; for tests. */
   now?: number;
-}): Promise<{ id: string; outcome: FileSegmentCallback } | undefined> {
+}): Promise<VerifiedCallback | undefined> {
   const { headers, rawBody, secret, now = Date.now() } = posted;
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => read(headers, `webhook-${name}`));
   if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp)) return undefined;

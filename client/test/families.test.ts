@@ -109,7 +109,7 @@ describe('every family, against a running node', () => {
       const create = { ...file, name: 'Readers', callback_url: `${origin}/done`, expiry_time: 30 };
       const outcome = await segments.untilProcessed({ create }, { callbacks });
       expect(outcome).toMatchObject({ status: 201, segment_name: 'Readers', values_found: 2, user_count: 1 });
-      expect(statuses).toEqual([401, 200]);
+      await expect.poll(() => statuses).toEqual([401, 200]);
       expect(await segments.list({ name: 'Readers' })).toMatchObject([{ name: 'Readers', type: 'FILE' }]);
       await segments.archive({ name: 'Readers' });
     } finally {

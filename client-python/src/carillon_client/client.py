@@ -1,4 +1,5 @@
 import base64
+import http.client
 import json
 import time
 import urllib.error
@@ -176,11 +177,14 @@ class CarillonClient:
     def _send(self, method: str, path: str, data: Optional[bytes], headers: Dict[str, str]) -> Any:
         request = urllib.request.Request(self._base_url + path, data=data, headers=headers, method=method)
         try:
-            with OPENER.open(request, timeout=self._timeout_seconds) as reply:
-                return json.loads(reply.read())
-        except urllib.error.HTTPError as error:
-            with error:
-                text = error.read().decode("utf-8", "replace")
-            raise read_refusal(error.code, text, error.headers.get("Retry-After")) from None
-        except (OSError, ValueError) as error:
+            try:
+                with OPENER.open(request, timeout=self._timeout_seconds) as reply:
+                    return json.loads(reply.read())
+            except urllib.error.HTTPError as error:
+                with error:
+                    text = error.read().decode("utf-8", "replace")
+                refusal = read_refusal(error.code, text, error.headers.get("Retry-After"))
+        # The last: a reply that breaks off, or is none of HTTP.
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise CarillonError(0, "unreachable", f"The service was not reached, or did not reply: {error}") from error
+        raise refusal
