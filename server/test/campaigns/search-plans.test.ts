@@ -12,6 +12,7 @@ import {
 } from '../../src/storage/campaigns/campaign-search.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { vacuumWhole } from '../vacuum-whole.ts';
 
 const campaigns = 20_000;
 let bundle: TestDatabase;
@@ -35,13 +36,7 @@ beforeAll(async () => {
         case when number % 30 = 0 then 'PERIODIC' else 'ONE_TIME' end as type,
         -- As large as a plain push on three platforms.
         jsonb_build_object('ANDROID', jsonb_build_object('message', repeat(md5(number::text), 16))) as content) as made`;
-  // The planner weighs an index against the table by the pages known to be visible to all; a vacuum right after the
-  // insert may find it too young.
-  for (let visible = 0; visible === 0;) {
-    await database`vacuum analyze campaigns`;
-    const [row] = await database`select relallvisible as pages from pg_class where oid = 'campaigns'::regclass`;
-    visible = row!.pages;
-  }
+  await vacuumWhole(database, ['campaigns']);
 });
 afterAll(() => bundle.drop());
 

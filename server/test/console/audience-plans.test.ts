@@ -15,6 +15,7 @@ import { withinTime } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { vacuumWhole } from '../vacuum-whole.ts';
 
 const users = 20_000;
 const workspaceId = 'W';
@@ -63,7 +64,7 @@ beforeAll(async () => {
     from generate_series(1, ${users}) as number where number % 200 = 0 or number <= 4
     union all
     select 'W', number % 256, 's2', 'u' || number, 1, null from generate_series(1, ${users}) as number`;
-  await database`vacuum analyze`;
+  await vacuumWhole(database);
 });
 afterAll(() => bundle.drop());
 

@@ -10,6 +10,7 @@ import type { Queryable } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { vacuumWhole } from '../vacuum-whole.ts';
 
 describe('the days of a calendar', () => {
   test('are whole weeks from a Monday on, with every day of the month', () => {
@@ -93,7 +94,7 @@ describe('what is planned', () => {
     await database`
       insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at)
       values ('queued', 'W', 'once', 1, 'QUEUED', '2026-03-20', '2026-03-21', '2026-03-20T10:59:00Z')`;
-    await database`vacuum analyze campaigns, runs, run_counts, run_interactions`;
+    await vacuumWhole(database, ['campaigns', 'runs', 'run_counts', 'run_interactions']);
   });
   afterAll(() => bundle.drop());
 

@@ -13,6 +13,7 @@ import type { RunDay } from '../../src/storage/campaigns/campaign-ledger.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { ledgerRun } from '../ledger-run.ts';
+import { vacuumWhole } from '../vacuum-whole.ts';
 
 const devices = 20_000;
 const workspaceId = 'W';
@@ -57,7 +58,7 @@ beforeAll(async () => {
   await database`
     insert into users (workspace_id, bucket, id, customer_id, created_at, updated_at)
     values ('W', ${bucket}, ${user.userId}, 'ana', '2026-03-01', '2026-03-01')`;
-  await database`vacuum analyze deliveries`;
+  await vacuumWhole(database, ['deliveries']);
 });
 afterAll(() => bundle.drop());
 

@@ -16,6 +16,7 @@ import { listAccountRestraints } from '../../src/storage/limits/send-budgets.ts'
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { vacuumWhole } from '../vacuum-whole.ts';
 
 const workspaceId = 'W';
 const at = new Date('2026-03-01T12:00:00Z');
@@ -90,7 +91,7 @@ beforeAll(async () => {
     select 'webpush:site' || number, 0, ${at}, ${at}, case when number % 1000 = 0 then '2026-03-02'::timestamptz end,
       case when number % 1000 = 0 then '429' end
     from generate_series(1, 5000) as number`;
-  await database`vacuum analyze`;
+  await vacuumWhole(database);
 });
 afterAll(() => bundle.drop());
 

@@ -13,6 +13,7 @@ import { propertyRuns } from '../property-runs.ts';
 import { ledgerRun } from '../ledger-run.ts';
 import { makeFanOutBundle } from './fan-out/fan-out-bundle.ts';
 import type { FanOutBundle } from './fan-out/fan-out-bundle.ts';
+import { vacuumWhole } from '../vacuum-whole.ts';
 
 const days = propertyRuns(400);
 const first = new Date('2026-02-20T00:00:00Z').getTime();
@@ -156,7 +157,7 @@ test('a stopped run is settled once: its waiting delivery expired, and no later 
     select 'old' || many, workspace_id, campaign_id, 1, 'STOPPED', 'a reason', day, send_until, created_at, started_at,
       ended_at, ended_at
     from runs, generate_series(1, 2000) as many where id = ${runId}`;
-  await database`vacuum analyze runs`;
+  await vacuumWhole(database, ['runs']);
   const plans: string[] = [];
   await settleStoppedRuns(collectPlans(database, plans) as never, { at: new Date(), leasesEndedAt: new Date() });
   expect(plans).toHaveLength(1);

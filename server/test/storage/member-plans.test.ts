@@ -6,6 +6,7 @@ import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { vacuumWhole } from '../vacuum-whole.ts';
 
 const isOnCluster = inject('workerUrls') !== null;
 const members = 20_000;
@@ -41,7 +42,7 @@ beforeAll(async () => {
     select 'W', number % 256, 's' || segment, 'u' || number, 0, case
       when segment = 1 and number <= 4000 then (number - 1) / 1000 + 1 end
     from generate_series(1, ${members}) as number, generate_series(1, 2) as segment`;
-  await database`vacuum analyze`;
+  await vacuumWhole(database);
 });
 afterAll(() => bundle.drop());
 
