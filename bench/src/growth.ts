@@ -17,6 +17,7 @@ import { tellComparison } from './comparison.ts';
 import { insertDevices } from './insert-devices.ts';
 import { median } from './median.ts';
 import { watchProcessor } from './processor-shares.ts';
+import type { ProcessorPart } from './processor-shares.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'growth'),
@@ -60,19 +61,13 @@ async function sendAmong(size: number): Promise<Grown & { megabytes: number }> {
     const watched = Math.min(size, sample);
     // The first campaigns start the runtime: code is read, run slowly, and compiled.
     for (let sent = 0; size < measuredDevices && sent < measuredDevices; sent += size)
-      await sendTo(bundle, { name: `Warm ${sent}`, watched });
-    const endWatch = await watchProcessor([
+      await sendTo(bundle, `Warm ${sent}`);
+    const parts = [
       { name: 'worker', readSeconds: () => readProcessSeconds(pid) },
       { name: 'database', readSeconds: () => readServerSeconds(bundle.database) },
-    ]);
-    const begun = performance.now();
-    let sent = 0;
-    while (sent < Math.min(measuredDevices, watched)) {
-      await sendTo(bundle, { name: `Growth ${sent}`, watched });
-      sent += watched;
-    }
-    const seconds = (performance.now() - begun) / 1000;
-    const { microseconds } = await endWatch(sent);
+    ];
+    const { sent, seconds, microseconds } =
+      watched < size ? await sendSample(bundle, { watched, parts }) : await sendWhole(bundle, parts);
     const megabytes = await readPeakMegabytes(pid);
     process.stdout.write(
       `${nameSize(size)} devices, ${nameSize(sent)} watched: ${Math.round(sent / seconds)}/s, worker ` +
@@ -84,13 +79,46 @@ async function sendAmong(size: number): Promise<Grown & { megabytes: number }> {
   }
 }
 
-async function sendTo(bundle: TortureBundle, { name, watched }: { name: string; watched: number }): Promise<void> {
+type Sent = { sent: number; seconds: number; microseconds: Record<string, number> };
+
+/** As many campaigns as it takes to measure. */
+async function sendWhole(bundle: TortureBundle, parts: ProcessorPart[]): Promise<Sent> {
+  const endWatch = await watchProcessor(parts);
+  const begun = performance.now();
+  let sent = 0;
+  for (; sent < measuredDevices; sent += bundle.devices) await sendTo(bundle, `Growth ${sent}`);
+  const seconds = (performance.now() - begun) / 1000;
+  return { sent, seconds, microseconds: (await endWatch(sent)).microseconds };
+}
+
+/**
+ * The beginning of one campaign. What comes before its first message, as the count of its audience, is done once for all of its
+ * devices, so each of those that are watched has its share of it.
+ */
+async function sendSample(
+  bundle: TortureBundle,
+  { watched, parts }: { watched: number; parts: ProcessorPart[] },
+): Promise<Sent> {
   const reachedBefore = bundle.collector.reached();
+  const endStart = await watchProcessor(parts);
+  await bundle.pushToAll('Growth of a sample');
+  await bundle.waitForReached(reachedBefore + 1);
+  const start = await endStart(bundle.devices);
+  const endRest = await watchProcessor(parts);
+  const begun = performance.now();
+  await bundle.waitForReached(reachedBefore + watched);
+  const seconds = (performance.now() - begun) / 1000;
+  const rest = await endRest(watched);
+  const names = parts.map(({ name }) => name);
+  process.stdout.write(
+    `before the first of ${nameSize(bundle.devices)} is reached: ${names.map((name) => `${name} ${start.microseconds[name]!.toFixed(1)}`).join(', ')} µs of CPU a device\n`,
+  );
+  const sums = names.map((name) => [name, start.microseconds[name]! + rest.microseconds[name]!] as const);
+  return { sent: watched, seconds, microseconds: Object.fromEntries(sums) };
+}
+
+async function sendTo(bundle: TortureBundle, name: string): Promise<void> {
   const campaignId = await bundle.pushToAll(name);
-  if (watched < bundle.devices) {
-    await bundle.waitForReached(reachedBefore + watched);
-    return;
-  }
   const run = await bundle.waitForRunEnd(campaignId);
   await bundle.collector.settle();
   const reached = bundle.collector.of(campaignId).size;
