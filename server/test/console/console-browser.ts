@@ -15,8 +15,8 @@ export const hasChromium = executablePath !== '';
 export const skipReason = hasChromium ? '' : ' (skipped: no /usr/bin/chromium)';
 
 /**
- * What one screen alone does, with all of its states: or a walk over many of them: under FULL=1, as in CI. In each
- * `npm test` are every screen by axe and by the mouse, the composer by the keyboard and the shell; the others take a sixth of its time.
+ * What one screen alone does, with all of its states, or a walk over many of them: under FULL=1, as in CI. In each
+ * `npm test` are the composer by the keyboard, the keys and the shell; the others take a fifth of its time.
  */
 export function describeScreen(name: string, tests: () => void): void {
   describe.runIf(hasChromium && isFull)(`${name} (FULL=1)${skipReason}`, tests);
@@ -146,8 +146,6 @@ const colourRules = ['color-contrast', 'link-in-text-block'];
 
 type ColourScheme = 'light' | 'dark';
 export const bothSchemes: readonly ColourScheme[] = ['light', 'dark'];
-/** Every screen is looked at by each `npm test`, in the light scheme; under FULL=1, as in CI, in both. */
-export const schemesOfScreen: readonly ColourScheme[] = isFull ? bothSchemes : ['light'];
 /** A state of one, such as a dialog or a refusal, is looked at under FULL=1: it takes half a second of the processor. */
 const schemesOfState: readonly ColourScheme[] = isFull ? bothSchemes : [];
 

@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { screens } from '../../../console/src/shell/screens.ts';
 import { until } from '../carillon-bundle.ts';
-import { expectAccessible, hasChromium, schemesOfScreen, skipReason, startConsoleBrowser } from './console-browser.ts';
+import { bothSchemes, describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 import { findUnedited } from './find-unedited.ts';
-import { isFull } from '../full-test.ts';
 import { findMisses } from './hit-test.ts';
 
 const inCity = {
@@ -16,7 +15,7 @@ const inCity = {
 /** Reached from the menu of the own account, and no screens of a day's work. */
 const others = ['/w/$workspaceId/account', '/w/$workspaceId/accounts'];
 
-describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
+describeScreen('every screen in Chromium', () => {
   let console: ConsoleBrowser;
   const ids: Record<string, string> = {};
   beforeAll(async () => {
@@ -46,7 +45,7 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
   });
   afterAll(() => console?.stop());
 
-  test('has one heading, an address of its own, texts of the sizes and words that are meant, and no finding of axe (FULL=1: dark as well, and on a phone)', async () => {
+  test('has one heading, an address of its own, texts of the sizes and words that are meant, and no finding of axe, in both schemes and on a phone', async () => {
     const { bundle } = console;
     const { page, context, faults } = await console.openSignedIn();
     // What is linked in the navigation is in the list of screens, so that none is walked past.
@@ -77,24 +76,6 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
     const walked: string[] = [];
     const unedited: string[] = [];
     const waiting = [...Object.values(screens), ...others];
-    /** As a link does, which reads nothing anew; under FULL=1, as in CI, as somebody who typed the address. */
-    async function show(page: Page, path: string): Promise<void> {
-      if (isFull) return void (await page.goto(`${bundle.url}${path}`));
-      if (new URL(page.url()).pathname === path) return;
-      // Each screen sets its title when it is drawn, whatever the one before it was; an address without one has none.
-      await page.evaluate((address) => {
-        const { document, history } = globalThis as any;
-        document.title = '';
-        history.pushState({}, '', address);
-      }, path);
-      const isDrawn = () => {
-        const { document } = globalThis as any;
-        return document.title !== '' || document.body.innerText.includes('Page not found');
-      };
-      await page.waitForFunction(isDrawn).catch((cause: unknown) => {
-        throw new Error(`${path} is not drawn`, { cause });
-      });
-    }
     /** On a phone too a finger reaches all that is there, and nothing is wider than the screen. */
     async function walkOnPhone(page: Page, address: string): Promise<void> {
       const desk = page.viewportSize()!;
@@ -111,7 +92,8 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
           ...(address.endsWith('/filter') && { segmentId: filterId }),
         } as Record<string, string>;
         const path = address.replace(/\$([A-Za-z]+)/g, (_whole, name: string) => given[name] ?? name);
-        await show(page, `/console${path}`);
+        // As somebody who typed the address.
+        await page.goto(`${bundle.url}/console${path}`);
         const heading = page.getByRole('heading', { level: 1 });
         const nothing = page.getByText('Page not found');
         await heading
@@ -124,10 +106,10 @@ describe.skipIf(!hasChromium)(`every screen in Chromium${skipReason}`, () => {
         if (await nothing.isVisible()) continue;
         await page.waitForLoadState('networkidle').catch(() => {});
         expect(await heading.count(), address).toBe(1);
-        await expectAccessible(page, schemesOfScreen);
+        await expectAccessible(page, bothSchemes);
         expect(await findMisses(page), address).toEqual([]);
         unedited.push(...(await findUnedited(page)).map((fault) => `${address}: ${fault}`));
-        if (isFull) await walkOnPhone(page, address);
+        await walkOnPhone(page, address);
         walked.push(address);
       }
     }
