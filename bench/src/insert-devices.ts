@@ -18,9 +18,8 @@ export type DevicesToInsert = {
 const perStatement = 20_000;
 
 /**
- * Devices of a measured run, by few large statements; left as autovacuum leaves a store within minutes. Whoever reads rows first
- * after they were written writes their pages again, and the log has each of these whole: among ten million that was a page a
- * device.
+ * Devices of a measured run, by few large statements; left as autovacuum leaves a store within minutes, so that a campaign is
+ * not charged with marking the rows that it reads first.
  */
 export async function insertDevices(
   { database, workspaceId, secret, ownerUrl }: Pick<TortureBundle, 'database' | 'workspaceId' | 'secret' | 'ownerUrl'>,
