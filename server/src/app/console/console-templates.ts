@@ -9,12 +9,12 @@ import {
   findCampaignTemplate,
   insertCampaignTemplate,
   listCampaignTemplates,
-  lockCampaignTemplates,
   renameCampaignTemplate,
 } from '../../storage/campaigns/campaign-templates.ts';
 import type { CampaignTemplate } from '../../storage/campaigns/campaign-templates.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { lockWorkspace } from '../../storage/installation/workspaces.ts';
 import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import type { AuthoringDependencies } from '../campaigns/authoring-dependencies.ts';
@@ -61,7 +61,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
       const at = clock.now();
       const name = readName(given);
       await inTransaction(database, async (tx) => {
-        await lockCampaignTemplates(tx, key.workspaceId);
+        await lockWorkspace(tx, key.workspaceId);
         const template = await requireTemplate(tx, key);
         if (!(await renameCampaignTemplate(tx, { ...key, name, at }))) throw nameTaken();
         const entry = { object: { id: key.id, name }, detail: { from: template.name }, at };
@@ -72,7 +72,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
     /** Campaigns that were made of it stay. @throws ServiceError NOT_FOUND */
     async remove({ by, ...key }: Change & Key): Promise<void> {
       await inTransaction(database, async (tx) => {
-        await lockCampaignTemplates(tx, key.workspaceId);
+        await lockWorkspace(tx, key.workspaceId);
         const { name } = await requireTemplate(tx, key);
         await deleteCampaignTemplate(tx, key);
         const entry = { object: { id: key.id, name }, at: clock.now() };

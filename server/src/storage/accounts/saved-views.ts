@@ -1,5 +1,6 @@
 import type { ViewedScreen } from '../../domain/accounts/viewed-screens.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import { lockWorkspace } from '../installation/workspaces.ts';
 
 export type SavedView = { id: string; name: string; search: string };
 
@@ -23,7 +24,7 @@ export async function saveView(
   tx: Transaction,
   { id, name, search, at, maxViews, ...owner }: Owner & SavedView & { at: Date; maxViews: number },
 ): Promise<SavedView | undefined> {
-  await tx`select 1 from workspaces where id = ${owner.workspaceId} for no key update`;
+  await lockWorkspace(tx, owner.workspaceId);
   const [replaced] = await tx<SavedView[]>`
     update saved_views set search = ${search} where ${owned(tx, owner)} and name = ${name} returning id, name, search`;
   if (replaced) return replaced;

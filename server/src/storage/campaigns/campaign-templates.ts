@@ -1,5 +1,6 @@
 import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
 import type { Queryable, Transaction } from '../database.ts';
+import { lockWorkspace } from '../installation/workspaces.ts';
 
 export type CampaignTemplate = {
   id: string;
@@ -33,11 +34,6 @@ export async function findCampaignTemplate(
 
 export type NewCampaignTemplate = Identified & Pick<CampaignTemplate, 'name' | 'parts' | 'createdBy'> & { at: Date };
 
-/** Changes of a workspace's templates follow each other from here on to the end of the transaction. Index: primary key. */
-export async function lockCampaignTemplates(tx: Transaction, workspaceId: string): Promise<void> {
-  await tx`select 1 from workspaces where id = ${workspaceId} for no key update`;
-}
-
 /**
  * Of two at once the second waits for the first. Index: campaign_templates_name.
  *
@@ -47,7 +43,7 @@ export async function insertCampaignTemplate(
   tx: Transaction,
   { maxTemplates, ...template }: NewCampaignTemplate & { maxTemplates: number },
 ): Promise<'stored' | 'full' | 'taken'> {
-  await lockCampaignTemplates(tx, template.workspaceId);
+  await lockWorkspace(tx, template.workspaceId);
   const [counted] = await tx<{ templates: number }[]>`
     select count(*) as templates from campaign_templates where workspace_id = ${template.workspaceId}`;
   if (counted!.templates >= maxTemplates) return 'full';
@@ -60,7 +56,7 @@ export async function insertCampaignTemplate(
   return rows.length === 1 ? 'stored' : 'taken';
 }
 
-/** In a transaction that has locked them. Index: primary key, campaign_templates_name. @returns whether the name was free */
+/** In a transaction that has locked the workspace. Index: primary key, campaign_templates_name. @returns whether the name was free */
 export async function renameCampaignTemplate(
   tx: Queryable,
   { workspaceId, id, name, at }: Identified & { name: string; at: Date },

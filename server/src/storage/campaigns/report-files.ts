@@ -2,6 +2,7 @@ import type { AttributionType } from '../../domain/campaigns/attribution.ts';
 import type { FigureMetric } from '../../domain/campaigns/campaign-figures.ts';
 import type { Lease } from '../../domain/lease.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
+import { lockWorkspace } from '../installation/workspaces.ts';
 
 /** Whose figures a file has, of which days (YYYY-MM-DD in the workspace's zone, both included), counted how. */
 export type ReportRequest = {
@@ -26,7 +27,7 @@ export type NewReportFile = {
 
 /** Of two at once the second waits for the first. Index: report_files_workspace. @returns whether there was a place for it */
 export async function insertReportFile(tx: Transaction, file: NewReportFile & { maxFiles: number }): Promise<boolean> {
-  await tx`select 1 from workspaces where id = ${file.workspaceId} for no key update`;
+  await lockWorkspace(tx, file.workspaceId);
   const rows = await tx`
     insert into report_files (
       id, workspace_id, name, request, key_id, key_generation, signature_hash, next_at, created_at, expires_at

@@ -1,5 +1,6 @@
 import type { StreamedDeviceAttribute, StreamedKind } from '../../domain/event-streams/streamed-event.ts';
-import type { Fragment, Queryable } from '../database.ts';
+import type { Fragment, Queryable, Transaction } from '../database.ts';
+import { lockWorkspace } from '../installation/workspaces.ts';
 
 export type EventStream = {
   id: string;
@@ -55,7 +56,7 @@ export type EventStreamSettings = Pick<EventStream, 'url' | 'events' | 'userAttr
  * @returns whether it was added
  */
 export async function insertEventStream(
-  tx: Queryable,
+  tx: Transaction,
   stream: EventStreamSettings & {
     id: string;
     workspaceId: string;
@@ -64,7 +65,7 @@ export async function insertEventStream(
     maxStreams: number;
   },
 ): Promise<boolean> {
-  await tx`select 1 from workspaces where id = ${stream.workspaceId} for no key update`;
+  await lockWorkspace(tx, stream.workspaceId);
   const rows = await tx`
     insert into event_streams (
       id, workspace_id, url, secret_sealed, events, user_attributes, device_attributes, created_at, updated_at

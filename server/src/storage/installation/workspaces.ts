@@ -2,7 +2,7 @@ import type { AndroidPayload, PayloadMode } from '../../domain/campaigns/android
 import type { PushBodies } from '../../domain/push/push-bodies.ts';
 import type { FrequencyCap, QuietMode, WorkspaceControls } from '../../domain/eligibility/workspace-controls.ts';
 import { resolveTimeZoneAlias } from '../../domain/timing/time-zone.ts';
-import type { Queryable } from '../database.ts';
+import type { Queryable, Transaction } from '../database.ts';
 
 export type Workspace = {
   id: string;
@@ -30,6 +30,14 @@ export async function insertWorkspace(
     on conflict do nothing
     returning 1`;
   return rows.length === 1;
+}
+
+/**
+ * Lets one transaction at a time look at what a workspace has few of, and add to it or change it: of two at once the second
+ * waits here, and sees what the first did. Rows that refer to the workspace are added meanwhile. Held until the transaction ends. Index: primary key.
+ */
+export async function lockWorkspace(tx: Transaction, id: string): Promise<void> {
+  await tx`select 1 from workspaces where id = ${id} for no key update`;
 }
 
 /** The workspace of that id. Index: primary key. */
