@@ -561,6 +561,10 @@ create table devices (
   badge_runs bigint[],
   badge_values integer[],
   push_id_type text,
+  suspected_code text,
+  suspected_sends smallint,
+  suspected_since timestamp with time zone,
+  suspected_at timestamp with time zone,
   constraint devices_badge_count_check CHECK (((badge_count >= 0) AND (badge_count <= 99999))),
   constraint devices_badge_runs_check CHECK (((cardinality(badge_runs) = cardinality(badge_values)) AND (cardinality(badge_runs) <= 16))),
   constraint devices_blocked_state_check CHECK ((blocked_state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'GONE'::text]))),
@@ -576,9 +580,11 @@ CASE platform
 END, ''::text) = 'fcm'::text)))) NOT VALID,
   constraint devices_push_provider_check CHECK (((push_provider IS NULL) OR ((platform = 'ANDROID'::text) AND (push_provider = 'hms'::text)) OR ((platform = ANY (ARRAY['IOS'::text, 'WEB'::text])) AND (push_provider = 'fcm'::text)))) NOT VALID,
   constraint devices_state_check CHECK ((state = ANY (ARRAY['ACTIVE'::text, 'OPTED_OUT'::text, 'BLOCKED'::text, 'GONE'::text]))),
+  constraint devices_suspected_check CHECK ((((suspected_code IS NULL) = (suspected_sends IS NULL)) AND ((suspected_code IS NULL) = (suspected_since IS NULL)) AND ((suspected_code IS NULL) = (suspected_at IS NULL)) AND (suspected_sends > 0))),
   constraint devices_pkey PRIMARY KEY (workspace_id, bucket, id),
   constraint devices_workspace_id_bucket_user_id_device_id_key UNIQUE (workspace_id, bucket, user_id, device_id)
 );
+CREATE INDEX devices_suspected ON devices USING btree (workspace_id, bucket, suspected_at DESC) WHERE (suspected_code IS NOT NULL);
 
 create table erased_devices (
   workspace_id text collate "C" not null,
@@ -939,6 +945,28 @@ create table provider_credentials (
   constraint provider_credentials_pkey PRIMARY KEY (workspace_id, provider, app_id)
 );
 
+create table provider_evidence (
+  key text collate "C" not null,
+  workspace_id text collate "C" not null,
+  provider text not null,
+  app_id text collate "C" not null,
+  remembered jsonb not null default '[]'::jsonb,
+  held_at timestamp with time zone,
+  held_code text,
+  held_detail text,
+  held_until timestamp with time zone,
+  held_for_sure boolean,
+  probed_at timestamp with time zone,
+  updated_at timestamp with time zone not null,
+  constraint provider_evidence_held_check CHECK ((((held_at IS NULL) = (held_code IS NULL)) AND ((held_at IS NULL) = (held_detail IS NULL)) AND ((held_at IS NULL) = (held_for_sure IS NULL)) AND ((held_at IS NOT NULL) OR (held_until IS NULL)))),
+  constraint provider_evidence_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text, 'hms'::text]))),
+  constraint provider_evidence_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint provider_evidence_pkey PRIMARY KEY (key)
+);
+CREATE INDEX provider_evidence_held ON provider_evidence USING btree (key) WHERE (held_at IS NOT NULL);
+CREATE INDEX provider_evidence_updated ON provider_evidence USING btree (updated_at);
+CREATE INDEX provider_evidence_workspace ON provider_evidence USING btree (workspace_id);
+
 create table provider_tokens (
   key text collate "C" not null,
   sealed bytea not null,
@@ -1087,12 +1115,14 @@ create table run_refusals (
   credentials text collate "C" not null,
   words text not null,
   refused_at timestamp with time zone not null,
+  evidence_key text collate "C",
   constraint run_refusals_platform_check CHECK ((platform = ANY (ARRAY['ANDROID'::text, 'IOS'::text, 'WEB'::text]))),
   constraint run_refusals_provider_check CHECK ((provider = ANY (ARRAY['fcm'::text, 'apns'::text, 'webpush'::text, 'hms'::text]))),
   constraint run_refusals_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
   constraint run_refusals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint run_refusals_key UNIQUE NULLS NOT DISTINCT (run_id, provider, app_id, platform, credentials)
+  constraint run_refusals_key UNIQUE NULLS NOT DISTINCT (run_id, provider, app_id, platform, credentials, evidence_key)
 );
+CREATE INDEX run_refusals_evidence ON run_refusals USING btree (evidence_key) WHERE (evidence_key IS NOT NULL);
 CREATE INDEX run_refusals_workspace ON run_refusals USING btree (workspace_id);
 
 create table run_variations (

@@ -1,6 +1,6 @@
 import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
 import type { DeliveryEndpoints } from '../engine/delivery/delivery-endpoints.ts';
-import { simulatedPushOrigin } from '../engine/delivery/simulator/make-simulated-subscription.ts';
+import { simulatedPushOrigin } from '../domain/delivery/push-services.ts';
 import type { Database } from '../storage/database.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
 

@@ -22,12 +22,14 @@ import { startJob } from './job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeContinueMendedRuns } from './fan-out/continue-mended-runs.ts';
 import { makeEndRuns } from './fan-out/end-runs.ts';
+import { makeProbeHeldKeys } from './fan-out/probe-held-keys.ts';
 import { makePersonaliseDevices } from './fan-out/personalise-devices.ts';
 import { makeReleaseRuns } from './fan-out/release-runs.ts';
 import { makeRetryDeliveries } from './fan-out/retry-deliveries.ts';
 import { makeSendWindow } from './fan-out/send-window.ts';
 import type { SendWindow } from './fan-out/send-window.ts';
 import { startChunkWorkers } from './fan-out/work-chunks.ts';
+import { makeEvidence } from './governor/evidence.ts';
 import { makeGovernor } from './governor/governor.ts';
 import { makeArchiveEndedKeys } from './housekeeping/archive-ended-keys.ts';
 import { makeDropOldDays } from './housekeeping/drop-old-days.ts';
@@ -123,6 +125,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     ...{ clock, log, delivery: deps.delivery, random: Math.random },
     loadCredentials: makeLoadCredentials({ database, encryption: deps.encryption, clock, onApps: deps.onApps }),
     governor: makeGovernor({ database, clock, log, pause: (milliseconds) => setTimeout(milliseconds) }),
+    evidence: makeEvidence({ database, clock, log }),
   };
   const deliverToDevices = makeDeliverToDevices({
     ...providing,
@@ -163,6 +166,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     retry.wake();
   };
   const mended = startJob(makeContinueMendedRuns({ database, clock, onContinued }), looping);
+  const probing = startJob(makeProbeHeldKeys({ database, clock, onDue: retry.wake }), looping);
   const segments = startReceiverJobs(deps, { onFilled: release.wake });
   const dueKeeping = [makeExpireSegments({ database }), makeEraseDueUsers({ database })].map((job) =>
     startJob(job, looping),
@@ -177,7 +181,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     makeTrimOldRecords({ database, clock, log, retention: deps.retention }),
     makeAttributeConversions({ database, settleSeconds: deps.conversionSettleSeconds }),
   ].map((job) => startJob(job, looping));
-  const fanOut = [release, chunks, retry, mended, live];
+  const fanOut = [release, chunks, retry, mended, probing, live];
   const wakeFanOut = (): void => {
     for (const part of [...fanOut, end]) part.wake();
   };

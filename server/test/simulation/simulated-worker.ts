@@ -15,6 +15,7 @@ import { makeRetryDeliveries } from '../../src/engine/fan-out/retry-deliveries.t
 import { makeSendWindow } from '../../src/engine/fan-out/send-window.ts';
 import { leaseMilliseconds } from '../../src/engine/fan-out/chunk-lease.ts';
 import { makeChunkWorker } from '../../src/engine/fan-out/work-chunks.ts';
+import { makeEvidence } from '../../src/engine/governor/evidence.ts';
 import { makeGovernor } from '../../src/engine/governor/governor.ts';
 import type { Job } from '../../src/engine/job.ts';
 import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
@@ -59,6 +60,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
 
   const outcomes = makeKeptOutcomes({ log, pause: () => setImmediate() });
   const governor = makeGovernor({ database, clock, log, pause: async () => {} });
+  const evidence = makeEvidence({ database, clock, log });
   const personaliseDevices = makePersonaliseDevices({ database });
   const openWave = (kind: Wave['kind']): Wave => {
     const wave: Wave = { worker: process, kind, beganAt: clock.realNow().getTime(), end: 'open' };
@@ -70,6 +72,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       clock,
       log,
       governor,
+      evidence,
       random: parts.spread,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },

@@ -9,6 +9,7 @@ import { platformsOf, providersOf } from '../../domain/delivery/provider-name.ts
 import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { deleteApp, insertApp, listApps, lockApp, updateApp } from '../../storage/apps/apps.ts';
+import { releaseWorkspaceKeys } from '../../storage/limits/provider-evidence.ts';
 import { countDevicesOfApp } from '../../storage/devices/devices.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
@@ -101,6 +102,7 @@ export async function addApp({ database, clock }: AppDependencies, { by, workspa
         reason: `is that of an app there is on ${app.platform}`,
       });
     }
+    await releaseWorkspaceKeys(tx, { workspaceId, at });
     const { platform, identifier, environment, restrictsPackage, settings = {} } = app;
     const detail = { platform, identifier, environment, restrictsPackage, settings };
     await audit(tx, { actor: by, workspaceId, action: 'app.add', object: objectOf(app), detail, at });
@@ -120,6 +122,7 @@ export async function changeApp({ database, clock }: AppDependencies, change: Ch
     const faults = findAppFaults({ ...app, name, restrictsPackage, settings });
     if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
     await updateApp(tx, { workspaceId, platform, appId, name, restrictsPackage, settings });
+    await releaseWorkspaceKeys(tx, { workspaceId, at });
     const detail = { platform, name: { from: app.name, to: name }, restrictsPackage, settings };
     await audit(tx, { actor: by, workspaceId, action: 'app.change', object: objectOf({ appId, name }), detail, at });
   });
@@ -143,6 +146,7 @@ export async function removeApp({ database, clock }: AppDependencies, removal: B
     const devices = await countDevicesOfApp(tx, { workspaceId, platform, appId });
     if (devices > 0) throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has devices: ${devices}` });
     await deleteApp(tx, { workspaceId, platform, appId });
+    await releaseWorkspaceKeys(tx, { workspaceId, at });
     await audit(tx, { actor: by, workspaceId, action: 'app.remove', object: objectOf(app), detail: { platform }, at });
   });
 }

@@ -14,6 +14,8 @@ export const dataStates: readonly StateMachine[] = [
       { from: 'ACTIVE', to: 'OPTED_OUT', by: 'messages are not wanted', statement: 'setDeviceOptIn' },
       { from: 'OPTED_OUT', to: 'ACTIVE', by: 'messages are wanted', statement: 'setDeviceOptIn' },
       { from: 'ACTIVE', to: 'GONE', by: 'a provider knows it no more', statement: 'markDevicesGone' },
+      { from: 'ACTIVE', to: 'GONE', by: 'three sends over three days suspect it', statement: 'noteSuspectedDevices' },
+      { from: 'GONE', to: 'ACTIVE', by: 'a person keeps it', statement: 'keepSuspectedDevice' },
       { from: 'GONE', to: 'ACTIVE', by: 'its app registers it again', statement: 'registeredAgain' },
       { from: 'GONE', to: 'OPTED_OUT', by: 'its app registers it again', statement: 'registeredAgain' },
       ...['ACTIVE', 'OPTED_OUT', 'GONE'].flatMap((state) => [

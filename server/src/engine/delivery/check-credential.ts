@@ -52,7 +52,7 @@ function checkPair({ subject, publicKey, privateKey }: WebPushCredential): Crede
 }
 
 /** Refusals of Apple's that come as 400 and are about the credential, not about the made-up device. */
-const aboutCredential = /^(TopicDisallowed|BadTopic|MissingTopic|BadCertificate|BadEnvironmentKeyIdInToken)/;
+const aboutCredential = /^(BadCertificate|BadEnvironmentKeyIdInToken)/;
 
 /** If the provider rejects the made-up device, it accepted the credential. */
 function judge(outcome: Outcome): CredentialCheck {
@@ -64,6 +64,14 @@ function judge(outcome: Outcome): CredentialCheck {
         verdict: 'ACCEPTED',
         words: `${outcome.code}, which is about the made-up device, not about the credential.`,
       };
+    case 'ambiguous':
+      if (outcome.ifDevice === 'wait') return { verdict: 'UNKNOWN', words: wordsOf(outcome) };
+      return outcome.ifDevice === 'reject'
+        ? { verdict: 'REFUSED', words: wordsOf(outcome) }
+        : {
+            verdict: 'ACCEPTED',
+            words: `${outcome.code}, which is about the made-up device, not about the credential.`,
+          };
     case 'rejected':
       return aboutCredential.test(outcome.code)
         ? { verdict: 'REFUSED', words: wordsOf(outcome) }

@@ -1,7 +1,7 @@
 import type { Answer, Outcome, ProxyReason } from './provider.ts';
 import { retryAfterSeconds } from './retry-after.ts';
 
-type HttpAnswer = Extract<Answer, { kind: 'answer' }>;
+export type HttpAnswer = Extract<Answer, { kind: 'answer' }>;
 type Failure = Extract<Answer, { kind: 'failure' }>;
 
 const proxyCodes: Record<ProxyReason, string> = {

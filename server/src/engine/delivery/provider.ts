@@ -1,7 +1,9 @@
+import type { AccountEffect } from '../../domain/delivery/evidence.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { SubscriptionKeys } from './webpush/encrypt-web-push.ts';
 import type { Reachable } from '../../domain/delivery/provider-name.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
+import type { DeviceEffect } from './answer-rules.ts';
 import type { Http2Target } from './http2/open-socket.ts';
 
 /** Where a message goes: the provider's own address of one device. */
@@ -52,10 +54,26 @@ export type Outcome =
   | { kind: 'unreached'; code: string }
   /** It may have been delivered: retried under the same identity only. */
   | { kind: 'unknown'; code: string }
+  /**
+   * The code alone does not say whether the device or the credential is to blame: the answers of other devices decide
+   * (domain/delivery/evidence.ts).
+   */
+  | {
+      kind: 'ambiguous';
+      code: string;
+      detail: string;
+      ifDevice: DeviceEffect;
+      ifAccount: AccountEffect;
+      retryAfterSeconds?: number;
+      goneSince?: Date;
+    }
   /** Our fault or the message's; retrying cannot help. */
   | { kind: 'rejected'; code: string; detail: string }
   /** The credential is refused: the run pauses and says why, in the provider's words. */
   | { kind: 'stopped'; code: string; detail: string };
+
+/** An outcome that needs no other device's answer. */
+export type DecidedOutcome = Exclude<Outcome, { kind: 'ambiguous' }>;
 
 /**
  * One provider, in three steps. `plan` and `classify` are pure and table-tested; `send` is the I/O. Implemented by

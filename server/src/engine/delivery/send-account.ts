@@ -1,3 +1,4 @@
+import { isKnownPushService } from '../../domain/delivery/push-services.ts';
 import { providerOf } from '../../domain/delivery/provider-name.ts';
 import type { Reachable } from '../../domain/delivery/provider-name.ts';
 import type { HmsCredential, ProviderCredentials } from '../../domain/provider-credential.ts';
@@ -13,6 +14,8 @@ export type SendAccount = {
   perMinute: number | undefined;
   /** The same while the provider calls this sender noisy; undefined if the provider has no such judgement. */
   penaltyPerMinute: number | undefined;
+  /** A push service that devices named and nobody knows: it may be gone for ever, so messages do not wait for it long. */
+  isChosenByDevice?: boolean;
 };
 
 /** The account through which a device is reached, or undefined if the workspace has none for it. Pure. */
@@ -45,7 +48,12 @@ export function sendAccountOf(
       if (!credentials.webpush || origin === undefined) return undefined;
       // A site is known to push services by its VAPID key.
       const site = credentials.webpush.publicKey.slice(0, 22);
-      return { key: `webpush:${site}:${origin}`, perMinute: undefined, penaltyPerMinute: noisySiteMessagesPerMinute };
+      return {
+        key: `webpush:${site}:${origin}`,
+        perMinute: undefined,
+        penaltyPerMinute: noisySiteMessagesPerMinute,
+        ...(!isKnownPushService(origin) && { isChosenByDevice: true }),
+      };
     }
     case 'hms':
       return credentials.hms && { key: keyOfHms(credentials.hms), perMinute: undefined, penaltyPerMinute: undefined };

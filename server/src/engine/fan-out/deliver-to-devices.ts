@@ -5,6 +5,7 @@ import type { InteractionTokens } from '../../domain/interactions/interaction-to
 import { keyOfApp } from '../../domain/apps/credentials-of-apps.ts';
 import type { CredentialsOfApps, FoundCredentials } from '../../domain/apps/credentials-of-apps.ts';
 import { providerOf } from '../../domain/delivery/provider-name.ts';
+import { canProbe, evidenceKeyOf } from '../../domain/delivery/evidence.ts';
 import { findRefusal } from '../../domain/delivery/refusal.ts';
 import type { Logger } from '../../log.ts';
 import type { OwnTexts } from '../../domain/template/content-shape.ts';
@@ -12,11 +13,14 @@ import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { LoadCredentials } from '../credentials/load-credentials.ts';
 import type { Delivery } from '../delivery/deliver.ts';
 import { sendAccountOf } from '../delivery/send-account.ts';
-import type { SendAccount } from '../delivery/send-account.ts';
+import { parseSubscription } from '../delivery/webpush/parse-subscription.ts';
+import type { BatchKey, Evidence } from '../governor/evidence.ts';
 import type { Governor } from '../governor/governor.ts';
 import { composeMessage, makePartsOf } from './compose-message.ts';
 import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
+import { judgeWindow, settleHeld } from './judge-window.ts';
+import type { AmbiguousOutcome, Batch, Postponed } from './judge-window.ts';
 import type { Recipient } from './personalise-devices.ts';
 import { settleAs, settleOutcome, settleUntried } from './settle-outcome.ts';
 import { tellReach, waitForCredential } from './wait-for-credential.ts';
@@ -27,6 +31,7 @@ export type DeliverToDevicesDependencies = {
   delivery: Pick<Delivery, 'openBatch'>;
   loadCredentials: LoadCredentials;
   governor: Governor;
+  evidence: Evidence;
   random: () => number;
   interactionTokens: InteractionTokens;
   phoneDefaults: PhoneDefaults;
@@ -58,24 +63,95 @@ export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): Delive
         results[place] = settleUntried({ run, ...addressees[place]! }, { ...untried, random: deps.random() });
       return results;
     }
-    return new Promise((resolve) => {
-      let open = going.length;
-      const settle = (place: number, result: DeviceResult): void => {
-        results[place] = result;
-        open -= 1;
-        if (open === 0) resolve(tellReach(results, { run, credentialsOf }));
-      };
-      for (const { found, ...batch } of batchesOf(going, { addressees, credentialsOf })) {
-        const { platform } = addressees[batch.places[0]!]!.device;
-        const known = found && findRefusal(run.refusals, { credential: found.name, platform });
-        if (!found) for (const place of batch.places) settle(place, settleWithoutCredential(addressees[place]!));
-        else if (known)
-          for (const place of batch.places)
-            settle(place, waitForCredential({ run, ...addressees[place]! }, { refusal: known, by: 'what is known' }));
-        else sendBatch(deps, { run, addressees, found, settle, ...batch });
-      }
-    });
+    const batches = [...batchesOf(going, { run, addressees, credentialsOf })];
+    const window = { run, addressees, credentialsOf, results };
+    await letProbesThrough(deps, { ...window, batches });
+    return sendBatches(deps, { ...window, batches, going });
   };
+}
+
+type Window = {
+  run: RunToSend;
+  addressees: readonly Addressee[];
+  credentialsOf: CredentialsOfApps;
+  results: DeviceResult[];
+};
+
+/** Sends what may go and settles the rest; the ambiguous answers last, when all others are known. */
+function sendBatches(
+  deps: DeliverToDevicesDependencies,
+  { run, addressees, credentialsOf, results, batches, going }: Window & { batches: FoundBatch[]; going: number[] },
+): Promise<DeviceResult[]> {
+  return new Promise((resolve) => {
+    const postponed: Postponed[] = [];
+    const sent: Batch[] = [];
+    let open = going.length;
+    const countDown = (): void => {
+      open -= 1;
+      if (open > 0) return;
+      const answered = { run, addressees, batches: sent, results, postponed, credentialsOf };
+      void judgeWindow(deps, answered).then(() => resolve(tellReach(results, { run, credentialsOf })));
+    };
+    const settle = (place: number, result: DeviceResult): void => {
+      results[place] = result;
+      countDown();
+    };
+    for (const { found, ...batch } of batches) {
+      const { platform } = addressees[batch.places[0]!]!.device;
+      const known =
+        found && findRefusal(run.refusals, { credential: found.name, platform, evidenceKey: batch.key?.text });
+      if (!found) for (const place of batch.places) settle(place, settleWithoutCredential(addressees[place]!));
+      // A refusal with a key lasts as long as the hold of the key, which has been looked at.
+      else if (known?.evidenceKey === null)
+        for (const place of batch.places)
+          settle(place, waitForCredential({ run, ...addressees[place]! }, { refusal: known, by: 'what is known' }));
+      else {
+        const { probes = batch.places, hold } = batch;
+        const sending: Batch = { ...batch, found, places: probes };
+        sent.push(sending);
+        for (const place of batch.places)
+          if (hold && !probes.includes(place))
+            settle(place, settleHeld(deps, { run, addressee: addressees[place]!, batch: sending, hold }));
+        const postpone = (place: number, outcome: AmbiguousOutcome): void => {
+          postponed.push({ place, batch: sending, outcome });
+          countDown();
+        };
+        if (probes.length > 0) sendBatch(deps, { run, addressees, settle, postpone, ...sending });
+      }
+    }
+  });
+}
+
+/** Named users whose devices were accepted before are always tried: so many at once, whatever is held. */
+const maxNamedProbes = 10;
+
+/** Of the batches whose key is held, chooses the devices that may go all the same. */
+async function letProbesThrough(
+  { evidence, clock }: DeliverToDevicesDependencies,
+  { run, addressees, batches }: Window & { batches: FoundBatch[] },
+): Promise<void> {
+  const holds = await evidence.findHolds();
+  if (holds.size === 0) return;
+  const probed = new Set<string>();
+  for (const batch of batches) {
+    const hold = batch.key && (holds.get(batch.key.text) ?? holds.get(batch.key.credential));
+    const now = clock.now();
+    if (!hold || (hold.until && hold.until <= now)) continue;
+    batch.hold = hold;
+    batch.probes = [];
+    if (run.lane === 0) {
+      const devices = batch.places.slice(0, maxNamedProbes).map((place) => addressees[place]!.device);
+      const accepted = await evidence.findAccepted(devices);
+      batch.probes = batch.places.filter((place) => accepted.has(addressees[place]!.device.id));
+    }
+    if (batch.probes.length > 0 || probed.has(hold.key)) continue;
+    const place = batch.places.find((one) =>
+      canProbe(hold, { deviceId: addressees[one]!.device.id, now: now.getTime() }),
+    );
+    if (place === undefined || !(await evidence.mayProbe(hold, addressees[place]!.device.id))) continue;
+    probed.add(hold.key);
+    batch.probes = [place];
+  }
 }
 
 type Unsent = { run: RunToSend; now: Date; addressee: Addressee };
@@ -103,13 +179,12 @@ function settleWithoutCredential(addressee: Addressee): DeviceResult {
   return settleAs(addressee, 'REJECTED', 'NO_CREDENTIAL_FOR_APP');
 }
 
-/** Devices of one app, language and badge that one provider reaches through one account; without one where there is none. */
-type Batch = { account: SendAccount | undefined; places: number[] };
-type FoundBatch = Batch & { found: FoundCredentials | undefined };
+/** `found` is undefined where the app has no credential; `probes`: the places that may go although the key is held. */
+type FoundBatch = Omit<Batch, 'found'> & { found: FoundCredentials | undefined; probes?: number[] };
 
 function batchesOf(
   places: readonly number[],
-  { addressees, credentialsOf }: { addressees: readonly Addressee[]; credentialsOf: CredentialsOfApps },
+  { run, addressees, credentialsOf }: Pick<Window, 'run' | 'addressees' | 'credentialsOf'>,
 ): Iterable<FoundBatch> {
   const batches = new Map<string, FoundBatch>();
   for (const place of places) {
@@ -124,24 +199,37 @@ function batchesOf(
     if (!batch) {
       const found = credentialsOf.find(device);
       const account = found && sendAccountOf(device, found.credentials);
-      const key = isOfService ? `${app} ${account?.key}` : app;
-      batch = batches.get(key) ?? { account, found, places: [] };
-      batches.set(key, batch);
+      const name = isOfService ? `${app} ${account?.key}` : app;
+      batch = batches.get(name) ?? { account, found, key: found && batchKeyOf(run, { device, found }), places: [] };
+      batches.set(name, batch);
     }
     batch.places.push(place);
   }
   return batches.values();
 }
 
+function batchKeyOf(
+  { workspaceId }: RunToSend,
+  { device, found: { name, credentials } }: { device: Recipient; found: FoundCredentials },
+): BatchKey | undefined {
+  const provider = providerOf(device);
+  const origin = provider === 'webpush' ? parseSubscription(device.pushId)?.endpoint.origin : undefined;
+  // What is no subscription is rejected without a request.
+  if (provider === 'webpush' && origin === undefined) return undefined;
+  const key = evidenceKeyOf({ workspaceId, name, credentials, device, origin });
+  return key && { ...key, workspaceId, provider, appId: name.appId };
+}
+
 type Sending = Batch & {
   run: RunToSend;
   addressees: readonly Addressee[];
-  found: FoundCredentials;
   settle(place: number, result: DeviceResult): void;
+  /** The answer alone does not say whom it concerns. */
+  postpone(place: number, outcome: AmbiguousOutcome): void;
 };
 
 function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
-  const { run, account, places, addressees, found, settle } = sending;
+  const { run, account, places, addressees, found, key, settle, postpone } = sending;
   const devices = places.map((place) => addressees[place]!.device);
   const messageTo = makeMessageTo(deps, { run, app: found.settings });
   const fail = (index: number, error: unknown): void => {
@@ -162,12 +250,16 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
     pace: run.lane === 0 ? 'promptly' : 'in turn',
     onOutcome(index, outcome) {
       const place = places[index]!;
+      if (outcome.kind === 'ambiguous') return postpone(place, outcome);
       const { device, attempt } = addressees[place]!;
       const instead = device.personal && 'instead' in device.personal ? device.personal.instead : undefined;
       const acceptedCode = instead ? `FALLBACK_${instead.cause}` : null;
       let result: DeviceResult;
       try {
-        result = settleOutcome(deps, { run, device, attempt, account, outcome, acceptedCode, credential: found.name });
+        result = settleOutcome(deps, {
+          ...{ run, device, attempt, account, outcome, acceptedCode },
+          ...{ credential: found.name, evidenceKey: key?.credential },
+        });
       } catch (error) {
         return fail(index, error);
       }

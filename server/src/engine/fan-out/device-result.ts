@@ -6,6 +6,8 @@ import type { Delivery } from '../../storage/ledger/deliveries.ts';
 export type DeviceResult = {
   delivery: Delivery;
   gone?: { code: string; goneSince: Date };
+  /** The answer usually means a dead address. It counts only while the credential works for others (`isHealthy`). */
+  suspected?: { code: string; isHealthy: boolean };
   /** A credential is refused, and the device waits for it: until the message is over, unless it is tried again before. */
   refused?: { refusal: ToldRefusal; by: 'the provider' | 'what is known'; reaches: 'others' | 'nobody' };
 };
@@ -39,5 +41,14 @@ export function goneDevices(
       )
       // One order in every transaction, so that two of them never wait for each other in a circle.
       .sort((a, b) => a.bucket - b.bucket || (a.deviceId < b.deviceId ? -1 : 1))
+  );
+}
+
+/** Devices whose answers usually mean a dead address, where those of others show that the credential works. */
+export function suspectedDevices(
+  results: DeviceResult[],
+): { bucket: number; userId: string; id: string; code: string }[] {
+  return results.flatMap(({ delivery: { bucket, userId, deviceId: id }, suspected }) =>
+    suspected?.isHealthy ? [{ bucket, userId, id, code: suspected.code }] : [],
   );
 }

@@ -33,6 +33,7 @@ import { trialsOf } from './learn-of-window.ts';
 import { marksOf } from '../event-streams/marks-of.ts';
 import { keepWaiting, tellRun } from './wait-for-credential.ts';
 import { markSent, runLimitOf } from './seat-users.ts';
+import { suspectDevices } from './suspect-devices.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
@@ -283,6 +284,12 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     const byWorkspace = Map.groupBy(stored, (place) => runs.get(due[place]!.runNumber)!.workspaceId);
     for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
       await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
+    for (const { run, places } of byRun)
+      await suspectDevices(tx, {
+        run,
+        results: places.filter((place) => isStored.has(place)).map((place) => kept[place]!),
+        at,
+      });
     const marks = byRun.flatMap(({ run, places }) =>
       marksOf(
         run,

@@ -35,6 +35,7 @@ import type { DeliverToDevices } from './deliver-to-devices.ts';
 import { isDatabaseFault, isFaultOfContent } from '../../domain/outage.ts';
 import { trialsOf } from './learn-of-window.ts';
 import { goneDevices, setAside } from './device-result.ts';
+import { suspectDevices } from './suspect-devices.ts';
 import type { DeviceResult } from './device-result.ts';
 import type { PersonaliseDevices } from './personalise-devices.ts';
 import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
@@ -243,6 +244,7 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
     ),
   );
   await markDevicesGone(tx, { workspaceId: run.workspaceId, at: now, devices: goneDevices(fresh) });
+  await suspectDevices(tx, { run, results: fresh, at: now });
   await markSent(tx, { run, results: fresh });
   await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
   await tellRun(tx, { run, results });

@@ -6,7 +6,7 @@ import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import type { Delivery } from '../../storage/ledger/deliveries.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import type { Outcome } from '../delivery/provider.ts';
+import type { DecidedOutcome } from '../delivery/provider.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
 import type { Governor } from '../governor/governor.ts';
 import type { DeviceResult } from './device-result.ts';
@@ -24,6 +24,9 @@ export type Attempt = {
   attempt: number;
 };
 
+/** Refusals that no provider was asked for: another try would end the same way until the credential changes. */
+const localRefusals = new Set(['NO_CREDENTIAL', 'CREDENTIAL_UNUSABLE']);
+
 /** What the ledger and the run must record of a device after a provider's outcome. Tells the governor of it. */
 export function settleOutcome(
   { clock, governor, random }: SettleDependencies,
@@ -31,11 +34,14 @@ export function settleOutcome(
     account: SendAccount | undefined;
     /** With which it was sent. */
     credential: CredentialName;
-    outcome: Outcome; /** Says in the ledger that the fallback was shown, and for which cause. */
+    /** The devices that a refusal concerns; undefined where no provider was asked. */
+    evidenceKey: string | undefined;
+    outcome: DecidedOutcome;
+    /** Says in the ledger that the fallback was shown, and for which cause. */
     acceptedCode: string | null;
   },
 ): DeviceResult {
-  const { account, credential, outcome, attempt, run, device } = settling;
+  const { account, credential, evidenceKey, outcome, attempt, run, device } = settling;
   if (account && outcome.kind !== 'unreached') governor.report(account, outcome);
   if (outcome.kind === 'accepted') {
     const { acceptedCode } = settling;
@@ -54,13 +60,17 @@ export function settleOutcome(
       return {
         ...settle('WAITING', outcome.code, { retryAt: run.sendUntil, attempts: attempt - 1 }),
         refused: {
-          refusal: makeRefusal({ credential, platform: device.platform, ...outcome }),
+          refusal: makeRefusal({
+            ...{ credential, platform: device.platform, ...outcome },
+            evidenceKey: localRefusals.has(outcome.code) ? undefined : evidenceKey,
+          }),
           by: 'the provider',
           reaches: 'others',
         },
       };
     case 'unreached': {
       const until = account ? governor.unreached(account) : clock.now();
+      if (account?.isChosenByDevice) return settleStranger(settling, { code: outcome.code, until, random: random() });
       return settleUntried(settling, { code: outcome.code, until, random: random() });
     }
     case 'wait':
@@ -103,6 +113,18 @@ export function settleUntried(attempt: Attempt, { code, until, random }: Untried
   const retryAt = retryOfUntried(until, random);
   if (retryAt >= attempt.run.sendUntil) return settleAs(attempt, 'EXPIRED', code);
   return settleAs(attempt, 'WAITING', code, { retryAt, attempts: attempt.attempt - 1 });
+}
+
+/**
+ * A push service that a device chose cannot be reached. Each try counts, so that a run does not wait for a host that may be
+ * gone for ever; a name that does not exist counts against the device.
+ */
+function settleStranger(attempt: Attempt, { code, until, random }: Untried): DeviceResult {
+  const suspected = code === 'HOST_NOT_FOUND' ? { suspected: { code, isHealthy: true } } : {};
+  const retryAt = retryOfUntried(until, random);
+  if (attempt.attempt >= maxDeliveryAttempts) return { ...settleAs(attempt, 'FAILED', code), ...suspected };
+  if (retryAt >= attempt.run.sendUntil) return { ...settleAs(attempt, 'EXPIRED', code), ...suspected };
+  return settleAs(attempt, 'WAITING', code, { retryAt });
 }
 
 /** A few seconds apart, so that all who waited do not come back together. */

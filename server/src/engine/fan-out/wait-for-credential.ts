@@ -33,12 +33,13 @@ export function tellReach(results: DeviceResult[], { run, credentialsOf }: Sent)
   const refusals = new Map<string, ToldRefusal>();
   for (const { refused } of results) {
     if (!refused) continue;
-    const { provider, appId, version, platform } = refused.refusal;
-    refusals.set([provider, appId, version, platform].join(' '), refused.refusal);
+    const { provider, appId, version, platform, evidenceKey } = refused.refusal;
+    refusals.set([provider, appId, version, platform, evidenceKey].join(' '), refused.refusal);
   }
   if (refusals.size === 0) return results;
-  const { platforms, settings } = run;
+  const { workspaceId, platforms, settings } = run;
   const refusedOf = {
+    workspaceId,
     platforms,
     appIds: deliverySettings(settings).appIds,
     refusals: [...run.refusals, ...refusals.values()],
@@ -67,9 +68,14 @@ export async function keepWaiting(tx: Transaction, { run, results, at }: Storing
   const kept = await keepRefusals(tx, run.id);
   return results.map((result) => {
     if (!result.refused) return result;
-    const { provider, appId, version, platform } = result.refused.refusal;
+    const { provider, appId, version, platform, evidenceKey } = result.refused.refusal;
     const isKept = kept.some(
-      (one) => one.provider === provider && one.appId === appId && one.version === version && one.platform === platform,
+      (one) =>
+        one.provider === provider &&
+        one.appId === appId &&
+        one.version === version &&
+        one.platform === platform &&
+        one.evidenceKey === evidenceKey,
     );
     return isKept ? result : { delivery: { ...result.delivery, retryAt: at } };
   });

@@ -13,6 +13,8 @@ const maxClientErrors = 0.05;
 const tellingAnswers = 1_000;
 /** Responses 429 of one push service within a minute; a single browser that is sent too much does not cause as many. */
 const noisyRefusals = 20;
+/** How push services say that a site or browser sends too much; Windows says 406. */
+const limitCodes = new Set(['429', '406']);
 const maxAccounts = 10_000;
 
 /**
@@ -42,7 +44,7 @@ export function makeAnswerWatch({
       minute.answers += 1;
       if (outcome.kind === 'gone' || outcome.kind === 'rejected' || outcome.kind === 'stopped')
         minute.clientErrors += 1;
-      if (outcome.kind !== 'wait' || outcome.code !== '429' || account.penaltyPerMinute === undefined) return;
+      if (outcome.kind !== 'wait' || !limitCodes.has(outcome.code) || account.penaltyPerMinute === undefined) return;
       minute.refusals += 1;
       if (minute.refusals === noisyRefusals) onNoisy(account);
     },

@@ -4,6 +4,7 @@ import { deleteExpiredReportFiles } from '../../storage/campaigns/report-files.t
 import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
 import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
+import { dropOldEvidence } from '../../storage/limits/provider-evidence.ts';
 import { dropIdleBudgets } from '../../storage/limits/send-budgets.ts';
 import { deleteOldLiveActivities } from '../../storage/live-activities/live-activities.ts';
 import { trimLimitWindows } from '../../storage/limits/limit-windows.ts';
@@ -18,7 +19,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 
 /**
  * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after seven days, unused send budgets, the oldest
+ * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after seven days, unused send budgets, provider answers after a day, the oldest
  * inbox messages. What the settings keep for days is `trim-old-records`'.
  */
 export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
@@ -35,6 +36,7 @@ export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDe
         deleteExpiredRefreshTokens(database, tokensEndedAt),
         deleteOldIdempotencyKeys(database, hoursAgo(idempotencyKeyHours)),
         dropIdleBudgets(database, now),
+        dropOldEvidence(database, hoursAgo(24)),
         deleteOldProviderTokens(database, hoursAgo(24)),
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
         deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
 import type { DueLiveMessage, SettledLiveMessage } from '../../storage/live-activities/live-activities.ts';
-import type { Outcome } from '../delivery/provider.ts';
+import type { DecidedOutcome } from '../delivery/provider.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
 import { retryOfUntried } from '../fan-out/settle-outcome.ts';
 import { retryDelaySeconds } from '../fan-out/retry-delay.ts';
@@ -16,7 +16,7 @@ type Held = { kind: 'held'; until: Date };
 type Settling = {
   message: Pick<DueLiveMessage, 'attempts' | 'sendUntil'>;
   account: SendAccount | undefined;
-  outcome: Outcome | Held;
+  outcome: DecidedOutcome | Held;
 };
 
 // Looked for again this soon after it was refused: somebody may have mended it.

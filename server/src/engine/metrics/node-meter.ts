@@ -139,18 +139,20 @@ function addCounts(to: MinuteFigures['counts'], from: MinuteFigures['counts']): 
   for (const [name, amount] of Object.entries(from) as [CountName, number][]) to[name] = (to[name] ?? 0) + amount;
 }
 
-function tellOutcome({ kind }: Outcome): SendOutcome {
-  switch (kind) {
+function tellOutcome(outcome: Outcome): SendOutcome {
+  switch (outcome.kind) {
     case 'accepted':
     case 'gone':
     case 'rejected':
     case 'stopped':
-      return kind;
+      return outcome.kind;
+    case 'ambiguous':
+      return outcome.ifDevice === 'wait' ? 'waits' : 'rejected';
     case 'wait':
     case 'unreached':
     case 'unknown':
       return 'waits';
     default:
-      return unknownCase(kind);
+      return unknownCase(outcome);
   }
 }

@@ -1,19 +1,11 @@
 import { isIP } from 'node:net';
+import { matchesHost, pushServiceHosts } from '../../domain/delivery/push-services.ts';
 import { AddressBlockedError } from './resolve-allowed-address.ts';
 
 /** The host may not be called by its name. The message names no host. */
 export class HostNotAllowedError extends AddressBlockedError {
   override readonly name = 'HostNotAllowedError';
 }
-
-/** Where browsers subscribe: Chrome and what is built on it, Firefox, Safari, Edge. */
-const pushServices = [
-  'fcm.googleapis.com',
-  'jmt17.google.com',
-  '*.push.services.mozilla.com',
-  '*.push.apple.com',
-  '*.notify.windows.com',
-];
 
 /**
  * Whether a name that somebody else chose may be handed to a proxy that resolves it. No address can be checked here then,
@@ -25,10 +17,6 @@ const pushServices = [
 export function assertHostAllowed(host: string, hosts: readonly string[]): void {
   const name = host.toLowerCase().replace(/\.$/, '');
   const isName = isIP(name) === 0 && name.includes('.');
-  if (!isName || ![...pushServices, ...hosts].some((pattern) => isMatch(name, pattern)))
+  if (!isName || ![...pushServiceHosts, ...hosts].some((pattern) => matchesHost(name, pattern)))
     throw new HostNotAllowedError('this host may not be called through the proxy');
-}
-
-function isMatch(name: string, pattern: string): boolean {
-  return pattern === '*' || name === pattern || (pattern.startsWith('*.') && name.endsWith(pattern.slice(1)));
 }

@@ -65,7 +65,8 @@ const registeredAgain = (tx: Queryable): Fragment => tx`
       os_version = coalesce(excluded.os_version, devices.os_version), gaid = coalesce(excluded.gaid, devices.gaid),
       idfv = coalesce(excluded.idfv, devices.idfv), locale = coalesce(excluded.locale, devices.locale),
       badge_count = coalesce(excluded.badge_count, devices.badge_count), registered_at = excluded.registered_at,
-      gone_at = null, gone_reason = null, updated_at = excluded.updated_at`;
+      gone_at = null, gone_reason = null, suspected_code = null, suspected_sends = null, suspected_since = null,
+      suspected_at = null, updated_at = excluded.updated_at`;
 
 /**
  * Makes or renews a device. A renewed one is alive again, whatever a provider said of it before; a blocked one stays

@@ -147,6 +147,14 @@ export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promi
     on conflict (run_id, bucket, platform, outcome, variation, locale) do update set devices = run_counts.devices + excluded.devices`;
 }
 
+/** True if anybody's message of a run was accepted. Index: run_counts primary key (run_id, …). */
+export async function hasAccepted(tx: Queryable, runId: string): Promise<boolean> {
+  const [row] = await tx<{ accepted: number }[]>`
+    select coalesce(sum(devices), 0)::bigint as accepted from run_counts
+    where run_id = ${runId} and outcome = 'ACCEPTED'`;
+  return row!.accepted > 0;
+}
+
 /**
  * Drops devices the provider called dead, unless the app registered again after that. Index: devices primary key.
  *

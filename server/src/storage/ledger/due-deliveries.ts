@@ -47,7 +47,11 @@ export async function listDueBuckets(database: Database, claim: DueClaim): Promi
     order by min(due.retry_at)`;
 }
 
-const sendingRuns = (tx: Queryable): Fragment => tx`select number from runs where status = 'SENDING'`;
+/** A run that is paused because its credentials are refused sends the one message that finds out whether they still are. */
+const sendingRuns = (tx: Queryable): Fragment => tx`
+  select number from runs where status = 'SENDING'
+  union all
+  select number from runs where status = 'PAUSED' and paused_platform is not null`;
 
 /**
  * Takes deliveries that are due again, of one bucket or of all, oldest first, with the attempt counted before anything is

@@ -6,7 +6,7 @@ import { credentialsVersion } from '../keys/provider-credentials.ts';
 /** What was refused of a run, as one value. Index: run_refusals_key. */
 export const refusalsOfRun = (tx: Queryable): Fragment => tx`coalesce((
   select jsonb_agg(jsonb_build_object('provider', provider, 'appId', app_id, 'version', credentials, 'platform', platform,
-    'words', words) order by refused_at)
+    'evidenceKey', evidence_key, 'words', words) order by refused_at)
   from run_refusals where run_id = runs.id
 ), '[]')`;
 
@@ -21,22 +21,22 @@ export async function noteRefusals(
   { runId, workspaceId, refusals, at }: OfRun & { refusals: readonly ToldRefusal[]; at: Date },
 ): Promise<void> {
   await tx`
-    insert into run_refusals (run_id, workspace_id, provider, app_id, platform, credentials, words, refused_at)
-    select ${runId}, ${workspaceId}, provider, app_id, platform, credentials, words, ${at}
+    insert into run_refusals (run_id, workspace_id, provider, app_id, platform, credentials, evidence_key, words, refused_at)
+    select ${runId}, ${workspaceId}, provider, app_id, platform, credentials, evidence_key, words, ${at}
     from unnest(
       ${refusals.map(({ provider }) => provider)}::text[], ${refusals.map(({ appId }) => appId)}::text[],
       ${refusals.map(({ platform }) => platform)}::text[], ${refusals.map(({ version }) => version)}::text[],
-      ${refusals.map(({ words }) => words)}::text[]
-    ) as given (provider, app_id, platform, credentials, words)
-    order by provider, app_id, platform, credentials
+      ${refusals.map(({ evidenceKey }) => evidenceKey)}::text[], ${refusals.map(({ words }) => words)}::text[]
+    ) as given (provider, app_id, platform, credentials, evidence_key, words)
+    order by provider, app_id, platform, credentials, evidence_key
     on conflict do nothing`;
 }
 
 /** Those that are noted still, which nobody forgets before the transaction ends. Index: run_refusals_key. */
 export async function keepRefusals(tx: Transaction, runId: string): Promise<Refusal[]> {
   return tx<Refusal[]>`
-    select provider, app_id as "appId", platform, credentials as version from run_refusals
-    where run_id = ${runId} order by provider, app_id, platform, credentials for key share`;
+    select provider, app_id as "appId", platform, credentials as version, evidence_key as "evidenceKey" from run_refusals
+    where run_id = ${runId} order by provider, app_id, platform, credentials, evidence_key for key share`;
 }
 
 /**
@@ -69,14 +69,22 @@ export async function forgetCampaignRefusals(
     where campaign_id = ${campaignId} and status in ('SENDING', 'PAUSED')
       and exists (select 1 from run_refusals where run_id = runs.id)
     order by id`;
+  // Whoever resumes wants the provider to be asked again, by all of the campaign's devices.
+  await tx`
+    update provider_evidence
+    set held_at = null, held_code = null, held_detail = null, held_until = null, held_for_sure = null, probed_at = null,
+      updated_at = ${at}
+    where held_at is not null and key in (
+      select evidence_key from run_refusals where run_id = any(${runs.map(({ id }) => id)}) and evidence_key is not null
+    )`;
   for (const run of runs) await forget(tx, { run, at });
 }
 
 const maxRunsAtOnce = 200;
 
 /**
- * Runs whose refused credentials were replaced, or taken when they were checked again: their devices are due, and those that
- * were paused for it go on, unless their campaign is paused. Each in a transaction of its own; one that another node has is
+ * Runs whose refused credentials were replaced, are no longer held, or were accepted when they were checked again: their devices
+ * are due, and those that were paused for it go on, unless their campaign is paused. Each in a transaction of its own; one that another node has is
  * left to it. Reads what was refused of every open run. Indexes: run_refusals_key, runs and provider_credentials primary keys.
  *
  * @returns how many
@@ -89,7 +97,11 @@ export async function continueMendedRuns(database: Database, at: Date): Promise<
         select ${credentialsVersion(database, database``)} from provider_credentials
         where workspace_id = refusal.workspace_id and provider = refusal.provider having count(*) > 0
       ), '')
-      or exists (
+      or refusal.evidence_key is not null and not exists (
+        select 1 from provider_evidence as evidence
+        where evidence.key = refusal.evidence_key and evidence.held_at is not null
+      )
+      or refusal.evidence_key is null and exists (
         select 1 from provider_credentials as checked
         where checked.workspace_id = refusal.workspace_id and checked.provider = refusal.provider
           and checked.app_id = refusal.app_id and checked.check_verdict = 'ACCEPTED'
@@ -116,7 +128,8 @@ async function continueRun(tx: Transaction, { id, at }: { id: string; at: Date }
 async function forget(tx: Transaction, { run, at }: { run: OpenRun; at: Date }): Promise<void> {
   // In the order in which others keep them, so that nobody waits in a circle.
   await tx`
-    select 1 from run_refusals where run_id = ${run.id} order by provider, app_id, platform, credentials for update`;
+    select 1 from run_refusals where run_id = ${run.id} order by provider, app_id, platform, credentials, evidence_key
+    for update`;
   await tx`delete from run_refusals where run_id = ${run.id}`;
   // No other delivery waits until the message is over.
   await tx`

@@ -244,11 +244,14 @@ export async function sumRunCounts(tx: Queryable, runId: string): Promise<RunCou
 }
 
 /**
- * The days (YYYY-MM-DD) of runs that are being sent: what waits in the ledger waits in their partitions. A few rows.
- * Index: runs_open.
+ * The days (YYYY-MM-DD) of runs that are being sent, or are paused because a provider refuses their credentials: messages wait
+ * in their partitions. A few rows. Indexes: runs_open, runs_paused.
  */
 export async function listSendingDays(tx: Queryable): Promise<string[]> {
-  const rows = await tx<{ day: string }[]>`select distinct day::text as day from runs where status = 'SENDING'`;
+  const rows = await tx<{ day: string }[]>`
+    select day::text as day from runs where status = 'SENDING'
+    union
+    select day::text from runs where status = 'PAUSED' and paused_platform is not null`;
   return rows.map(({ day }) => day);
 }
 
@@ -264,6 +267,7 @@ export async function listOpenDays(tx: Queryable): Promise<string[]> {
 /** Those of the runs, by their numbers in the ledger, that are being sent. Index: runs_number_key. */
 export async function keepSendingRuns(tx: Queryable, numbers: readonly number[]): Promise<number[]> {
   const rows = await tx<{ number: number }[]>`
-    select number from runs where number = any(${numbers}::bigint[]) and status = 'SENDING'`;
+    select number from runs where number = any(${numbers}::bigint[])
+      and (status = 'SENDING' or status = 'PAUSED' and paused_platform is not null)`;
   return rows.map(({ number }) => number);
 }

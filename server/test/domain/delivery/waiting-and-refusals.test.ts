@@ -57,8 +57,16 @@ describe('a refused credential', () => {
   const credential = { provider: 'fcm', appId: 'default', version: '3' } as const;
 
   test('is told in the words of the provider, with its app, and stands for all platforms it serves', () => {
-    const refused = { credential, platform: 'IOS', code: 'PERMISSION_DENIED', detail: 'no' } as const;
-    expect(makeRefusal(refused)).toEqual({ ...credential, platform: null, words: 'PERMISSION_DENIED: no' });
+    const refused = {
+      credential,
+      platform: 'IOS',
+      code: 'PERMISSION_DENIED',
+      detail: 'no',
+      evidenceKey: undefined,
+    } as const;
+    expect(makeRefusal(refused)).toEqual({
+      ...{ ...credential, platform: null, evidenceKey: null, words: 'PERMISSION_DENIED: no' },
+    });
     expect(makeRefusal({ ...refused, credential: { ...credential, appId: 'shop' } }).words).toBe(
       'PERMISSION_DENIED: no (app shop)',
     );
@@ -66,7 +74,9 @@ describe('a refused credential', () => {
 
   test("stands for one platform where Firebase lacks that platform's own key", () => {
     const code = 'THIRD_PARTY_AUTH_ERROR';
-    expect(makeRefusal({ credential, platform: 'IOS', code, detail: 'no' }).platform).toBe('IOS');
+    expect(makeRefusal({ credential, platform: 'IOS', code, detail: 'no', evidenceKey: undefined }).platform).toBe(
+      'IOS',
+    );
   });
 
   test.each<[Partial<Refusal>, boolean]>([
@@ -76,9 +86,13 @@ describe('a refused credential', () => {
     [{ provider: 'hms' }, false],
     [{ appId: 'shop' }, false],
     [{ version: '2' }, false],
+    [{ evidenceKey: 'its key' }, true],
+    [{ evidenceKey: 'that of a sister app' }, false],
   ])('of %j stands in the way of its own devices until it is replaced: %s', (change, stands) => {
-    const refusals: Refusal[] = [{ ...credential, platform: null, ...change }];
-    expect(findRefusal(refusals, { credential, platform: 'ANDROID' })).toBe(stands ? refusals[0] : undefined);
+    const refusals: Refusal[] = [{ ...credential, platform: null, evidenceKey: null, ...change }];
+    expect(findRefusal(refusals, { credential, platform: 'ANDROID', evidenceKey: 'its key' })).toBe(
+      stands ? refusals[0] : undefined,
+    );
   });
 });
 
@@ -98,11 +112,11 @@ describe('whether a run still reaches anybody when credentials are refused', () 
     ...{ platform, appId, name: appId, identifier: `com.example.${appId}`, environment: null, restrictsPackage: false },
   });
   const refusal = (provider: Refusal['provider'], appId: string, platform: Refusal['platform'] = null): Refusal => ({
-    ...{ provider, appId, version: '1', platform },
+    ...{ provider, appId, version: '1', platform, evidenceKey: null },
   });
   const apps = [app('ANDROID', 'shop'), app('WEB', 'site')];
   const twoApps = makeCredentialsOfApps(apps, [stored('fcm', 'default'), stored('fcm', 'shop')]);
-  const run = { platforms: ['ANDROID'], appIds: undefined } as const;
+  const run = { workspaceId: 'w', platforms: ['ANDROID'], appIds: undefined } as const;
 
   test.each([
     [[], true],
@@ -126,8 +140,8 @@ describe('whether a run still reaches anybody when credentials are refused', () 
     expect(reachesOthers({ ...run, refusals: [refusal('fcm', 'default')] }, both)).toBe(true);
     const web = makeCredentialsOfApps([], [stored('fcm', 'default'), stored('webpush', 'default')]);
     const refusals = [refusal('fcm', 'default')];
-    expect(reachesOthers({ platforms: ['ANDROID'], appIds: undefined, refusals }, web)).toBe(false);
-    expect(reachesOthers({ platforms: ['ANDROID', 'WEB'], appIds: undefined, refusals }, web)).toBe(true);
+    expect(reachesOthers({ ...run, refusals }, web)).toBe(false);
+    expect(reachesOthers({ ...run, platforms: ['ANDROID', 'WEB'], refusals }, web)).toBe(true);
     expect(reachesOthers({ ...run, refusals: [] }, makeCredentialsOfApps([], []))).toBe(false);
   });
 });

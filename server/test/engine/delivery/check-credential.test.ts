@@ -54,12 +54,19 @@ describe('what a provider says of a made-up device decides', () => {
       { kind: 'unknown', code: 'TIMEOUT' },
       { verdict: 'UNKNOWN', words: 'TIMEOUT' },
     ],
-    ...['TopicDisallowed', 'BadTopic', 'MissingTopic', 'BadCertificate', 'BadEnvironmentKeyIdInToken'].map(
-      (code): [Outcome, object] => [
-        { kind: 'rejected', code, detail: `HTTP 400 ${code}` },
-        { verdict: 'REFUSED', words: `HTTP 400 ${code}` },
-      ],
-    ),
+    ...(['reject', 'wait', 'suspect', 'drop'] as const).map((ifDevice): [Outcome, object] => [
+      { kind: 'ambiguous', code: 'A', detail: 'HTTP 400 A', ifDevice, ifAccount: 'hold' },
+      {
+        verdict: ifDevice === 'reject' ? 'REFUSED' : ifDevice === 'wait' ? 'UNKNOWN' : 'ACCEPTED',
+        words: /^(reject|wait)$/.test(ifDevice)
+          ? 'HTTP 400 A'
+          : 'A, which is about the made-up device, not about the credential.',
+      },
+    ]),
+    ...['BadCertificate', 'BadEnvironmentKeyIdInToken'].map((code): [Outcome, object] => [
+      { kind: 'rejected', code, detail: `HTTP 400 ${code}` },
+      { verdict: 'REFUSED', words: `HTTP 400 ${code}` },
+    ]),
     [
       { kind: 'rejected', code: 'NotBadTopic', detail: 'NotBadTopic' },
       { verdict: 'ACCEPTED', words: 'NotBadTopic, which is about the made-up message.' },

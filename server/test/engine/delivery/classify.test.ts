@@ -37,9 +37,9 @@ const fcmRows: Row[] = [
     { kind: 'gone', code: 'UNREGISTERED' },
   ],
   [
-    '404 without a code is a wrong project, no dead token',
+    '404 without a code is a wrong project if others get it, and no dead token',
     answer(404, fcmError('NOT_FOUND')),
-    { kind: 'stopped', code: 'NOT_FOUND' },
+    { kind: 'ambiguous', code: 'NOT_FOUND', ifDevice: 'reject', ifAccount: 'hold' },
   ],
   [
     '400 that violates the token',
@@ -64,31 +64,40 @@ const fcmRows: Row[] = [
   [
     '400 whose words name the token but whose details do not',
     answer(400, { error: { status: 'INVALID_ARGUMENT', message: 'message.token is bad' } }),
-    { kind: 'rejected' },
+    { kind: 'ambiguous', ifDevice: 'suspect', ifAccount: 'none' },
   ],
   [
     '401 THIRD_PARTY_AUTH_ERROR',
     answer(401, fcmError('UNAUTHENTICATED', [fcmCode('THIRD_PARTY_AUTH_ERROR')])),
-    { kind: 'stopped', code: 'THIRD_PARTY_AUTH_ERROR', detail: 'words of the provider' },
+    {
+      ...{ kind: 'ambiguous', code: 'THIRD_PARTY_AUTH_ERROR', ifDevice: 'reject', ifAccount: 'hold' },
+      // Google's own words speak of the caller's access token.
+      detail: 'Apple or the browser’s push service refuses the key that this Firebase project has for it',
+    } as const,
   ],
   [
-    '403 SENDER_ID_MISMATCH concerns one token',
+    '403 SENDER_ID_MISMATCH concerns one token, or all of a foreign project',
     answer(403, fcmError('PERMISSION_DENIED', [fcmCode('SENDER_ID_MISMATCH')])),
-    { kind: 'rejected', code: 'SENDER_ID_MISMATCH' },
+    { kind: 'ambiguous', code: 'SENDER_ID_MISMATCH', ifDevice: 'suspect', ifAccount: 'hold' },
   ],
-  ['403 otherwise', answer(403, fcmError('PERMISSION_DENIED')), { kind: 'stopped', code: 'PERMISSION_DENIED' }],
   [
-    '429 without a header waits a minute',
-    answer(429, fcmError('RESOURCE_EXHAUSTED', [fcmCode('QUOTA_EXCEEDED')])),
-    { kind: 'wait', code: 'QUOTA_EXCEEDED', scope: 'credential', retryAfterSeconds: 60 },
+    '403 otherwise',
+    answer(403, fcmError('PERMISSION_DENIED')),
+    { kind: 'ambiguous', code: 'PERMISSION_DENIED', ifAccount: 'hold at once' },
   ],
-  ['429 with seconds', answer(429, '', { 'retry-after': '7' }), { kind: 'wait', retryAfterSeconds: 7 }],
+  ['403 of the token service', answer(403, fcmError('TOKEN_REFUSED')), { kind: 'stopped', code: 'TOKEN_REFUSED' }],
+  [
+    '429 that does not say whose quota it is',
+    answer(429, fcmError('RESOURCE_EXHAUSTED', [fcmCode('QUOTA_EXCEEDED')])),
+    { kind: 'ambiguous', code: 'QUOTA_EXCEEDED', ifDevice: 'wait', ifAccount: 'pause' },
+  ],
+  ['429 with seconds', answer(429, '', { 'retry-after': '7' }), { kind: 'ambiguous', retryAfterSeconds: 7 }],
   [
     '429 with a date',
     answer(429, '', { 'retry-after': 'Sat, 21 Nov 2026 12:00:30 GMT' }),
-    { kind: 'wait', retryAfterSeconds: 30 },
+    { kind: 'ambiguous', retryAfterSeconds: 30 },
   ],
-  ['429 with nonsense', answer(429, '', { 'retry-after': 'soon' }), { kind: 'wait', retryAfterSeconds: 60 }],
+  ['429 with nonsense', answer(429, '', { 'retry-after': 'soon' }), { kind: 'ambiguous', ifDevice: 'wait' }],
   ['500', answer(500, fcmError('INTERNAL')), { kind: 'wait', code: 'INTERNAL', scope: 'device' }],
   ['a bare 503', answer(503, ''), { kind: 'wait', code: 'FCM_503', scope: 'device' }],
   ['502 with HTML', answer(502, html), { kind: 'wait', code: 'FCM_502' }],
@@ -96,16 +105,20 @@ const fcmRows: Row[] = [
   ['400 with HTML', answer(400, html), { kind: 'rejected', code: '400' }],
   ['details of a wrong type', answer(400, { error: { details: 'x', status: 'A' } }), { kind: 'rejected', code: 'A' }],
   ['null details', answer(400, { error: { details: [null], status: 'A' } }), { kind: 'rejected', code: 'A' }],
-  ['401 without a body', answer(401), { kind: 'stopped', code: '401', detail: 'HTTP 401' }],
+  [
+    '401 without a body',
+    answer(401),
+    { kind: 'ambiguous', code: '401', detail: 'HTTP 401', ifDevice: 'reject', ifAccount: 'hold at once' },
+  ],
   [
     'a code that is no text, and behind it one that is',
     answer(403, fcmError('A', [{ errorCode: 7 }, fcmCode('SENDER_ID_MISMATCH')])),
-    { kind: 'rejected', code: 'SENDER_ID_MISMATCH' },
+    { kind: 'ambiguous', code: 'SENDER_ID_MISMATCH' },
   ],
   [
     '400 with a violation of nothing',
     answer(400, fcmError('INVALID_ARGUMENT', [{ fieldViolations: [null] }])),
-    { kind: 'rejected' },
+    { kind: 'ambiguous', ifDevice: 'suspect' },
   ],
   [
     '400 with violations of the token among other details',
@@ -117,11 +130,15 @@ const fcmRows: Row[] = [
 
 const apnsRows: Row[] = [
   ['200', answer(200, '', { 'apns-id': 'an-id' }), { kind: 'accepted', providerMessageId: 'an-id' }],
-  ['400 BadDeviceToken', answer(400, { reason: 'BadDeviceToken' }), { kind: 'gone', code: 'BadDeviceToken' }],
+  [
+    '400 BadDeviceToken',
+    answer(400, { reason: 'BadDeviceToken' }),
+    { kind: 'ambiguous', code: 'BadDeviceToken', ifDevice: 'suspect', ifAccount: 'hold' },
+  ],
   [
     '400 DeviceTokenNotForTopic',
     answer(400, { reason: 'DeviceTokenNotForTopic' }),
-    { kind: 'gone', code: 'DeviceTokenNotForTopic' },
+    { kind: 'ambiguous', code: 'DeviceTokenNotForTopic', ifDevice: 'suspect', ifAccount: 'hold' },
   ],
   ['400 otherwise is our fault', answer(400, { reason: 'BadCollapseId' }), { kind: 'rejected', code: 'BadCollapseId' }],
   [
@@ -175,22 +192,22 @@ const webRows: Row[] = [
     { kind: 'accepted', providerMessageId: 'https://push.example/m/1' },
   ],
   ['202', answer(202), { kind: 'accepted' }],
-  ['404', answer(404), { kind: 'gone', code: '404' }],
-  ['410', answer(410), { kind: 'gone', code: '410' }],
+  ['404', answer(404), { kind: 'ambiguous', code: '404', ifDevice: 'drop', ifAccount: 'hold' }],
+  ['410', answer(410), { kind: 'ambiguous', code: '410', ifDevice: 'drop', ifAccount: 'hold' }],
   ['413', answer(413), { kind: 'rejected', code: '413' }],
   [
     '429 with a date in the past waits nothing',
     answer(429, '', { 'retry-after': 'Sat, 21 Nov 2026 11:00:00 GMT' }),
     { kind: 'wait', retryAfterSeconds: 0 },
   ],
-  ['401 concerns this browser', answer(401, 'no VAPID'), { kind: 'rejected', code: '401' }],
+  ['401', answer(401, 'no VAPID'), { kind: 'ambiguous', code: '401', ifDevice: 'suspect' }],
   ['301', answer(301), { kind: 'rejected', code: '301' }],
   ['200', answer(200), { kind: 'accepted' }],
-  ['403 concerns this browser', answer(403, ''), { kind: 'rejected', code: '403', detail: 'HTTP 403' }],
+  ['403', answer(403, ''), { kind: 'ambiguous', code: '403', detail: 'HTTP 403', ifDevice: 'suspect' }],
   [
     'a refusal in the words of the service',
     answer(400, 'bad TTL'),
-    { kind: 'rejected', code: '400', detail: 'bad TTL' },
+    { kind: 'ambiguous', code: '400', detail: 'bad TTL', ifDevice: 'suspect' },
   ],
   ['429 concerns this browser', answer(429), { kind: 'wait', code: '429', scope: 'device' }],
   ['503', answer(503, html), { kind: 'wait', code: '503' }],

@@ -58,8 +58,8 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
       async ({ outcome, fcm, apns, webpush: web }) => {
         if (outcome === 'silent') return;
         const expected = {
-          gone: ['gone', 'gone', 'gone'],
-          invalid: ['gone', 'gone', 'gone'],
+          gone: ['gone', 'gone', 'ambiguous'],
+          invalid: ['gone', 'ambiguous', 'ambiguous'],
           rejected: ['rejected', 'rejected', 'rejected'],
           busy: ['wait', 'wait', 'wait'],
         }[outcome];

@@ -102,7 +102,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
       });
   });
 
-  test('where Apple refuses the key of the Firebase project the send stops, and no other access token is fetched', async () => {
+  test('where Apple refuses the key of the Firebase project other phones decide, and no other access token is fetched', async () => {
     const error = {
       code: 401,
       status: 'UNAUTHENTICATED',
@@ -112,8 +112,9 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     await bundle.simulators.reset();
     await bundle.simulators.setFaults({ fcm: { status: 401, body: JSON.stringify({ error }), device: 'refused' } });
     expect(await bundle.send('IOS', { provider: 'fcm', pushId: 'refused-1' })).toMatchObject({
-      kind: 'stopped',
+      kind: 'ambiguous',
       code: 'THIRD_PARTY_AUTH_ERROR',
+      ifAccount: 'hold',
     });
     expect((await bundle.simulators.counters()).ANDROID).toMatchObject({ received: 1, refused: 1 });
     // Android phones of the same project go on.

@@ -32,6 +32,17 @@ const violation = (field: string) => ({
   '@type': 'type.googleapis.com/google.rpc.BadRequest',
   fieldViolations: [{ field, description: 'x' }],
 });
+const quotaFailure = (subject: string) => ({
+  '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+  violations: [{ subject, description: 'message rate exceeded' }],
+});
+// As reported in firebase-admin-go issue 719.
+const projectQuota = {
+  '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+  reason: 'RATE_LIMIT_EXCEEDED',
+  domain: 'googleapis.com',
+  metadata: { quota_metric: 'fcm.googleapis.com/send_requests', quota_unit: '1/min/{project}' },
+};
 const reason = (status: number, text: string, more: object = {}): Fault => json(status, { reason: text, ...more });
 const retryAfter = (fault: Fault, value: string): Fault => ({ ...fault, headers: { 'retry-after': value } });
 
@@ -54,36 +65,64 @@ const fcmRows: Row[] = [
   [
     '401 THIRD_PARTY_AUTH_ERROR',
     fcmError(401, 'UNAUTHENTICATED', [fcmCode('THIRD_PARTY_AUTH_ERROR')]),
-    { kind: 'stopped' },
+    { kind: 'ambiguous', ifDevice: 'reject', ifAccount: 'hold' },
   ],
   ['401 once: a fresh token serves', { ...fcmError(401, 'UNAUTHENTICATED'), count: 1 }, { kind: 'accepted' }],
   [
     '403 SENDER_ID_MISMATCH',
     fcmError(403, 'PERMISSION_DENIED', [fcmCode('SENDER_ID_MISMATCH')]),
-    { kind: 'rejected', code: 'SENDER_ID_MISMATCH' },
+    { kind: 'ambiguous', code: 'SENDER_ID_MISMATCH', ifDevice: 'suspect', ifAccount: 'hold' },
   ],
   [
     '403 PERMISSION_DENIED',
     fcmError(403, 'PERMISSION_DENIED'),
-    { kind: 'stopped', code: 'PERMISSION_DENIED', detail: 'words of the provider' },
+    { kind: 'ambiguous', code: 'PERMISSION_DENIED', detail: 'words of the provider', ifAccount: 'hold at once' },
   ],
   ['404 UNREGISTERED', fcmError(404, 'NOT_FOUND', [fcmCode('UNREGISTERED')]), { kind: 'gone', code: 'UNREGISTERED' }],
-  ['404 of a project', fcmError(404, 'NOT_FOUND'), { kind: 'stopped', code: 'NOT_FOUND' }],
+  ['404 of a project', fcmError(404, 'NOT_FOUND'), { kind: 'ambiguous', code: 'NOT_FOUND', ifAccount: 'hold' }],
   [
     '429 QUOTA_EXCEEDED',
     fcmError(429, 'RESOURCE_EXHAUSTED', [fcmCode('QUOTA_EXCEEDED')]),
+    { kind: 'ambiguous', code: 'QUOTA_EXCEEDED', ifDevice: 'wait', ifAccount: 'pause' },
+  ],
+  [
+    '429 of one device',
+    fcmError(429, 'RESOURCE_EXHAUSTED', [fcmCode('QUOTA_EXCEEDED'), quotaFailure('device:d7Nt0k3n')]),
+    { kind: 'wait', code: 'QUOTA_EXCEEDED', scope: 'device' },
+  ],
+  [
+    '429 of one device that says how long',
+    retryAfter(fcmError(429, 'RESOURCE_EXHAUSTED', [quotaFailure('d7Nt0k3n')]), '30'),
+    { kind: 'wait', scope: 'device', retryAfterSeconds: 30 },
+  ],
+  [
+    '429 whose violation names the project',
+    fcmError(429, 'RESOURCE_EXHAUSTED', [fcmCode('QUOTA_EXCEEDED'), quotaFailure('project:shop')]),
     { kind: 'wait', code: 'QUOTA_EXCEEDED', scope: 'credential', retryAfterSeconds: 60 },
+  ],
+  [
+    '429 of the sends a minute of the project, as Google’s APIs say it',
+    fcmError(429, 'RESOURCE_EXHAUSTED', [projectQuota]),
+    { kind: 'wait', scope: 'credential', retryAfterSeconds: 60 },
   ],
   [
     '429 with seconds',
     retryAfter(fcmError(429, 'RESOURCE_EXHAUSTED'), '7'),
-    { kind: 'wait', scope: 'credential', retryAfterSeconds: 7 },
+    { kind: 'ambiguous', ifDevice: 'wait', retryAfterSeconds: 7 },
   ],
   [
     '429 with a date',
     retryAfter(fcmError(429, 'RESOURCE_EXHAUSTED'), 'Sat, 21 Nov 2026 12:02:00 GMT'),
-    { kind: 'wait', retryAfterSeconds: 120 },
+    { kind: 'ambiguous', ifDevice: 'wait', retryAfterSeconds: 120 },
   ],
+  [
+    '400 INVALID_ARGUMENT that names no field: a malformed token, or a bad message',
+    fcmError(400, 'INVALID_ARGUMENT', [fcmCode('INVALID_ARGUMENT')]),
+    { kind: 'ambiguous', code: 'INVALID_ARGUMENT', ifDevice: 'suspect', ifAccount: 'none' },
+  ],
+  ['408', { status: 408 }, { kind: 'wait', scope: 'device' }],
+  ['425', { status: 425 }, { kind: 'wait', scope: 'device' }],
+  ['413 with Retry-After', retryAfter({ status: 413 }, '5'), { kind: 'wait', scope: 'device', retryAfterSeconds: 5 }],
   ['500 INTERNAL', fcmError(500, 'INTERNAL'), { kind: 'wait', code: 'INTERNAL', scope: 'device' }],
   ['503 UNAVAILABLE', fcmError(503, 'UNAVAILABLE', [fcmCode('UNAVAILABLE')]), { kind: 'wait', code: 'UNAVAILABLE' }],
   ['503 with Retry-After', retryAfter(fcmError(503, 'UNAVAILABLE'), '3'), { kind: 'wait', retryAfterSeconds: 3 }],
@@ -95,14 +134,10 @@ const ourFaults = [
   'BadExpirationDate',
   'BadMessageId',
   'BadPriority',
-  'BadTopic',
   'DuplicateHeaders',
-  'IdleTimeout',
   'InvalidPushType',
   'MissingDeviceToken',
-  'MissingTopic',
   'PayloadEmpty',
-  'TopicDisallowed',
 ];
 const refusals = [
   'BadCertificate',
@@ -119,8 +154,14 @@ const apnsRows: Row[] = [
   ...['BadDeviceToken', 'DeviceTokenNotForTopic'].map((text): Row => [
     `400 ${text}`,
     reason(400, text),
-    { kind: 'gone', code: text },
+    { kind: 'ambiguous', code: text, ifDevice: 'suspect', ifAccount: 'hold' },
   ]),
+  ...['BadTopic', 'MissingTopic', 'TopicDisallowed'].map((text): Row => [
+    `400 ${text}`,
+    reason(400, text),
+    { kind: 'ambiguous', code: text, ifDevice: 'reject', ifAccount: 'hold' },
+  ]),
+  ['400 IdleTimeout', reason(400, 'IdleTimeout'), { kind: 'wait', code: 'IdleTimeout', scope: 'device' }],
   ...ourFaults.map((text): Row => [`400 ${text}`, reason(400, text), { kind: 'rejected', code: text }]),
   ...refusals.map((text): Row => [`403 ${text}`, reason(403, text), { kind: 'stopped', code: text }]),
   [
@@ -167,12 +208,25 @@ const webRows: Row[] = [
   [
     '400 without TTL',
     { status: 400, body: 'TTL is required' },
-    { kind: 'rejected', code: '400', detail: 'TTL is required' },
+    { kind: 'ambiguous', code: '400', detail: 'TTL is required', ifDevice: 'suspect' },
   ],
-  ['401 VAPID is absent', { status: 401 }, { kind: 'rejected', code: '401' }],
-  ['403 VAPID is bad', { status: 403 }, { kind: 'rejected', code: '403' }],
-  ['404', { status: 404 }, { kind: 'gone', code: '404' }],
-  ['410', { status: 410 }, { kind: 'gone', code: '410' }],
+  ['401 VAPID is absent', { status: 401 }, { kind: 'ambiguous', code: '401', ifDevice: 'suspect' }],
+  ['403 VAPID is bad', { status: 403 }, { kind: 'ambiguous', code: '403', ifDevice: 'suspect', ifAccount: 'hold' }],
+  ['404', { status: 404 }, { kind: 'ambiguous', code: '404', ifDevice: 'drop', ifAccount: 'hold' }],
+  [
+    '406 of Windows',
+    retryAfter({ status: 406 }, '9'),
+    { kind: 'wait', code: '406', scope: 'device', retryAfterSeconds: 9 },
+  ],
+  ['406 without a time', { status: 406 }, { kind: 'wait', code: '406', scope: 'device' }],
+  ['408', { status: 408 }, { kind: 'wait', scope: 'device' }],
+  ['425', { status: 425 }, { kind: 'wait', scope: 'device' }],
+  [
+    '403 with Retry-After',
+    retryAfter({ status: 403 }, '5'),
+    { kind: 'ambiguous', ifDevice: 'wait', retryAfterSeconds: 5 },
+  ],
+  ['410', { status: 410 }, { kind: 'ambiguous', code: '410', ifDevice: 'drop' }],
   ['413', { status: 413 }, { kind: 'rejected', code: '413' }],
   ['429 with Retry-After', retryAfter({ status: 429 }, '30'), { kind: 'wait', code: '429', retryAfterSeconds: 30 }],
   ['503 of Mozilla, errno 201: back off', json(503, { code: 503, errno: 201 }), { kind: 'wait', code: '503' }],
@@ -188,12 +242,13 @@ const byStatus: Record<Platform, [status: number, kind: Kind][]> = {
   ANDROID: [
     [200, 'accepted'],
     [400, 'rejected'],
+    // Google's token service fails with it: the service account is refused.
     [401, 'stopped'],
-    [403, 'stopped'],
-    [404, 'stopped'],
+    [403, 'ambiguous'],
+    [404, 'ambiguous'],
     [413, 'rejected'],
     [418, 'rejected'],
-    [429, 'wait'],
+    [429, 'ambiguous'],
     [500, 'wait'],
     [502, 'wait'],
     [503, 'wait'],
@@ -217,10 +272,10 @@ const byStatus: Record<Platform, [status: number, kind: Kind][]> = {
     [200, 'accepted'],
     [201, 'accepted'],
     [301, 'rejected'],
-    [400, 'rejected'],
-    [401, 'rejected'],
-    [404, 'gone'],
-    [410, 'gone'],
+    [400, 'ambiguous'],
+    [401, 'ambiguous'],
+    [404, 'ambiguous'],
+    [410, 'ambiguous'],
     [413, 'rejected'],
     [418, 'rejected'],
     [429, 'wait'],
@@ -274,11 +329,8 @@ const waits = [
   'Sat, 21 Nov 1970 12:00:00 GMT',
   'Fri, 31 Dec 9999 23:59:59 GMT',
 ];
-const waitRows: Row[] = waits.map((value) => [
-  `429 with Retry-After "${value}"`,
-  retryAfter({ status: 429 }, value),
-  { kind: 'wait' },
-]);
+const waitRows = (kind: 'wait' | 'ambiguous'): Row[] =>
+  waits.map((value) => [`429 with Retry-After "${value}"`, retryAfter({ status: 429 }, value), { kind }]);
 const transportRows: Row[] = [
   ['a reset stream', { reset: true }, { kind: 'unknown', code: 'RESET' }],
   ['an answer that takes its time', { delayMilliseconds: 100 }, { kind: 'accepted' }],
@@ -290,9 +342,9 @@ const transportRows: Row[] = [
 const tables = (http2Client: Http2Client): Record<Platform, Row[]> => {
   const hostile = http2Client === 'node' && process.env.FULL !== '1' ? () => [] : hostileRows;
   return {
-    ANDROID: [...fcmRows, ...hostile('ANDROID'), ...waitRows, ...transportRows],
-    IOS: [...apnsRows, ...hostile('IOS'), ...waitRows, ...transportRows],
-    WEB: [...webRows, ...hostile('WEB'), ...waitRows, ...transportRows],
+    ANDROID: [...fcmRows, ...hostile('ANDROID'), ...waitRows('ambiguous'), ...transportRows],
+    IOS: [...apnsRows, ...hostile('IOS'), ...waitRows('wait'), ...transportRows],
+    WEB: [...webRows, ...hostile('WEB'), ...waitRows('wait'), ...transportRows],
   };
 };
 
@@ -304,7 +356,7 @@ function checkShape(outcome: Outcome): void {
     expect((text as string).length, name).toBeLessThanOrEqual(500);
     expect((text as string).isWellFormed() && !/\p{Cc}/u.test(text as string), name).toBe(true);
   }
-  if (outcome.kind === 'wait' && outcome.retryAfterSeconds !== undefined) {
+  if ((outcome.kind === 'wait' || outcome.kind === 'ambiguous') && outcome.retryAfterSeconds !== undefined) {
     expect(Number.isInteger(outcome.retryAfterSeconds)).toBe(true);
     expect(outcome.retryAfterSeconds).toBeGreaterThanOrEqual(0);
     expect(outcome.retryAfterSeconds).toBeLessThanOrEqual(86_400);

@@ -46,7 +46,13 @@ describe('the account by which a device is reached', () => {
       key: `webpush:${'B'.repeat(22)}:https://push.example:8443`,
       perMinute: undefined,
       penaltyPerMinute: 1_000,
+      isChosenByDevice: true,
     });
+    const known = JSON.parse(subscription) as { endpoint: string };
+    for (const host of ['fcm.googleapis.com', 'wns2-par02p.notify.windows.com', 'web.push.apple.com']) {
+      const pushId = JSON.stringify({ ...known, endpoint: `https://${host}/1` });
+      expect(sendAccountOf({ platform: 'WEB', pushId }, credentials)).not.toHaveProperty('isChosenByDevice');
+    }
   });
 
   test('a device that names a provider has the account of that one', () => {

@@ -6,7 +6,7 @@ import { makeManualClock } from '../../../src/clock.ts';
 import { makeApnsProviderTokens } from '../../../src/engine/delivery/apns/apns-provider-token.ts';
 import { makeSimulateApns } from '../../../src/engine/delivery/simulator/simulate-apns.ts';
 import { makeSimulateFcm } from '../../../src/engine/delivery/simulator/simulate-fcm.ts';
-import { simulatedPushOrigin } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { simulatedPushOrigin } from '../../../src/domain/delivery/push-services.ts';
 import { makeSimulateWebPush } from '../../../src/engine/delivery/simulator/simulate-web-push.ts';
 import type { SimulatedAnswer, SimulatorAccount } from '../../../src/engine/delivery/simulator/simulator-account.ts';
 

@@ -10,7 +10,7 @@ afterAll(() => bundle.stop());
 test('a subscription whose address is no text is refused by its simulator, which goes on, and so do the others', async () => {
   const subscription = JSON.parse(bundle.subscription('one')) as { endpoint: string };
   const pushId = JSON.stringify({ ...subscription, endpoint: subscription.endpoint.replace('one', '%E0%A4%A') });
-  expect(await bundle.send('WEB', { pushId })).toMatchObject({ kind: 'rejected' });
+  expect(await bundle.send('WEB', { pushId })).toMatchObject({ kind: 'ambiguous' });
   expect(await bundle.simulators.refusals()).toEqual([
     expect.objectContaining({
       provider: 'webpush',

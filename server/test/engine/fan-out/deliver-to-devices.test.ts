@@ -7,6 +7,7 @@ import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
 import type { DeliveryBatch } from '../../../src/engine/delivery/delivery-batch.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { makeQuietEvidence } from '../governor/quiet-evidence.ts';
 import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
 import type { Addressee } from '../../../src/engine/fan-out/deliver-to-devices.ts';
 import type { Recipient } from '../../../src/engine/fan-out/personalise-devices.ts';
@@ -68,6 +69,7 @@ async function deliver(addressees: readonly Addressee[], given: Given = {}) {
   const work = makeDeliverToDevices({
     log: { error: (line: Record<string, unknown>) => void logged.push(line) } as never,
     clock: makeManualClock(now),
+    evidence: makeQuietEvidence().evidence,
     random: () => 0.5,
     interactionTokens: { issue: () => ({ token: 'pass' }), open: () => undefined, openClick: () => undefined },
     phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
@@ -206,7 +208,14 @@ test('a refusal that leaves no credential of the run says that nobody is reached
     outcomeOf: (id) => (id === 'one' ? { kind: 'stopped', code: 'SENDER_ID', detail: 'wrong' } : { kind: 'accepted' }),
   });
   expect(results).toMatchObject([
-    { delivery: { outcome: 'WAITING' }, refused: { refusal, by: 'the provider', reaches: 'nobody' } },
+    {
+      delivery: { outcome: 'WAITING' },
+      refused: {
+        refusal: { ...refusal, evidenceKey: 'WORKSPACE fcm default v1' },
+        by: 'the provider',
+        reaches: 'nobody',
+      },
+    },
     { delivery: { outcome: 'ACCEPTED' } },
   ]);
 });

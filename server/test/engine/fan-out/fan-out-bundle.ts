@@ -27,8 +27,10 @@ import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
 import { leaseMilliseconds } from '../../../src/engine/fan-out/chunk-lease.ts';
 import { makeLease } from '../../../src/engine/make-lease.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
+import { makeEvidence } from '../../../src/engine/governor/evidence.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import { isDistributed } from '../../../src/storage/cluster/is-distributed.ts';
+import { releaseCheckedKeys } from '../../../src/storage/limits/provider-evidence.ts';
 import { continueMendedRuns } from '../../../src/storage/runs/run-refusals.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
@@ -89,6 +91,7 @@ export async function makeFanOutBundle() {
       clock,
       log,
       governor: makeGovernor({ database, clock, log, pause: async () => {} }),
+      evidence: makeEvidence({ database, clock, log }),
       random: () => 0.5,
       interactionTokens: makeInteractionTokens(Buffer.alloc(32, 1)),
       phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
@@ -215,7 +218,10 @@ export async function makeFanOutBundle() {
       version = next;
     },
     /** Whatever was mended goes on. */
-    mend: () => continueMendedRuns(database, clock.now()),
+    mend: async () => {
+      await releaseCheckedKeys(database, clock.now());
+      return continueMendedRuns(database, clock.now());
+    },
     end: () => makeEndRuns({ database, clock, log }).runOnce(clock.now()),
     retry: (ledger: 'in one database' | 'on a cluster' = 'in one database') =>
       makeRetryDeliveries({

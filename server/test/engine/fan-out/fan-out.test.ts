@@ -325,6 +325,8 @@ describe('what a provider says', () => {
     expect(ledger!.outcome).toBe('WAITING');
     expect(ledger!.devices).toBeLessThan(40);
     bundle.answer(() => ({ kind: 'accepted' }));
+    // What a node knows of held credentials is at most a second old.
+    bundle.clock.advance(1_000);
     for (const action of ['pause', 'resume'] as const)
       await changeCampaignState(bundle, { workspaceId: bundle.workspaceId, campaignId, action, by: 'Olga' });
     await bundle.work();

@@ -4,5 +4,6 @@ export const refusal = {
   appId: 'default',
   version: 'v1',
   platform: null,
+  evidenceKey: null,
   words: 'SENDER_ID: wrong',
 } as const;

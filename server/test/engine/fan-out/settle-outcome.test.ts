@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import type { DecidedOutcome } from '../../../src/engine/delivery/provider.ts';
 import { retryOfUntried, settleAs, settleOutcome, settleUntried } from '../../../src/engine/fan-out/settle-outcome.ts';
 import { makeRecordingGovernor } from '../governor/recording-governor.ts';
 import type { AudienceDevice } from '../../../src/storage/campaigns/audience.ts';
@@ -20,13 +20,14 @@ const account = { key: 'apns:TEAM', perMinute: undefined, penaltyPerMinute: unde
 type Settling = Parameters<typeof settleOutcome>[1];
 
 /** What was told the governor, beside what becomes of the device. The draw is 0.5, and the message lives an hour. */
-function settle(outcome: Outcome, more: Partial<Settling> = {}) {
+function settle(outcome: DecidedOutcome, more: Partial<Settling> = {}) {
   const { governor, told } = makeRecordingGovernor(later(120));
   const clock = makeManualClock(now);
   const result = settleOutcome(
     { clock, governor, random: () => 0.5 },
     {
       ...{ run: { sendUntil: later(3600) }, device, attempt: 3, account, outcome, acceptedCode: null },
+      evidenceKey: undefined,
       credential: { provider: 'apns', appId: 'default', version: 'v1' },
       ...more,
     },
@@ -68,7 +69,7 @@ test('a refused credential is no attempt of the device, which waits as long as i
     delivery: { ...row, outcome: 'WAITING', code: 'InvalidProviderToken', attempts: 2, retryAt: later(3600) },
     refused: {
       refusal: {
-        ...{ provider: 'apns', appId: 'default', version: 'v1', platform: null },
+        ...{ provider: 'apns', appId: 'default', version: 'v1', platform: null, evidenceKey: null },
         words: 'InvalidProviderToken: expired',
       },
       by: 'the provider',

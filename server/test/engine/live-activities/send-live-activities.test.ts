@@ -4,6 +4,7 @@ import type { CredentialsOfApps } from '../../../src/domain/apps/credentials-of-
 import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
 import type { Outcome } from '../../../src/engine/delivery/provider.ts';
 import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeEvidence } from '../../../src/engine/governor/evidence.ts';
 import { makeSendLiveActivities } from '../../../src/engine/live-activities/send-live-activities.ts';
 import type { SendLiveActivitiesDependencies } from '../../../src/engine/live-activities/send-live-activities.ts';
 import { makeLog } from '../../../src/log.ts';
@@ -61,6 +62,7 @@ async function send({ row = {}, find = withCredential, outcome = { kind: 'accept
   const turns: unknown[] = [];
   const job = makeSendLiveActivities({
     ...{ database, clock, log, random: () => 0.5, outcomes: makeKeptOutcomes({ log, pause: async () => {} }) },
+    evidence: makeEvidence({ database, clock, log }),
     loadCredentials: async (workspace) => ({
       apps: [],
       find(app) {

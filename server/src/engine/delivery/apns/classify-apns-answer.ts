@@ -1,10 +1,10 @@
 import type { Answer, Outcome } from '../provider.ts';
-import { classifyFailure, classifyServerFault, readJsonAnswer, readWord, waitOf } from '../classify-fault.ts';
+import { applyRule } from '../answer-rules.ts';
+import type { AnswerRule } from '../answer-rules.ts';
+import { classifyFailure, classifyServerFault, readJsonAnswer, readWord } from '../classify-fault.ts';
+import { apnsAnswers as rules } from './apns-answers.ts';
 
-/** 400 reasons that concern the token; every other 400 is our own fault (delivery 2). */
-const deadTokenReasons = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
-
-/** What Apple's answer means, by its `reason`. Pure. */
+/** What Apple's answer means, by its status and `reason`. Pure. */
 export function classifyApnsAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   if (answer.status === 200) {
@@ -14,23 +14,44 @@ export function classifyApnsAnswer(answer: Answer, now: Date): Outcome {
   if (answer.status >= 500) return classifyServerFault(answer, now);
   const body = readJsonAnswer(answer.body) as { reason?: unknown; timestamp?: unknown } | undefined;
   const code = readWord(body?.reason) ?? String(answer.status);
-  const detail = `HTTP ${answer.status} ${code}`;
-  switch (answer.status) {
-    case 410: {
-      // Milliseconds since which the token is dead: an app that registered later keeps its device.
-      const goneSince = readTimestamp(body?.timestamp, now);
-      return { kind: 'gone', code, ...(goneSince === undefined ? {} : { goneSince }) };
-    }
-    case 400:
-      return deadTokenReasons.has(code) ? { kind: 'gone', code } : { kind: 'rejected', code, detail };
+  return applyRule({
+    ...{ rule: ruleOf(answer.status, code), code, detail: `HTTP ${answer.status} ${code}`, answer, now },
+    // Milliseconds since which the token is dead: an app that registered later keeps its device.
+    goneSince: answer.status === 410 ? readTimestamp(body?.timestamp, now) : undefined,
+  });
+}
+
+function ruleOf(status: number, code: string): AnswerRule {
+  switch (status) {
+    case 410:
+      return rules.ExpiredToken;
     case 403:
-      return { kind: 'stopped', code, detail };
-    case 429: {
-      const scope = code === 'TooManyProviderTokenUpdates' ? 'credential' : 'device';
-      return { kind: 'wait', code, scope, ...waitOf(answer, now) };
-    }
+      return rules.InvalidProviderToken;
+    case 429:
+      return code === 'TooManyProviderTokenUpdates' ? rules.TooManyProviderTokenUpdates : rules.TooManyRequests;
+    case 408:
+    case 425:
+      return rules.busy;
+    case 400:
+      return ruleOfBadRequest(code);
     default:
-      return { kind: 'rejected', code, detail };
+      return rules.other;
+  }
+}
+
+function ruleOfBadRequest(code: string): AnswerRule {
+  switch (code) {
+    case 'BadDeviceToken':
+    case 'DeviceTokenNotForTopic':
+      return rules.BadDeviceToken;
+    case 'TopicDisallowed':
+    case 'BadTopic':
+    case 'MissingTopic':
+      return rules.TopicDisallowed;
+    case 'IdleTimeout':
+      return rules.IdleTimeout;
+    default:
+      return rules.other;
   }
 }
 

@@ -1,31 +1,25 @@
 import type { Answer, Outcome } from '../provider.ts';
-import { classifyFailure, readJsonAnswer, readWord, waitOf } from '../classify-fault.ts';
-import { unknownCase } from '../../../domain/unknown-case.ts';
+import { applyRule } from '../answer-rules.ts';
+import type { AnswerRule } from '../answer-rules.ts';
+import { classifyFailure, readJsonAnswer, readWord } from '../classify-fault.ts';
+import { hmsAnswers as rules } from './hms-answers.ts';
 
 const tokenExpired = '80200003';
 
-type Meaning = 'gone' | 'stopped' | 'rejected' | 'wait';
-
-/** Huawei's codes that are no success. A request has one token, so what is said of some of them is said of it. */
-const meanings = new Map<string, Meaning>([
-  // Parts of the tokens, or all of them, are invalid.
-  ['80100000', 'gone'],
-  ['80300007', 'gone'],
-  ['80100001', 'rejected'],
-  ['80100003', 'rejected'],
-  ['80100004', 'rejected'],
-  ['80100013', 'rejected'],
-  ['80100016', 'rejected'],
-  ['80100017', 'rejected'],
-  ['80200001', 'stopped'],
-  // A fresh one was refused as well.
-  [tokenExpired, 'stopped'],
-  ['80300002', 'stopped'],
-  ['80300008', 'rejected'],
-  ['80300010', 'rejected'],
-  ['80300011', 'wait'],
-  ['80600003', 'wait'],
-  ['81000001', 'wait'],
+const ruleOfCode = new Map<string, AnswerRule>([
+  ['80100000', rules.invalidToken],
+  ['80300007', rules.invalidToken],
+  ...['80100001', '80100003', '80100004', '80100013', '80100016', '80100017', '80300008', '80300010'].map(
+    (code) => [code, rules.message] as const,
+  ),
+  ['80200001', rules.account],
+  // A new one was refused as well.
+  [tokenExpired, rules.account],
+  ['80300002', rules.account],
+  ['HMS_TOKEN_REFUSED', rules.account],
+  ['80300011', rules.limited],
+  ['80600003', rules.limited],
+  ['81000001', rules.internal],
 ]);
 
 /** What Huawei's answer means: by its `code` first, which often comes with HTTP 200. Pure. */
@@ -40,31 +34,21 @@ export function classifyHmsAnswer(answer: Answer, now: Date): Outcome {
   // The ledger knows the platform and not the provider, so the code says whose status it is.
   const code = word ?? `HMS_${answer.status}`;
   const detail = readWord(body?.msg) ?? `HTTP ${answer.status}`;
-  const meaning = (word === undefined ? undefined : meanings.get(word)) ?? meaningOfStatus(answer.status);
-  switch (meaning) {
-    case 'gone':
-      return { kind: 'gone', code };
-    case 'wait':
-      // Its limits are those of the account.
-      return { kind: 'wait', code, scope: 'credential', ...waitOf(answer, now) };
-    case 'stopped':
-    case 'rejected':
-      return { kind: meaning, code, detail };
-    // A success without a word of Huawei's.
-    case undefined:
-      return word === undefined ? { kind: 'unknown', code } : { kind: 'rejected', code, detail };
-    default:
-      return unknownCase(meaning);
-  }
+  const rule = (word === undefined ? undefined : ruleOfCode.get(word)) ?? ruleOfStatus(answer.status);
+  if (rule) return applyRule({ rule, code, detail, answer, now });
+  // A success without a word of Huawei's.
+  return word === undefined ? { kind: 'unknown', code } : { kind: 'rejected', code, detail };
 }
 
-function meaningOfStatus(status: number): Meaning | undefined {
-  if (status >= 500 || status === 429) return 'wait';
-  if (status === 401 || status === 403 || status === 404) return 'stopped';
-  return status >= 300 ? 'rejected' : undefined;
+function ruleOfStatus(status: number): AnswerRule | undefined {
+  if (status === 429 || status === 503) return rules.limited;
+  if (status >= 500) return rules.internal;
+  if (status === 408 || status === 425) return rules.internal;
+  if (status === 401 || status === 403 || status === 404) return rules.refused;
+  return status >= 300 ? rules.other : undefined;
 }
 
-/** Whether it is the access token that is not taken any more. */
+/** True if Huawei does not accept the access token any more. */
 export function isHmsTokenExpired(answer: Answer): boolean {
   // Nearly every answer is of another kind, and need not be read twice.
   if (answer.kind !== 'answer' || !answer.body.includes(tokenExpired)) return false;

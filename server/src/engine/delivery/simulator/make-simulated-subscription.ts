@@ -1,8 +1,6 @@
 import { createECDH, hkdfSync } from 'node:crypto';
 import type { ECDH } from 'node:crypto';
-
-/** Origin of simulated subscriptions; the reserved ending never resolves (RFC 6761), so nothing can leak to a network. */
-export const simulatedPushOrigin = 'https://push.simulator.invalid';
+import { simulatedPushOrigin } from '../../../domain/delivery/push-services.ts';
 
 export type SimulatedBrowser = { ecdh: ECDH; auth: Buffer };
 

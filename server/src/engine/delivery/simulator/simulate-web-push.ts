@@ -1,7 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { decryptWebPush } from './decrypt-web-push.ts';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
-import { simulatedBrowser, simulatedPushOrigin } from './make-simulated-subscription.ts';
+import { simulatedPushOrigin } from '../../../domain/delivery/push-services.ts';
+import { simulatedBrowser } from './make-simulated-subscription.ts';
 import { findBrowserFault } from './browser-rules.ts';
 import { screenOfBrowser } from './browser-screen.ts';
 import { shownHeaders } from '../../../domain/sandbox/refusal.ts';

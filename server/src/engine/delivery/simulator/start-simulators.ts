@@ -6,7 +6,7 @@ import type { SimulatorEndpoints } from '../delivery-endpoints.ts';
 import type { ProviderName } from '../../../domain/delivery/provider-name.ts';
 import { parseFaults } from '../../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
-import { simulatedPushOrigin } from './make-simulated-subscription.ts';
+import { simulatedPushOrigin } from '../../../domain/delivery/push-services.ts';
 import type { SimulatorCounters } from './serve-simulator.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
 import { serveSimulators } from './serve-simulators.ts';

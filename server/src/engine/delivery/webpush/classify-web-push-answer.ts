@@ -1,5 +1,8 @@
 import type { Answer, Outcome } from '../provider.ts';
-import { classifyFailure, classifyServerFault, readWord, waitOf } from '../classify-fault.ts';
+import { applyRule } from '../answer-rules.ts';
+import type { AnswerRule } from '../answer-rules.ts';
+import { classifyFailure, classifyServerFault, readWord } from '../classify-fault.ts';
+import { webPushAnswers as rules } from './web-push-answers.ts';
 
 /** What a push service's answer means (RFC 8030 §5, §7.3; delivery 3). Pure. */
 export function classifyWebPushAnswer(answer: Answer, now: Date): Outcome {
@@ -7,24 +10,28 @@ export function classifyWebPushAnswer(answer: Answer, now: Date): Outcome {
   const code = String(answer.status);
   const detail = readWord(answer.body) ?? `HTTP ${code}`;
   if (answer.status >= 500) return classifyServerFault(answer, now);
-  switch (answer.status) {
-    case 200:
-    case 201:
-    case 202: {
-      const location = readWord(answer.headers.location);
-      return { kind: 'accepted', ...(location === undefined ? {} : { providerMessageId: location }) };
-    }
+  if (answer.status === 200 || answer.status === 201 || answer.status === 202) {
+    const location = readWord(answer.headers.location);
+    return { kind: 'accepted', ...(location === undefined ? {} : { providerMessageId: location }) };
+  }
+  return applyRule({ rule: ruleOf(answer.status), code, detail, answer, now });
+}
+
+function ruleOf(status: number): AnswerRule {
+  switch (status) {
     case 404:
     case 410:
-      return { kind: 'gone', code };
+      return rules.gone;
+    case 406:
+    case 408:
+    case 425:
     case 429:
-      // The limit is the push service's for this one browser or sender; other services are not concerned.
-      return { kind: 'wait', code, scope: 'device', ...waitOf(answer, now) };
+      return rules.busy;
+    case 400:
     case 401:
     case 403:
-      // A subscription made under another VAPID key: this browser cannot be reached with ours, the others can.
-      return { kind: 'rejected', code, detail };
+      return rules.foreign;
     default:
-      return { kind: 'rejected', code, detail };
+      return rules.other;
   }
 }

@@ -114,7 +114,10 @@ describe('a message that is refused with 401', () => {
 
   test('and then no more', async () => {
     const { send, sent } = makeBundle({ reply: () => refused });
-    expect(await send()).toEqual({ kind: 'stopped', code: 'UNAUTHENTICATED', detail: 'old' });
+    expect(await send()).toEqual({
+      ...{ kind: 'ambiguous', code: 'UNAUTHENTICATED', detail: 'old' },
+      ...{ ifDevice: 'reject', ifAccount: 'hold at once' },
+    });
     expect(sent).toHaveLength(4);
   });
 
@@ -145,7 +148,7 @@ describe('what the token service says', () => {
     [answerWith(200, { token: 'none' }), { kind: 'stopped', code: 'TOKEN_REFUSED' }],
     [answerWith(503, '', { 'retry-after': '7' }), { kind: 'wait', code: 'FCM_503', retryAfterSeconds: 7 }],
     [answerWith(500), { kind: 'wait', code: 'FCM_500' }],
-    [answerWith(429), { kind: 'wait', code: '429', scope: 'credential' }],
+    [answerWith(429), { kind: 'ambiguous', code: '429', ifDevice: 'wait', ifAccount: 'pause' }],
     [
       { kind: 'failure', certainty: 'unknown', reason: 'timeout', detail: '' },
       { kind: 'unknown', code: 'TIMEOUT' },

@@ -21,7 +21,7 @@ describe('what Huawei answers', () => {
     ...['80300007', '80100000'].map((code): [string, Answer, Outcome] => [
       code,
       answerWith(200, said(code)),
-      { kind: 'gone', code },
+      { kind: 'ambiguous', code, detail: 'words', ifDevice: 'drop', ifAccount: 'hold' },
     ]),
     ...['80200001', '80200003', '80300002'].map((code): [string, Answer, Outcome] => [
       code,
@@ -35,40 +35,61 @@ describe('what Huawei answers', () => {
         { kind: 'rejected', code, detail: 'words' },
       ],
     ),
-    ...['80600003', '81000001', '80300011'].map((code): [string, Answer, Outcome] => [
+    ...['80600003', '80300011'].map((code): [string, Answer, Outcome] => [
       code,
       answerWith(200, said(code)),
-      { kind: 'wait', code, scope: 'credential' },
+      { kind: 'ambiguous', code, detail: 'words', ifDevice: 'wait', ifAccount: 'pause' },
     ]),
-    ['a code first, whatever the status', answerWith(503, said('80300007')), { kind: 'gone', code: '80300007' }],
+    ['81000001', answerWith(200, said('81000001')), { kind: 'wait', code: '81000001', scope: 'device' }],
+    [
+      'a code first, whatever the status',
+      answerWith(503, said('80300007')),
+      { kind: 'ambiguous', code: '80300007', detail: 'words', ifDevice: 'drop', ifAccount: 'hold' },
+    ],
     ['an unknown code', answerWith(200, said('80999999')), { kind: 'rejected', code: '80999999', detail: 'words' }],
     [
       'an unknown code of a server that fails',
       answerWith(500, said('89')),
-      { kind: 'wait', code: '89', scope: 'credential' },
+      { kind: 'wait', code: '89', scope: 'device' },
     ],
     [
       '503 with a wait',
       answerWith(503, '<html>', { 'retry-after': '7' }),
       {
-        kind: 'wait',
+        kind: 'ambiguous',
         code: 'HMS_503',
-        scope: 'credential',
+        detail: 'HTTP 503',
+        ifDevice: 'wait',
+        ifAccount: 'pause',
         retryAfterSeconds: 7,
       },
     ],
-    ...[500, 502, 429].map((status): [string, Answer, Outcome] => [
+    ...[500, 502, 408, 425].map((status): [string, Answer, Outcome] => [
       String(status),
       answerWith(status, ''),
-      { kind: 'wait', code: `HMS_${status}`, scope: 'credential' },
+      { kind: 'wait', code: `HMS_${status}`, scope: 'device' },
     ]),
+    [
+      '429',
+      answerWith(429, ''),
+      { kind: 'ambiguous', code: 'HMS_429', detail: 'HTTP 429', ifDevice: 'wait', ifAccount: 'pause' },
+    ],
     ...[401, 403, 404].map((status): [string, Answer, Outcome] => [
       String(status),
       answerWith(status, ''),
-      { kind: 'stopped', code: `HMS_${status}`, detail: `HTTP ${status}` },
+      {
+        ...{ kind: 'ambiguous', code: `HMS_${status}`, detail: `HTTP ${status}` },
+        ...{ ifDevice: 'reject', ifAccount: 'hold at once' },
+      } as const,
     ]),
     ['a success that Huawei did not write', answerWith(200, 'ok'), { kind: 'unknown', code: 'HMS_200' }],
-    ['a code that is a number', answerWith(200, { code: 80300007 }), { kind: 'gone', code: '80300007' }],
+    [
+      'a code that is a number',
+      answerWith(200, { code: 80300007 }),
+      {
+        ...{ kind: 'ambiguous', code: '80300007', detail: 'HTTP 200', ifDevice: 'drop', ifAccount: 'hold' },
+      } as const,
+    ],
     ['a code of another kind', answerWith(200, { code: [] }), { kind: 'unknown', code: 'HMS_200' }],
     ['a success without an id', answerWith(200, { code: '80000000' }), { kind: 'accepted' }],
     [

@@ -6,10 +6,8 @@ import { makeSimulateApns } from '../../../../src/engine/delivery/simulator/simu
 import { makeSimulateFcm } from '../../../../src/engine/delivery/simulator/simulate-fcm.ts';
 import { makeSimulateHms } from '../../../../src/engine/delivery/simulator/simulate-hms.ts';
 import { makeSimulateWebPush } from '../../../../src/engine/delivery/simulator/simulate-web-push.ts';
-import {
-  makeSimulatedSubscription,
-  simulatedPushOrigin,
-} from '../../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { simulatedPushOrigin } from '../../../../src/domain/delivery/push-services.ts';
+import { makeSimulatedSubscription } from '../../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
 import type {
   Simulate,
   SimulatedAnswer,

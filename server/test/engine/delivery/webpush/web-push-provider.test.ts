@@ -98,7 +98,9 @@ describe('a message that is refused', () => {
 
   test('again is the browser’s outcome, and the next is not tried twice', async () => {
     const { send, sent } = makeBundle(() => answerWith(403, 'no such key'));
-    const rejected = { kind: 'rejected', code: '403', detail: 'no such key' };
+    const rejected = {
+      ...{ kind: 'ambiguous', code: '403', detail: 'no such key', ifDevice: 'suspect', ifAccount: 'hold' },
+    };
     expect(await send()).toEqual(rejected);
     expect(sent).toHaveLength(2);
     expect(await send()).toEqual(rejected);

@@ -1,0 +1,203 @@
+import type { CredentialName } from '../apps/credentials-of-apps.ts';
+import type { ProviderCredentials } from '../provider-credential.ts';
+import { isKnownPushService } from './push-services.ts';
+import type { ProviderName, Reachable } from './provider-name.ts';
+import { providerOf } from './provider-name.ts';
+import { unknownCase } from '../unknown-case.ts';
+
+/**
+ * The devices that one answer of a provider can concern together: those that one credential, in one version, reaches in
+ * one environment, under one bundle id or platform, at one origin (decision 0064).
+ */
+export type EvidenceKey = {
+  text: string;
+  /** The key of the credential itself, with which `text` begins: of what a provider refuses for sure, whatever the device. */
+  credential: string;
+  /** False for a push service that a device chose: what it answers concerns its own devices only. */
+  canHold: boolean;
+};
+
+export type Reached = {
+  workspaceId: string;
+  name: CredentialName;
+  credentials: ProviderCredentials;
+  device: Reachable;
+  /** The push service of a browser; undefined for the other providers, and where the subscription cannot be read. */
+  origin: string | undefined;
+};
+
+/** The key of a device. Undefined if the workspace has no credential for it. Pure. */
+export function evidenceKeyOf({ workspaceId, name, credentials, device, origin }: Reached): EvidenceKey | undefined {
+  const provider = providerOf(device);
+  const scope = scopeOf(provider, { credentials, device, origin });
+  if (!scope) return undefined;
+  const credential = [workspaceId, provider, name.appId, name.version].join(' ');
+  return {
+    text: [credential, ...scope].join(' '),
+    // Apple's keys may be for one environment only, so what it refuses is never more than the bundle's.
+    credential: provider === 'apns' ? [credential, ...scope].join(' ') : credential,
+    canHold: origin === undefined || isKnownPushService(origin),
+  };
+}
+
+/** True if a key is a credential's, or is the key itself. Pure. */
+export function isOfKey(key: string | undefined, of: string): boolean {
+  return key !== undefined && (key === of || key.startsWith(`${of} `));
+}
+
+function scopeOf(
+  provider: ProviderName,
+  { credentials: { fcm, apns, webpush, hms }, device, origin }: Pick<Reached, 'credentials' | 'device' | 'origin'>,
+): string[] | undefined {
+  switch (provider) {
+    case 'fcm':
+      return fcm && [device.platform, fcm.restrictedPackage ?? ''];
+    case 'apns':
+      return apns && [apns.environment, apns.topic];
+    case 'webpush':
+      return webpush && [origin ?? ''];
+    case 'hms':
+      return hms && [hms.owner.kind, hms.owner.id];
+    default:
+      return unknownCase(provider);
+  }
+}
+
+/** The last answer of a provider about a device. `code` is null when it accepted the message. */
+export type Seen = {
+  deviceId: string;
+  code: string | null;
+  at: number;
+  /** True if a provider accepted the device at any time before; it makes the device a witness against its credential. */
+  wasAccepted?: boolean;
+};
+
+/** Distinct devices that a key remembers. */
+export const maxEvidenceDevices = 20;
+/** An answer older than this says nothing about the credential any more. */
+export const evidenceMilliseconds = 24 * 3_600_000;
+/** Below this number of distinct devices a key is held only if each of them was accepted before. */
+const fewDevices = maxEvidenceDevices;
+/** At least this many devices, each accepted before, make a case against the credential. */
+const minWitnesses = 3;
+/** The share of the devices that must get an ambiguous code before the credential, and not the devices, is to blame. */
+const accountShare = 0.9;
+/** The same for a code that usually means a dead address: nine of ten devices may be dead after a purge. */
+const accountShareOfDrops = 0.98;
+/** A dead address needs this share of accepted devices as witnesses, and at least three of them. */
+const witnessShareOfDrops = 0.05;
+/** The share of few devices that must be accepted before one answer concerns its device alone. */
+const witnessShareOfFew = 0.25;
+/** A credential that was accepted this recently is not refused because of one answer. */
+const recentMilliseconds = 60_000;
+
+/** What an ambiguous code does if it concerns the whole key. */
+export type AccountEffect = 'hold' | 'hold at once' | 'pause' | 'none';
+
+export type Weighed = {
+  /** Distinct devices with an answer. */
+  devices: number;
+  withCode: number;
+  accepted: number;
+  /** Devices with this code that were accepted before. */
+  witnesses: number;
+  isAcceptedLately: boolean;
+};
+
+/** Counts what distinct devices of a key got: the answers at hand, and remembered ones of other devices. Pure. */
+export function weighEvidence(
+  remembered: readonly Seen[],
+  { answers, code, now }: { answers: readonly Seen[]; code: string; now: number },
+): Weighed {
+  const latest = new Map<string, Seen>();
+  for (const seen of [...remembered, ...answers])
+    if (now - seen.at < evidenceMilliseconds) latest.set(seen.deviceId, seen);
+  const all = [...latest.values()];
+  const withCode = all.filter((seen) => seen.code === code);
+  const accepted = all.filter((seen) => seen.code === null);
+  return {
+    devices: all.length,
+    withCode: withCode.length,
+    accepted: accepted.length,
+    witnesses: withCode.filter(({ wasAccepted }) => wasAccepted).length,
+    isAcceptedLately: accepted.some(({ at }) => now - at < recentMilliseconds),
+  };
+}
+
+/** Whom an ambiguous answer concerns. `undecided`: too few devices have answered to know. */
+export type Verdict = 'account' | 'device' | 'undecided';
+
+export type Judged = {
+  weighed: Weighed;
+  effect: AccountEffect;
+  /** The code drops its device when it concerns the device. */
+  isDrop: boolean;
+  canHold: boolean;
+};
+
+/** Decides whom an ambiguous answer concerns, from what the key's other devices got (decision 0064). Pure. */
+export function judgeAnswer({ weighed, effect, isDrop, canHold }: Judged): Verdict {
+  const { devices, withCode, accepted, witnesses } = weighed;
+  if (canHold && effect !== 'none') {
+    const share = withCode / devices;
+    if (devices >= fewDevices && share >= (isDrop ? accountShareOfDrops : accountShare)) return 'account';
+    if (devices < fewDevices && withCode === devices && witnesses >= minWitnesses) return 'account';
+    if (effect === 'hold at once' && !weighed.isAcceptedLately) return 'account';
+  }
+  if (devices < fewDevices) return accepted > 0 && accepted >= devices * witnessShareOfFew ? 'device' : 'undecided';
+  if (!isDrop) return 'device';
+  return accepted >= Math.max(minWitnesses, devices * witnessShareOfDrops) ? 'device' : 'undecided';
+}
+
+/** A suspicion counts only if the credential worked for at least this share of the key's devices. */
+const healthyShare = 0.5;
+
+/** True if the key's other devices show that its credential works. Pure. */
+export function isHealthy({ devices, accepted }: Pick<Weighed, 'devices' | 'accepted'>): boolean {
+  return accepted > 0 && accepted >= devices * healthyShare;
+}
+
+/**
+ * What a key remembers after a window: of many answers an even sample, so that the shares stay those of the window, in
+ * whatever order the answers came; of few, the newest devices. Pure.
+ */
+export function rememberAnswers(
+  remembered: readonly Seen[],
+  { answers, now }: { answers: readonly Seen[]; now: number },
+): Seen[] {
+  if (answers.length > maxEvidenceDevices) {
+    const sorted = answers.toSorted((one, other) => compareCodes(one.code, other.code));
+    return Array.from({ length: maxEvidenceDevices }, (_, index) => {
+      return sorted[Math.floor(((index + 0.5) * sorted.length) / maxEvidenceDevices)]!;
+    });
+  }
+  const fresh = new Set(answers.map(({ deviceId }) => deviceId));
+  const kept = remembered.filter(({ deviceId, at }) => !fresh.has(deviceId) && now - at < evidenceMilliseconds);
+  return [...kept, ...answers].slice(-maxEvidenceDevices);
+}
+
+function compareCodes(one: string | null, other: string | null): number {
+  const [first, second] = [one ?? '', other ?? ''];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+/** A key whose devices wait, and why. */
+export type Hold = {
+  key: string;
+  /** The provider's own word, and its sentence. */
+  code: string;
+  detail: string;
+  /** A pause ends by itself; null: it ends when a device is accepted, or the credential changes. */
+  until: Date | null;
+  /** The key's remembered answers: a device that failed lately is not asked again to find out whether the key works. */
+  remembered: readonly Seen[];
+};
+
+/** A device that failed is no use as a probe for this long. */
+const failedMilliseconds = 60_000;
+
+/** True if a message to the device can show whether a held key works again. Pure. */
+export function canProbe({ remembered }: Hold, { deviceId, now }: { deviceId: string; now: number }): boolean {
+  const seen = remembered.find((one) => one.deviceId === deviceId);
+  return !seen || seen.code === null || now - seen.at >= failedMilliseconds;
+}

@@ -1,0 +1,198 @@
+import type { CredentialsOfApps, FoundCredentials } from '../../domain/apps/credentials-of-apps.ts';
+import { maxEvidenceDevices } from '../../domain/delivery/evidence.ts';
+import type { Hold, Seen } from '../../domain/delivery/evidence.ts';
+import { makeRefusal } from '../../domain/delivery/refusal.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import type { DecidedOutcome, Outcome } from '../delivery/provider.ts';
+import type { SendAccount } from '../delivery/send-account.ts';
+import type { BatchKey, Evidence, Judgement } from '../governor/evidence.ts';
+import type { Addressee } from './deliver-to-devices.ts';
+import type { DeviceResult } from './device-result.ts';
+import { settleOutcome, settleUntried } from './settle-outcome.ts';
+import type { SettleDependencies } from './settle-outcome.ts';
+import { waitForCredential } from './wait-for-credential.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
+
+export type JudgeDependencies = SettleDependencies & { evidence: Evidence };
+
+export type AmbiguousOutcome = Extract<Outcome, { kind: 'ambiguous' }>;
+
+/** Devices of one app, language and badge that one provider reaches through one account. */
+export type Batch = {
+  places: number[];
+  account: SendAccount | undefined;
+  found: FoundCredentials;
+  key: BatchKey | undefined;
+  /** The hold that was in force when the batch began; its places are probes then. */
+  hold?: Hold;
+};
+
+export type Postponed = { place: number; batch: Batch; outcome: AmbiguousOutcome };
+
+export type AnsweredWindow = {
+  run: RunToSend;
+  addressees: readonly Addressee[];
+  batches: readonly Batch[];
+  /** Filled for all places but those of `postponed`. */
+  results: DeviceResult[];
+  postponed: readonly Postponed[];
+  credentialsOf: CredentialsOfApps;
+};
+
+/** Attempts for a code that fails now and then, and for one that too few devices got to know whom it concerns. */
+const maxAttempts = { reject: 3, undecided: 2 } as const;
+
+/**
+ * Settles the ambiguous answers of a window by what its other devices got, fills their results, and notes what the window
+ * says about its credentials. Never rejects.
+ */
+export async function judgeWindow(deps: JudgeDependencies, window: AnsweredWindow): Promise<void> {
+  const byKey = Map.groupBy(
+    window.batches.filter(({ key }) => key),
+    ({ key }) => key!.text,
+  );
+  for (const batches of byKey.values()) await judgeKey(deps, { window, batches, key: batches[0]!.key! });
+  for (const postponed of window.postponed)
+    if (!postponed.batch.key)
+      window.results[postponed.place] = settleJudged(deps, { window, postponed, judgement: unknownJudgement });
+}
+
+/** Without a key nothing is known of other devices. */
+const unknownJudgement: Judgement = { verdict: 'undecided', isHealthy: false };
+
+type OfKey = { window: AnsweredWindow; batches: readonly Batch[]; key: BatchKey };
+
+async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey): Promise<void> {
+  const { results } = window;
+  const { evidence } = deps;
+  const places = batches.flatMap((batch) => batch.places);
+  const postponed = window.postponed.filter(({ batch }) => batches.includes(batch));
+  const isAccepted = (place: number): boolean => results[place]?.delivery.outcome === 'ACCEPTED';
+  const hold = batches.find((batch) => batch.hold)?.hold;
+  if (hold && places.some(isAccepted)) await evidence.release(hold.key);
+  const refused = places.map((place) => results[place]?.refused).find((one) => one?.by === 'the provider');
+  if (refused?.refusal.evidenceKey === key.credential && !hold)
+    await evidence.hold({ ...key, text: key.credential }, wordsOf(refused.refusal.words));
+  if (postponed.length === 0) {
+    const accepted = sampleOf(places.filter(isAccepted));
+    if (accepted.length > 0)
+      evidence.noteAccepted(
+        key,
+        accepted.map((place) => results[place]!.delivery.deviceId),
+      );
+    return;
+  }
+  const answers = await answersOf(deps, { window, places, postponed });
+  const codes = [...Map.groupBy(postponed, ({ outcome }) => outcome.code).values()].map(([first, ...others]) => ({
+    code: first!.outcome.code,
+    detail: first!.outcome.detail,
+    effect: first!.outcome.ifAccount,
+    isDrop: first!.outcome.ifDevice === 'drop',
+    retryAfterSeconds: [first!, ...others]
+      .map(({ outcome }) => outcome.retryAfterSeconds)
+      .find((one) => one !== undefined),
+  }));
+  const judgements = await evidence.judge(key, { answers, codes });
+  for (const one of postponed) {
+    const judgement = judgements.get(one.outcome.code) ?? unknownJudgement;
+    results[one.place] = settleJudged(deps, { window, postponed: one, judgement });
+  }
+}
+
+function wordsOf(words: string): { code: string; detail: string } {
+  const end = words.indexOf(': ');
+  return { code: words.slice(0, end), detail: words.slice(end + 2) };
+}
+
+/** At most as many as a key remembers, evenly spaced. */
+function sampleOf(places: readonly number[]): number[] {
+  if (places.length <= maxEvidenceDevices) return [...places];
+  return Array.from(
+    { length: maxEvidenceDevices },
+    (_, index) => places[Math.floor((index * places.length) / maxEvidenceDevices)]!,
+  );
+}
+
+type Answered = { window: AnsweredWindow; places: readonly number[]; postponed: readonly Postponed[] };
+
+/** What the devices of a key got in this window; a few that failed are looked up in the ledger. */
+async function answersOf(
+  { clock, evidence }: JudgeDependencies,
+  { window: { results, addressees }, places, postponed }: Answered,
+): Promise<Seen[]> {
+  const at = clock.now().getTime();
+  const answers: Seen[] = [];
+  for (const place of places) {
+    const delivery = results[place]?.delivery;
+    if (delivery?.outcome === 'ACCEPTED') answers.push({ deviceId: delivery.deviceId, code: null, at });
+    else if (delivery?.outcome === 'GONE' || delivery?.outcome === 'REJECTED')
+      answers.push({ deviceId: delivery.deviceId, code: delivery.code ?? '', at });
+  }
+  const failed = postponed.map(({ place }) => addressees[place]!.device);
+  const known = failed.length < maxEvidenceDevices ? await evidence.findAccepted(failed) : new Set<string>();
+  for (const { place, outcome } of postponed) {
+    const { id: deviceId } = addressees[place]!.device;
+    answers.push({ deviceId, code: outcome.code, at, ...(known.has(deviceId) && { wasAccepted: true }) });
+  }
+  return answers;
+}
+
+type Judging = { window: AnsweredWindow; postponed: Postponed; judgement: Judgement };
+
+/** The result of a device with an ambiguous answer. */
+function settleJudged(deps: JudgeDependencies, { window, postponed, judgement }: Judging): DeviceResult {
+  const { run, addressees } = window;
+  const { place, batch, outcome } = postponed;
+  const { device, attempt } = addressees[place]!;
+  const { code, detail, ifDevice } = outcome;
+  const hold = judgement.hold ?? (ifDevice === 'wait' ? undefined : batch.hold);
+  if (hold) return settleHeld(deps, { run, addressee: addressees[place]!, batch, hold });
+  const settle = (instead: DecidedOutcome): DeviceResult =>
+    settleOutcome(deps, {
+      ...{ run, device, attempt, account: batch.account, outcome: instead, acceptedCode: null },
+      ...{ credential: batch.found.name, evidenceKey: batch.key?.credential },
+    });
+  const { retryAfterSeconds, goneSince } = outcome;
+  const wait = {
+    kind: 'wait',
+    code,
+    scope: 'device',
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  } as const;
+  const rejected = { kind: 'rejected', code, detail } as const;
+  if (ifDevice === 'wait') return settle(wait);
+  const attempts =
+    ifDevice === 'reject' ? maxAttempts.reject : judgement.verdict === 'undecided' ? maxAttempts.undecided : 1;
+  if (attempt < attempts) {
+    const result = settle(wait);
+    // A message that ends before the next attempt is not said to have expired: its provider refused it.
+    if (result.delivery.outcome === 'WAITING') return result;
+  }
+  switch (ifDevice) {
+    case 'drop':
+      if (judgement.verdict === 'device') return settle({ kind: 'gone', code, ...(goneSince && { goneSince }) });
+      return { ...settle(rejected), suspected: { code, isHealthy: judgement.isHealthy } };
+    case 'suspect':
+      return { ...settle(rejected), suspected: { code, isHealthy: judgement.isHealthy } };
+    case 'reject':
+      return settle(rejected);
+    default:
+      return unknownCase(ifDevice);
+  }
+}
+
+type Held = { run: RunToSend; addressee: Addressee; batch: Batch; hold: Hold };
+
+/** A device of a held key waits: for the end of a pause, or until the credential works again. */
+export function settleHeld(
+  { random }: Pick<SettleDependencies, 'random'>,
+  { run, addressee, batch, hold }: Held,
+): DeviceResult {
+  if (hold.until)
+    return settleUntried({ run, ...addressee }, { code: 'PROVIDER_WAIT', until: hold.until, random: random() });
+  const { code, detail, key } = hold;
+  const refusal = makeRefusal({
+    ...{ credential: batch.found.name, platform: addressee.device.platform, code, detail, evidenceKey: key },
+  });
+  return waitForCredential({ run, ...addressee }, { refusal, by: 'the provider' });
+}

@@ -1,0 +1,228 @@
+import type { Clock } from '../../clock.ts';
+import {
+  canProbe,
+  isHealthy,
+  judgeAnswer,
+  maxEvidenceDevices,
+  rememberAnswers,
+  weighEvidence,
+} from '../../domain/delivery/evidence.ts';
+import type { AccountEffect, EvidenceKey, Hold, Seen, Verdict } from '../../domain/delivery/evidence.ts';
+import type { Logger } from '../../log.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { findAcceptedDevices } from '../../storage/ledger/accepted-devices.ts';
+import type { LedgerDevice } from '../../storage/ledger/accepted-devices.ts';
+import {
+  claimProbe,
+  holdKey,
+  listHolds,
+  lockEvidence,
+  releaseKey,
+  storeEvidence,
+} from '../../storage/limits/provider-evidence.ts';
+import type { EvidenceOwner } from '../../storage/limits/provider-evidence.ts';
+
+/** The key of a batch, and whose it is. */
+export type BatchKey = EvidenceKey & Omit<EvidenceOwner, 'key'>;
+
+/** An ambiguous code of a window. */
+export type AmbiguousCode = {
+  code: string;
+  detail: string;
+  effect: AccountEffect;
+  /** The code drops its device when it concerns the device. */
+  isDrop: boolean;
+  /** How long the provider asked to wait; undefined if it did not say. */
+  retryAfterSeconds: number | undefined;
+};
+
+export type Judgement = {
+  verdict: Verdict;
+  /** True if the key's other devices show that its credential works: only then a suspicion counts. */
+  isHealthy: boolean;
+  /** The hold, if the verdict is `account`. */
+  hold?: Hold;
+};
+
+/**
+ * What each credential's devices got lately, on all nodes: it decides whom an ambiguous answer concerns, and which
+ * credentials are held (decision 0064). Never rejects: without the database a node decides by what it saw itself.
+ */
+export type Evidence = {
+  /** The holds in force, at most a second old. */
+  findHolds(): Promise<ReadonlyMap<string, Hold>>;
+  /** Accepted devices of a window. */
+  noteAccepted(key: BatchKey, deviceIds: readonly string[]): void;
+  /** Decides about the ambiguous codes of a window, from all of its answers and the remembered ones. Holds the key if need be. */
+  judge(
+    key: BatchKey,
+    window: { answers: readonly Seen[]; codes: readonly AmbiguousCode[] },
+  ): Promise<Map<string, Judgement>>;
+  /** Holds a key whose credential the provider refuses for sure. */
+  hold(key: BatchKey, refusal: { code: string; detail: string }): Promise<void>;
+  /** Those of a few devices that a provider has ever accepted a message for, as far as the ledger reaches back. */
+  findAccepted(devices: readonly LedgerDevice[]): Promise<Set<string>>;
+  /** True if a message to this device may find out whether a held key works again: one every five seconds on all nodes. */
+  mayProbe(hold: Hold, deviceId: string): Promise<boolean>;
+  /** A device of a held key was accepted. */
+  release(key: string): Promise<void>;
+};
+
+export type EvidenceDependencies = { database: Database; clock: Clock; log: Logger };
+
+const freshMilliseconds = 1_000;
+/** A quiet key is stored with each send, a busy one this often. */
+const storeMilliseconds = 60_000;
+/** One message of a held key goes this often. */
+export const probeMilliseconds = 5_000;
+const defaultPauseSeconds = 60;
+// Keys are as many as credentials, bundles and push services; subscriptions name the last, so there is a bound.
+const maxKeys = 10_000;
+
+type Known = { remembered: Seen[]; storedAt: number };
+
+export function makeEvidence({ database, clock, log }: EvidenceDependencies): Evidence {
+  const known = new Map<string, Known>();
+  let holds = new Map<string, Hold>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  const knownOf = (key: string): Known => {
+    let found = known.get(key);
+    if (!found) {
+      found = { remembered: [], storedAt: Number.NEGATIVE_INFINITY };
+      known.set(key, found);
+      if (known.size > maxKeys) known.delete(known.keys().next().value!);
+    }
+    return found;
+  };
+
+  async function findHolds(): Promise<ReadonlyMap<string, Hold>> {
+    const now = clock.realNow().getTime();
+    if (Math.abs(now - readAt) >= freshMilliseconds) {
+      reading ??= listHolds(database, clock.now())
+        .then((rows) => {
+          holds = new Map(rows.map((hold) => [hold.key, hold]));
+        })
+        .catch((error: unknown) => log.debug({ err: error }, 'holds were not read'))
+        .finally(() => {
+          readAt = now;
+          reading = undefined;
+        });
+      await reading;
+    }
+    return holds;
+  }
+
+  /** Adds answers to a key's row, and what this node has not stored yet. */
+  async function store(tx: Transaction, key: BatchKey, answers: readonly Seen[]): Promise<Seen[]> {
+    const now = clock.now();
+    const own = knownOf(key.text);
+    const mine = own.remembered;
+    own.remembered = [];
+    const stored = await lockEvidence(tx, { ...ownerOf(key), at: now });
+    const before = rememberAnswers(stored, { answers: mine, now: now.getTime() });
+    const after = answers.length === 0 ? before : rememberAnswers(before, { answers, now: now.getTime() });
+    await storeEvidence(tx, { key: key.text, remembered: after, at: now });
+    return before;
+  }
+
+  async function inEvidence<T>(work: (tx: Transaction) => Promise<T>, instead: T): Promise<T> {
+    try {
+      return await inTransaction(database, work);
+    } catch (error) {
+      log.warn({ err: error }, 'evidence of provider answers is not shared');
+      return instead;
+    }
+  }
+
+  return {
+    findHolds,
+    noteAccepted(key, deviceIds) {
+      const now = clock.now().getTime();
+      const answers = deviceIds.map((deviceId) => ({ deviceId, code: null, at: now }));
+      const own = knownOf(key.text);
+      own.remembered = rememberAnswers(own.remembered, { answers, now });
+      if (Math.abs(now - own.storedAt) < storeMilliseconds) return;
+      own.storedAt = now;
+      void inEvidence((tx) => store(tx, key, []), undefined);
+    },
+    async judge(key, { answers, codes }) {
+      const now = clock.now();
+      const own = knownOf(key.text);
+      const mine = own.remembered;
+      const judgements = await inEvidence<Map<string, Judgement> | undefined>(async (tx) => {
+        const remembered = await store(tx, key, answers);
+        const judged = judgeCodes(key, { remembered, answers, codes, now });
+        for (const { hold } of judged.values()) if (hold) await holdKey(tx, { ...hold, at: now, isSure: false });
+        return judged;
+      }, undefined);
+      if (!judgements) own.remembered = rememberAnswers(mine, { answers, now: now.getTime() });
+      own.storedAt = now.getTime();
+      const found = judgements ?? judgeCodes(key, { remembered: mine, answers, codes, now });
+      for (const { hold } of found.values())
+        if (hold) {
+          holds.set(hold.key, hold);
+          log.warn({ key: hold.key, code: hold.code, until: hold.until }, 'a credential is held: its devices wait');
+        }
+      return found;
+    },
+    async hold(key, { code, detail }) {
+      const at = clock.now();
+      const hold = { key: key.text, code, detail, until: null };
+      const remembered = await inEvidence(async (tx) => {
+        const before = await lockEvidence(tx, { ...ownerOf(key), at });
+        await holdKey(tx, { ...hold, at, isSure: true });
+        return before;
+      }, []);
+      holds.set(key.text, { ...hold, remembered });
+    },
+    async mayProbe(hold, deviceId) {
+      const at = clock.now();
+      if (!canProbe(hold, { deviceId, now: at.getTime() })) return false;
+      const before = new Date(at.getTime() - probeMilliseconds);
+      return claimProbe(database, { key: hold.key, at, before }).catch(() => false);
+    },
+    findAccepted: (devices) =>
+      findAcceptedDevices(database, devices).catch((error: unknown) => {
+        log.debug({ err: error }, 'accepted devices were not read');
+        return new Set<string>();
+      }),
+    async release(key) {
+      holds.delete(key);
+      known.delete(key);
+      log.info({ key }, 'a held credential works again: its devices are sent to');
+      await inEvidence((tx) => releaseKey(tx, { key, at: clock.now() }), undefined);
+    },
+  };
+}
+
+function ownerOf({ text, workspaceId, provider, appId }: BatchKey): EvidenceOwner {
+  return { key: text, workspaceId, provider, appId };
+}
+
+type Window = {
+  remembered: readonly Seen[];
+  answers: readonly Seen[];
+  codes: readonly AmbiguousCode[];
+  now: Date;
+};
+
+function judgeCodes(key: BatchKey, { remembered, answers, codes, now }: Window): Map<string, Judgement> {
+  const judgements = new Map<string, Judgement>();
+  for (const { code, detail, effect, isDrop, retryAfterSeconds } of codes) {
+    const weighed = weighEvidence(remembered, { answers, code, now: now.getTime() });
+    const verdict = judgeAnswer({ weighed, effect, isDrop, canHold: key.canHold });
+    const seconds = retryAfterSeconds ?? defaultPauseSeconds;
+    const until = effect === 'pause' ? new Date(now.getTime() + seconds * 1000) : null;
+    judgements.set(code, {
+      verdict,
+      isHealthy: isHealthy(weighed),
+      ...(verdict === 'account' && {
+        hold: { key: key.text, code, detail, until, remembered: answers.slice(-maxEvidenceDevices) },
+      }),
+    });
+  }
+  return judgements;
+}
