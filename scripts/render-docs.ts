@@ -213,7 +213,7 @@ function describeLimit(limit: DocumentedLimit): string[] {
   ];
 }
 
-type LimitPart = number | { events: number; seconds: number } | { reports: number; seconds: number };
+type LimitPart = number | { events: number; seconds: number };
 
 function describeLimitValue({ value, unit }: DocumentedLimit): string {
   if (typeof value === 'number') return describeAmount(value, unit);
@@ -228,8 +228,7 @@ function describeLimitValue({ value, unit }: DocumentedLimit): string {
 
 function describePart(part: LimitPart, unit: string): string {
   if (typeof part === 'number') return describeAmount(part, unit);
-  const count = 'events' in part ? part.events : part.reports;
-  return `${describeAmount(count, unit)} in ${describeAmount(part.seconds, 'seconds')}`;
+  return `${describeAmount(part.events, unit)} in ${describeAmount(part.seconds, 'seconds')}`;
 }
 
 const largerUnits: Record<string, readonly [number, string][]> = {

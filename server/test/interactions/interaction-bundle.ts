@@ -3,7 +3,8 @@ import { makeManualClock } from '../../src/clock.ts';
 import type { Platform } from '../../src/domain/campaigns/content.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
-import type { ReportLimit } from '../../src/domain/interactions/limits.ts';
+import type { reportLimits } from '../../src/domain/interactions/limits.ts';
+import type { LimitWindow } from '../../src/domain/limits/sliding-window.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { interactionRoutes } from '../../src/http/interactions/routes.ts';
@@ -16,9 +17,10 @@ import { insertTestWorkspace } from '../test-workspace.ts';
 export const start = new Date('2026-03-01T12:00:00Z');
 export const address = 'https://shop.example/ünïcode?a=1&b=2';
 
-const generous: Record<'token' | 'address', ReportLimit> = {
-  token: { reports: 10_000, seconds: 60 },
-  address: { reports: 100_000, seconds: 60 },
+const generous: Record<keyof typeof reportLimits, LimitWindow> = {
+  token: { events: 10_000, seconds: 60 },
+  address: { events: 100_000, seconds: 60 },
+  unknownToken: { events: 100_000, seconds: 60 },
 };
 
 /** The routes with their use cases and a database of their own; a clock that stands; the server's usual limits or wide ones. */

@@ -8,8 +8,9 @@ describe('the limit of reports, at the routes,', () => {
   let campaignId: string;
   beforeAll(async () => {
     bundle = await makeInteractionBundle({
-      token: { reports: 3, seconds: 60 },
-      address: { reports: 6, seconds: 60 },
+      token: { events: 3, seconds: 60 },
+      address: { events: 6, seconds: 60 },
+      unknownToken: { events: 6, seconds: 60 },
     });
     campaignId = await bundle.addCampaign();
     runId = await bundle.addRun(campaignId);
@@ -40,7 +41,7 @@ describe('the limit of reports, at the routes,', () => {
     expect((await bundle.post({ token, kind: 'click' }, { from: '10.0.0.6' })).statusCode).toBe(204);
   });
 
-  test('an address is limited whatever it sends, guesses included; a /64 of IPv6 is one address', async () => {
+  test('limits guesses at tokens of an address; a /64 of IPv6 is one address', async () => {
     const guess = (from: string) => bundle.post({ token: 'x', kind: 'click' }, { from });
     const statuses = [];
     for (let number = 1; number <= 7; number += 1) statuses.push((await guess(`2001:db8::${number}`)).statusCode);
@@ -48,5 +49,27 @@ describe('the limit of reports, at the routes,', () => {
     expect((await guess('2001:db8:0:1::1')).statusCode).toBe(404);
     const click = await bundle.click('x.y', address, '2001:db8::9');
     expect(click.statusCode).toBe(429);
+  });
+
+  test('accepts genuine reports and clicks from an address whose guesses are refused, up to their own limit', async () => {
+    const from = '10.1.0.1';
+    const guess = () => bundle.post({ token: 'x', kind: 'click' }, { from });
+    for (let number = 1; number <= 7; number += 1) await guess();
+    expect((await guess()).statusCode).toBe(429);
+    const { token, clickProof } = bundle.pass(runId, { device: 30 });
+    expect((await bundle.click(`${token}.${clickProof}`, address, from)).statusCode).toBe(302);
+    expect((await bundle.figures(campaignId))['WEB CLICK']).toEqual([1, 1]);
+    const statuses = [];
+    for (let device = 31; device <= 36; device += 1) statuses.push(...(await impressions(device, [from])));
+    expect(statuses).toEqual([204, 204, 204, 204, 204, 429]);
+  });
+
+  test('leads a person on whose click is beyond the limit of the address, and leaves the click uncounted', async () => {
+    const from = '10.1.0.2';
+    for (let device = 41; device <= 46; device += 1) await impressions(device, [from]);
+    const before = await bundle.figures(campaignId);
+    const { token, clickProof } = bundle.pass(runId, { device: 47 });
+    expect((await bundle.click(`${token}.${clickProof}`, address, from)).statusCode).toBe(302);
+    expect(await bundle.figures(campaignId)).toEqual(before);
   });
 });

@@ -53,10 +53,18 @@ export async function makePushBundle(
     at: start,
   });
 
-  type Sending = { headers?: Record<string, string>; on?: Awaited<ReturnType<typeof makeServer>> };
+  type Sending = {
+    headers?: Record<string, string>;
+    on?: Awaited<ReturnType<typeof makeServer>>;
+    /** The source address. */
+    from?: string;
+  };
 
   /** Signs and sends through v2.1; headers given replace those made. */
-  async function send(body: PushBody, { headers = {}, on = server }: Sending = {}): Promise<LightMyRequestResponse> {
+  async function send(
+    body: PushBody,
+    { headers = {}, on = server, from = '192.0.2.1' }: Sending = {},
+  ): Promise<LightMyRequestResponse> {
     const made: Record<string, string> = {
       'x-svc-appkey': appId,
       'x-svc-pushapi-signature': sign(asText(body.campaignName)),
@@ -67,6 +75,7 @@ export async function makePushBundle(
       url: '/v2.1/transaction/sendpush',
       headers: { ...made, ...headers },
       payload: body,
+      remoteAddress: from,
     });
   }
   const sign = (campaignName: string): string => signPush({ appId, campaignName, key });

@@ -6,14 +6,15 @@ import { reportDigest } from '../../domain/interactions/interaction.ts';
 import type { InteractionKind } from '../../domain/interactions/interaction.ts';
 import type { InteractionSubject, InteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { reportLimits } from '../../domain/interactions/limits.ts';
-import type { ReportLimit } from '../../domain/interactions/limits.ts';
 import { interactionsDays } from '../../domain/retention/limits.ts';
 import { keptSince, retentionTime } from '../../domain/retention/retention-days.ts';
+import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
 import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import type { Database } from '../../storage/database.ts';
 import { setBadgeCount } from '../../storage/devices/device-badges.ts';
+import { makeLimitBursts } from '../limits/limit-bursts.ts';
+import type { LimitBursts } from '../limits/limit-bursts.ts';
 import { makeWorkTogether } from '../push/work-together.ts';
-import { makeLimitReports } from './limit-reports.ts';
 import { recordInteractions } from './record-interactions.ts';
 import type { ReceivedReport } from './record-interactions.ts';
 
@@ -21,7 +22,7 @@ export type InteractionDependencies = {
   database: Database;
   clock: Clock;
   tokens: InteractionTokens;
-  limits?: Record<'token' | 'address', ReportLimit>;
+  limits?: Record<keyof typeof reportLimits, LimitWindow>;
   /** How long it is kept what was reported of a run. */
   keptDays?: number;
 };
@@ -51,8 +52,9 @@ export function makeInteractionReports({
   limits = reportLimits,
   keptDays = interactionsDays,
 }: InteractionDependencies) {
-  const ofToken = makeLimitReports(limits.token, { clock, what: 'token' });
-  const ofAddress = makeLimitReports(limits.address, { clock, what: 'address' });
+  const ofToken = makeLimitBursts(limits.token, { clock });
+  const ofAddress = makeLimitBursts(limits.address, { clock });
+  const ofUnknownToken = makeLimitBursts(limits.unknownToken, { clock });
   const record = makeWorkTogether<ReceivedReport, boolean>(
     (reports) => {
       const now = retentionTime({ now: clock.now(), realNow: clock.realNow() });
@@ -61,16 +63,27 @@ export function makeInteractionReports({
     { batchItems: 500, waitingItems: 20_000, batchesAtOnce: 1 },
   );
 
-  /** The address's limit comes first, so that guesses at tokens are limited too. */
+  /**
+   * Verifies the token before anything is counted: a stranger without one must not use up the limit of an address that
+   * many phones share. Only guesses are counted here, by address.
+   */
   function prove(address: string, open: () => InteractionSubject | undefined): InteractionSubject {
-    ofAddress.check(sourceOfAddress(address));
     const subject = open();
-    if (!subject) throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'not issued by this installation' });
-    return subject;
+    if (subject) return subject;
+    refuseOver(ofUnknownToken, { subject: sourceOfAddress(address), what: 'unknown tokens of the address' });
+    throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'not issued by this installation' });
   }
 
-  async function count(subject: InteractionSubject, report: Omit<ReceivedReport, 'subject' | 'at'>): Promise<void> {
-    ofToken.check(`${subject.runId}:${subject.deviceId}`);
+  function limitReport({ runId, deviceId }: InteractionSubject, address: string): void {
+    refuseOver(ofAddress, { subject: sourceOfAddress(address), what: 'address' });
+    refuseOver(ofToken, { subject: `${runId}:${deviceId}`, what: 'token' });
+  }
+
+  async function count(
+    subject: InteractionSubject,
+    { address, ...report }: Omit<ReceivedReport, 'subject' | 'at'> & { address: string },
+  ): Promise<void> {
+    limitReport(subject, address);
     if (!(await record({ ...report, subject, at: clock.now() })))
       throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'the run is no longer known' });
   }
@@ -86,7 +99,7 @@ export function makeInteractionReports({
       address,
     }: ReportCommand): Promise<{ workspaceId: string }> {
       const subject = prove(address, () => tokens.open(token));
-      await count(subject, { kind, action: action ?? null, isLowered, digest: reportDigest(reportId) });
+      await count(subject, { kind, action: action ?? null, isLowered, digest: reportDigest(reportId), address });
       return { workspaceId: subject.workspaceId };
     },
 
@@ -96,16 +109,17 @@ export function makeInteractionReports({
      * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
      */
     async setBadge({ token, count, address }: BadgeCommand): Promise<{ workspaceId: string }> {
-      const { workspaceId, bucket, deviceId, runId } = prove(address, () => tokens.open(token));
-      ofToken.check(`${runId}:${deviceId}`);
+      const subject = prove(address, () => tokens.open(token));
+      limitReport(subject, address);
+      const { workspaceId, bucket, deviceId } = subject;
       await setBadgeCount(database, { workspaceId, bucket, deviceId, count });
       return { workspaceId };
     },
 
     /**
      * Proves that the address travelled with the message and counts a click. A person is never stranded: beyond the
-     * token's limit, under overload, while the database is away and when the run is kept no more, the click is left
-     * uncounted.
+     * limits of token and address, under overload, while the database is away and when the run is kept no more, the click
+     * is left uncounted.
      *
      * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
      */
@@ -113,7 +127,7 @@ export function makeInteractionReports({
       const subject = prove(address, () => tokens.openClick(clickToken, to));
       const { workspaceId } = subject;
       try {
-        await count(subject, { kind: 'click', action: null, digest: reportDigest(randomUUID()) });
+        await count(subject, { kind: 'click', action: null, digest: reportDigest(randomUUID()), address });
         return { workspaceId };
       } catch (error) {
         if (isOutage(error)) return { workspaceId, uncounted: 'STORAGE_UNAVAILABLE' };
@@ -122,6 +136,12 @@ export function makeInteractionReports({
       }
     },
   };
+}
+
+/** @throws ServiceError INTERACTION_RATE_LIMITED */
+function refuseOver(limit: LimitBursts, { subject, what }: { subject: string; what: string }): void {
+  const over = limit(subject);
+  if (over) throw new ServiceError('INTERACTION_RATE_LIMITED', { ...over, detail: `limit of the ${what}` });
 }
 
 export type InteractionReports = ReturnType<typeof makeInteractionReports>;

@@ -1,14 +1,15 @@
-/** The burst size, and the time over which it is evenly replenished. */
-export type ReportLimit = { reports: number; seconds: number };
+import type { LimitWindow } from '../limits/sliding-window.ts';
 
 /**
- * A device reports a message a few times. Many users may share an address, and a campaign reaches them in the same
- * minute. Counted in each process.
+ * Bursts, evenly replenished over the time and counted in each process. A device reports a message a few times. Many users
+ * may share an address, and a campaign reaches them in the same minute. Reports whose token this installation did not issue
+ * are counted apart, so that they use up no share of the genuine ones.
  */
 export const reportLimits = {
-  token: { reports: 30, seconds: 60 },
-  address: { reports: 3_000, seconds: 60 },
-} as const satisfies Record<string, ReportLimit>;
+  token: { events: 30, seconds: 60 },
+  address: { events: 3_000, seconds: 60 },
+  unknownToken: { events: 600, seconds: 60 },
+} as const satisfies Record<string, LimitWindow>;
 
 /** Reports counted of one kind from one device in one run; nobody clicks a message more often. */
 export const maxReports = 100;

@@ -68,7 +68,7 @@ export const deliveryLimitTexts: {
   },
   interactions: {
     reportLimits: {
-      what: 'Reports of impressions and clicks, of one token and of one source address; counted in each process',
+      what: 'Reports of impressions and clicks, of one token and of one source address, and those with an unknown token, of one source address; counted in each process',
       unit: 'reports',
       per: 'source address',
       whenReached: 'INTERACTION_RATE_LIMITED',

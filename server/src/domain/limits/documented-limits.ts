@@ -43,7 +43,7 @@ export type LimitValue =
   | number
   | readonly number[]
   | readonly LimitWindow[]
-  | Readonly<Record<string, number | readonly LimitWindow[] | { reports: number; seconds: number }>>;
+  | Readonly<Record<string, number | readonly LimitWindow[] | LimitWindow>>;
 
 export type DocumentedLimit = LimitText & {
   /** `<noun>.<constant>`; the constant stands in domain/<noun>/limits.ts. */
