@@ -4,7 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { maxBodyBytes } from '../domain/requests/limits.ts';
-import { makeTrustProxy } from './caller-address.ts';
+import { callerAddress, makeTrustProxy } from './caller-address.ts';
 import type { TrustedProxies } from './caller-address.ts';
 import { describeRoutes } from './describe-routes.ts';
 import type { Description } from './describe-routes.ts';
@@ -63,6 +63,8 @@ export type CompletedCall = Call & {
   responseBody?: string;
   /** JSON of those of both sides that are on a list. */
   headers: string;
+  /** See `callerAddress`. */
+  callerAddress: string;
 };
 
 type Call = {
@@ -201,6 +203,7 @@ function withBothSides(call: Call, { request, reply }: Sides): CompletedCall {
     ...(keptBody === '' ? {} : { requestBody: keptBody }),
     ...(answerText === undefined || isAnswerSecret ? {} : { responseBody: answerText }),
     headers: tellHeaders({ request: request.headers, response: reply.getHeaders() }),
+    callerAddress: callerAddress(request),
   };
 }
 

@@ -35,7 +35,7 @@ export async function startHttpServer(
       ...{ tracing, inWorkspace: installation.inWorkspace },
       onCall(call) {
         if (call.facts.errorName === 'STORAGE_REFUSES_WRITES') readiness.noteRefusedWrite();
-        calls.record(toRecordedCall(call));
+        calls.record(toRecordedCall(call), { address: call.callerAddress });
         meter.noteCall({ ...call, errorName: call.facts.errorName });
       },
     },

@@ -177,7 +177,7 @@ test('a report of an erased person’s device is not kept', async () => {
     deviceId: device!.id as string,
     platform: 'ANDROID',
   });
-  const limits = { token: { reports: 100, seconds: 60 }, address: { reports: 100, seconds: 60 } };
+  const limits = { token: { events: 100, seconds: 60 }, address: { events: 100, seconds: 60 } };
   const interactions = makeInteractionReports({ ...bundle, tokens, limits });
   await interactions.report({ token, kind: 'click', address: '192.0.2.1' } as never);
   expect(await findEverywhere(traces)).toEqual({});

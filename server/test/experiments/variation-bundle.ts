@@ -36,7 +36,7 @@ export async function makeVariationBundle() {
   const reports = makeInteractionReports({
     ...{ database, clock },
     tokens: makeInteractionTokens(Buffer.alloc(32, 1)),
-    limits: { token: { reports: 1_000, seconds: 60 }, address: { reports: 1_000_000, seconds: 60 } },
+    limits: { token: { events: 1_000, seconds: 60 }, address: { events: 1_000_000, seconds: 60 } },
   });
   let reported = 0;
   return {

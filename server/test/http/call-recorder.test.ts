@@ -21,13 +21,15 @@ const aCall = (path: string, more: Partial<RecordedCall> = {}): RecordedCall => 
   ...more,
 });
 
+const here = { address: '192.0.2.1' };
+
 /** Records calls, and says which are in the log afterwards. */
-async function store(calls: RecordedCall[]): Promise<Record<string, string | null>[]> {
+async function store(calls: RecordedCall[], from = ['192.0.2.1']): Promise<Record<string, string | null>[]> {
   const { database } = bundle;
   const lines: string[] = [];
   const log = makeLog({ level: 'warn', pretty: false }, { write: (line: string) => void lines.push(line) });
   const recorder = makeCallRecorder({ database, clock: makeManualClock(now), log });
-  for (const call of calls) recorder.record(call);
+  for (const [index, call] of calls.entries()) recorder.record(call, { address: from[index % from.length]! });
   await recorder.stop();
   const rows = await database`
     with taken as (delete from api_log returning *)
@@ -60,6 +62,17 @@ test('a call that the database refuses is left out alone, and the log says so', 
   expect(stored.map(({ path }) => path)).not.toContain('/17');
 });
 
+test('keeps 600 calls a minute of an address whose callers proved nothing, and all of those with a key', async () => {
+  const flood = Array.from({ length: 700 }, (_, index) => aCall(`/flood/${index}`));
+  const proven = Array.from({ length: 700 }, (_, index) => aCall(`/proven/${index}`, { keyId: 'a'.repeat(24) }));
+  const stored = await store([...flood, ...proven]);
+  const count = (prefix: string) => stored.filter(({ path }) => path?.startsWith(prefix)).length;
+  expect([count('/flood/'), count('/proven/')]).toEqual([600, 700]);
+  expect(stored.at(-1)!.path).toBe('1 lines in the log');
+  const ofTwo = await store(flood, ['192.0.2.1', '192.0.2.2']);
+  expect(ofTwo).toHaveLength(700 + 1);
+});
+
 test('a value of any depth is made storable, in names and in texts, and nothing else is changed', () => {
   const date = new Date(0);
   expect(toStorable({ 'a\0': ['\ud800', { b: '\0' }], n: 1, none: null, date })).toEqual({
@@ -74,9 +87,9 @@ test('whoever waits for the log finds every call recorded before, without its ha
   const { database } = bundle;
   const log = makeLog({ level: 'silent', pretty: false });
   const recorder = makeCallRecorder({ database, clock: makeManualClock(now), log });
-  recorder.record(aCall('/before'));
+  recorder.record(aCall('/before'), here);
   const firstWait = recorder.settle();
-  recorder.record(aCall('/later'));
+  recorder.record(aCall('/later'), here);
   await Promise.all([firstWait, recorder.settle()]);
   const rows = await database`delete from api_log returning path`;
   expect(rows.map(({ path }) => String(path)).toSorted()).toEqual(['/before', '/later']);
@@ -93,12 +106,12 @@ test('a hundred calls are stored at once, and those after them with the next hun
   try {
     const countStored = async () => Number((await database`select count(*) as calls from api_log`)[0]!.calls);
     for (let call = 0; call < 250; call += 1) {
-      recorder.record(aCall(`/${call}`));
+      recorder.record(aCall(`/${call}`), here);
       if (call === 98) expect(await countStored()).toBe(0);
       if (call === 99) while ((await countStored()) < 100);
     }
     while ((await countStored()) < 250);
-    for (let call = 0; call < 20; call += 1) recorder.record(aCall(`/few-${call}`));
+    for (let call = 0; call < 20; call += 1) recorder.record(aCall(`/few-${call}`), here);
     expect(await countStored()).toBe(250);
     vi.advanceTimersByTime(500);
     while ((await countStored()) < 270);

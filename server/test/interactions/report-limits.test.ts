@@ -56,9 +56,11 @@ describe('the limit of reports, at the routes,', () => {
     const guess = () => bundle.post({ token: 'x', kind: 'click' }, { from });
     for (let number = 1; number <= 7; number += 1) await guess();
     expect((await guess()).statusCode).toBe(429);
+    const clicked = async () => (await bundle.figures(campaignId))['WEB CLICK']?.[0] ?? 0;
+    const before = await clicked();
     const { token, clickProof } = bundle.pass(runId, { device: 30 });
     expect((await bundle.click(`${token}.${clickProof}`, address, from)).statusCode).toBe(302);
-    expect((await bundle.figures(campaignId))['WEB CLICK']).toEqual([1, 1]);
+    expect(await clicked()).toBe(before + 1);
     const statuses = [];
     for (let device = 31; device <= 36; device += 1) statuses.push(...(await impressions(device, [from])));
     expect(statuses).toEqual([204, 204, 204, 204, 204, 429]);

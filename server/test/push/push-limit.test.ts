@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { pushRequestsPerMinute } from '../../src/domain/push/limits.ts';
+import { makeFindWorkspaceContext } from '../../src/app/push/workspace-context.ts';
+import { pushRequestsPerMinute, unverifiedPushesPerMinute } from '../../src/domain/push/limits.ts';
+import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
 import { goodBody, makePushBundle, userBody } from './push-bundle.ts';
-import type { PushBundle } from './push-bundle.ts';
+import type { PushBody, PushBundle } from './push-bundle.ts';
 
 const wrong = { 'x-svc-pushapi-signature': 'f'.repeat(64) };
 
@@ -70,4 +72,89 @@ describe('the limit of a workspace and requests that its key did not sign (decis
     expect((await bundle.send(goodBody({ campaignName: 'Signed over' }))).statusCode).toBe(429);
     expect(await unverified()).toEqual(refusals);
   });
+
+  test('refuses an address after 600 unverified requests in a minute, and neither its signed ones nor another address', async () => {
+    bundle = await makePushBundle();
+    const from = '2001:db8::1';
+    const send = (more: { headers?: Record<string, string>; from: string }) =>
+      bundle.send(userBody('nobody', { campaignName: 'One campaign for all' }), more);
+    const answers = new Set<string>();
+    for (let number = 0; number < unverifiedPushesPerMinute; number += 100) {
+      const batch = await Promise.all(Array.from({ length: 100 }, () => send({ headers: wrong, from })));
+      for (const response of batch) answers.add(`${response.statusCode} ${response.json().Error_Message}`);
+    }
+    expect([...answers]).toEqual(['200 Signature is not verified']);
+    // Of the same /64.
+    const refused = await send({ headers: wrong, from: '2001:db8::2' });
+    expect([refused.statusCode, refused.json()]).toEqual([
+      429,
+      {
+        status: 'Fail',
+        requestId: '',
+        responseId: expect.any(String) as string,
+        Error_Message: 'Request limit exceeded',
+      },
+    ]);
+    expect(refused.headers).toMatchObject({
+      'retry-after': '1',
+      'x-ratelimit-limit': '600',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '1',
+    });
+    expect((await send({ headers: wrong, from: '198.51.100.1' })).json().Error_Message).toBe(
+      'Signature is not verified',
+    );
+    const signed = await send({ from });
+    expect([signed.json().status, signed.headers['x-ratelimit-remaining']]).toEqual(['Success', '9999']);
+    bundle.clock.advance(1_000);
+    expect((await send({ headers: wrong, from })).statusCode).toBe(200);
+  });
+
+  test('does not count a recorded request that is sent again', async () => {
+    bundle = await makePushBundle({ requestsPerMinute: 3 });
+    const recorded = signV2({ body: goodBody({ campaignName: 'Recorded' }), id: 'recorded' });
+    expect((await recorded()).json().status).toBe('Success');
+    const again = await Promise.all([recorded(), recorded(), recorded(), recorded()]);
+    expect(again.map((response) => response.json().Error_Message)).toEqual(
+      again.map(() => 'Signature is not verified'),
+    );
+    expect((await bundle.send(goodBody({ campaignName: 'The next one' }))).headers['x-ratelimit-remaining']).toBe('1');
+  });
+
+  test('takes a request with the id of one that was over the limit, and takes that once', async () => {
+    bundle = await makePushBundle({ requestsPerMinute: 1 });
+    await bundle.send(goodBody({ campaignName: 'Uses it up' }));
+    const repeated = signV2({ body: goodBody({ campaignName: 'Repeated' }), id: 'repeated' });
+    expect((await repeated()).statusCode).toBe(429);
+    bundle.clock.advance(60_000);
+    expect((await repeated()).json().status).toBe('Success');
+    expect((await repeated()).json().Error_Message).toBe('Signature is not verified');
+  });
 });
+
+describe('workspaces that do not exist', () => {
+  test('are looked up together, so that made-up ids cost one query at a time', async () => {
+    bundle = await makePushBundle();
+    let statements = 0;
+    const database = new Proxy(bundle.database, {
+      apply(target, self, given: [TemplateStringsArray, ...unknown[]]) {
+        if (/^\s*select/.test(given[0].join(''))) statements += 1;
+        return Reflect.apply(target, self, given) as unknown;
+      },
+    });
+    const find = makeFindWorkspaceContext({ ...bundle, database });
+    const found = await Promise.all(Array.from({ length: 200 }, (_, number) => find(`MADE_UP_${number}`)));
+    expect([new Set(found), statements]).toEqual([new Set([undefined]), 1]);
+    // One that exists asks for its apps and keys besides.
+    expect((await find(bundle.appId))?.workspace.id).toBe(bundle.appId);
+    expect(statements).toBe(4);
+  });
+});
+
+/** Signs a body with both signatures; the function sends the same bytes each time. */
+function signV2({ body, id }: { body: PushBody; id: string }) {
+  const timestamp = String(Math.floor(bundle.clock.now().getTime() / 1000));
+  const signature = signPushV2({ id, timestamp, rawBody: JSON.stringify(body) }, bundle.key);
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'x-svc-pushapi-signature-v2': signature };
+  return () => bundle.send(body, { headers });
+}

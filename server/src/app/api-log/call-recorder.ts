@@ -5,15 +5,20 @@ import { isRefusedValue } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { insertApiLogEntries } from '../../storage/installation/api-log.ts';
 import type { ApiLogEntry } from '../../storage/installation/api-log.ts';
-import { maxLoggedBodyCharacters } from '../../domain/api-log/limits.ts';
+import { makeLimitBursts } from '../limits/limit-bursts.ts';
+import { maxLoggedBodyCharacters, unprovenCallsPerMinute } from '../../domain/api-log/limits.ts';
+import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import { toStorable } from '../../domain/storable-text.ts';
 
 /** A finished call, as the edge describes it. Bodies of calls that carry credentials never come here. */
 export type RecordedCall = Omit<ApiLogEntry, 'id'>;
 
 export type CallRecorder = {
-  /** Returns immediately; the call is stored within half a second. */
-  record(call: RecordedCall): void;
+  /**
+   * Returns immediately; the call is stored within half a second. Calls without a key are limited by the address they came
+   * from.
+   */
+  record(call: RecordedCall, from: { address: string }): void;
   /** Settles once every call recorded so far is stored. */
   settle(): Promise<void>;
   stop(): Promise<void>;
@@ -32,16 +37,27 @@ export type RecordCallsDependencies = { database: Database; clock: Clock; log: L
 export function makeCallRecorder({ database, clock, log }: RecordCallsDependencies): CallRecorder {
   let waiting: RecordedCall[] = [];
   let dropped = 0;
+  let unproven = 0;
+  let reportUnprovenAt = 0;
+  const limitUnproven = makeLimitBursts({ events: unprovenCallsPerMinute, seconds: 60 }, { clock });
   let flushing = Promise.resolve();
   let isFull = false;
 
   const flush = async (): Promise<void> => {
     if (dropped > 0) log.warn({ dropped }, 'API log entries dropped');
     [dropped, isFull] = [0, false];
+    reportUnproven();
     while (waiting.length > 0) {
       const now = clock.now();
       await store(waiting.splice(0, batchCalls).map((call) => toEntry(call, makeId(now))));
     }
+  };
+  /** At most one line a minute: a flood must not fill the log of the process either. */
+  const reportUnproven = (): void => {
+    const now = clock.now().getTime();
+    if (unproven === 0 || now < reportUnprovenAt) return;
+    log.warn({ dropped: unproven }, 'API log entries without a key dropped');
+    [unproven, reportUnprovenAt] = [0, now + 60_000];
   };
   /** A batch that is refused for one of its calls is stored call by call: the others are not to blame. */
   const store = async (entries: ApiLogEntry[]): Promise<void> => {
@@ -59,7 +75,11 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
   timer.unref();
 
   return {
-    record(call) {
+    record(call, { address }) {
+      if (call.keyId === null && limitUnproven(sourceOfAddress(address))) {
+        unproven += 1;
+        return;
+      }
       if (waiting.length >= maxWaitingCalls) dropped += 1;
       else waiting.push(call);
       if (isFull || waiting.length < batchCalls) return;

@@ -22,7 +22,8 @@ export type InteractionDependencies = {
   database: Database;
   clock: Clock;
   tokens: InteractionTokens;
-  limits?: Record<keyof typeof reportLimits, LimitWindow>;
+  /** The documented ones where they are not given. */
+  limits?: Partial<Record<keyof typeof reportLimits, LimitWindow>>;
   /** How long it is kept what was reported of a run. */
   keptDays?: number;
 };
@@ -49,9 +50,10 @@ export function makeInteractionReports({
   database,
   clock,
   tokens,
-  limits = reportLimits,
+  limits: given = {},
   keptDays = interactionsDays,
 }: InteractionDependencies) {
+  const limits = { ...reportLimits, ...given };
   const ofToken = makeLimitBursts(limits.token, { clock });
   const ofAddress = makeLimitBursts(limits.address, { clock });
   const ofUnknownToken = makeLimitBursts(limits.unknownToken, { clock });

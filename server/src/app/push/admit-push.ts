@@ -1,35 +1,29 @@
 import type { Clock } from '../../clock.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { isStorableText } from '../../domain/storable-text.ts';
+import { sourceOfAddress } from '../../domain/limits/source-address.ts';
 import type { Encryption } from '../../domain/encryption.ts';
-import { findSigningKey } from '../../domain/signature/sign-push.ts';
-import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
 import type { Database } from '../../storage/database.ts';
 import { findNamedUsersTogether } from '../../storage/users/users.ts';
 import type { AskedCustomerIds, NamedUserKey } from '../../storage/users/users.ts';
 import { findCampaignsByNames } from '../../storage/campaigns/campaigns.ts';
 import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
-import type { LimitGrant } from '../../storage/limits/limit-marks.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
 import type { PushSecret } from '../keys/list-push-secrets.ts';
+import { makeLimitBursts } from '../limits/limit-bursts.ts';
+import type { LimitBursts } from '../limits/limit-bursts.ts';
 import { checkPushName, findJoined, isUserAudience } from './check-push-name.ts';
 import { makeCountPushRequest } from './count-push-request.ts';
 import { namedCustomerIds } from './named-customer-ids.ts';
-import { rememberSignatureId } from './remember-signature-id.ts';
+import { keepingIdUnused, verifySignatures } from './verify-signatures.ts';
+import type { PushSignatures } from './verify-signatures.ts';
 import { lookUpBatches, makeWorkTogether } from './work-together.ts';
 import { makeFindWorkspaceContext } from './workspace-context.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
-import { pushRequestsPerMinute } from '../../domain/push/limits.ts';
+import { pushRequestsPerMinute, unverifiedPushesPerMinute } from '../../domain/push/limits.ts';
 
 /** What identifies a request, before its parameters are read. */
-export type PushCredentials = {
+export type PushCredentials = PushSignatures & {
   appId: string | undefined;
-  /** As sent; undefined when absent or not a text. */
-  campaignName: string | undefined;
-  signature: string | undefined;
-  /** The stronger signature, when it was sent. */
-  signatureV2: { id: string; timestamp: string; signature: string } | undefined;
-  rawBody: string;
   /** `targetAudience` as sent. */
   audience: unknown;
   /** `targetUserAttributes` as sent. */
@@ -42,11 +36,18 @@ export type PushCredentials = {
   dataCenter: string | undefined;
   /** The workspace of a Bearer token that came along; it must be the one named. */
   bearerWorkspaceId: string | undefined;
-  /** Is told the workspace that is named, also of a request that is refused then: its people look for it. */
+  /** The source address, which only requests with a wrong signature are counted by. */
+  address: string;
+  /** Is called with the workspace that is named, also of a request that is refused then: its people look for it. */
   onWorkspaceFound?: (workspaceId: string) => void;
-  /** Is told the state of the limit, also for a request that is refused then (fact 0.1). */
-  onCounted?: (limit: LimitGrant) => void;
+  /** Is called with the key that signed, also of a request that is refused then. */
+  onVerified?: (keyId: string) => void;
+  /** Is called with the state of the limit, also for a request that is refused then (fact 0.1). */
+  onLimit?: (limit: PushLimitState) => void;
 };
+
+/** Requests a minute, how many of them are left, and after how many seconds there are more. */
+export type PushLimitState = { limit: number; remaining: number; resetSeconds: number };
 
 /** What is known of a push before its parameters are read. */
 export type PushOfWorkspace = {
@@ -63,14 +64,14 @@ export type PushOfWorkspace = {
   named?: { customerIds: readonly string[]; users: NamedUserKey[] } | undefined;
 };
 
-export type AdmittedPush = PushOfWorkspace & { keyId: string };
-
-export type AdmitPush = (credentials: PushCredentials) => Promise<AdmittedPush>;
+export type AdmitPush = (credentials: PushCredentials) => Promise<PushOfWorkspace>;
 
 /**
- * The checks of decision D31 up to the duplicate name, in that order; the first that fails is thrown. A request counts
- * against the limit once its workspace and name are known, signed or not. What a signed one will need is looked for while it
- * is counted; of one beyond the limit it is thrown away.
+ * Makes the checks of decision D31 up to the duplicate name; the first that fails is thrown. A request counts against the
+ * limit of its workspace once its signature is verified: the workspace id is in every app, so anybody can send requests that
+ * name it. A request that is not verified is counted by its source address, in this process, and asks the database for
+ * nothing but the workspace. What a signed one will need is looked up while it is counted; beyond the limit the result is
+ * thrown away.
  */
 export function makeAdmitPush(deps: {
   database: Database;
@@ -80,6 +81,7 @@ export function makeAdmitPush(deps: {
 }): AdmitPush {
   const { database, clock } = deps;
   const findContext = makeFindWorkspaceContext(deps);
+  const limitUnverified = makeLimitBursts({ events: unverifiedPushesPerMinute, seconds: 60 }, deps);
   const countRequest = makeCountPushRequest({
     database,
     clock,
@@ -95,7 +97,15 @@ export function makeAdmitPush(deps: {
     lookUpBatches,
   );
 
-  async function findNamedUsers(workspaceId: string, customerIds: string[]): Promise<AdmittedPush['named']> {
+  /** @throws ServiceError PUSH_RATE_LIMITED */
+  async function countSigned(workspaceId: string, { onLimit }: PushCredentials): Promise<void> {
+    const { granted, remaining, retryAfterSeconds } = await countRequest(workspaceId);
+    const resetSeconds = granted > 0 ? 60 : retryAfterSeconds;
+    onLimit?.({ limit: pushRequestsPerMinute, remaining, resetSeconds });
+    if (granted === 0) throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds });
+  }
+
+  async function findNamedUsers(workspaceId: string, customerIds: string[]): Promise<PushOfWorkspace['named']> {
     return { customerIds, users: await findNamed({ workspaceId, customerIds }) };
   }
 
@@ -106,24 +116,27 @@ export function makeAdmitPush(deps: {
     const { workspace, apps } = context;
     credentials.onWorkspaceFound?.(workspace.id);
     const name = checkPushName(credentials.campaignName);
-    const signer = findSigner(context, credentials);
+    const verified = await verifySignatures(deps, { context, signatures: credentials });
+    if ('fault' in verified) throw refuseUnverified(limitUnverified, { credentials, fault: verified.fault });
+    const { key } = verified;
+    credentials.onVerified?.(key.keyId);
     const customerIds = isUserAudience(credentials.audience, workspace.pushBodies)
       ? namedCustomerIds(credentials.userAttributes)
       : undefined;
-    const [limit, existing, named] = await Promise.all([
-      countRequest(workspace.id),
-      'key' in signer ? findCampaign({ workspaceId: workspace.id, name }) : undefined,
-      'key' in signer && customerIds ? findNamedUsers(workspace.id, customerIds) : undefined,
-    ]);
-    credentials.onCounted?.(limit);
-    if (limit.granted === 0)
-      throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds: limit.retryAfterSeconds });
-    if ('fault' in signer) throw signer.fault;
-    const key = await checkSignatureV2(deps, { context, credentials, key: signer.key });
+    const [, existing, named] = await keepingIdUnused(
+      deps,
+      { workspaceId: workspace.id, signatures: credentials },
+      () =>
+        Promise.all([
+          countSigned(workspace.id, credentials),
+          findCampaign({ workspaceId: workspace.id, name }),
+          customerIds ? findNamedUsers(workspace.id, customerIds) : undefined,
+        ]),
+    );
     await noteSigned(deps, key);
     const joined = findJoined(existing, { audience: credentials.audience, bodies: workspace.pushBodies });
     if (existing && !joined && !credentials.isRepeatable) throw new ServiceError('PUSH_NAME_DUPLICATE');
-    return { workspace, apps, name, keyId: key.keyId, signedBy: key.name, existing: joined, named };
+    return { workspace, apps, name, signedBy: key.name, existing: joined, named };
   };
 }
 
@@ -141,44 +154,16 @@ async function noteSigned({ database, clock }: { database: Database; clock: Cloc
   await noteUse(database, { id: key.keyId, lastUsedAt }, at);
 }
 
-/** Whose signature it is. A fault is a value: it is thrown when the request was counted. */
-function findSigner(
-  { workspace, keys }: WorkspaceContext,
-  credentials: PushCredentials,
-): { key: PushSecret } | { fault: ServiceError } {
-  const campaignName = credentials.campaignName!;
-  if (credentials.signature === undefined || credentials.signature === '')
-    return { fault: new ServiceError('PUSH_SIGNATURE_MISSING') };
-  // Lone surrogates are one replacement character in UTF-8, so different names would share a signature (decision D35a).
-  if (!isStorableText(campaignName)) return { fault: signatureInvalid('the name is not well-formed Unicode') };
-  const signed = { appId: workspace.id, campaignName, signature: credentials.signature };
-  const key = findSigningKey(signed, keys);
-  if (key) return { key };
-  const expected = `${workspace.id}|${campaignName}|<push key>`;
-  return { fault: signatureInvalid(`does not match any of ${keys.length} push keys over ${expected}`) };
-}
-
-type Signed = { context: WorkspaceContext; credentials: PushCredentials; key: PushSecret };
-
-async function checkSignatureV2(
-  { database, clock }: { database: Database; clock: Clock },
-  { context: { workspace, keys }, credentials, key }: Signed,
-): Promise<PushSecret> {
-  if (!credentials.signatureV2) {
-    if (workspace.signatureV2Required) throw signatureInvalid('the workspace requires the v2 signature');
-    return key;
-  }
-  const keyV2 = findSigningKeyV2({ ...credentials.signatureV2, rawBody: credentials.rawBody, now: clock.now() }, keys);
-  if (!keyV2) throw signatureInvalid('the v2 signature does not match, or its timestamp is more than 5 minutes off');
-  const isFirst = await rememberSignatureId(database, {
-    workspaceId: workspace.id,
-    id: credentials.signatureV2.id,
-    at: clock.now(),
+/** The signature error, or the refusal of an address that sent too many requests with one (decision D31). */
+function refuseUnverified(
+  limitUnverified: LimitBursts,
+  { credentials: { address, onLimit }, fault }: { credentials: PushCredentials; fault: ServiceError },
+): ServiceError {
+  const over = limitUnverified(sourceOfAddress(address));
+  if (!over) return fault;
+  onLimit?.({ limit: unverifiedPushesPerMinute, remaining: 0, resetSeconds: over.retryAfterSeconds });
+  return new ServiceError('PUSH_RATE_LIMITED', {
+    ...over,
+    detail: 'requests of the address without a valid signature',
   });
-  if (!isFirst) throw signatureInvalid('the id of the v2 signature was used before');
-  return keyV2;
-}
-
-function signatureInvalid(detail: string): ServiceError {
-  return new ServiceError('PUSH_SIGNATURE_INVALID', { detail });
 }

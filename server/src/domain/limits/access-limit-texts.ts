@@ -262,6 +262,13 @@ export const accessLimitTexts: {
       source: 'ours',
       setting: 'CARILLON_KEEP_API_LOG_DAYS',
     },
+    unprovenCallsPerMinute: {
+      what: 'Calls without a valid credential that the API log keeps; counted in each process',
+      unit: 'calls a minute',
+      per: 'source address',
+      whenReached: 'Further ones are left out of the API log.',
+      source: 'ours',
+    },
     maxLoggedBodyCharacters: {
       what: 'Characters of a body that the API log keeps',
       unit: 'characters',

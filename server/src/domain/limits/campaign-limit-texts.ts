@@ -11,11 +11,18 @@ export const campaignLimitTexts: {
 } = {
   push: {
     pushRequestsPerMinute: {
-      what: 'Push requests, v2 and v2.1 together',
+      what: 'Push requests with a verified signature, v2 and v2.1 together',
       unit: 'requests a minute',
       per: 'workspace',
       whenReached: 'PUSH_RATE_LIMITED',
       source: 'interface 8',
+    },
+    unverifiedPushesPerMinute: {
+      what: 'Push requests without a verified signature; counted in each process',
+      unit: 'requests a minute',
+      per: 'source address',
+      whenReached: 'PUSH_RATE_LIMITED',
+      source: 'decision D31',
     },
     maxSelectedUsers: {
       what: 'Users whom a push to audience `User` matches',

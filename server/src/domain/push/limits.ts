@@ -1,6 +1,12 @@
 /** Push requests of a workspace, v2 and v2.1 together (interface 8). */
 export const pushRequestsPerMinute = 10_000;
 
+/**
+ * Requests of a source address whose signature is missing or wrong, which get their signature error. Further ones are refused
+ * with 429; signed ones never are. Counted in each process. Ours: ten a second are more than a client with a wrong key needs.
+ */
+export const unverifiedPushesPerMinute = 600;
+
 /** Users whom one push to audience `User` may match (interface 8, decision D32). */
 export const maxSelectedUsers = 100;
 /** Values of `targetUserAttributes` (fact 3.2). */

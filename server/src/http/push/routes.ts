@@ -7,6 +7,7 @@ import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
 import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
 import type { BearerDependencies } from '../auth/bearer.ts';
 import type { RouteFamily } from '../build-server.ts';
+import { callerAddress } from '../caller-address.ts';
 import { describeOperation } from '../openapi/describe-operation.ts';
 import type { Dialect } from '../openapi/describe-operation.ts';
 import { toServiceError } from '../to-service-error.ts';
@@ -30,7 +31,7 @@ import {
 import { warnOfSizes } from './warn-of-sizes.ts';
 import type { MeasureContent } from './warn-of-sizes.ts';
 import { writeTraceparent } from '../../domain/tracing/traceparent.ts';
-import { maxPushBodyBytes, pushRequestsPerMinute } from '../../domain/push/limits.ts';
+import { maxPushBodyBytes } from '../../domain/push/limits.ts';
 import { tellLimit } from '../tell-limit.ts';
 import { isBlank } from '../is-absent.ts';
 
@@ -111,15 +112,11 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     isRepeatable: idempotencyKey !== undefined,
     dataCenter: dataCenterOfHost(request.hostname, deps.serviceDomain),
     bearerWorkspaceId: request.callerKey?.workspaceId,
+    address: callerAddress(request),
     onWorkspaceFound: (workspaceId) => (request.facts.workspaceId = workspaceId),
-    onCounted: ({ granted, remaining, retryAfterSeconds }) =>
-      tellLimit(reply, {
-        limit: pushRequestsPerMinute,
-        remaining,
-        resetSeconds: granted > 0 ? 60 : retryAfterSeconds,
-      }),
+    onVerified: (keyId) => (request.facts.keyId = keyId),
+    onLimit: (state) => tellLimit(reply, state),
   });
-  request.facts.keyId = admitted.keyId;
   if (admitted.workspace.pushBodies === 'strict') refuseLenientIdentity(body, version);
   const { vendorHeaders, clock } = deps;
   const sentType = vendorHeaders.read(request.headers, 'x-*-query-type')?.trim();
@@ -181,7 +178,7 @@ function readHeaders(
     throw new ServiceError('PUSH_APP_ID_INVALID', { detail: 'appId of the body differs from the header' });
   }
   const differs = signature !== undefined && !isBlank(body.signature) && body.signature !== signature;
-  // An unusable signature keeps its place in the order of checks: after the name and the limit.
+  // An unusable signature keeps its place in the order of checks: after the name.
   return { appId, signature: differs ? 'differs from the body' : signature };
 }
 

@@ -51,6 +51,18 @@ export async function findWorkspace(tx: Queryable, id: string): Promise<Workspac
   return row && inKnownZone(row);
 }
 
+/** The workspaces of several ids in one look-up, in the order asked. Index: primary key. */
+export async function findWorkspaces(tx: Queryable, ids: readonly string[]): Promise<(Workspace | undefined)[]> {
+  const rows = await tx<Workspace[]>`
+    select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
+      secret_required_at_refresh as "secretRequiredAtRefresh", signature_v2_required as "signatureV2Required",
+      ${androidPayload(tx)} as "androidPayload", push_bodies as "pushBodies"
+    from workspaces
+    where id = any (${[...ids]}::text[])`;
+  const found = new Map(rows.map((row) => [row.id, inKnownZone(row)]));
+  return ids.map((id) => found.get(id));
+}
+
 /** The number of a workspace in the ledger, whose rows have no room for its id. Index: primary key. */
 export async function findWorkspaceNumber(tx: Queryable, id: string): Promise<number | undefined> {
   const [row] = await tx<{ number: number }[]>`select number from workspaces where id = ${id}`;

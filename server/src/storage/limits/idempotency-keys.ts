@@ -44,6 +44,13 @@ export async function storeIdempotentAnswer(
     where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
 }
 
+/** Forgets a key that its own request claimed and did not use. Index: primary key. */
+export async function forgetIdempotencyKey(tx: Queryable, key: IdempotencyKey): Promise<void> {
+  await tx`
+    delete from idempotency_keys
+    where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
+}
+
 /** Forgets keys older than 24 hours; at most 10,000 a call, so that the job stays short. Index: created_at. */
 export async function deleteOldIdempotencyKeys(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`
