@@ -36,7 +36,8 @@ export async function findSandboxUrl({
 function readReason(text: string): string | undefined {
   try {
     const { field, detail, title } = JSON.parse(text) as { field?: string; detail?: string; title?: string };
-    return detail === undefined || field === undefined ? title : `${field} ${detail}.`;
+    if (detail === undefined) return title;
+    return field === undefined ? `${title} (${detail})` : `${field} ${detail}.`;
   } catch {
     return undefined;
   }

@@ -161,6 +161,8 @@ export const errorAdvice: Record<ErrorName, string> = {
   IDEMPOTENCY_CONFLICT: 'The key was used for another body within 24 hours. Use a new key for a new request.',
   NOT_FOUND: 'Compare the id; it must be of this workspace.',
   PARAMETER_INVALID: 'Correct the parameter that is named.',
+  SANDBOX_NOT_LOCAL:
+    'Call it on the machine of the server, or start the server with CARILLON_SANDBOX_ACCESS=network (docs/sandbox.md); a container with a published port needs that too.',
   CLOCK_ADVANCING:
     'Wait until GET /sandbox/clock shows no advance any more, or end it where it is with {"reset": true}.',
   OVERLOADED: 'Wait as long as Retry-After says, then repeat the call.',

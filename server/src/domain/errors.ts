@@ -145,6 +145,7 @@ export const errorRegistry = {
   IDEMPOTENCY_CONFLICT: 'Idempotency-Key reused with a different request body.',
   NOT_FOUND: 'There is nothing with that id.',
   PARAMETER_INVALID: 'A parameter is not valid.',
+  SANDBOX_NOT_LOCAL: 'The routes of the sandbox answer callers on the same machine only.',
   CLOCK_ADVANCING: 'The clock is being moved; GET /sandbox/clock says how far it is.',
   OVERLOADED: 'The service is busy. Please retry.',
   STORAGE_UNAVAILABLE: 'The service cannot reach its storage. Please retry.',

@@ -16,6 +16,27 @@ export function callerAddress(request: FastifyRequest): string {
   return readAddress(request.ip)?.toString() ?? 'unknown';
 }
 
+/**
+ * True if the call was made on this machine: the connection comes from its loopback, and so does every caller that a proxy
+ * on the way names. A proxy that hides its caller makes the call one from elsewhere. Nothing is believed that opens: a header
+ * only takes away what the connection is.
+ */
+export function isLocalCaller({ raw, headers }: FastifyRequest): boolean {
+  const named = [headers['x-forwarded-for'], headers['x-real-ip']].flatMap((value) =>
+    value === undefined ? [] : String(value).split(','),
+  );
+  const hops = [raw.socket.remoteAddress, ...named, ...readForwarded(headers.forwarded)];
+  return hops.every((hop) => readAddress(hop?.trim())?.range() === 'loopback');
+}
+
+/** The `for` of each element of a Forwarded header (RFC 7239 §4); empty for an element without one. */
+function readForwarded(header: string | undefined): string[] {
+  if (header === undefined) return [];
+  return header
+    .split(',')
+    .map((element) => /(?:^|;)\s*for=(?:"([^"]*)"|([^\s;]*))/i.exec(element)?.slice(1).join('') ?? '');
+}
+
 /** What Fastify asks of each entry from the right, the socket's address first: whether to believe what it says. */
 export function makeTrustProxy(proxies: TrustedProxies): false | ((address: string, hop: number) => boolean) {
   if (proxies === false) return false;

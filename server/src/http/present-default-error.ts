@@ -53,6 +53,7 @@ export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
   PROVIDER_REFUSED: 422,
   PROVIDER_NOT_ASKED: 502,
   CREDENTIAL_IN_USE: 409,
+  SANDBOX_NOT_LOCAL: 403,
   CLOCK_ADVANCING: 409,
   OVERLOADED: 503,
   STORAGE_UNAVAILABLE: 503,

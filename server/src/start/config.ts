@@ -97,6 +97,8 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_MASTER_KEY_NEXT must be another key than CARILLON_MASTER_KEY.');
   if (config.mode === 'production' && config.allowedHosts.length > 0)
     throw new ConfigError('CARILLON_ALLOWED_HOSTS is for the routes of the sandbox, which production does not have.');
+  if (config.mode === 'production' && config.sandboxAccess !== 'local')
+    throw new ConfigError('CARILLON_SANDBOX_ACCESS is for the routes of the sandbox, which production does not have.');
   if (config.databaseOwnerUrl !== undefined && config.databaseUrl === undefined)
     throw new ConfigError('CARILLON_DATABASE_OWNER_URL needs DATABASE_URL.');
   if (config.databaseStandbyUrl !== undefined && config.databaseUrl === undefined)

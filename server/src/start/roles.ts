@@ -17,7 +17,7 @@ import { openCertificate, startHttpServer } from './http-server.ts';
 import { startMetrics } from './metrics.ts';
 import { findJobTroubles, makeReadiness } from './readiness.ts';
 import { makeRoutes } from './routes.ts';
-import { prepareDemo, refuseDemoData, startPhones } from './sandbox.ts';
+import { prepareDemo, refuseDemoData, startPhones, warnOfNetwork } from './sandbox.ts';
 import { startScheduledBackups } from './scheduled-backups.ts';
 import type { StartBlock } from './start-block.ts';
 
@@ -81,6 +81,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
   const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
   if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');
+  const sandboxFinding = warnOfNetwork(composition);
   begun.url = url;
   // Only now, so that a start that cannot listen leaves nothing made.
   const demo = phones && (await prepareDemo(composition, phones));
@@ -105,6 +106,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
       databasePlace,
       wallFault,
       tooManyConnections,
+      sandboxFinding,
       curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
     },
     createConsoleLink,

@@ -101,13 +101,13 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     makeConsoleRoutes(composition, { ...parts, vendorHeaders, limits, interactions, interactionTokens, sandbox }),
   ];
   if (!sandbox) return families;
-  const { publicUrl, serviceDomain, host } = config;
+  const { publicUrl, serviceDomain, host, sandboxAccess: access } = config;
   const ownHosts = [publicUrl && new URL(publicUrl).hostname, serviceDomain && `*.${serviceDomain}`, host];
   const allowedHosts = [...config.allowedHosts, ...ownHosts.filter((name) => name !== undefined)];
   return [
     apiFaultHook(sandbox),
     ...families,
-    sandboxRoutes({ ...sandbox, allowedHosts }),
-    sandboxBrowserRoutes({ ...sandbox, allowedHosts, clientFolder: join(projectFolder, 'client') }),
+    sandboxRoutes({ ...sandbox, access, allowedHosts }),
+    sandboxBrowserRoutes({ ...sandbox, access, allowedHosts, clientFolder: join(projectFolder, 'client') }),
   ];
 }

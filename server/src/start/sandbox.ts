@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import ipaddr from 'ipaddr.js';
 import type { CallRecorder } from '../app/api-log/call-recorder.ts';
 import { makeApiFaults } from '../app/sandbox/api-faults.ts';
 import { makeClockAdvance } from '../app/sandbox/make-clock-advance.ts';
@@ -84,4 +85,26 @@ export function makeSandbox(
     clockAdvance,
     resetDemo: (note) => resetDemoWorkspace({ ...reset, settlePhones: phones.settle, settleCalls: calls.settle }, note),
   };
+}
+
+/**
+ * Warns of a sandbox that the network reaches: its routes ask for no credentials.
+ *
+ * @returns what the start prints of it; undefined where only this machine reaches the node
+ */
+export function warnOfNetwork({ config, log }: Pick<Composition, 'config' | 'log'>): string | undefined {
+  const { mode, role, host, sandboxAccess } = config;
+  if (mode !== 'sandbox' || role === 'worker') return undefined;
+  if (sandboxAccess === 'network') {
+    log.warn({ host }, 'the routes of the sandbox are open to the network without credentials');
+    return `open without credentials to every caller that reaches ${host} (CARILLON_SANDBOX_ACCESS=network)`;
+  }
+  if (isLoopback(host)) return undefined;
+  log.warn({ host }, 'the sandbox listens on the network; its routes answer this machine only');
+  return `answers this machine only, although ${host} is in the network; CARILLON_SANDBOX_ACCESS=network opens it`;
+}
+
+function isLoopback(host: string): boolean {
+  if (/^(?:.*\.)?localhost\.?$/i.test(host)) return true;
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';
 }

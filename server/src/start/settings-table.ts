@@ -140,6 +140,15 @@ export const settings = {
     sentence:
       'The proxies in front of this server, whose X-Forwarded-For is believed. Anybody may write that header, so `true` is refused.',
   },
+  sandboxAccess: {
+    kind: 'choice',
+    variable: 'CARILLON_SANDBOX_ACCESS',
+    flag: 'sandbox-access',
+    choices: ['local', 'network'],
+    default: 'local',
+    sentence:
+      'Who may call the routes of the sandbox, which ask for no credentials: programs on this machine, or with `network` everybody who reaches the port, as a container with a published port needs ([who may call](sandbox.md#who-may-call)). Sandbox only.',
+  },
   allowedHosts: {
     kind: 'list',
     variable: 'CARILLON_ALLOWED_HOSTS',

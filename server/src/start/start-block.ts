@@ -18,6 +18,8 @@ export type StartBlock = {
   wallFault: string | undefined;
   /** That the nodes may open more connections than the database has for them, and what to do. */
   tooManyConnections: string | undefined;
+  /** That the sandbox listens on the network, or is open to it. */
+  sandboxFinding: string | undefined;
   curl: string | undefined;
 };
 
@@ -53,6 +55,7 @@ export function formatStartBlock(block: StartBlock): string {
   if (block.wallFault)
     lines.push(['Workspaces', `${block.wallFault}: row-level security does not divide them (docs/operations.md)`]);
   if (block.tooManyConnections) lines.push(['Connections', block.tooManyConnections]);
+  if (block.sandboxFinding) lines.push(['Sandbox', block.sandboxFinding]);
   if (block.inbox) lines.push(['Sending to', 'simulators'], ['Pushes show', `${block.inbox} and in the console`]);
   const width = Math.max(...lines.map(([name]) => name!.length)) + 2;
   const text = lines.map(([name, value]) => `  ${name!.padEnd(width)}${value}`).join('\n');

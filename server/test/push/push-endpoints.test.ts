@@ -1028,10 +1028,12 @@ describe('the state of the limit (fact 0.1, decision 0055)', () => {
       bundle.send(goodBody({ campaignName: fresh(), targetPlatform: ['FAX'] })),
     ]);
     expect(refused.map((answer) => [answer.json().Error_Message, ...told(answer)])).toEqual(
-      [
-        'Duplicate campaign name',
-        'Key not of Type List or Value not allowed: targetPlatform',
-      ].map((message) => [message, true, true, true]),
+      ['Duplicate campaign name', 'Key not of Type List or Value not allowed: targetPlatform'].map((message) => [
+        message,
+        true,
+        true,
+        true,
+      ]),
     );
   });
 

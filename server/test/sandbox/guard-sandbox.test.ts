@@ -4,28 +4,35 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { sandboxBrowserRoutes } from '../../src/http/sandbox/browser-page.ts';
+import type { SandboxGuard } from '../../src/http/sandbox/guard-sandbox.ts';
 import { sandboxRoutes } from '../../src/http/sandbox/routes.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
 
-let server: Awaited<ReturnType<typeof buildServer>>;
+type Server = Awaited<ReturnType<typeof buildServer>>;
+let server: Server;
+/** The same with the setting that opens it. */
+let openServer: Server;
 const routes: { method: string; url: string }[] = [];
 beforeAll(async () => {
   const clock = makeManualClock(new Date('2026-01-01T00:00:00Z'));
   const clientFolder = join(import.meta.dirname, '..', '..', '..', 'client');
   // No use case is called: what passes the guard is the clock alone, or is refused for its body.
   const clockAdvance = { progress: () => undefined };
-  const deps = { clock, clockAdvance, allowedHosts: ['Sandbox.example.com', '*.svc.example'], clientFolder } as never;
+  const shared = { clock, clockAdvance, allowedHosts: ['Sandbox.example.com', '*.svc.example'], clientFolder };
   const options = { log: makeLog({ level: 'silent', pretty: false }), clock, trustProxy: 1 } as const;
-  server = await buildServer(options, [
-    async (scope) => {
-      scope.addHook('onRoute', ({ method, url }) => void routes.push({ method: String(method), url }));
-      await scope.register(sandboxRoutes(deps));
-      await scope.register(sandboxBrowserRoutes(deps));
-    },
-  ]);
+  const build = (access: SandboxGuard['access'], onRoute: (route: { method: unknown; url: string }) => void) =>
+    buildServer(options, [
+      async (scope) => {
+        scope.addHook('onRoute', onRoute);
+        await scope.register(sandboxRoutes({ ...shared, access } as never));
+        await scope.register(sandboxBrowserRoutes({ ...shared, access } as never));
+      },
+    ]);
+  server = await build('local', ({ method, url }) => void routes.push({ method: String(method), url }));
+  openServer = await build('network', () => undefined);
 });
-afterAll(() => server.close());
+afterAll(() => Promise.all([server.close(), openServer.close()]));
 
 const ask = async (headers: Record<string, string>, more: InjectOptions = {}): Promise<number> =>
   (await server.inject({ url: '/sandbox/clock', ...more, headers: { host: 'localhost:8080', ...headers } })).statusCode;
@@ -91,6 +98,76 @@ describe('every route of the sandbox is shut to a page of the web', () => {
       expect([method, url, answer.statusCode]).toEqual([method, url, status]);
       if (method !== 'HEAD') expect(answer.json()).toMatchObject({ status, title: expect.any(String) });
     }
+  });
+});
+
+describe('every route of the sandbox is shut to callers on other machines', () => {
+  type Caller = { from: string; headers?: Record<string, string> };
+  const local: Record<string, Caller> = {
+    'the loopback': { from: '127.0.0.1' },
+    'another address of the loopback': { from: '127.8.9.10' },
+    'the loopback of IPv6': { from: '::1' },
+    'the loopback by a socket of both families': { from: '::ffff:127.0.0.1' },
+    'a local proxy for a local browser': { from: '::1', headers: { 'x-forwarded-for': '127.0.0.1, [::1]:4711' } },
+    'a local proxy that says it by RFC 7239': {
+      from: '127.0.0.1',
+      headers: { forwarded: 'for=127.0.0.1;proto=http, for="[::1]:4711"' },
+    },
+  };
+  const remote: Record<string, Caller> = {
+    'a neighbour': { from: '192.168.1.7' },
+    'the bridge of a container engine': { from: '172.17.0.1' },
+    'a neighbour by IPv6': { from: '2001:db8::7' },
+    'a neighbour by a socket of both families': { from: '::ffff:192.0.2.7' },
+    'a neighbour that claims to be forwarded': { from: '192.168.1.7', headers: { 'x-forwarded-for': '127.0.0.1' } },
+    'a local proxy': { from: '127.0.0.1', headers: { 'x-forwarded-for': '198.51.100.7' } },
+    'a local proxy, and claims to be local': {
+      from: '127.0.0.1',
+      headers: { 'x-forwarded-for': '127.0.0.1, 198.51.100.7' },
+    },
+    'a local proxy behind another one': { from: '::1', headers: { 'x-forwarded-for': '198.51.100.7, 127.0.0.1' } },
+    'a local proxy that hides it': { from: '127.0.0.1', headers: { 'x-forwarded-for': 'unknown' } },
+    'a local proxy that leaves it empty': { from: '127.0.0.1', headers: { 'x-forwarded-for': '' } },
+    'a local proxy that names it alone': { from: '127.0.0.1', headers: { 'x-real-ip': '198.51.100.7' } },
+    'a local proxy that says it by RFC 7239': {
+      from: '127.0.0.1',
+      headers: { forwarded: 'for="[2001:db8::7]:4711";proto=https' },
+    },
+    'a local proxy that hides it by RFC 7239': {
+      from: '127.0.0.1',
+      headers: { forwarded: 'for=_hidden, for=127.0.0.1' },
+    },
+    'a local proxy that says only how': { from: '127.0.0.1', headers: { forwarded: 'proto=https' } },
+  };
+  const call = (on: Server, { from, headers }: Caller, route: { method: string; url: string }) =>
+    on.inject({
+      ...route,
+      method: route.method as 'GET',
+      remoteAddress: from,
+      headers: { host: 'localhost:8080', ...headers },
+    });
+
+  test.each(Object.entries(local))('but not to %s', async (_what, caller) => {
+    const clock = await call(server, caller, { method: 'GET', url: '/sandbox/clock' });
+    expect(clock.statusCode).toBe(200);
+  });
+
+  test.each(Object.entries(remote))('%s, and says how to open it', async (_what, caller) => {
+    expect(routes.length).toBeGreaterThan(15);
+    for (const route of routes) {
+      const answer = await call(server, caller, route);
+      expect([route.method, route.url, answer.statusCode]).toEqual([route.method, route.url, 403]);
+      if (route.method === 'HEAD') continue;
+      expect(answer.json()).toMatchObject({ code: 'SANDBOX_NOT_LOCAL', status: 403 });
+      expect(answer.json().detail).toMatch(/CARILLON_SANDBOX_ACCESS=network/);
+    }
+    const opened = await call(openServer, caller, { method: 'GET', url: '/sandbox/clock' });
+    expect(opened.statusCode).toBe(200);
+  });
+
+  test('the setting opens nothing to pages of other sites', async () => {
+    const stranger = { from: '192.168.1.7', headers: { origin: 'https://evil.example' } };
+    expect((await call(openServer, stranger, { method: 'GET', url: '/sandbox/clock' })).statusCode).toBe(403);
   });
 });
 
