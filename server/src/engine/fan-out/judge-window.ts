@@ -70,9 +70,8 @@ async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey
   const isAccepted = (place: number): boolean => results[place]?.delivery.outcome === 'ACCEPTED';
   const hold = batches.find((batch) => batch.hold)?.hold;
   if (hold && places.some(isAccepted)) await evidence.release(hold.key);
-  const refused = places.map((place) => results[place]?.refused).find((one) => one?.by === 'the provider');
-  if (refused?.refusal.evidenceKey === key.credential && !hold)
-    await evidence.hold({ ...key, text: key.credential }, wordsOf(refused.refusal.words));
+  const refused = places.find((place) => results[place]?.refused?.by === 'the provider');
+  if (refused !== undefined) await noteRefusal(deps, { key, hold, result: results[refused]! });
   if (postponed.length === 0) {
     const accepted = sampleOf(places.filter(isAccepted));
     if (accepted.length > 0)
@@ -97,6 +96,18 @@ async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey
     const judgement = judgements.get(one.outcome.code) ?? unknownJudgement;
     results[one.place] = settleJudged(deps, { window, postponed: one, judgement });
   }
+}
+
+type Refusing = { key: BatchKey; hold: Hold | undefined; result: DeviceResult };
+
+/** The provider refused the credential for sure: its key is held; a probe that says so again is followed by another device's. */
+async function noteRefusal({ evidence }: JudgeDependencies, { key, hold, result }: Refusing): Promise<void> {
+  const { refusal } = result.refused!;
+  if (refusal.evidenceKey !== key.credential) return;
+  const ofCredential = { ...key, text: key.credential };
+  const { code, detail } = wordsOf(refusal.words);
+  if (hold) await evidence.noteFailed(ofCredential, { deviceId: result.delivery.deviceId, code });
+  else await evidence.hold(ofCredential, { code, detail });
 }
 
 function wordsOf(words: string): { code: string; detail: string } {

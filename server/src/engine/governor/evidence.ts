@@ -61,6 +61,8 @@ export type Evidence = {
   ): Promise<Map<string, Judgement>>;
   /** Holds a key whose credential the provider refuses for sure. */
   hold(key: BatchKey, refusal: { code: string; detail: string }): Promise<void>;
+  /** A message to this device did not find a held key to work: the next one goes to another device. */
+  noteFailed(key: BatchKey, failed: { deviceId: string; code: string }): Promise<void>;
   /** Those of a few devices that a provider has ever accepted a message for, as far as the ledger reaches back. */
   findAccepted(devices: readonly LedgerDevice[]): Promise<Set<string>>;
   /** True if a message to this device may find out whether a held key works again: one every five seconds on all nodes. */
@@ -163,7 +165,9 @@ export function makeEvidence({ database, clock, log }: EvidenceDependencies): Ev
       const found = judgements ?? judgeCodes(key, { remembered: mine, answers, codes, now });
       for (const { hold } of found.values())
         if (hold) {
+          const isKnown = holds.has(hold.key);
           holds.set(hold.key, hold);
+          if (isKnown) continue;
           log.warn({ key: hold.key, code: hold.code, until: hold.until }, 'a credential is held: its devices wait');
         }
       return found;
@@ -177,6 +181,10 @@ export function makeEvidence({ database, clock, log }: EvidenceDependencies): Ev
         return before;
       }, []);
       holds.set(key.text, { ...hold, remembered });
+    },
+    async noteFailed(key, { deviceId, code }) {
+      const at = clock.now().getTime();
+      await inEvidence((tx) => store(tx, key, [{ deviceId, code, at }]), undefined);
     },
     async mayProbe(hold, deviceId) {
       const at = clock.now();

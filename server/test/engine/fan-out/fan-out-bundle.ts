@@ -118,9 +118,13 @@ export async function makeFanOutBundle() {
     return personalise(run, devices);
   };
   const deliverToDevices = makeDeliver();
+  const onOtherNode = makeDeliver();
   const releaseRuns = makeReleaseRuns({ database, log, wakeWorkers: () => {} });
-  const makeWindow = (windowDevices: number) =>
-    makeSendWindow({ database, clock, log, windowDevices, personaliseDevices, deliverToDevices, outcomes });
+  const makeWindow = (windowDevices: number, node: 'one' | 'other' = 'one') =>
+    makeSendWindow({
+      ...{ database, clock, log, windowDevices, personaliseDevices, outcomes },
+      deliverToDevices: node === 'one' ? deliverToDevices : onOtherNode,
+    });
 
   return {
     ...test,
@@ -251,7 +255,10 @@ export async function makeFanOutBundle() {
     },
     sendWindow: makeWindow(10),
 
-    startWorkers(options: { owner?: string; windowDevices?: number; parallelChunks?: number } = {}) {
+    /** `node`: what it knows of providers is its own, and what both share is in the database. */
+    startWorkers(
+      options: { owner?: string; windowDevices?: number; parallelChunks?: number; node?: 'one' | 'other' } = {},
+    ) {
       return startChunkWorkers({
         database,
         clock,
@@ -259,24 +266,26 @@ export async function makeFanOutBundle() {
         owner: options.owner ?? 'worker',
         parallelChunks: options.parallelChunks ?? 4,
         transactionalChunks: 2,
-        sendWindow: makeWindow(options.windowDevices ?? 50),
+        sendWindow: makeWindow(options.windowDevices ?? 50, options.node),
         outcomes,
         onChunkEnded: () => {},
       });
     },
 
     /** Workers that run until no chunk is open, then stop. */
-    async work(options: { owner?: string; windowDevices?: number } = {}): Promise<void> {
+    async work(options: { owner?: string; windowDevices?: number; nodes?: 1 | 2 } = {}): Promise<void> {
       const workers = this.startWorkers(options);
+      const others = options.nodes === 2 ? this.startWorkers({ ...options, owner: 'other', node: 'other' }) : undefined;
       for (;;) {
         const [row] = await database`
           select count(*) as open from chunks join runs on runs.id = chunks.run_id
           where chunks.state in ('READY', 'CLAIMED') and runs.status = 'SENDING'`;
         if (row!.open === 0) break;
         workers.wake();
+        others?.wake();
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      await workers.stop();
+      await Promise.all([workers.stop(), others?.stop()]);
     },
     /** Until a throttled run has nothing to do at the clock's instant, or nothing at all. */
     async settled(runId: string, workers: { wake(): void }[]): Promise<void> {

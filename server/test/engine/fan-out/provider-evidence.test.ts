@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { probeMilliseconds } from '../../../src/engine/governor/evidence.ts';
 import { makeProbeHeldKeys } from '../../../src/engine/fan-out/probe-held-keys.ts';
 import { classifyApnsAnswer } from '../../../src/engine/delivery/apns/classify-apns-answer.ts';
+import { classifyHmsAnswer } from '../../../src/engine/delivery/hms/classify-hms-answer.ts';
+import { classifyWebPushAnswer } from '../../../src/engine/delivery/webpush/classify-web-push-answer.ts';
 import { classifyFcmAnswer } from '../../../src/engine/delivery/fcm/classify-fcm-answer.ts';
 import type { Answer, Outcome } from '../../../src/engine/delivery/provider.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
@@ -16,6 +18,7 @@ afterAll(() => bundle.drop());
 beforeEach(async () => {
   bundle.sent.length = 0;
   bundle.version('');
+  bundle.credentials(() => bundle.simulatedCredentials);
   const { database } = bundle;
   for (const table of ['provider_credentials', 'run_refusals', 'provider_evidence', 'deliveries', 'devices', 'users'])
     await database.unsafe(`delete from ${table}`);
@@ -51,10 +54,13 @@ const appleKey = (): Outcome =>
 const only = async (platform: string, provider: string | null = null) =>
   void (await bundle.database`update devices set platform = ${platform}, push_provider = ${provider}`);
 
-async function send(options: Parameters<FanOutBundle['accept']>[0] = {}, windowDevices = 100) {
+async function send(
+  options: Parameters<FanOutBundle['accept']>[0] = {},
+  { windowDevices = 100, nodes = 1 }: { windowDevices?: number; nodes?: 1 | 2 } = {},
+) {
   const accepted = await bundle.accept(options);
   await bundle.release();
-  await bundle.work({ windowDevices });
+  await bundle.work({ windowDevices, nodes });
   return accepted;
 }
 
@@ -118,7 +124,7 @@ describe('a device that Google says is over its own quota (A1)', () => {
     await only('ANDROID');
     const bare = fcm(429, 'RESOURCE_EXHAUSTED', { details: [fcmCode('QUOTA_EXCEEDED')] });
     bundle.answer(() => bare);
-    const { runId } = await send({ platforms: ['ANDROID'] }, 20);
+    const { runId } = await send({ platforms: ['ANDROID'] }, { windowDevices: 20 });
     expect(bundle.sent.length).toBeLessThan(150);
     expect(await bundle.counters(runId)).toEqual({ WAITING: 300 });
     bundle.answer(() => accepted);
@@ -225,6 +231,112 @@ describe('Apple’s key that Google now and then calls bad for a few iPhones (A3
   });
 });
 
+describe.each([1, 2] as const)('with %i nodes, credentials of other providers that answer so for all', (nodes) => {
+  const webPushAnswer = (status: number): Outcome =>
+    classifyWebPushAnswer({ kind: 'answer', status, headers: {}, body: '' }, bundle.clock.now());
+  const hmsAnswer = (code: string): Outcome => classifyHmsAnswer(answer(200, { code, msg: 'no' }), bundle.clock.now());
+  const subscribe = async (origin: string): Promise<void> => {
+    const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') };
+    await bundle.database`
+      update devices set platform = 'WEB', push_provider = null, push_id = jsonb_build_object(
+        'endpoint', ${origin}::text || '/' || push_id, 'keys', ${JSON.stringify(keys)}::text::jsonb)::text`;
+  };
+  const providers = {
+    'a proxy that answers 404 for every browser': {
+      platform: 'WEB',
+      reach: () => subscribe('https://fcm.googleapis.com'),
+      bad: () => webPushAnswer(404),
+    },
+    'a contact address that every browser’s push service refuses': {
+      platform: 'WEB',
+      reach: () => subscribe('https://web.push.apple.com'),
+      bad: () => webPushAnswer(403),
+    },
+    'Huawei’s client of another app': {
+      platform: 'ANDROID',
+      reach: () => only('ANDROID', 'hms'),
+      bad: () => hmsAnswer('80300007'),
+    },
+  } as const;
+  beforeEach(() =>
+    bundle.credentials(() => ({
+      ...bundle.simulatedCredentials,
+      webpush: { publicKey: 'B'.repeat(87) } as never,
+      hms: { owner: { kind: 'app', id: '1' } } as never,
+    })),
+  );
+
+  test.each(Object.entries(providers))('drops nobody: %s', async (_what, { platform, reach, bad }) => {
+    for (const right of [undefined, 'push-user-700']) {
+      await bundle.database`delete from provider_evidence`;
+      await bundle.database`delete from devices`;
+      await bundle.database`delete from users`;
+      bundle.clock.advance(1_000);
+      await bundle.addDevices(1_500);
+      await reach();
+      bundle.answer(({ pushId }) => (right !== undefined && pushId.includes(right) ? accepted : bad()));
+      const { runId } = await send({ platforms: [platform] }, { nodes });
+      bundle.clock.advance(30_000);
+      await retryAll();
+      expect(await gone()).toBe(0);
+      expect((await bundle.counters(runId)).WAITING).toBeGreaterThan(1_400);
+      await bundle.database`delete from run_refusals`;
+      await bundle.database`delete from deliveries`;
+      await bundle.database`update runs set status = 'STOPPED', status_reason = 'over', ended_at = now() where id = ${runId}`;
+    }
+  });
+
+  test.each(Object.entries(providers).filter(([what]) => !what.startsWith('a contact')))(
+    'drops nine of ten in one run where the rest is accepted: %s',
+    async (_what, { platform, reach, bad }) => {
+      await bundle.addDevices(1_000);
+      await reach();
+      bundle.answer(({ pushId }) => (/user-\d*7"/.test(`${pushId}"`) || /user-\d*7$/.test(pushId) ? accepted : bad()));
+      const { runId } = await send({ platforms: [platform] }, { nodes });
+      bundle.clock.advance(30_000);
+      await retryAll();
+      expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 100, GONE: 900 });
+      expect(await gone()).toBe(900);
+    },
+  );
+
+  test('iPhones that all have tokens of the wrong environment are not dropped, and sent to after the correction', async () => {
+    await bundle.addDevices(3_000);
+    await only('IOS');
+    bundle.answer(() => apns(400, 'BadDeviceToken'));
+    const { runId } = await send({ platforms: ['IOS'] }, { nodes });
+    expect(await gone()).toBe(0);
+    await correctCredential();
+    bundle.answer(() => accepted);
+    await bundle.mend();
+    await bundle.work({ nodes });
+    await retryAll();
+    expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 3_000 });
+  });
+
+  test('one browser at an unknown host that answers as it likes concerns nobody else', async () => {
+    await bundle.addDevices(120);
+    await subscribe('https://fcm.googleapis.com');
+    await bundle.database`
+      update devices set push_id = replace(push_id, 'fcm.googleapis.com', 'push.evil.example')
+      where push_id not like '%user-1_"%'`;
+    let asked = 0;
+    bundle.answer(({ pushId }) => {
+      if (!pushId.includes('evil')) return accepted;
+      asked += 1;
+      return asked % 3 === 0 ? accepted : webPushAnswer(asked % 3 === 1 ? 429 : 403);
+    });
+    const { runId } = await send({ platforms: ['WEB'] }, { nodes });
+    const [row] = await bundle.database`
+      select count(*) as accepted from readable_deliveries as delivery
+      join devices on devices.id = delivery.device_id and devices.bucket = delivery.bucket
+      where run_id = ${runId} and outcome = 'ACCEPTED' and push_id like '%googleapis%'`;
+    expect(row!.accepted).toBe(10);
+    const [holds] = await bundle.database`select count(*) as held from provider_evidence where held_at is not null`;
+    expect(holds!.held).toBe(0);
+  });
+});
+
 test('a purge, in which nine of ten devices are certainly dead, drops them in that run', async () => {
   await bundle.addDevices(1_000);
   await only('IOS');
@@ -291,13 +403,13 @@ describe('a one-time password to a healthy phone', () => {
     await only('IOS');
     const healthy = new Set(Array.from({ length: 5 }, (_, index) => `push-user-${index}`));
     bundle.answer(({ pushId }) => (healthy.has(pushId) ? accepted : apns(400, 'BadDeviceToken')));
-    await send({ platforms: ['IOS'] }, 200);
+    await send({ platforms: ['IOS'] }, { windowDevices: 200 });
     const user = await bundle.userOf('user-2');
     for (let push = 0; push < 3; push += 1) {
       const { runId } = await send({ platforms: ['IOS'], audience: { kind: 'user' } as never, targetUsers: [user] });
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 1 });
       // The phones that fail are tried meanwhile, too.
-      await send({ platforms: ['IOS'] }, 200);
+      await send({ platforms: ['IOS'] }, { windowDevices: 200 });
       bundle.clock.advance(2_000);
     }
     // After half a quiet day as well.

@@ -11,6 +11,7 @@ export function makeQuietEvidence(judgement: Judgement = { verdict: 'undecided',
       return new Map(codes.map(({ code }) => [code, judgement]));
     },
     hold: async (key, { code }) => void asked.push({ held: key.text, code }),
+    noteFailed: async (key, { code }) => void asked.push({ failed: key.text, code }),
     findAccepted: async () => new Set(),
     mayProbe: async () => false,
     release: async (key) => void asked.push({ released: key }),
