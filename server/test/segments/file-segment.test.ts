@@ -324,6 +324,31 @@ describe('the download', () => {
     });
   });
 
+  test('in an encoding that nobody knows is reported by its name, and not tried again', async () => {
+    bundle.files.set('/packed.csv', (_request, response) =>
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'compress' }).end('user-1'),
+    );
+    await bundle.create({ file_url: `${bundle.origin}/packed.csv`, callback_url: `${bundle.origin}/callback` });
+    await bundle.fill();
+    expect(await bundle.operation()).toMatchObject({
+      state: 'FAILED',
+      status: 400,
+      error_message:
+        'File download failed: the content encoding compress is not supported. Created custom_segment contains 0 users.',
+    });
+  });
+
+  test('of an object that keeps the token of its upload fills like any other', async () => {
+    await bundle.addUsers(users);
+    bundle.files.set('/stored.csv', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'aws-chunked,gzip' });
+      response.end(gzipSync(users.join('\n')));
+    });
+    await bundle.create({ file_url: `${bundle.origin}/stored.csv` });
+    await bundle.fill();
+    expect(await bundle.members()).toHaveLength(users.length);
+  });
+
   test('to an address that is not public fails like any other, and nothing is asked there (decision D29)', async () => {
     await bundle.create({ file_url: 'http://10.1.2.3/secret.csv' });
     await bundle.fill();

@@ -63,6 +63,13 @@ export const segmentLimitTexts: {
       whenReached: 'The download fails.',
       source: 'decision D25',
     },
+    maxFileCodings: {
+      what: 'Content encodings of a download, one in the other',
+      unit: 'encodings',
+      per: 'request',
+      whenReached: 'The download fails; the callback and the report say why.',
+      source: 'decision 0061',
+    },
     minFileBytesPerSecond: {
       what: 'A download brings at least, as it is sent, while it is waited for',
       unit: 'bytes a second',

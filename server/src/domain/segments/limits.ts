@@ -16,6 +16,8 @@ export const maxFileValueBytes = 1_024;
 export const maxRejectsKept = 10_000;
 /** Redirects of a download, each checked (decision D25). */
 export const maxFileRedirects = 5;
+/** Content codings of a download, one in the other; each multiplies what a small file can become. */
+export const maxFileCodings = 3;
 /**
  * A download must bring so much on average of each minute that we wait for it; the time in which we do not read does not
  * count. 150 MB at this rate take ten hours, so nobody holds a place among the fills for ever.

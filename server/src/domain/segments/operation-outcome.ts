@@ -12,6 +12,7 @@ export type OperationFault =
   | { kind: 'too-large' }
   | { kind: 'download' }
   | { kind: 'too-slow' }
+  | { kind: 'encoding'; reason: string }
   | { kind: 'content-type' }
   | { kind: 'unreadable'; reason: string }
   | { kind: 'daily-users' }
@@ -35,6 +36,8 @@ function sentenceOf(fault: Exclude<OperationFault, { kind: 'internal' }>): strin
       return 'File download failed.';
     case 'too-slow':
       return `File download failed: it came slower than ${minFileBytesPerSecond} bytes a second.`;
+    case 'encoding':
+      return `File download failed: ${fault.reason}.`;
     case 'content-type':
       return 'File content type is not supported.';
     case 'unreadable':

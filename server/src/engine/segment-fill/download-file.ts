@@ -1,27 +1,17 @@
-import { pipeline } from 'node:stream';
-import type { Duplex, Readable } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import { OutgoingRefusedError, silenceCodes } from '../outgoing-http/outgoing-client.ts';
 import type { OutgoingAnswer, OutgoingClient } from '../outgoing-http/outgoing-client.ts';
 import { AddressBlockedError } from '../outgoing-http/resolve-allowed-address.ts';
+import { decodeContent, tooLarge } from './decode-content.ts';
+import { DownloadFailedError } from './download-failed-error.ts';
+import { readContentCodings } from './read-content-codings.ts';
+import type { ContentCodings } from './read-content-codings.ts';
 import {
   fileRateSeconds,
   maxFileBytes,
   maxFileRedirects,
   minFileBytesPerSecond,
 } from '../../domain/segments/limits.ts';
-
-export type DownloadFault =
-  | 'unreachable'
-  | 'status'
-  | 'too-large'
-  | 'content-type'
-  | 'encoding'
-  | 'truncated'
-  | 'stalled'
-  | 'too-slow'
-  | 'redirects'
-  | 'refused';
 
 export type FileToDownload = {
   url: string;
@@ -46,38 +36,14 @@ export async function* downloadFile(
   let answer: OutgoingAnswer | undefined;
   try {
     answer = await openAfterRedirects(client, { url, ...(signal && { signal }) });
-    checkHeaders(answer, maxBytes);
-    let bytes = 0;
-    for await (const chunk of decodeBody(answer, readMilliseconds)) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
-      yield chunk;
-    }
+    const content = readContentCodings(oneValue(answer.headers['content-encoding']));
+    checkHeaders(answer, { maxBytes, content });
+    yield* decodeContent(refuseTrickle(answer.body, readMilliseconds), { content, maxBytes });
   } catch (error) {
     signal?.throwIfAborted();
     throw answer ? classifyBodyFault(error) : classifyOpenFault(error);
   } finally {
     answer?.body.destroy();
-  }
-}
-
-const repeatable: ReadonlySet<DownloadFault> = new Set(['unreachable', 'status', 'truncated', 'stalled', 'too-slow']);
-
-/**
- * A download that did not succeed. `detail` is for the owner of the segment and holds no address; `cause` is private.
- */
-export class DownloadFailedError extends Error {
-  override readonly name = 'DownloadFailedError';
-  readonly kind: DownloadFault;
-  readonly detail: string;
-  /** Whether another try may end differently. */
-  readonly isRepeatable: boolean;
-
-  constructor(kind: DownloadFault, detail: string, options?: ErrorOptions) {
-    super(`the download failed: ${detail}`, options);
-    this.kind = kind;
-    this.detail = detail;
-    this.isRepeatable = repeatable.has(kind);
   }
 }
 
@@ -127,25 +93,15 @@ const acceptedTypes: ReadonlySet<string> = new Set([
   '',
 ]);
 
-function checkHeaders({ status, headers }: OutgoingAnswer, maxBytes: number): void {
+function checkHeaders(
+  { status, headers }: OutgoingAnswer,
+  { maxBytes, content }: { maxBytes: number; content: ContentCodings },
+): void {
   if (status !== 200) throw new DownloadFailedError('status', `the answer was ${status}`);
   const type = oneValue(headers['content-type']).split(';', 1)[0]!.trim();
   if (!acceptedTypes.has(type)) throw new DownloadFailedError('content-type', `the content type is ${shorten(type)}`);
-  if (encodingOf(headers) === undefined && Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  if (content.codings.length === 0 && Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
 }
-
-type Decoder = Duplex & { bytesWritten: number };
-
-const chunkSize = 64 * 1024;
-const makeGunzip = (): Decoder => createGunzip({ chunkSize });
-const decoders: Readonly<Record<string, () => Decoder>> = {
-  gzip: makeGunzip,
-  'x-gzip': makeGunzip,
-  br: () => createBrotliDecompress({ chunkSize }),
-  // 8 MiB is the window that senders must keep to (RFC 9659 §3); the library would take 128 MiB of memory if asked.
-  zstd: () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
-  deflate: () => createInflate({ chunkSize }),
-};
 
 /**
  * Passes a body on and fails when it trickles: silence between two pieces is limited elsewhere, and a byte before each
@@ -170,38 +126,6 @@ async function* refuseTrickle(body: Readable, readMilliseconds: () => number): A
   }
 }
 
-async function* decodeBody(
-  { body, headers }: OutgoingAnswer,
-  readMilliseconds: () => number,
-): AsyncGenerator<Buffer, void, undefined> {
-  const encoding = encodingOf(headers);
-  const steady = refuseTrickle(body, readMilliseconds);
-  if (encoding === undefined) return yield* steady;
-  // A chain of encodings is refused with the unknown ones: each link multiplies what a bomb can do (CVE-2026-22036).
-  const makeDecoder = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined;
-  if (!makeDecoder) throw new DownloadFailedError('encoding', `the content encoding is ${shorten(encoding)}`);
-
-  const decoder = makeDecoder();
-  let encodedBytes = 0;
-  const count = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of source) {
-      encodedBytes += chunk.length;
-      yield chunk;
-    }
-  };
-  // Faults of either end come out of the decoder, which `pipeline` destroys with them.
-  pipeline(steady, count, decoder, () => {});
-  yield* decoder as AsyncIterable<Buffer>;
-  // zlib stops at the end of the first frame without a word; the rest of the file would be missing unnoticed.
-  if (decoder.bytesWritten < encodedBytes)
-    throw new DownloadFailedError('encoding', `data follows the end of the ${encoding} stream`);
-}
-
-function encodingOf(headers: OutgoingAnswer['headers']): string | undefined {
-  const encoding = oneValue(headers['content-encoding']);
-  return encoding === '' || encoding === 'identity' ? undefined : encoding;
-}
-
 function classifyOpenFault(error: unknown): unknown {
   if (error instanceof DownloadFailedError) return error;
   if (error instanceof OutgoingRefusedError || error instanceof AddressBlockedError)
@@ -220,10 +144,6 @@ function classifyBodyFault(error: unknown): unknown {
   if (codeOf(error) === 'ZSTD_error_frameParameter_windowTooLarge')
     return new DownloadFailedError('encoding', 'the zstd window is over 8 MiB', { cause: error });
   return new DownloadFailedError('truncated', 'the file broke off or its encoding is damaged', { cause: error });
-}
-
-function tooLarge(maxBytes: number): DownloadFailedError {
-  return new DownloadFailedError('too-large', `the file has more than ${maxBytes} bytes`);
 }
 
 function codeOf(error: unknown): string {

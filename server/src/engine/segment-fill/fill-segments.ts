@@ -1,4 +1,4 @@
-import { DownloadFailedError } from './download-file.ts';
+import { DownloadFailedError } from './download-failed-error.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import { isOutage, refusesWrites } from '../../domain/outage.ts';
@@ -207,6 +207,14 @@ async function release(
 function faultOf(error: unknown): OperationFault {
   if (error instanceof FileUnreadableError) return { kind: 'unreadable', reason: error.message };
   if (!(error instanceof DownloadFailedError)) return { kind: 'internal' };
-  if (error.kind === 'too-large' || error.kind === 'too-slow') return { kind: error.kind };
-  return { kind: error.kind === 'content-type' ? 'content-type' : 'download' };
+  switch (error.kind) {
+    case 'too-large':
+    case 'too-slow':
+    case 'content-type':
+      return { kind: error.kind };
+    case 'encoding':
+      return { kind: 'encoding', reason: error.detail };
+    default:
+      return { kind: 'download' };
+  }
 }

@@ -66,6 +66,10 @@ describe('what a callback says of a failure (fact 2.2)', () => {
     [{ kind: 'too-large' }, 'File size cannot be greater than 150MB.'],
     [{ kind: 'download' }, 'File download failed.'],
     [{ kind: 'too-slow' }, 'File download failed: it came slower than 4096 bytes a second.'],
+    [
+      { kind: 'encoding', reason: 'the content encoding compress is not supported' },
+      'File download failed: the content encoding compress is not supported.',
+    ],
     [{ kind: 'content-type' }, 'File content type is not supported.'],
     [{ kind: 'unreadable', reason: 'it is a ZIP archive' }, 'File cannot be read: it is a ZIP archive.'],
     [{ kind: 'daily-users' }, 'Users uploaded per day limit breached.'],

@@ -4,7 +4,8 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import type { Server } from 'node:net';
 import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
 import type { OutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import { DownloadFailedError, downloadFile } from '../../../src/engine/segment-fill/download-file.ts';
+import { DownloadFailedError } from '../../../src/engine/segment-fill/download-failed-error.ts';
+import { downloadFile } from '../../../src/engine/segment-fill/download-file.ts';
 
 /**
  * Started by outgoing-client.test.ts in a network namespace where every address of the internet is this machine, so a

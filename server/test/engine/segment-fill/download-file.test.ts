@@ -11,6 +11,7 @@ import {
   createBrotliCompress,
   createGzip,
   createZstdCompress,
+  deflateRawSync,
   deflateSync,
   gzipSync,
   zstdCompressSync,
@@ -18,7 +19,8 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
 import type { OutgoingClient, OutgoingClientOptions } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import { decideRedirect, DownloadFailedError, downloadFile } from '../../../src/engine/segment-fill/download-file.ts';
+import { DownloadFailedError } from '../../../src/engine/segment-fill/download-failed-error.ts';
+import { decideRedirect, downloadFile } from '../../../src/engine/segment-fill/download-file.ts';
 import type { FileToDownload } from '../../../src/engine/segment-fill/download-file.ts';
 import { isFull } from '../../full-test.ts';
 
@@ -92,14 +94,24 @@ async function packZeros(encoder: Writable & NodeJS.ReadableStream): Promise<Buf
 }
 
 describe('decoding', () => {
-  test.each([
+  test.each<[string, (plain: Buffer) => Buffer]>([
     ['gzip', gzipSync],
     ['x-gzip', gzipSync],
     ['GZIP', gzipSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
     ['deflate', deflateSync],
-    ['identity', (plain: Buffer) => plain],
+    ['deflate', deflateRawSync],
+    ['deflate', (plain) => deflateSync(plain, { windowBits: 9 })],
+    ...['identity', 'aws-chunked', 'AWS-Chunked', 'UTF-8', 'utf8', 'none', 'binary', '8bit', ', ,'].map(
+      (token): [string, (plain: Buffer) => Buffer] => [token, (plain) => plain],
+    ),
+    // In the order in which they were applied (RFC 9110 §8.4); AWS lists its framing first.
+    ['aws-chunked,gzip', gzipSync],
+    ['gzip, utf-8', gzipSync],
+    ['deflate, gzip', (plain) => gzipSync(deflateRawSync(plain))],
+    ['gzip, aws-chunked, br', (plain) => brotliCompressSync(gzipSync(plain))],
+    ['gzip, gzip, gzip', (plain) => gzipSync(gzipSync(gzipSync(plain)))],
   ])('a file in %s comes out as it was', async (encoding, encode) => {
     const { url, headersSeen } = await serveBody(encode(lines), { 'content-encoding': encoding });
     expect(await read(makeClient(), { url })).toEqual(lines);
@@ -117,18 +129,74 @@ describe('decoding', () => {
     expect(await read(makeClient(), { url })).toHaveLength(0);
   });
 
-  test.each(['gzip, br', 'gzip, gzip', 'compress', 'aes128gcm', 'constructor'])(
-    'content encoding %s is refused',
-    async (encoding) => {
-      const { url } = await serveBody(gzipSync(lines), { 'content-encoding': encoding });
-      expect(await fail(makeClient(), { url })).toMatchObject({ kind: 'encoding', isRepeatable: false, bytes: 0 });
-    },
-  );
+  test.each([
+    ['compress', 'the content encoding compress is not supported'],
+    ['gzip, aes128gcm', 'the content encoding aes128gcm is not supported'],
+    ['constructor', 'the content encoding constructor is not supported'],
+    ['<b>"x"', 'the content encoding ?b??x? is not supported'],
+    ['x'.repeat(90), `the content encoding ${'x'.repeat(40)}… is not supported`],
+    ['gzip, gzip, gzip, gzip', 'the file has more than 3 content encodings'],
+  ])('content encoding %s is refused, by its name', async (encoding, detail) => {
+    const { url } = await serveBody(gzipSync(lines), { 'content-encoding': encoding });
+    const refusal = { kind: 'encoding', isRepeatable: false, bytes: 0, detail };
+    expect(await fail(makeClient(), { url })).toMatchObject(refusal);
+  });
+
+  test('what lies between two codings is limited like the file', async () => {
+    // A gzip header may carry a name of any length: the inner decoder gives nothing, however much it gets.
+    const inner = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(mebibyte, 'x')]);
+    const { url } = await serveBody(gzipSync(inner), { 'content-encoding': 'gzip, gzip' });
+    expect(await fail(makeClient(), { url, maxBytes: mebibyte })).toMatchObject({ kind: 'too-large', bytes: 0 });
+  });
+
+  test('an announced length over the limit is refused where the tokens are no codings', async () => {
+    const { url } = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'aws-chunked', 'content-length': mebibyte + 1 }).flushHeaders(),
+    );
+    expect(await fail(makeClient(), { url, maxBytes: mebibyte })).toMatchObject({ kind: 'too-large', bytes: 0 });
+  });
+
+  describe('the framing of an upload that a store kept in the file', () => {
+    const signature = (size: number) => `${size.toString(16)};chunk-signature=${'0a'.repeat(32)}\r\n`;
+    const trailer = 'x-amz-checksum-crc32:sOO8/Q==\r\n\r\n';
+    const framed = {
+      kind: 'encoding',
+      isRepeatable: false,
+      detail: 'the file still has the aws-chunked frames of its upload',
+    };
+
+    test.each([
+      ['signed', `${signature(12)}user\nuser-2\n\r\n${signature(0)}\r\n`],
+      ['unsigned', `c\r\nuser\nuser-2\n\r\n0\r\n${trailer}`],
+    ])('is refused: %s', async (_kind, body) => {
+      for (const size of [1, body.length]) {
+        const { url } = await serve((_request, response) => {
+          response.writeHead(200, { 'content-encoding': 'aws-chunked' });
+          for (let at = 0; at < body.length; at += size) response.write(body.slice(at, at + size));
+          response.end();
+        });
+        expect(await fail(makeClient(), { url })).toMatchObject(framed);
+      }
+    });
+
+    test('is not looked for without its token', async () => {
+      const body = `c\r\nuser\nuser-2\n\r\n0\r\n${trailer}`;
+      const { url } = await serveBody(Buffer.from(body));
+      expect(String(await read(makeClient(), { url }))).toBe(body);
+    });
+
+    test('is not what a file of numbers has', async () => {
+      const body = 'id\r\n10\r\n0\r\n\r\n';
+      const { url } = await serveBody(Buffer.from(body), { 'content-encoding': 'aws-chunked' });
+      expect(String(await read(makeClient(), { url }))).toBe(body);
+    });
+  });
 
   test.each([
     ['zstd', zstdCompressSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
   ])('%s data after the end of the stream is no silent loss', async (encoding, encode) => {
     const [first, second] = [encode(lines), encode(lines)];
     const { url } = await serve((_request, response) => {
@@ -152,6 +220,7 @@ describe('files that break off', () => {
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
     ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
   ])('%s that ends too early, or is something else, is truncated', async (encoding, encode) => {
     const whole = encode(lines);
     for (const part of [whole.subarray(0, -1), whole.subarray(0, whole.length / 2), lines]) {
