@@ -8,6 +8,21 @@ import { settings } from '../src/start/settings-table.ts';
 const read = (environment: Record<string, string> = {}, parameters: string[] = []) =>
   readConfig({ environment, arguments: parameters });
 
+const entra = {
+  CARILLON_OIDC_ISSUER: 'https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0',
+  CARILLON_OIDC_CLIENT_ID: 'carillon',
+  CARILLON_OIDC_CLIENT_SECRET: 'secret',
+  CARILLON_OIDC_DOMAINS: 'contoso.com',
+  CARILLON_OIDC_EMAIL_TRUST: 'issuer-or-username',
+};
+
+test('the addresses of an issuer of one tenant may be trusted', () => {
+  expect(read(entra).oidcEmailTrust).toBe('issuer-or-username');
+  expect(read().oidcEmailTrust).toBe('verified');
+  const shared = { ...entra, CARILLON_OIDC_ISSUER: 'https://login.microsoftonline.com/common/v2.0' };
+  expect(read({ ...shared, CARILLON_OIDC_EMAIL_TRUST: 'verified' }).oidcIssuer).toBe(shared.CARILLON_OIDC_ISSUER);
+});
+
 test('without anything every setting has its default', () => {
   const config = read();
   expect(Object.keys(config)).toEqual(Object.keys(settings));
@@ -45,6 +60,16 @@ describe('what is not usable is refused by its name', () => {
     [{ CARILLON_UNHEARD_OF: '1' }, /CARILLON_UNHEARD_OF is not a setting/],
     [{ CARILLON_LOGLEVEL: 'info' }, /CARILLON_LOGLEVEL is not a setting/],
     [{ CARILLON_ROLE: 'boss' }, /CARILLON_ROLE/],
+    [{ CARILLON_OIDC_EMAIL_TRUST: 'all' }, /CARILLON_OIDC_EMAIL_TRUST takes one of verified, issuer/],
+    [{ CARILLON_OIDC_EMAIL_TRUST: 'issuer' }, /CARILLON_OIDC_EMAIL_TRUST=issuer needs CARILLON_OIDC_ISSUER/],
+    [
+      { ...entra, CARILLON_OIDC_DOMAINS: '', CARILLON_OIDC_EMAIL_TRUST: 'issuer' },
+      /CARILLON_OIDC_EMAIL_TRUST=issuer needs CARILLON_OIDC_DOMAINS/,
+    ],
+    ...['common', 'organizations', 'consumers'].map((tenant): [Record<string, string>, RegExp] => [
+      { ...entra, CARILLON_OIDC_ISSUER: `https://login.microsoftonline.com/${tenant}/v2.0` },
+      /issuer of one tenant.*anybody can have an account/,
+    ]),
   ] as [Record<string, string>, RegExp][])('%j', (environment, message) => {
     expect(() => read(environment)).toThrow(message);
     expect(() => read(environment)).toThrow(ConfigError);

@@ -9,7 +9,8 @@ const refusals: Record<string, string> = {
   expired: 'It took longer than ten minutes or was started in another browser. Start again.',
   provider:
     'The company sign-in did not answer as expected. Try again; if it keeps failing, ask an owner to check the log.',
-  unverified: 'The company sign-in does not confirm that your email address is verified.',
+  unverified:
+    'The company sign-in does not confirm that your email address is verified. Ask an owner to check the log.',
   domain: 'Your email address belongs to a domain that has no access here.',
   unknown: 'You have not been invited yet. Ask an owner to invite the address of your company account.',
   taken: 'Your email address has an account here that belongs to another person of the company. Ask an owner.',

@@ -134,7 +134,7 @@ export const errorAdvice: Record<ErrorName, string> = {
   ACCOUNT_EMAIL_TAKEN: 'Sign in with the account that has this address.',
   ACCOUNT_LAST_OWNER: 'Make somebody else an owner first.',
   ACCOUNT_COMPANY_REFUSED:
-    'An owner invites the address of the company account, or sets a first role for its domain (CARILLON_OIDC_FIRST_ROLE).',
+    'An owner invites the address of the company account, or sets a first role for its domain (CARILLON_OIDC_FIRST_ROLE). An issuer that never says whether an address is verified, as Microsoft Entra, needs CARILLON_OIDC_EMAIL_TRUST.',
   ACCOUNT_PASSWORDS_OFF: 'Sign in with the company account.',
   PROVIDER_KEY_INVALID: 'Paste the whole file as the provider gave it.',
   PROVIDER_REFUSED: 'Do what the provider’s words ask for, then connect it again.',

@@ -19,6 +19,7 @@ export async function startCompanySignIn({
   const rules = {
     domains: config.oidcDomains.map((domain) => domain.toLowerCase()),
     firstRole: oidcFirstRole === 'none' ? undefined : oidcFirstRole,
+    emailTrust: config.oidcEmailTrust,
   };
   return makeCompanySignIn({
     database: installation.acrossWorkspaces,

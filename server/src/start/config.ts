@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { isSharedIssuer } from '../domain/accounts/company-rules.ts';
 import type { PhoneDefaults } from '../domain/campaigns/android-payload.ts';
 import type { RetentionDays } from '../domain/retention/retention-days.ts';
 import { parseProxySettings, ProxySettingsError } from '../engine/outgoing-http/proxy-settings.ts';
@@ -85,14 +86,7 @@ const minMetricsTokenCharacters = 16;
 
 /** What only makes sense together. @throws ConfigError */
 function requireTogether(config: Config): void {
-  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcFirstRole, oidcDomains, passwordSignIn } = config;
-  if (oidcIssuer !== undefined && (oidcClientId === undefined || oidcClientSecret === undefined))
-    throw new ConfigError('CARILLON_OIDC_ISSUER needs CARILLON_OIDC_CLIENT_ID and CARILLON_OIDC_CLIENT_SECRET.');
-  // Everybody can have an account with a public issuer.
-  if (oidcFirstRole !== 'none' && oidcDomains.length === 0)
-    throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
-  if (passwordSignIn === 'owners' && oidcIssuer === undefined)
-    throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
+  requireCompanyAccount(config);
   if (config.nextMasterKey && config.masterKey?.equals(config.nextMasterKey))
     throw new ConfigError('CARILLON_MASTER_KEY_NEXT must be another key than CARILLON_MASTER_KEY.');
   if (config.mode === 'production' && config.allowedHosts.length > 0)
@@ -123,6 +117,28 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_DATABASE_POOLER=transaction needs DATABASE_URL and CARILLON_DATABASE_DIRECT_URL.');
   if (!isPooled && config.databaseDirectUrl !== undefined)
     throw new ConfigError('CARILLON_DATABASE_DIRECT_URL needs CARILLON_DATABASE_POOLER=transaction.');
+}
+
+/** What belongs to signing in by the company's account. @throws ConfigError */
+function requireCompanyAccount(config: Config): void {
+  const { oidcIssuer, oidcClientId, oidcClientSecret, oidcFirstRole, oidcDomains, passwordSignIn, oidcEmailTrust } =
+    config;
+  if (oidcIssuer !== undefined && (oidcClientId === undefined || oidcClientSecret === undefined))
+    throw new ConfigError('CARILLON_OIDC_ISSUER needs CARILLON_OIDC_CLIENT_ID and CARILLON_OIDC_CLIENT_SECRET.');
+  // Everybody can have an account with a public issuer.
+  if (oidcFirstRole !== 'none' && oidcDomains.length === 0)
+    throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
+  if (passwordSignIn === 'owners' && oidcIssuer === undefined)
+    throw new ConfigError('CARILLON_PASSWORD_SIGN_IN=owners needs CARILLON_OIDC_ISSUER, or nobody else could sign in.');
+  if (oidcEmailTrust === 'verified') return;
+  const trust = `CARILLON_OIDC_EMAIL_TRUST=${oidcEmailTrust}`;
+  if (oidcIssuer === undefined) throw new ConfigError(`${trust} needs CARILLON_OIDC_ISSUER.`);
+  if (oidcDomains.length === 0)
+    throw new ConfigError(`${trust} needs CARILLON_OIDC_DOMAINS, the domains of the company.`);
+  if (isSharedIssuer(oidcIssuer))
+    throw new ConfigError(
+      `${trust} needs the issuer of one tenant, such as https://login.microsoftonline.com/<tenant id>/v2.0: at CARILLON_OIDC_ISSUER anybody can have an account, with any address.`,
+    );
 }
 
 /** The outgoing proxy, where there is one. @throws ConfigError */

@@ -4,6 +4,7 @@ import { lateSendMinutes } from '../domain/timing/limits.ts';
 import { erasureDelayHours } from '../domain/users/limits.ts';
 import { metricsSettings } from './metrics-settings.ts';
 import { backupSettings } from './backup-settings.ts';
+import { companySettings } from './company-settings.ts';
 import { outgoingSettings } from './outgoing-settings.ts';
 import { retentionSettings } from './retention-settings.ts';
 import { tlsSettings } from './tls-settings.ts';
@@ -249,54 +250,7 @@ export const settings = {
     default: 'carillon@localhost',
     sentence: 'Sender of reports.',
   },
-  oidcIssuer: {
-    kind: 'text',
-    variable: 'CARILLON_OIDC_ISSUER',
-    pattern: /^(https:\/\/[^\s?#]+|http:\/\/(127\.0\.0\.1|localhost)(:\d+)?[^\s?#]*)$/,
-    default: undefined,
-    sentence:
-      'Issuer of the company’s OpenID provider, for signing in to the console. Its hosts may be internal; plain http on this machine only.',
-  },
-  oidcClientId: {
-    kind: 'text',
-    variable: 'CARILLON_OIDC_CLIENT_ID',
-    default: undefined,
-    sentence: 'Client id there. The redirect address to register is `<origin>/console/api/company/callback`.',
-  },
-  oidcClientSecret: {
-    kind: 'secret',
-    variable: 'CARILLON_OIDC_CLIENT_SECRET',
-    default: undefined,
-    sentence: 'Client secret there.',
-  },
-  oidcName: {
-    kind: 'text',
-    variable: 'CARILLON_OIDC_NAME',
-    pattern: /^.{1,60}$/,
-    default: 'the company account',
-    sentence: 'What the sign-in page calls it: “Sign in with …”.',
-  },
-  oidcDomains: {
-    kind: 'list',
-    variable: 'CARILLON_OIDC_DOMAINS',
-    default: [],
-    sentence:
-      'Domains (comma-separated) that an e-mail address must have at the first sign-in. Default: any, of people who are invited or have an account.',
-  },
-  oidcFirstRole: {
-    kind: 'choice',
-    variable: 'CARILLON_OIDC_FIRST_ROLE',
-    choices: ['none', 'analyst', 'marketer', 'developer'],
-    default: 'none',
-    sentence: 'Role of somebody of those domains whom nobody has invited; `none`: such people stay outside.',
-  },
-  passwordSignIn: {
-    kind: 'choice',
-    variable: 'CARILLON_PASSWORD_SIGN_IN',
-    choices: ['everyone', 'owners'],
-    default: 'everyone',
-    sentence: 'Whose passwords open the console; `owners` leaves the others the company account.',
-  },
+  ...companySettings,
   inboxMessages: {
     kind: 'integer',
     variable: 'CARILLON_INBOX_MESSAGES',

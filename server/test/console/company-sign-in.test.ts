@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createPasswordLink } from '../../src/app/accounts/manage-accounts.ts';
 import { makeCompanySignIn } from '../../src/app/accounts/company-sign-in.ts';
+import type { CompanyRules } from '../../src/domain/accounts/company-rules.ts';
 import { ConfigError, readConfig } from '../../src/start/config.ts';
 import { makeCompanyProvider } from '../../src/engine/company-account/make-company-provider.ts';
 import { goodPassword, makeAccountsBundle } from './accounts-bundle.ts';
@@ -9,6 +10,7 @@ import { startOpenidIssuer } from './openid-issuer.ts';
 import type { OpenidIssuer } from './openid-issuer.ts';
 
 const client = { clientId: 'carillon', clientSecret: 'the secret of the client' };
+const rules: CompanyRules = { domains: ['example.com'], firstRole: 'analyst', emailTrust: 'verified' };
 let issuer: OpenidIssuer;
 let bundle: AccountsBundle;
 let owner: string;
@@ -18,7 +20,6 @@ beforeAll(async () => {
   issuer = await startOpenidIssuer(client);
   const provider = makeCompanyProvider({ issuer: issuer.issuer, ...client, name: 'Example' });
   close = provider.close;
-  const rules = { domains: ['example.com'], firstRole: 'analyst' as const };
   bundle = await makeAccountsBundle({
     passwordSignIn: 'owners',
     company: (parts) => makeCompanySignIn({ ...parts, provider, rules }),
@@ -31,6 +32,7 @@ afterAll(async () => {
   await issuer?.stop();
 });
 beforeEach(() => {
+  rules.emailTrust = 'verified';
   issuer.state.lies = {};
   issuer.state.isForged = false;
   // Attempts are limited by the quarter of an hour.
@@ -128,6 +130,34 @@ describe('signing in by the company account', () => {
     expect(await signIn()).toMatchObject({ location: `/console/#refused=${refusal}`, session: undefined });
     const rows = await bundle.database`select 1 from accounts where email like 'eve@%'`;
     expect(rows).toHaveLength(0);
+  });
+});
+
+describe('an issuer that says nothing about its addresses, as Entra does', () => {
+  const unstated = { email_verified: undefined };
+
+  test('is refused unless it is trusted, and the log names the setting', async () => {
+    user('sub-kim', 'kim@example.com', unstated);
+    expect(await signIn()).toMatchObject({ location: '/console/#refused=unverified', session: undefined });
+    expect(bundle.logLines.findLast(({ msg }) => msg === 'company account refused')).toMatchObject({
+      detail: expect.stringMatching(/^unverified: .*CARILLON_OIDC_EMAIL_TRUST/),
+    });
+  });
+
+  test('opens the console where it is trusted, and the audit log says on what ground', async () => {
+    rules.emailTrust = 'issuer';
+    user('sub-kim', 'kim@example.com', unstated);
+    expect((await signIn()).location).toBe('/console/');
+    const [line] = await bundle.database<{ detail: object }[]>`
+      select detail from audit_log where object_name = 'kim@example.com' and action = 'account.link'`;
+    expect(line!.detail).toEqual({ issuer: issuer.issuer, address: 'issuer' });
+  });
+
+  test('opens it by the user name where there is no address and names are trusted', async () => {
+    rules.emailTrust = 'issuer-or-username';
+    issuer.state.user = { sub: 'sub-lee', name: 'Lee' };
+    issuer.state.lies = { preferred_username: 'lee@example.com' };
+    expect(await whoIs((await signIn()).cookie)).toMatchObject({ email: 'lee@example.com', role: 'analyst' });
   });
 });
 

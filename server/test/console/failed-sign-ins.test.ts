@@ -20,7 +20,7 @@ beforeEach(async () => {
             return claims;
           },
         },
-        rules: { domains: ['example.com'], firstRole: undefined },
+        rules: { domains: ['example.com'], firstRole: undefined, emailTrust: 'verified' },
       }),
   });
   owner = await bundle.createOwner();
@@ -94,7 +94,7 @@ describe('by the company account', () => {
       issuer: 'https://issuer.example',
       subject: 'eve',
       email: 'eve@example.com',
-      isEmailVerified: true,
+      emailVerification: 'verified',
     } as CompanyClaims;
     await comeBack();
     await comeBack({ state: 'made up' });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readAccountName, readEmail } from '../../domain/accounts/account-fields.ts';
-import { readVerifiedEmail } from '../../domain/accounts/company-rules.ts';
+import { readCompanyEmail } from '../../domain/accounts/company-rules.ts';
 import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/accounts/company-rules.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
@@ -129,21 +129,30 @@ async function end(
   });
 }
 
-/** By issuer and subject; at the first time by a verified address: an account's, an invitation's, or the first role's. */
+/** By issuer and subject; at the first time by an address that the issuer verified, or is trusted for: an account's, an invitation's, or the first role's. */
 async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility): Promise<Account> {
   const { issuer, subject } = claims;
   const known = await findAccountByIdentity(tx, { issuer, subject });
   if (known) return known;
-  const read = readVerifiedEmail(claims, rules);
-  if ('refusal' in read) return refuse(read.refusal);
+  const read = readCompanyEmail(claims, rules);
+  if ('refusal' in read) {
+    const isSilent = read.refusal === 'unverified' && claims.emailVerification === 'unstated';
+    return refuse(read.refusal, isSilent ? new Error(silentIssuer) : undefined);
+  }
   const email = readEmail(read.email);
   const account = (await findAccountByEmail(tx, email)) ?? (await create(tx, { claims, rules, email, at }));
   // The account may be linked to another subject of this issuer: its address has been reassigned to somebody else.
   if (!(await insertAccountIdentity(tx, { issuer, subject, accountId: account.id, at }))) return refuse('taken');
   const object = { id: account.id, name: account.email };
-  await audit(tx, { actor: account, action: 'account.link', object, detail: { issuer }, at });
+  // An address that was taken on trust is to be seen as such.
+  const detail = { issuer, ...(read.basis !== 'verified' && { address: read.basis }) };
+  await audit(tx, { actor: account, action: 'account.link', object, detail, at });
   return account;
 }
+
+/** For whoever reads the log; the browser is told the kind alone. */
+const silentIssuer =
+  'the token has no address that the issuer says is verified; if the issuer never says so (Microsoft Entra), see CARILLON_OIDC_EMAIL_TRUST';
 
 async function create(
   tx: Transaction,

@@ -90,12 +90,22 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name, prox
         issuer: claims.iss,
         subject: claims.sub,
         email: typeof claims.email === 'string' ? claims.email : undefined,
-        // Some issuers say it as a text.
-        isEmailVerified: claims.email_verified === true || claims.email_verified === 'true',
+        emailVerification: readVerification(claims),
+        username: typeof claims.preferred_username === 'string' ? claims.preferred_username : undefined,
         name: typeof claims.name === 'string' ? claims.name : undefined,
       };
     },
 
     close: () => outgoing.close(),
   };
+}
+
+/**
+ * What the token says of its address. Some issuers write it as a text. Entra says it, if at all, of the owner of the
+ * domain (`xms_edov`, an optional claim): `false` is treated as a denial; `true` is about the domain alone.
+ */
+function readVerification(claims: Readonly<Record<string, unknown>>): CompanyClaims['emailVerification'] {
+  const { email_verified: isVerified, xms_edov: isDomainVerified } = claims;
+  if (isVerified !== undefined) return isVerified === true || isVerified === 'true' ? 'verified' : 'denied';
+  return isDomainVerified !== undefined && /^(false|0)$/i.test(String(isDomainVerified)) ? 'denied' : 'unstated';
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readAccountName, readEmail, readNewPassword } from '../../../src/domain/accounts/account-fields.ts';
-import { readVerifiedEmail } from '../../../src/domain/accounts/company-rules.ts';
+import { isSharedIssuer, readCompanyEmail } from '../../../src/domain/accounts/company-rules.ts';
+import type { CompanyClaims, CompanyRules } from '../../../src/domain/accounts/company-rules.ts';
 import { mayDo, permissions, permissionsOf, roles } from '../../../src/domain/accounts/roles.ts';
 import type { Permission } from '../../../src/domain/accounts/roles.ts';
 import { ServiceError } from '../../../src/domain/errors.ts';
@@ -66,20 +67,68 @@ test.each([
 });
 
 describe('the address of a company account', () => {
-  const claims = { issuer: 'i', subject: 's', email: 'Ada@B.Example', isEmailVerified: true, name: undefined };
-  const rules = { domains: ['b.example'], firstRole: undefined };
+  const claims: CompanyClaims = {
+    ...{ issuer: 'i', subject: 's', email: 'Ada@B.Example', emailVerification: 'verified', username: 'ada@b.example' },
+    name: undefined,
+  };
+  const rules: CompanyRules = { domains: ['b.example'], firstRole: undefined, emailTrust: 'verified' };
+  const unstated = { ...claims, emailVerification: 'unstated' } as const;
+  const denied = { ...claims, emailVerification: 'denied' } as const;
 
   test('counts if its issuer has verified it', () => {
-    expect(readVerifiedEmail(claims, rules)).toEqual({ email: 'Ada@B.Example' });
-    expect(readVerifiedEmail({ ...claims, isEmailVerified: false }, rules)).toEqual({ refusal: 'unverified' });
-    expect(readVerifiedEmail({ ...claims, email: undefined }, rules)).toEqual({ refusal: 'unverified' });
+    expect(readCompanyEmail(claims, rules)).toEqual({ email: 'Ada@B.Example', basis: 'verified' });
+    expect(readCompanyEmail(denied, rules)).toEqual({ refusal: 'unverified' });
+    expect(readCompanyEmail(unstated, rules)).toEqual({ refusal: 'unverified' });
+    expect(readCompanyEmail({ ...claims, email: undefined }, rules)).toEqual({ refusal: 'unverified' });
+  });
+
+  test('counts without a word on verification where the issuer is trusted, and never against its word', () => {
+    for (const emailTrust of ['issuer', 'issuer-or-username'] as const) {
+      const trusting = { ...rules, emailTrust };
+      expect(readCompanyEmail(unstated, trusting)).toEqual({ email: 'Ada@B.Example', basis: 'issuer' });
+      expect(readCompanyEmail(claims, trusting)).toEqual({ email: 'Ada@B.Example', basis: 'verified' });
+      expect(readCompanyEmail(denied, trusting)).toEqual({ refusal: 'unverified' });
+      expect(readCompanyEmail({ ...unstated, email: 'ada@c.example' }, trusting)).toEqual({ refusal: 'domain' });
+    }
+  });
+
+  test('is the user name where there is no address, if that is set', () => {
+    const nameOnly = { ...unstated, email: undefined };
+    expect(readCompanyEmail(nameOnly, { ...rules, emailTrust: 'issuer' })).toEqual({ refusal: 'unverified' });
+    const trusting = { ...rules, emailTrust: 'issuer-or-username' } as const;
+    expect(readCompanyEmail(nameOnly, trusting)).toEqual({ email: 'ada@b.example', basis: 'username' });
+    const guest = { ...nameOnly, username: 'ada_b.example#EXT#@other.onmicrosoft.com' };
+    expect(readCompanyEmail(guest, trusting)).toEqual({ refusal: 'domain' });
+    for (const username of [undefined, '+49 30 1234', 'ada'])
+      expect(readCompanyEmail({ ...nameOnly, username }, trusting)).toEqual({ refusal: 'unverified' });
+    // An issuer that denies an address it does not send says nothing of the name.
+    expect(readCompanyEmail({ ...denied, email: undefined }, trusting)).toEqual({ refusal: 'unverified' });
   });
 
   test('is of a domain that is allowed; without any, of any domain', () => {
     for (const email of ['ada@c.example', 'b.example@c.example', 'ada@b.example@c.example'])
-      expect(readVerifiedEmail({ ...claims, email }, rules)).toEqual({ refusal: 'domain' });
-    expect(readVerifiedEmail(claims, { ...rules, domains: [] })).toEqual({ email: 'Ada@B.Example' });
+      expect(readCompanyEmail({ ...claims, email }, rules)).toEqual({ refusal: 'domain' });
+    expect(readCompanyEmail(claims, { ...rules, domains: [] })).toMatchObject({ email: 'Ada@B.Example' });
   });
+
+  test.each([
+    ['https://login.microsoftonline.com/common/v2.0', true],
+    ['https://login.microsoftonline.com/Organizations/v2.0', true],
+    ['https://login.microsoftonline.com//%63onsumers/v2.0', true],
+    ['https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0', true],
+    ['https://login.microsoftonline.us/common/v2.0', true],
+    ['https://login.partner.microsoftonline.cn/organizations/v2.0', true],
+    ['https://sts.windows.net/common/', true],
+    ['https://login.live.com', true],
+    ['https://accounts.google.com', true],
+    ['https://login.microsoftonline.com/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0', false],
+    ['https://login.microsoftonline.com/contoso.onmicrosoft.com/v2.0', false],
+    ['https://id.example.com/common', false],
+    ['https://notmicrosoftonline.com/common', false],
+    ['https://id.example.com/realms/%zz', false],
+  ])('of %s: anybody may have an account there: %s', (issuer, isShared) =>
+    expect(isSharedIssuer(issuer)).toBe(isShared),
+  );
 });
 
 test('an owner may do everything, everybody else what is of the role, and all see the overview', () => {

@@ -49,7 +49,8 @@ test('the browser is sent with a challenge, and never with the verifier or the s
 describe('who comes back', () => {
   test('is told by the claims of the token', async () => {
     expect(await signIn()).toEqual({
-      ...{ issuer: issuer.issuer, subject: 'sub-1', email: 'ana@example.com', isEmailVerified: true, name: 'Ana' },
+      ...{ issuer: issuer.issuer, subject: 'sub-1', email: 'ana@example.com' },
+      ...{ emailVerification: 'verified', username: undefined, name: 'Ana' },
     });
   });
 
@@ -57,12 +58,25 @@ describe('who comes back', () => {
     [
       'no address and no name',
       { email: undefined, name: undefined, email_verified: undefined },
-      { email: undefined, name: undefined, isEmailVerified: false },
+      { email: undefined, name: undefined, emailVerification: 'unstated' },
     ],
     ['what is no text', { email: 1, name: 2 }, { email: undefined, name: undefined }],
-    ['an address verified in words', { email_verified: 'true' }, { isEmailVerified: true }],
-    ['one that is not', { email_verified: false }, { isEmailVerified: false }],
-    ['one that is not, in words', { email_verified: 'false' }, { isEmailVerified: false }],
+    ['an address verified in words', { email_verified: 'true' }, { emailVerification: 'verified' }],
+    ['one that is not', { email_verified: false }, { emailVerification: 'denied' }],
+    [
+      'an address of which nothing is said, and a user name',
+      { email_verified: undefined, preferred_username: 'a@b.c' },
+      { emailVerification: 'unstated', username: 'a@b.c' },
+    ],
+    ['an address verified in words that are none', { email_verified: 'yes' }, { emailVerification: 'denied' }],
+    [
+      'an owner of the domain that Entra has not verified',
+      { email_verified: undefined, xms_edov: false },
+      { emailVerification: 'denied' },
+    ],
+    ['the same as a number', { email_verified: undefined, xms_edov: '0' }, { emailVerification: 'denied' }],
+    ['one that Entra has', { email_verified: undefined, xms_edov: true }, { emailVerification: 'unstated' }],
+    ['one that is not, in words', { email_verified: 'false' }, { emailVerification: 'denied' }],
   ])('with %s', async (_what, lies, claims) => {
     issuer.state.lies = lies as Record<string, unknown>;
     expect(await signIn()).toMatchObject(claims);
