@@ -45,7 +45,7 @@ export function KeyFields({ provider }: { provider: ProviderCredentialState['pro
           <TextInput
             name="subject"
             label="Contact"
-            description="Where push services report problems: mailto:push@example.com or an https address"
+            description="Where push services report problems: mailto:push@your-company.com or an https address, on the internet. Without keys below, another contact leaves the keys in use as they are"
             required
           />
           <SimpleGrid cols={{ base: 1, sm: 2 }}>

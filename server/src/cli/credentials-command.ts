@@ -96,8 +96,8 @@ function registerSet(program: Command, set: Command): void {
     );
   set
     .command('webpush')
-    .description('VAPID keys; a pair is generated if none is given')
-    .requiredOption('--subject <contact>', 'mailto: or https: contact')
+    .description('VAPID keys; without keys, another contact keeps the pair in use, and the first one makes a pair')
+    .requiredOption('--subject <contact>', 'mailto: or https: contact on the internet')
     .option('--public-key <text>', 'base64url, 65 bytes')
     .option('--private-key-file <path>', 'file with the base64url of 32 bytes')
     .option('--in-place-of <text>', 'first 8 characters of the public key in use, whose browsers are lost')

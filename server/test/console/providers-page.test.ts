@@ -74,7 +74,7 @@ describeScreen('providers of a sandbox in Chromium', () => {
 
     // Nobody subscribed with the key of the sandbox's own phones.
     await replace.click();
-    await webPush.getByRole('textbox', { name: 'Contact' }).fill('mailto:push@shop.example');
+    await webPush.getByRole('textbox', { name: 'Contact' }).fill('mailto:push@example.com');
     expect(await named.count()).toBe(0);
     await send();
     await webPush.getByText('Connected', { exact: true }).waitFor();
@@ -82,7 +82,7 @@ describeScreen('providers of a sandbox in Chromium', () => {
     expect(simulated).toBe(false);
 
     await replace.click();
-    await webPush.getByRole('textbox', { name: 'Contact' }).fill('mailto:push@shop.example');
+    await webPush.getByRole('textbox', { name: 'Contact' }).fill('mailto:push@example.com');
     await webPush.getByText(`To replace ${first.publicKey}, type its first eight characters`).waitFor();
     await send();
     await webPush.getByText(`browsers subscribed with the key ${first.publicKey.slice(0, 8)}`).waitFor();

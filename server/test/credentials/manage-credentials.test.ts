@@ -8,11 +8,14 @@ import {
   useSimulatedCredential,
 } from '../../src/app/credentials/manage-credentials.ts';
 import type { CredentialDependencies } from '../../src/app/credentials/manage-credentials.ts';
+import { readProviderHealth } from '../../src/app/console/read-provider-health.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { adviseOnCheck } from '../../src/domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
+import { parseProviderKey } from '../../src/domain/credentials/parse-provider-key.ts';
 import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
 import { encryptionContext } from '../../src/domain/encryption-context.ts';
+import type { WebPushCredential } from '../../src/domain/provider-credential.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { makeAskProvider } from '../../src/engine/credentials/ask-provider.ts';
 import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
@@ -55,6 +58,15 @@ beforeAll(async () => {
 afterAll(() => bundle.drop());
 
 const stored = async () => (await listCredentials(deps, workspaceId)).find(({ provider }) => provider === 'apns')!;
+/** The VAPID key of a workspace as it is stored. */
+async function openStored(ofWorkspace: string) {
+  const [row] = (await listProviderCredentials(bundle.database, ofWorkspace)).filter(
+    ({ provider }) => provider === 'webpush',
+  );
+  const context = encryptionContext.providerCredential(row!);
+  const opened = JSON.parse(deps.encryption.decrypt(row!.encrypted, context).toString()) as WebPushCredential;
+  return opened;
+}
 const actions = async () =>
   (
     await bundle.database<
@@ -103,17 +115,51 @@ describe('a credential', () => {
         code: 'CREDENTIAL_IN_USE',
         context: { reason: expect.stringContaining(publicKey.slice(0, 8)) },
       });
-    const [row] = (await listProviderCredentials(bundle.database, ofSite)).filter(
-      ({ provider }) => provider === 'webpush',
-    );
-    const context = encryptionContext.providerCredential(row!);
-    const { privateKey } = JSON.parse(deps.encryption.decrypt(row!.encrypted, context).toString()) as {
-      privateKey: string;
-    };
+    const { privateKey } = await openStored(ofSite);
     const same = await connect({ subject: 'mailto:other@example.com', keys: { publicKey, privateKey } });
     expect(same.summary.publicKey).toBe(publicKey);
     const next = await connect({}, publicKey.slice(0, 8));
     expect(next.summary.publicKey).not.toBe(publicKey);
+  });
+
+  test('of browsers gets another contact and keeps its pair where no keys are given', async () => {
+    answer = { verdict: 'ACCEPTED', words: 'a pair' };
+    const ofSite = await insertTestWorkspace(bundle.database, start);
+    const connect = (subject: string) =>
+      connectCredential(deps, {
+        ...{ by, workspaceId: ofSite, unasked: 'refuse' },
+        given: { provider: 'webpush', subject, keys: undefined },
+      });
+    const { summary } = await connect('mailto:push@example.com');
+    const changed = await connect('https://example.com/contact');
+    expect(changed.summary).toEqual({ publicKey: summary.publicKey, subject: 'https://example.com/contact' });
+    const opened = await openStored(ofSite);
+    expect(opened).toMatchObject({ subject: 'https://example.com/contact', publicKey: summary.publicKey });
+    expect(() => parseProviderKey({ provider: 'webpush', subject: opened.subject, keys: opened })).not.toThrow();
+  });
+
+  test('of browsers whose stored contact Apple refuses is shown as refused, whatever its last check said', async () => {
+    answer = { verdict: 'ACCEPTED', words: 'a pair' };
+    const ofSite = await insertTestWorkspace(bundle.database, start);
+    const given = { provider: 'webpush', subject: 'mailto:push@example.com', keys: undefined } as const;
+    await connectCredential(deps, { by, workspaceId: ofSite, unasked: 'refuse', given });
+    // As it was stored before such contacts were refused.
+    await bundle.database`
+      update provider_credentials set summary = summary || '{"subject": "mailto:push@localhost"}'
+      where workspace_id = ${ofSite} and provider = 'webpush'`;
+    const listed = await listCredentials(deps, ofSite);
+    const { connected } = listed.find(({ provider }) => provider === 'webpush')!;
+    const words = expect.stringMatching(/^The subject names localhost, .*BadJwtToken/);
+    expect(connected!.check).toEqual({
+      ...{ verdict: 'REFUSED', words, at: start },
+      advice: expect.stringContaining('with another contact and no keys'),
+    });
+    const health = await readProviderHealth(bundle.database, { workspaceId: ofSite, at: start });
+    expect(health.find(({ provider }) => provider === 'webpush')!.check).toEqual({
+      verdict: 'REFUSED',
+      words,
+      at: start,
+    });
   });
 
   test('is checked: words and time are kept; replacing it forgets them for those about the new one', async () => {

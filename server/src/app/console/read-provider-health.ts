@@ -1,5 +1,6 @@
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
+import { knownCheckOf } from '../../domain/credentials/credential-check.ts';
 import { providersOf } from '../../domain/delivery/provider-name.ts';
 import type { ProviderName } from '../../domain/delivery/provider-name.ts';
 import type { Database } from '../../storage/database.ts';
@@ -69,7 +70,7 @@ export async function readProviderHealth(
       isSimulated: row?.simulated ?? false,
       account: row === undefined ? null : accountOf(row.summary),
       updatedAt: row?.updatedAt ?? null,
-      check: row?.checkedAt ? { verdict: row.checkVerdict!, words: row.checkWords!, at: row.checkedAt } : null,
+      check: row ? knownCheckOf(row) : null,
       silent: silent ? { until: silent.silentUntil!, reason: silent.silentReason ?? 'asked to wait' } : null,
       noisyUntil: own.find(({ penaltyUntil }) => penaltyUntil !== null && penaltyUntil > at)?.penaltyUntil ?? null,
     };

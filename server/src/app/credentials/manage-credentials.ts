@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps/app.ts';
 import type { App } from '../../domain/apps/app.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
-import { adviseOnCheck } from '../../domain/credentials/credential-check.ts';
+import { adviseOnCheck, knownCheckOf } from '../../domain/credentials/credential-check.ts';
 import type { CredentialCheck } from '../../domain/credentials/credential-check.ts';
 import { ProviderKeyError, parseProviderKey } from '../../domain/credentials/parse-provider-key.ts';
 import type { GivenKey } from '../../domain/credentials/parse-provider-key.ts';
@@ -109,7 +109,7 @@ export async function listConnected(deps: Pick<CredentialDependencies, 'database
 /**
  * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the
  * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`. Another VAPID key is stored only
- * if the one in use is named: browsers that subscribed with it are lost.
+ * if the one in use is named: browsers that subscribed with it are lost. Another contact without keys keeps the pair.
  *
  * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED, CREDENTIAL_IN_USE,
  *   PARAMETER_INVALID for an app that there is not
@@ -121,7 +121,7 @@ export async function connectCredential(
   const { database, ask, onChanged } = deps;
   const { workspaceId, appId = defaultAppId } = of;
   await requireWorkspace(database, workspaceId);
-  const credential = readKey(given);
+  const credential = readKey(await keepKeys(deps, { given, workspaceId, appId, inPlaceOf }));
   const { provider } = credential;
   await requireApp(database, { workspaceId, appId, credential });
   const check = await ask(credential);
@@ -132,6 +132,27 @@ export async function connectCredential(
   await store(deps, { ...of, appId, credential, check, inPlaceOf });
   await onChanged();
   return presentable(await find(database, { workspaceId, provider, appId }));
+}
+
+/**
+ * Another contact without keys changes the contact alone: a pair that was made here is known nowhere else, and browsers
+ * that subscribed with it would be lost with another.
+ */
+async function keepKeys(
+  { database, encryption }: CredentialDependencies,
+  {
+    given,
+    workspaceId,
+    appId,
+    inPlaceOf = '',
+  }: Pick<Connection, 'given' | 'inPlaceOf'> & { workspaceId: string; appId: string },
+): Promise<GivenKey> {
+  if (given.provider !== 'webpush' || given.keys !== undefined || inPlaceOf !== '') return given;
+  const stored = await listProviderCredentials(database, workspaceId);
+  const row = stored.find((each) => each.provider === 'webpush' && each.appId === appId);
+  if (!row || row.simulated || row.summary.subject === given.subject) return given;
+  const credential = openCredential(encryption, row);
+  return credential.provider === 'webpush' ? { ...given, keys: credential } : given;
 }
 
 /** A sandbox's way back to its simulated phones. @throws ServiceError NOT_FOUND in production */
@@ -291,24 +312,10 @@ type Stored = {
 type Removal = OfApp & { provider: ProviderName; whileSending: 'pause' | 'refuse' };
 
 /** Everything but the encrypted keys. */
-function presentable({
-  provider,
-  simulated,
-  summary,
-  updatedAt,
-  checkedAt,
-  checkVerdict,
-  checkWords,
-}: StoredCredential) {
-  const check =
-    checkedAt === null
-      ? null
-      : {
-          verdict: checkVerdict!,
-          words: checkWords!,
-          at: checkedAt,
-          advice: adviseOnCheck({ provider, verdict: checkVerdict!, words: checkWords! }),
-        };
+function presentable(stored: StoredCredential) {
+  const { provider, simulated, summary, updatedAt } = stored;
+  const known = knownCheckOf(stored);
+  const check = known && { ...known, advice: adviseOnCheck({ provider, ...known }) };
   return { isSimulated: simulated, summary, updatedAt, check };
 }
 

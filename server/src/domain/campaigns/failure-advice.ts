@@ -94,7 +94,8 @@ const apns: Record<string, string> = {
 const webPush: Record<string, string> = {
   '400': 'The push service refuses the request; the delivery log has its words.',
   '401': 'These browsers subscribed with another VAPID key. They come back when the site subscribes them anew.',
-  '403': 'These browsers subscribed with another VAPID key. They come back when the site subscribes them anew.',
+  '403':
+    'Where the delivery log says BadJwtToken (Safari), connect Web Push with a contact (subject) on the internet and no keys, which keeps the keys; if the contact is right, set the clock of this machine. Otherwise these browsers subscribed with another VAPID key, and come back when the site subscribes them again.',
   '404': gone,
   '410': gone,
   '413': tooLarge,

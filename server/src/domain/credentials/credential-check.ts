@@ -1,4 +1,5 @@
 import type { ProviderName } from '../delivery/provider-name.ts';
+import { findSubjectFault } from './find-subject-fault.ts';
 
 export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
 
@@ -8,6 +9,29 @@ export type CredentialCheck = {
   /** In the provider's words, or why there is no response. */
   words: string;
 };
+
+/** A stored credential, as far as it may be shown, with its last check. */
+type CheckedCredential = {
+  provider: ProviderName;
+  simulated: boolean;
+  summary: Readonly<Record<string, string>>;
+  updatedAt: Date;
+  checkedAt: Date | null;
+  checkVerdict: CheckVerdict | null;
+  checkWords: string | null;
+};
+
+/**
+ * What is known of a stored credential: its last check, unless it has a fault that nobody needs to be asked about. A
+ * contact that Apple refuses was stored before such contacts were refused. Pure.
+ */
+export function knownCheckOf(credential: CheckedCredential): (CredentialCheck & { at: Date }) | null {
+  const { provider, simulated, summary, updatedAt, checkedAt, checkVerdict, checkWords } = credential;
+  const isOfBrowsers = provider === 'webpush' && !simulated && summary.subject !== undefined;
+  const words = isOfBrowsers ? findSubjectFault(summary.subject!) : undefined;
+  if (words !== undefined) return { verdict: 'REFUSED', words, at: checkedAt ?? updatedAt };
+  return checkedAt && { verdict: checkVerdict!, words: checkWords!, at: checkedAt };
+}
 
 type Checked = CredentialCheck & { provider: ProviderName };
 
@@ -62,6 +86,11 @@ const advice: [provider: string, words: RegExp, todo: string][] = [
     'hms',
     /^(80300002|HMS_40[34])/,
     'The client may not send for this project or app: turn on Push Kit in AppGallery Connect, and compare the id.',
+  ],
+  [
+    'webpush',
+    /^The subject/,
+    'Connect Web Push with another contact and no keys: the keys stay, and so do the browsers that subscribed with them.',
   ],
   ['webpush', /./, 'Connect a pair whose public key is made of the private one.'],
 ];

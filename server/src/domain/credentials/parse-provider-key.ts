@@ -7,6 +7,7 @@ import type {
   WebPushCredential,
 } from '../provider-credential.ts';
 import { unknownCase } from '../unknown-case.ts';
+import { findSubjectFault } from './find-subject-fault.ts';
 
 /** A key that cannot be a credential; the message says what is wrong and never holds key material. */
 export class ProviderKeyError extends Error {
@@ -104,8 +105,8 @@ export function parseWebPushKey(given: {
   subject: string;
   keys: { publicKey: string; privateKey: string } | undefined;
 }): WebPushCredential {
-  if (!/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(given.subject))
-    throw new ProviderKeyError('The subject must be a mailto: or https: contact (RFC 8292 §2.1).');
+  const fault = findSubjectFault(given.subject);
+  if (fault !== undefined) throw new ProviderKeyError(fault);
   const { publicKey, privateKey } = given.keys ?? makeVapidKeys();
   const isPair =
     Buffer.from(privateKey, 'base64url').length === 32 &&

@@ -165,23 +165,56 @@ describe('VAPID keys (RFC 8292)', () => {
     expect(refused({ ...one, privateKey: Buffer.alloc(32, 0xff).toString('base64url') })).toBe(notAPair);
   });
 
-  test.each<[string, boolean]>([
-    ['mailto:a@example.com', true],
-    ['https://example.com/contact', true],
-    ['a@example.com', false],
-    ['mailto:example.com', false],
-    ['mailto:a b@example.com', false],
-    ['mailto:a@example com', false],
-    ['mailto:@example.com', false],
-    ['mailto:a@', false],
-    ['http://example.com', false],
-    ['https://', false],
-    ['https://example.com/a b', false],
-    ['say mailto:a@example.com', false],
-  ])('the contact %s: %s (RFC 8292 §2.1)', (contact, isTaken) => {
-    expect(refusal({ provider: 'webpush', subject: contact, keys: undefined })).toBe(
-      isTaken ? undefined : 'The subject must be a mailto: or https: contact (RFC 8292 §2.1).',
-    );
+  const shape = 'The subject must be a mailto: or https: contact (RFC 8292 §2.1).';
+  const plain =
+    'The subject must have one plain address after mailto:, without a second mailto:, a name or angle brackets.';
+  const notPublic = (host: string) =>
+    `The subject names ${host}, which is not a host on the internet: Apple refuses every message that is signed with it (403 BadJwtToken).`;
+
+  test.each<[string, string | undefined]>([
+    ['mailto:a@example.com', undefined],
+    ['mailto:push+alerts@mail.shop.co.uk', undefined],
+    ['mailto:a@münchen.de', undefined],
+    ['https://example.com/contact', undefined],
+    ['https://push.shop.com:8443/?a=b#c', undefined],
+    ['a@example.com', shape],
+    ['mailto:', shape],
+    ['mailto:example.com', plain],
+    ['mailto:a b@example.com', shape],
+    ['mailto: a@example.com', shape],
+    ['mailto:a@example com', shape],
+    ['mailto:@example.com', plain],
+    ['mailto:a@', plain],
+    ['http://example.com', shape],
+    ['https://', shape],
+    ['https://example.com/a b', shape],
+    ['say mailto:a@example.com', shape],
+    [`mailto:${'a'.repeat(400)}@example.com`, shape],
+    ['mailto:mailto:a@example.com', plain],
+    ['mailto:<a@example.com>', plain],
+    ['mailto:Ada<a@example.com>', plain],
+    ['mailto:a@example.com,b@example.com', plain],
+    ['mailto:a@b@example.com', plain],
+    ['mailto:a@example.com?subject=x', plain],
+    ['https://user:password@example.com', 'The subject must be a valid https URL without a user or password.'],
+    ['https://example.com:99999', 'The subject must be a valid https URL without a user or password.'],
+    ['mailto:x@localhost', notPublic('localhost')],
+    ['mailto:x@LOCALHOST', notPublic('localhost')],
+    ['mailto:x@mac.local', notPublic('mac.local')],
+    ['mailto:x@mac.local.', notPublic('mac.local.')],
+    ['mailto:x@shop.example', notPublic('shop.example')],
+    ['mailto:x@push.internal', notPublic('push.internal')],
+    ['mailto:x@nas.home.arpa', notPublic('nas.home.arpa')],
+    ['mailto:x@example..com', notPublic('example..com')],
+    ['mailto:x@10.0.0.1', notPublic('10.0.0.1')],
+    ['https://localhost', notPublic('localhost')],
+    ['https://app.localhost:3000/', notPublic('app.localhost')],
+    ['https://127.0.0.1', notPublic('127.0.0.1')],
+    ['https://[::1]/', notPublic('[::1]')],
+    ['https://server', notPublic('server')],
+    ['https://shop.test', notPublic('shop.test')],
+  ])('the contact %s: %s', (contact, reason) => {
+    expect(refusal({ provider: 'webpush', subject: contact, keys: undefined })).toBe(reason);
   });
 });
 

@@ -132,7 +132,7 @@ describe('a VAPID key', () => {
   const ecdh = createECDH('prime256v1');
   const pair = {
     provider: 'webpush',
-    subject: 'mailto:push@shop.example',
+    subject: 'mailto:push@example.com',
     publicKey: ecdh.generateKeys('base64url'),
     privateKey: Buffer.from(ecdh.getPrivateKey('hex').padStart(64, '0'), 'hex').toString('base64url'),
   };
