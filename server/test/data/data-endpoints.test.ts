@@ -315,6 +315,17 @@ describe('refusals (table of fact 5)', () => {
       device({ platform: 'web', push_id: { endpoint: 'http://a.b/', keys: { p256dh: 'x', auth: 'y' } } }),
       bad(400, 'ValueError', /push_id/),
     ],
+    [
+      'a subscription that the browser has removed',
+      device({
+        platform: 'web',
+        push_id: {
+          endpoint: 'https://permanently-removed.invalid/x',
+          keys: { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') },
+        },
+      }),
+      bad(400, 'ValueError', /cannot be reached.*\.invalid/),
+    ],
     ['an opt-in that is no flag', device({ svc_push_opted: 'maybe' }), bad(400, 'ValueError', /push_opted/)],
     ['a model that is no text', device({ model: 4 }), bad(400, 'ValueError', /model/)],
     [

@@ -24,7 +24,7 @@ const providersOf = async (customerId: string) => {
 };
 
 const subscription = {
-  endpoint: 'https://push.example/a',
+  endpoint: 'https://push.example.net/a',
   keys: { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') },
 };
 
@@ -146,6 +146,10 @@ test('an import takes the provider of a line and refuses lines of others', async
     line('iphone', { platform: 'iOS', push_provider: 'fcm' }),
     line('installation', { push_id: `e${fid.slice(1)}`, push_id_type: 'fid' }),
     line('wrong', { push_provider: 'apns' }),
+    line('removed', {
+      platform: 'web',
+      push_id: { ...subscription, endpoint: 'https://permanently-removed.invalid/x' },
+    }),
   ];
   await writeFile(path, lines.join('\n'));
   const { database, clock, workspaceId } = bundle;
@@ -158,9 +162,10 @@ test('an import takes the provider of a line and refuses lines of others', async
     ...{ back: null, huawei: 'hms', iphone: 'fcm', installation: null },
   });
   expect(await idTypesOf('dora')).toMatchObject({ huawei: null, installation: 'fid' });
-  expect(JSON.parse(await readFile(`${path}.rejects.ndjson`, 'utf8'))).toMatchObject({
-    line: 5,
-    reason: `'push_provider' must be fcm or hms on ANDROID`,
-  });
+  const rejects = (await readFile(`${path}.rejects.ndjson`, 'utf8')).trim().split('\n');
+  expect(rejects.map((reject) => JSON.parse(reject) as object)).toMatchObject([
+    { line: 5, reason: `'push_provider' must be fcm or hms on ANDROID` },
+    { line: 6, reason: expect.stringMatching(/^'push_id' is a subscription that cannot be reached: .* \.invalid/) },
+  ]);
   await rm(folder, { recursive: true });
 });

@@ -79,6 +79,10 @@ describe('the page that makes a browser a device', () => {
       { customerId: 'tim', subscription: { ...subscription('x'), endpoint: 'http://e.x' } },
     ],
     [
+      'an endpoint of a subscription that was removed',
+      { customerId: 'tim', subscription: { ...subscription('x'), endpoint: 'https://permanently-removed.invalid/' } },
+    ],
+    [
       'keys that are none',
       { customerId: 'tim', subscription: { endpoint: 'https://e.x', keys: { p256dh: 'A', auth: 'A' } } },
     ],

@@ -1,5 +1,7 @@
-/** Where the browsers of a sandbox subscribe. Its name never resolves (RFC 6761 §6.4): the simulator answers instead. */
-export const simulatedPushOrigin = 'https://push.simulator.invalid';
+import { simulatedPushHost } from '../hosts/reserved-names.ts';
+
+/** Where the browsers of a sandbox subscribe: the simulator answers. */
+export const simulatedPushOrigin = `https://${simulatedPushHost}`;
 
 /** Hosts where browsers subscribe: Chrome and what is built on it, Firefox, Safari, Edge. `*.` stands for all names below. */
 export const pushServiceHosts = [

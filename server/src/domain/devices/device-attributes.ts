@@ -1,6 +1,7 @@
 import { isAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
 import { maxBadge } from '../content-options/limits.ts';
+import { deadNameOf, simulatedPushHost } from '../hosts/reserved-names.ts';
 import { canonicalTag } from '../locales/language-tag.ts';
 import { providerOf, providersOf, pushIdTypes } from '../delivery/provider-name.ts';
 import type { ProviderName, Reachable } from '../delivery/provider-name.ts';
@@ -170,10 +171,21 @@ function readSubscription(value: unknown): string {
   const { endpoint, keys } = subscription ?? {};
   if (typeof endpoint !== 'string' || typeof keys?.p256dh !== 'string' || typeof keys.auth !== 'string') throw fault;
   if (!URL.canParse(endpoint) || new URL(endpoint).protocol !== 'https:' || endpoint.length > 2_048) throw fault;
+  const { hostname } = new URL(endpoint);
+  const deadName = hostname === simulatedPushHost ? undefined : deadNameOf(hostname);
+  if (deadName !== undefined) throw new Fault('push_id', describeDeadName(deadName));
   const isKey =
     Buffer.from(keys.p256dh, 'base64url').length === 65 && Buffer.from(keys.auth, 'base64url').length === 16;
   if (!isKey) throw fault;
   return JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } });
+}
+
+/**
+ * Chrome and Edge give a page that subscribes right after it unsubscribed the endpoint
+ * `https://permanently-removed.invalid/…`, which looks like any other (decision 0061).
+ */
+function describeDeadName(name: string): string {
+  return `is a subscription that cannot be reached: its endpoint is below ${name}, where no host exists. Unsubscribe the browser and subscribe it again`;
 }
 
 function readFlag(value: unknown, name: string): boolean | undefined {

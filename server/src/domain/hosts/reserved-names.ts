@@ -10,6 +10,9 @@ const privateNames: ReadonlySet<string> = new Set([
 /** The ones that resolve nowhere, in a private network neither. */
 const deadNames: ReadonlySet<string> = new Set(['invalid', 'example', 'onion', 'alt']);
 
+/** The push service of the sandbox's phones. Its name leads nowhere else, so that no message for them leaves the machine. */
+export const simulatedPushHost = 'push.simulator.invalid';
+
 /** True for a host name that can have an address on the internet: not an IP address, not a single label. Pure. */
 export function isPublicName(host: string): boolean {
   const labels = labelsOf(host);

@@ -6,7 +6,7 @@ type Json = Record<string, unknown>;
 const android = { platform: 'ANDROID', push_id: 'token:1' };
 const ios = { platform: 'iOS', push_id: 'ab'.repeat(32) };
 const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16, 1).toString('base64url') };
-const subscription = { endpoint: 'https://push.example/1', keys };
+const subscription = { endpoint: 'https://push.example.net/1', keys };
 const web = { platform: 'web', push_id: subscription };
 
 function read(attributes: Json): Json {
@@ -159,7 +159,7 @@ describe('addresses', () => {
     [{ ...subscription, endpoint: 7 }],
     [{ ...subscription, endpoint: 'push.example' }],
     [{ ...subscription, endpoint: 'http://push.example/1' }],
-    [{ ...subscription, endpoint: `https://push.example/${'x'.repeat(2_028)}` }],
+    [{ ...subscription, endpoint: `https://push.example.net/${'x'.repeat(2_024)}` }],
     [{ endpoint: subscription.endpoint }],
     [{ ...subscription, keys: { p256dh: keys.p256dh } }],
     [{ ...subscription, keys: { auth: keys.auth } }],
@@ -173,8 +173,35 @@ describe('addresses', () => {
     );
   });
 
+  test.each([
+    ['https://permanently-removed.invalid/fcm/send/x', '.invalid'],
+    ['https://PERMANENTLY-REMOVED.INVALID./x', '.invalid'],
+    ['https://simulator.invalid/x', '.invalid'],
+    ['https://push.example/x', '.example'],
+    ['https://push.alt/x', '.alt'],
+    ['https://abcdef.onion/x', '.onion'],
+  ])('an endpoint that nothing can reach is refused: %s', (endpoint, name) => {
+    expect(refusal({ ...web, push_id: { ...subscription, endpoint } })).toBe(
+      `push_id: is a subscription that cannot be reached: its endpoint is below ${name}, where no host exists. Unsubscribe the browser and subscribe it again`,
+    );
+  });
+
+  test.each([
+    // The phones of the sandbox.
+    'https://push.simulator.invalid/push/1',
+    'https://invalid.example.com/x',
+    // Within a network the operator may have opened them; what they resolve to is judged when a message is sent.
+    'https://localhost:8443/x',
+    'https://push.test/x',
+    'https://ntfy.local/x',
+    'https://ntfy.lan/x',
+    'https://192.0.2.1/x',
+  ])('an endpoint that something may reach is taken: %s', (endpoint) => {
+    expect(read({ ...web, push_id: { ...subscription, endpoint } }).pushId).toContain(endpoint);
+  });
+
   test('the longest endpoint has 2,048 characters', () => {
-    const endpoint = `https://push.example/${'x'.repeat(2_027)}`;
+    const endpoint = `https://push.example.net/${'x'.repeat(2_023)}`;
     expect(read({ ...web, push_id: { ...subscription, endpoint } }).pushId).toContain(endpoint);
   });
 });
