@@ -209,6 +209,43 @@ const webRows: Row[] = [
     answer(400, 'bad TTL'),
     { kind: 'ambiguous', code: '400', detail: 'bad TTL', ifDevice: 'suspect' },
   ],
+  [
+    '400 of Windows, with its reason in headers',
+    {
+      ...{ kind: 'answer', status: 400, body: '' },
+      headers: {
+        'x-wns-error-description': 'Ttl value conflicts with X-WNS-Cache-Policy.',
+        'x-wns-status': 'dropped',
+        'x-wns-notificationstatus': 'dropped',
+        'x-wns-deviceconnectionstatus': 'disconnected',
+        'x-wns-msg-id': '4D1862580BFBB38D',
+        'x-wns-debug-trace': 'SG2PEPF0002029C',
+        'ms-cv': 'Cj0KCQ.0',
+        'mise-correlation-id': '927f3b90',
+      },
+    },
+    {
+      kind: 'rejected',
+      code: '400',
+      detail:
+        'Ttl value conflicts with X-WNS-Cache-Policy. (status dropped, notification dropped, device disconnected, message 4D1862580BFBB38D, trace SG2PEPF0002029C, MS-CV Cj0KCQ.0)',
+    },
+  ],
+  [
+    '400 of Windows without a description',
+    { kind: 'answer', status: 400, body: '', headers: { 'x-wns-status': 'dropped' } },
+    { kind: 'rejected', code: '400', detail: 'HTTP 400 (status dropped)' },
+  ],
+  [
+    '400 with a reason in the body as well',
+    { kind: 'answer', status: 400, body: 'no', headers: { 'x-wns-status': 'dropped' } },
+    { kind: 'rejected', code: '400', detail: 'no (status dropped)' },
+  ],
+  [
+    'a reason in headers that is too long, with control characters',
+    { kind: 'answer', status: 413, body: '', headers: { 'x-wns-error-description': `a\u0000${'x'.repeat(400)}` } },
+    { kind: 'rejected', code: '413', detail: `a ${'x'.repeat(298)}` },
+  ],
   ['429 concerns this browser', answer(429), { kind: 'wait', code: '429', scope: 'device' }],
   ['503', answer(503, html), { kind: 'wait', code: '503' }],
 ];

@@ -36,17 +36,29 @@ export function planWebPushRequest({
     plan: {
       origin: endpoint.origin,
       path: `${endpoint.pathname}${endpoint.search}`,
-      headers: overrideHeaders(changed, {
-        'content-type': 'application/octet-stream',
-        'content-encoding': 'aes128gcm',
-        ttl: String(message.ttlSeconds),
-        urgency: message.urgency,
-        topic: message.identity.collapseId,
-      }),
+      headers: addCachePolicy(
+        endpoint,
+        overrideHeaders(changed, {
+          'content-type': 'application/octet-stream',
+          'content-encoding': 'aes128gcm',
+          ttl: String(message.ttlSeconds),
+          urgency: message.urgency,
+          topic: message.identity.collapseId,
+        }),
+      ),
       body: plain,
       encryptFor: keys,
     },
   };
+}
+
+/**
+ * Windows keeps messages unless a header of its own says otherwise, and refuses a TTL of 0 without it: 400 "Ttl value
+ * conflicts with X-WNS-Cache-Policy" (pywebpush issue 162).
+ */
+function addCachePolicy({ hostname }: URL, headers: Record<string, string>): Record<string, string> {
+  const isUnkept = /^0+$/.test(headers.ttl ?? '') && hostname.endsWith('.notify.windows.com');
+  return isUnkept ? { ...headers, 'x-wns-cache-policy': 'no-cache' } : headers;
 }
 
 /** What Web Push counts of a message before it is encrypted, and the most it takes. */

@@ -137,6 +137,38 @@ describe('the request', () => {
     });
   });
 
+  describe('to Windows, which takes a TTL of 0 only beside its own header', () => {
+    const at = (endpoint: string) => JSON.stringify({ ...subscription, endpoint });
+    const windows = at('https://wns2-par02p.notify.windows.com/w/?token=x');
+    const unkept = { ...message, ttlSeconds: 0 };
+    const headersOf = (given: Parameters<typeof plan>[0]) => {
+      const planned = plan(given);
+      if ('outcome' in planned) throw new Error('no plan');
+      return planned.plan.headers;
+    };
+
+    test('has that header with a TTL of 0', () => {
+      expect(headersOf({ pushId: windows, message: unkept })).toMatchObject({
+        ...{ ttl: '0', 'x-wns-cache-policy': 'no-cache' },
+      });
+      const overrides = { webpush: { headers: { ttl: '0' } } };
+      expect(headersOf({ pushId: windows, content: { overrides } })).toHaveProperty('x-wns-cache-policy', 'no-cache');
+    });
+
+    test('has it with no other TTL, and nobody else gets it', () => {
+      const overrides = { webpush: { headers: { ttl: '60' } } };
+      const kept = { ...unkept, content: { ...message.content, overrides } } as Message;
+      for (const given of [
+        { pushId: windows },
+        { pushId: windows, message: kept },
+        { message: unkept },
+        { pushId: at('https://notify.windows.com.example.net/x'), message: unkept },
+        { pushId: at('https://xnotify.windows.com/x'), message: unkept },
+      ])
+        expect(headersOf(given)).not.toHaveProperty('x-wns-cache-policy');
+    });
+  });
+
   test('that the override spoils is not sent', () => {
     const rejected = (detail: string) => ({ outcome: { kind: 'rejected', code: 'OVERRIDE_INVALID', detail } });
     expect(withOverride({ headers: { ttl: 'soon' } })).toEqual(rejected('ttl must be a number of seconds'));
