@@ -89,7 +89,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
       limits: { segments: documentedSegmentLimits, authoring: documentedAuthoringLimits },
     }),
     campaigns: makeConsoleCampaigns({ database, clock, encryption, limits: documentedAuthoringLimits }),
-    measure: () => ({ bytes: 0, most: 4096 }),
+    measure: () => ({ bytes: 0, most: 4096, maxEverywhere: 4096 }),
     composer: { database, clock, encryption, limits: documentedAuthoringLimits },
     keys: makeConsoleKeys({ database, clock, encryption, headerPrefix: 'Acme' }),
     deliveries: makeConsoleDeliveries({ database, clock }),

@@ -140,10 +140,11 @@ export type PlatformPreview = {
     reason: string;
   };
 
-  /** What its provider counts, and the most it takes. */
+  /** What its provider counts, the most it accepts, and the most that every browser accepts. */
   payload?: {
     bytes: number;
     most: number;
+    maxEverywhere: number;
   };
 };
 

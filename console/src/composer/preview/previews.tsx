@@ -134,12 +134,18 @@ function campaignOf(body: CampaignBody, platform: Platform): CampaignBody {
 
 function Problem({ shown }: { shown: PlatformPreview | undefined }) {
   if (!shown?.failure) {
-    if (!shown?.payload || shown.payload.bytes <= shown.payload.most) return null;
-    return (
-      <Notice tone="error" title="Too large">
-        The provider takes {shown.payload.most.toLocaleString('en')} bytes; this message would be refused.
+    const { bytes = 0, most = 0, maxEverywhere = 0 } = shown?.payload ?? {};
+    if (bytes > most)
+      return (
+        <Notice tone="error" title="Too large">
+          The provider takes {most.toLocaleString('en')} bytes; this message would be refused.
+        </Notice>
+      );
+    return bytes > maxEverywhere ? (
+      <Notice tone="warning" title="Too large for Firefox on Android">
+        Firefox on Android takes {maxEverywhere.toLocaleString('en')} bytes; other browsers show this message.
       </Notice>
-    );
+    ) : null;
   }
   const { field, reason } = shown.failure;
   return shown.outcome === 'FALLBACK' ? (

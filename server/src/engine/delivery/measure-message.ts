@@ -4,16 +4,29 @@ import { measureFcmMessage } from './fcm/plan-fcm-request.ts';
 import { measureWebPushMessage } from './webpush/plan-web-push-request.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
-/** How many bytes a provider would count of a message, and the most it takes. Pure. */
-export function measureMessage(message: Message): { bytes: number; most: number } {
+/** How large a message is for its provider. */
+export type MessageSize = {
+  bytes: number;
+  /** The most that the provider accepts. */
+  most: number;
+  /** The most that every service of the platform accepts; push services of browsers differ. */
+  maxEverywhere: number;
+};
+
+/** How many bytes a provider counts of a message, and the most it accepts. Pure. */
+export function measureMessage(message: Message): MessageSize {
   switch (message.platform) {
     case 'ANDROID':
-      return measureFcmMessage(message);
+      return everywhere(measureFcmMessage(message));
     case 'IOS':
-      return measureApnsMessage(message);
+      return everywhere(measureApnsMessage(message));
     case 'WEB':
       return measureWebPushMessage(message);
     default:
       return unknownCase(message);
   }
+}
+
+function everywhere({ bytes, most }: { bytes: number; most: number }): MessageSize {
+  return { bytes, most, maxEverywhere: most };
 }

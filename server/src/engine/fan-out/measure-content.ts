@@ -3,6 +3,7 @@ import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import { makeInteractionTokens } from '../../domain/interactions/interaction-token.ts';
 import { measureMessage } from '../delivery/measure-message.ts';
+import type { MessageSize } from '../delivery/measure-message.ts';
 import { composeMessage } from './compose-message.ts';
 
 export type MeasuredContent = { workspaceId: string; androidPayload: AndroidPayload } & {
@@ -18,7 +19,7 @@ const tokens = makeInteractionTokens(new Uint8Array(32));
 export function measureContent(
   { workspaceId, androidPayload, platform, content }: MeasuredContent,
   phoneDefaults: PhoneDefaults,
-): { bytes: number; most: number } {
+): MessageSize {
   const message = composeMessage({
     run: {
       id: anyId,

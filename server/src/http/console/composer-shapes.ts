@@ -103,8 +103,8 @@ export const PlatformPreview = Type.Object({
   failure: Type.Optional(Type.Object({ field: Type.String(), cause: Type.String(), reason: Type.String() })),
   payload: Type.Optional(
     described(
-      Type.Object({ bytes: Type.Number(), most: Type.Number() }),
-      'What its provider counts, and the most it takes.',
+      Type.Object({ bytes: Type.Number(), most: Type.Number(), maxEverywhere: Type.Number() }),
+      'What its provider counts, the most it accepts, and the most that every browser accepts.',
     ),
   ),
 });

@@ -16,10 +16,11 @@ import { consoleApi } from './console-access.ts';
 import { PreviewAnswer } from './composer-shapes.ts';
 
 export type ConsolePreviewDependencies = PreviewDependencies & {
-  /** How much a provider would be handed, and the most it takes. */
+  /** How much a provider is sent, the most it accepts, and the most that every browser accepts. */
   measure: (shown: { workspaceId: string; androidPayload: AndroidPayload } & ShownContent) => {
     bytes: number;
     most: number;
+    maxEverywhere: number;
   };
 };
 

@@ -13,6 +13,11 @@ export type EncryptionRandomness = { salt: Buffer; senderPrivateKey: Buffer };
 
 // 4096 less the header (86), the tag (16) and the delimiter (1): RFC 8291 §4.
 export const maxPlainBytes = 3993;
+/**
+ * Mozilla's service hands messages for Android on through FCM, and answers 413 "This message is intended for a constrained
+ * device and is limited to 3070 bytes" (autopush errno 104, webpush-go issue 23), encrypted.
+ */
+export const maxConstrainedBytes = 3070 - (4096 - maxPlainBytes);
 const recordSize = 4096;
 
 /**

@@ -1,7 +1,7 @@
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 import { findHeaderFault, overrideHeaders } from '../override-headers.ts';
-import { maxPlainBytes } from './encrypt-web-push.ts';
+import { maxConstrainedBytes, maxPlainBytes } from './encrypt-web-push.ts';
 import { isCurvePoint } from './is-curve-point.ts';
 import { parseSubscription } from './parse-subscription.ts';
 import { makeWebPayload } from './web-payload.ts';
@@ -61,7 +61,12 @@ function addCachePolicy({ hostname }: URL, headers: Record<string, string>): Rec
   return isUnkept ? { ...headers, 'x-wns-cache-policy': 'no-cache' } : headers;
 }
 
-/** What Web Push counts of a message before it is encrypted, and the most it takes. */
-export function measureWebPushMessage(message: BrowserMessage): { bytes: number; most: number } {
-  return { bytes: makeWebPayload(message, undefined)?.length ?? 0, most: maxPlainBytes };
+/** What Web Push counts of a message before it is encrypted, and the most it accepts, everywhere and for Firefox on Android. */
+export function measureWebPushMessage(message: BrowserMessage): {
+  bytes: number;
+  most: number;
+  maxEverywhere: number;
+} {
+  const bytes = makeWebPayload(message, undefined)?.length ?? 0;
+  return { bytes, most: maxPlainBytes, maxEverywhere: maxConstrainedBytes };
 }
