@@ -33,6 +33,7 @@ const ours: Record<string, string> = {
   PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
   HOST_NOT_ALLOWED:
     'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
+  HOST_INVALID: gone,
   ADDRESS_BLOCKED:
     'The browser named a push service at an address that is not public; it is taken out of the audience.',
   STOPPED: 'The campaign was stopped before another attempt was due. Duplicate it to send the rest.',

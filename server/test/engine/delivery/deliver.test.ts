@@ -236,5 +236,12 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
     ])('an invalid subscription is a dead device: %s', async (pushId) =>
       expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'INVALID_SUBSCRIPTION' }),
     );
+
+    test('a subscription that Chrome or Edge says is removed is a dead device, and nothing is looked up', async () => {
+      const { keys } = JSON.parse(bundle.subscription('one')) as { keys: object };
+      const pushId = JSON.stringify({ endpoint: 'https://permanently-removed.invalid/fcm/send/1', keys });
+      expect(await bundle.send('WEB', { pushId })).toEqual({ kind: 'gone', code: 'HOST_INVALID' });
+      expect((await bundle.simulators.counters()).WEB.received).toBe(0);
+    });
   });
 });

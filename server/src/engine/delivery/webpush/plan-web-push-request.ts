@@ -1,4 +1,5 @@
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
+import { deadNameOf, simulatedPushHost } from '../../../domain/hosts/reserved-names.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 import { findHeaderFault, overrideHeaders } from '../override-headers.ts';
 import { maxConstrainedBytes, maxPlainBytes } from './encrypt-web-push.ts';
@@ -20,6 +21,7 @@ export function planWebPushRequest({
   // Bytes of the right length that are no point of the curve: no browser made them.
   if (!subscription || !isCurvePoint(subscription.keys.p256dh))
     return { outcome: { kind: 'gone', code: 'INVALID_SUBSCRIPTION' } };
+  if (isRemoved(subscription.endpoint.hostname)) return { outcome: { kind: 'gone', code: 'HOST_INVALID' } };
   const { headers: changed = {} } = message.content.overrides?.webpush ?? {};
   const fault = findHeaderFault('webpush', changed);
   const plain = fault === undefined ? makeWebPayload(message, subscription.endpoint) : undefined;
@@ -59,6 +61,11 @@ export function planWebPushRequest({
 function addCachePolicy({ hostname }: URL, headers: Record<string, string>): Record<string, string> {
   const isUnkept = /^0+$/.test(headers.ttl ?? '') && hostname.endsWith('.notify.windows.com');
   return isUnkept ? { ...headers, 'x-wns-cache-policy': 'no-cache' } : headers;
+}
+
+/** Chrome and Edge hand out endpoints under `.invalid` for dead subscriptions; no host has such a name (RFC 6761 §6.4). */
+function isRemoved(host: string): boolean {
+  return host !== simulatedPushHost && deadNameOf(host) === '.invalid';
 }
 
 /** What Web Push counts of a message before it is encrypted, and the most it accepts, everywhere and for Firefox on Android. */
