@@ -9,7 +9,7 @@ import type { DeviceResult } from './device-result.ts';
  * Codes that a bad message or a network without names would cause as well: they count only if somebody else was accepted in
  * the same run.
  */
-const needsAccepted = new Set(['INVALID_ARGUMENT', 'HOST_NOT_FOUND']);
+const needsAccepted = new Set(['INVALID_ARGUMENT', '400', 'HOST_NOT_FOUND']);
 
 /**
  * Counts a send against the devices whose answers usually mean a dead address. In the transaction that stores the outcomes,

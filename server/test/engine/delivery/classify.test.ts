@@ -225,7 +225,8 @@ const webRows: Row[] = [
       },
     },
     {
-      kind: 'rejected',
+      kind: 'ambiguous',
+      ifAccount: 'none',
       code: '400',
       detail:
         'Ttl value conflicts with X-WNS-Cache-Policy. (status dropped, notification dropped, device disconnected, message 4D1862580BFBB38D, trace SG2PEPF0002029C, MS-CV Cj0KCQ.0)',
@@ -234,12 +235,12 @@ const webRows: Row[] = [
   [
     '400 of Windows without a description',
     { kind: 'answer', status: 400, body: '', headers: { 'x-wns-status': 'dropped' } },
-    { kind: 'rejected', code: '400', detail: 'HTTP 400 (status dropped)' },
+    { kind: 'ambiguous', ifAccount: 'none', code: '400', detail: 'HTTP 400 (status dropped)' },
   ],
   [
     '400 with a reason in the body as well',
     { kind: 'answer', status: 400, body: 'no', headers: { 'x-wns-status': 'dropped' } },
-    { kind: 'rejected', code: '400', detail: 'no (status dropped)' },
+    { kind: 'ambiguous', ifAccount: 'none', code: '400', detail: 'no (status dropped)' },
   ],
   [
     'a reason in headers that is too long, with control characters',

@@ -28,6 +28,7 @@ function ruleOf(status: number): AnswerRule {
     case 429:
       return rules.busy;
     case 400:
+      return rules.badRequest;
     case 401:
     case 403:
       return rules.foreign;

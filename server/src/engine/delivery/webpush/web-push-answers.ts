@@ -15,11 +15,18 @@ export const webPushAnswers = {
     reason: 'The push service limits this browser or site; Windows says 406. Other push services are not concerned.',
   },
   foreign: {
-    status: '400, 401, 403',
+    status: '401, 403',
     code: 'any',
     meaning: { about: 'ambiguous', ifDevice: 'suspect', ifAccount: 'hold' },
     reason:
       'A browser that subscribed with another VAPID key answers this way for ever; a bad contact address of the VAPID key does so for every browser.',
+  },
+  badRequest: {
+    status: '400',
+    code: 'any',
+    meaning: { about: 'ambiguous', ifDevice: 'suspect', ifAccount: 'none' },
+    reason:
+      'Some push services answer this way to another VAPID key; a bad message gets it as well, from every browser.',
   },
   other: {
     status: 'other 4xx',
