@@ -37,13 +37,12 @@ create index run_refusals_evidence on run_refusals (evidence_key) where evidence
 
 -- Devices that got answers which usually mean a dead address. They stay in the audience until three sends over three days say so;
 -- they are listed, and a person can keep them.
-alter table devices
-  add column suspected_code text,
-  add column suspected_sends smallint,
-  add column suspected_since timestamptz,
-  add column suspected_at timestamptz,
-  add constraint devices_suspected_check check (
-    (suspected_code is null) = (suspected_sends is null) and (suspected_code is null) = (suspected_since is null)
-    and (suspected_code is null) = (suspected_at is null) and suspected_sends > 0
-  );
+alter table devices add column suspected_code text;
+alter table devices add column suspected_sends smallint;
+alter table devices add column suspected_since timestamptz;
+alter table devices add column suspected_at timestamptz;
+alter table devices add constraint devices_suspected_check check (
+  (suspected_code is null) = (suspected_sends is null) and (suspected_code is null) = (suspected_since is null)
+  and (suspected_code is null) = (suspected_at is null) and suspected_sends > 0
+);
 create index devices_suspected on devices (workspace_id, bucket, suspected_at desc) where suspected_code is not null;

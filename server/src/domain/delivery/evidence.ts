@@ -91,6 +91,12 @@ const witnessShareOfFew = 0.25;
 /** A credential that was accepted this recently is not refused because of one answer. */
 const recentMilliseconds = 60_000;
 
+/**
+ * What an ambiguous code does if it concerns one device. `suspect`: the message is rejected, and the device leaves the
+ * audience after more of them. `drop`: it leaves at once. `reject`: retried, then rejected. `wait`: retried.
+ */
+export type DeviceEffect = 'suspect' | 'drop' | 'reject' | 'wait';
+
 /** What an ambiguous code does if it concerns the whole key. */
 export type AccountEffect = 'hold' | 'hold at once' | 'pause' | 'none';
 

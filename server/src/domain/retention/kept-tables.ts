@@ -185,6 +185,13 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'When they are idle, or with the next count.',
   },
   {
+    what: 'What providers answered lately',
+    tables: ['provider_evidence'],
+    grows: 'A row for each credential, by environment, bundle, platform and push service, with the last 20 answers',
+    kept: { until: 'a day after the last answer; longer while messages wait for a held credential' },
+    removed: 'By the last answer.',
+  },
+  {
     what: 'Nodes, and the tokens that they share with providers',
     tables: ['nodes', 'provider_tokens'],
     grows: 'A row for each node, each provider account',

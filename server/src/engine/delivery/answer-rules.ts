@@ -1,4 +1,4 @@
-import type { AccountEffect } from '../../domain/delivery/evidence.ts';
+import type { AccountEffect, DeviceEffect } from '../../domain/delivery/evidence.ts';
 import { waitOf } from './classify-fault.ts';
 import type { HttpAnswer } from './classify-fault.ts';
 import type { Outcome } from './provider.ts';
@@ -13,12 +13,6 @@ export type Meaning =
   | { about: 'account'; effect: 'hold' | 'pause' }
   | { about: 'message'; effect: 'reject' }
   | { about: 'ambiguous'; ifDevice: DeviceEffect; ifAccount: AccountEffect };
-
-/**
- * What an ambiguous code does if it concerns one device. `suspect`: the message is rejected, and the device leaves the
- * audience after more of them. `drop`: it leaves at once. `reject`: retried, then rejected. `wait`: retried.
- */
-export type DeviceEffect = 'suspect' | 'drop' | 'reject' | 'wait';
 
 /** A row of a provider's table; docs/provider-answers.md is written from these. */
 export type AnswerRule = {

@@ -1,9 +1,8 @@
-import type { AccountEffect } from '../../domain/delivery/evidence.ts';
+import type { AccountEffect, DeviceEffect } from '../../domain/delivery/evidence.ts';
 import type { Message } from '../../domain/campaigns/message.ts';
 import type { SubscriptionKeys } from './webpush/encrypt-web-push.ts';
 import type { Reachable } from '../../domain/delivery/provider-name.ts';
 import type { ProviderCredentials } from '../../domain/provider-credential.ts';
-import type { DeviceEffect } from './answer-rules.ts';
 import type { Http2Target } from './http2/open-socket.ts';
 
 /** Where a message goes: the provider's own address of one device. */

@@ -21,7 +21,7 @@ import { failRecipient } from './device-result.ts';
 import type { DeviceResult } from './device-result.ts';
 import { judgeWindow, settleHeld } from './judge-window.ts';
 import type { AmbiguousOutcome, Batch, Postponed } from './judge-window.ts';
-import type { Recipient } from './personalise-devices.ts';
+import type { Addressee, Recipient } from './personalise-devices.ts';
 import { settleAs, settleOutcome, settleUntried } from './settle-outcome.ts';
 import { tellReach, waitForCredential } from './wait-for-credential.ts';
 
@@ -36,9 +36,6 @@ export type DeliverToDevicesDependencies = {
   interactionTokens: InteractionTokens;
   phoneDefaults: PhoneDefaults;
 };
-
-/** `attempt` counts from 1. */
-export type Addressee = { device: Recipient; attempt: number };
 
 /** Sends messages of one run and returns what the ledger and the run must record, in the order of the addressees. */
 export type DeliverToDevices = (run: RunToSend, addressees: readonly Addressee[]) => Promise<DeviceResult[]>;

@@ -6,7 +6,7 @@ import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { DecidedOutcome, Outcome } from '../delivery/provider.ts';
 import type { SendAccount } from '../delivery/send-account.ts';
 import type { BatchKey, Evidence, Judgement } from '../governor/evidence.ts';
-import type { Addressee } from './deliver-to-devices.ts';
+import type { Addressee } from './personalise-devices.ts';
 import type { DeviceResult } from './device-result.ts';
 import { settleOutcome, settleUntried } from './settle-outcome.ts';
 import type { SettleDependencies } from './settle-outcome.ts';

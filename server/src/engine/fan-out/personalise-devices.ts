@@ -28,6 +28,9 @@ export type Recipient = AudienceDevice & {
 
 export type LocalizedContent = { language: string; content: OwnContent[Platform] };
 
+/** A recipient with the number of the attempt, counted from 1. */
+export type Addressee = { device: Recipient; attempt: number };
+
 export type PersonaliseDevices = <Device extends AudienceDevice>(
   run: RunToSend,
   devices: Device[],

@@ -28,6 +28,7 @@ export const emptiedTables = [
   'run_interactions',
   'run_failures',
   'run_refusals',
+  'provider_evidence',
   'conversions',
   'deliveries',
   'device_interactions',
