@@ -169,6 +169,11 @@ export const reliabilityPromises: readonly ReliabilityPromise[] = [
         'a slow receiver delays neither the others of its batch nor later ones',
       ),
       server(
+        'engine/callbacks/silent-receivers',
+        'does not wait for 1,000 callbacks of another workspace to %i silent hosts',
+      ),
+      server('engine/callbacks/receiver-pause', 'gets all that waited once it answers, each callback once'),
+      server(
         'engine/callbacks/deliver-callbacks',
         'given up or delivered, it can be sent again, with the whole schedule and the same id',
       ),

@@ -239,6 +239,21 @@ create table callback_attempts (
   constraint callback_attempts_pkey PRIMARY KEY (callback_id, number)
 );
 
+create table callback_receivers (
+  workspace_id text collate "C" not null,
+  origin text collate "C" not null,
+  failures integer not null,
+  silent_since timestamp with time zone not null,
+  failed_at timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  paused_until timestamp with time zone,
+  probe_until timestamp with time zone,
+  constraint callback_receivers_paused_check CHECK (((paused_at IS NULL) = (paused_until IS NULL))),
+  constraint callback_receivers_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint callback_receivers_pkey PRIMARY KEY (workspace_id, origin)
+);
+CREATE INDEX callback_receivers_failed ON callback_receivers USING btree (failed_at);
+
 create table callbacks (
   id text collate "C" not null,
   workspace_id text collate "C" not null,
@@ -251,6 +266,7 @@ create table callbacks (
   created_at timestamp with time zone not null,
   ended_at timestamp with time zone,
   lease_until timestamp with time zone,
+  origin text collate "C" not null default COALESCE("left"(lower("substring"((url COLLATE "C"), '^[^:/?#]+://[^/?#]+'::text)), 300), ''::text),
   constraint callbacks_check CHECK (((state = 'PENDING'::text) = (next_at IS NOT NULL))),
   constraint callbacks_check1 CHECK (((state = 'PENDING'::text) = (ended_at IS NULL))),
   constraint callbacks_state_check CHECK ((state = ANY (ARRAY['PENDING'::text, 'DELIVERED'::text, 'GIVEN_UP'::text]))),
@@ -263,6 +279,7 @@ CREATE INDEX callbacks_given_up ON callbacks USING btree (ended_at) WHERE (state
 CREATE INDEX callbacks_given_up_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC) WHERE (state = 'GIVEN_UP'::text);
 CREATE INDEX callbacks_newest ON callbacks USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX callbacks_operation ON callbacks USING btree (operation_id);
+CREATE INDEX callbacks_receivers ON callbacks USING btree (workspace_id, origin, next_at) WHERE (state = 'PENDING'::text);
 
 create table campaign_interactions (
   workspace_id text collate "C" not null,
@@ -673,7 +690,14 @@ create table event_streams (
   last_delivered_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  failures integer not null default 0,
+  silent_since timestamp with time zone,
+  paused_at timestamp with time zone,
+  paused_until timestamp with time zone,
+  probe_until timestamp with time zone,
   constraint event_streams_events_check CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['delivered'::text, 'clicked'::text, 'cleared'::text, 'control_group'::text]))),
+  constraint event_streams_paused_check CHECK (((paused_at IS NULL) = (paused_until IS NULL))),
+  constraint event_streams_silent_check CHECK (((failures = 0) = (silent_since IS NULL))),
   constraint event_streams_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint event_streams_pkey PRIMARY KEY (id)
 );

@@ -2182,6 +2182,12 @@ export type EventStream = {
 
   /** Given up; they can be sent again */
   dead_batches: number;
+
+  /** ISO 8601; null: the receiver answered the last attempt, whatever it said */
+  unanswered_since: string | null;
+
+  /** ISO 8601; nothing is posted before then, because three attempts in a row had no answer */
+  paused_until: string | null;
 };
 
 export type EventStreamAnswer = {

@@ -1,4 +1,4 @@
-import { Code } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ConsoleCallback } from '../api/generated/message.ts';
@@ -26,7 +26,20 @@ export function Callbacks({ callbacks, workspaceId }: { callbacks: ConsoleCallba
         keyOf={({ id }) => id}
         columns={[
           { key: 'url', title: 'To', cell: ({ url }) => <span style={{ overflowWrap: 'anywhere' }}>{url}</span> },
-          { key: 'state', title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
+          {
+            key: 'state',
+            title: 'State',
+            cell: ({ state, silentSince }) => (
+              <>
+                <StatusBadge status={state} />
+                {silentSince !== null && (
+                  <Text size="xs" c="dimmed">
+                    Receiver stopped answering <Ago at={silentSince} />
+                  </Text>
+                )}
+              </>
+            ),
+          },
           {
             key: 'tries',
             title: 'Attempts',

@@ -7,6 +7,7 @@ import { Copyable } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/ago.tsx';
@@ -47,7 +48,8 @@ export function EventStreams({ search }: { search: LogSearch }) {
 }
 
 function StreamCard({ stream, search }: { stream: ConsoleEventStream; search: LogSearch }) {
-  const { url, events, deliveredEvents, lastDeliveredAt, pendingBatches, deadBatches } = stream;
+  const { url, events, deliveredEvents, lastDeliveredAt, pendingBatches, deadBatches, silentSince, pausedUntil } =
+    stream;
   return (
     <Card withBorder component="section" aria-label={`Stream to ${url}`}>
       <Stack gap="sm">
@@ -74,6 +76,12 @@ function StreamCard({ stream, search }: { stream: ConsoleEventStream; search: Lo
           . {pendingBatches.toLocaleString('en')} {pendingBatches === 1 ? 'batch waits' : 'batches wait'} to be posted
           {deadBatches > 0 && `, ${deadBatches.toLocaleString('en')} given up`}.
         </Text>
+        {silentSince !== null && pausedUntil !== null && (
+          <Notice tone="warning">
+            The receiver stopped answering <Ago at={silentSince} />. Carillon tries it with one batch a minute and posts
+            the rest as soon as it answers.
+          </Notice>
+        )}
         <Copyable text={stream.id} label="stream id" />
         {deadBatches > 0 && <DeadBatches stream={stream} search={search} />}
       </Stack>
@@ -81,7 +89,9 @@ function StreamCard({ stream, search }: { stream: ConsoleEventStream; search: Lo
   );
 }
 
-function StreamState({ stream: { deadBatches, pendingBatches, lastDeliveredAt } }: { stream: ConsoleEventStream }) {
+function StreamState({ stream }: { stream: ConsoleEventStream }) {
+  const { deadBatches, pendingBatches, lastDeliveredAt, pausedUntil } = stream;
+  if (pausedUntil !== null) return <ToneBadge tone="failed">No answer</ToneBadge>;
   if (deadBatches > 0) return <ToneBadge tone="failed">Undelivered</ToneBadge>;
   if (pendingBatches > 0) return <ToneBadge tone="going">Posting</ToneBadge>;
   return lastDeliveredAt === null ? (

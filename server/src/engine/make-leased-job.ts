@@ -60,7 +60,8 @@ export function makeLeasedJob<Due extends { id: string }>(sending: Sending<Due>)
   };
 }
 
-async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+/** Waits for work that goes on if it takes longer. */
+export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise((resolve) => {
     timer = setTimeout(resolve, milliseconds);

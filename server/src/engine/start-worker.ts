@@ -249,12 +249,14 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
     post: (request) => postOnce(outgoing, request),
     outcomes: deps.outcomes,
     onAttempt: deps.meter?.noteCallback,
+    onFreed: () => callbacks.wake(),
   });
   const callbacks = startJob(callbackJob, looping);
   const eventJob = makePostEventBatches({
     ...{ database, clock, log, encryption: deps.encryption, outcomes: deps.outcomes },
     post: (request) => postOnce(outgoing, request),
     abbreviation: deps.abbreviation,
+    onFreed: () => events.wake(),
   });
   const events = startJob(eventJob, looping);
   const noted = startJob(makeNoteEventBatches({ database, onNoted: events.wake }), looping);

@@ -8,7 +8,7 @@ test('the system page has words for every job of the server, and for no other', 
   const files = readdirSync(engine, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const jobs = files
     .map((name) => readFileSync(join(engine, name), 'utf8'))
-    .filter((text) => /intervalMilliseconds|makeLeasedJob\(/.test(text))
+    .filter((text) => /intervalMilliseconds|make(?:Leased|Receiver)Job\(/.test(text))
     .flatMap((text) => [...text.matchAll(/\bname: '([a-z]+(?:-[a-z]+)+)'/g)].map(([, name]) => name!));
   expect(jobs.length).toBeGreaterThan(20);
   expect([...new Set(jobs)].sort()).toEqual(Object.keys(jobNames).sort());

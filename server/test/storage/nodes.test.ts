@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { endLeasesOfPredecessors } from '../../src/storage/installation/nodes.ts';
-import { claimDueMessages } from '../../src/storage/outbox/outbox.ts';
+import { claimCallbacks, listDueCallbackReceivers } from '../../src/storage/outbox/callback-receivers.ts';
 import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import { makeSegmentBundle } from '../segments/segment-bundle.ts';
 
@@ -44,11 +44,14 @@ test('so are files and callbacks', async () => {
     expect(await bundle.fill()).toBe(0);
     expect((await endLeasesOfPredecessors(database, leasedAt)).files).toBe(1);
     expect(await bundle.fill()).toBe(1);
-    const claim = { channel: 'callbacks', at: clock.now(), leasedAt, leaseUntil, limit: 1 } as const;
-    expect(await claimDueMessages(database, claim)).toHaveLength(1);
-    expect(await claimDueMessages(database, claim)).toHaveLength(0);
+    const at = clock.now();
+    const due = await listDueCallbackReceivers(database, { at, leasedAt, after: undefined, limit: 1 });
+    const turns = due.map(({ workspaceId, key }) => ({ workspaceId, key, count: 1 }));
+    const claim = { turns, at, leasedAt, leaseUntil, probeUntil: leaseUntil };
+    expect(await claimCallbacks(database, claim)).toHaveLength(1);
+    expect(await claimCallbacks(database, claim)).toHaveLength(0);
     expect((await endLeasesOfPredecessors(database, leasedAt)).callbacks).toBe(1);
-    expect(await claimDueMessages(database, claim)).toHaveLength(1);
+    expect(await claimCallbacks(database, claim)).toHaveLength(1);
   } finally {
     await bundle.end();
   }

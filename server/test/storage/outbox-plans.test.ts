@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 import { inTransaction } from '../../src/storage/database.ts';
-import { claimDueMessages, listMessages } from '../../src/storage/outbox/outbox.ts';
+import { claimCallbacks, listDueCallbackReceivers } from '../../src/storage/outbox/callback-receivers.ts';
+import { claimDueEmails, listMessages } from '../../src/storage/outbox/outbox.ts';
 import { collectPlans, collectPlansOfSent } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -11,20 +12,84 @@ let drop: () => Promise<void>;
 beforeAll(async () => ({ database, drop } = await createTestDatabase()));
 afterAll(() => drop());
 
-test.each([
-  ['callbacks', 'callbacks_given_up_newest', 'callbacks_due'],
-  ['emails', 'mails_failed_newest', 'mails_due'],
-] as const)('what is due and what has failed of %s is found by its own partial index', async (channel, failed, due) => {
+test('emails that are due and messages that have failed are found by their partial indexes', async () => {
   const plans: string[] = [];
   await inTransaction(database, async (tx) => {
     await tx`set local enable_seqscan = off`;
     const planned = collectPlans(tx, plans);
-    await listMessages(planned, { channel, workspaceId: 'w', isFailed: true, limit: 10 });
+    for (const channel of ['callbacks', 'emails'] as const)
+      await listMessages(planned, { channel, workspaceId: 'w', isFailed: true, limit: 10 });
     const at = new Date();
-    await claimDueMessages(planned as Database, { channel, at, leasedAt: at, leaseUntil: at, limit: 10 });
+    await claimDueEmails(planned as Database, { at, leasedAt: at, leaseUntil: at, limit: 10 });
   });
-  expect(plans[0]).toContain(failed);
-  expect(plans[1]).toContain(due);
+  expect(plans[0]).toContain('callbacks_given_up_newest');
+  expect(plans[1]).toContain('mails_failed_newest');
+  expect(plans[2]).toContain('mails_due');
+});
+
+/** Callbacks of one workspace to one host, all of them due. */
+async function addDueCallbacks({ host, count }: { host: string; count: number }): Promise<string> {
+  const at = new Date();
+  const workspaceId = await insertTestWorkspace(database, at);
+  await database`
+    insert into callbacks (id, workspace_id, url, body, state, next_at, created_at)
+    select ${host} || number, ${workspaceId}, ${`https://${host}/`} || number, '{}', 'PENDING', ${at}, ${at}
+    from generate_series(1, ${count}::int) as number`;
+  return workspaceId;
+}
+
+test('a receiver with callbacks that are due is found in one step, however many wait for the one before it', async () => {
+  const noisy = await addDueCallbacks({ host: 'silent.example', count: 20_000 });
+  const quiet = await addDueCallbacks({ host: 'healthy.example', count: 1 });
+  await database`analyze callbacks`;
+  const at = new Date();
+  const plans: string[] = [];
+  const page = { at, leasedAt: at, after: undefined, limit: 500 };
+  const found = await inTransaction(database, (tx) =>
+    listDueCallbackReceivers(collectPlansOfSent(tx, plans) as Database, page),
+  );
+  expect(found.map(({ workspaceId, key }) => ({ workspaceId, key }))).toEqual(
+    [
+      { workspaceId: noisy, key: 'https://silent.example' },
+      { workspaceId: quiet, key: 'https://healthy.example' },
+    ].toSorted((one, other) => (one.workspaceId < other.workspaceId ? -1 : 1)),
+  );
+  expect(plans[0]!.match(/Index Scan using callbacks_receivers/g)).toHaveLength(2);
+  expect(plans[0]).not.toContain('Seq Scan on callbacks');
+  const turns = found.map(({ workspaceId, key }) => ({ workspaceId, key, count: 3 }));
+  const claim = { turns, at, leasedAt: at, leaseUntil: new Date(at.getTime() + 60_000), probeUntil: at };
+  const claimed = await inTransaction(database, (tx) =>
+    claimCallbacks(collectPlansOfSent(tx, plans) as Database, claim),
+  );
+  expect(claimed.map(({ origin }) => origin).toSorted()).toEqual([
+    'https://healthy.example',
+    ...Array.from({ length: 3 }, () => 'https://silent.example'),
+  ]);
+  expect(plans[1]).toContain('callbacks_receivers');
+});
+
+test('the origin of an address is its scheme, host and port, in lower case and of bounded length', async () => {
+  const at = new Date();
+  const workspaceId = await insertTestWorkspace(database, at);
+  const urls = [
+    'HTTPS://Hooks.Example:8443/a?b#c',
+    'https://hooks.example?b',
+    'http:hooks.example/a',
+    `https://${'a'.repeat(3_000)}/`,
+    '',
+  ];
+  const rows = await database<{ origin: string }[]>`
+    insert into callbacks (id, workspace_id, url, body, state, next_at, created_at)
+    select 'address ' || place, ${workspaceId}, url, '{}', 'PENDING', ${at}, ${at}
+    from unnest(${urls}::text[]) with ordinality as given (url, place)
+    returning origin`;
+  expect(rows.map(({ origin }) => origin)).toEqual([
+    'https://hooks.example:8443',
+    'https://hooks.example',
+    '',
+    `https://${'a'.repeat(292)}`,
+    '',
+  ]);
 });
 
 test('messages about the files of one segment are found by their operations, however many newer ones of others there are', async () => {

@@ -19,6 +19,9 @@ export type CallbackDetail = {
   body: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
 
+  /** Since when the receiver has not answered: the callback waits for one of its probes. */
+  silentSince: string | null;
+
   /** How often it was sent again, and the tries since. */
   resends: number;
   attempts: number;
@@ -39,6 +42,9 @@ export type ConsoleCallback = {
   url: string;
   body: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+
+  /** Since when the receiver has not answered: the callback waits for one of its probes. */
+  silentSince: string | null;
 
   /** How often it was sent again, and the tries since. */
   resends: number;

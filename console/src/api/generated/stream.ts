@@ -16,6 +16,12 @@ export type ConsoleEventStream = {
 
   /** Given up; they can be sent again. */
   deadBatches: number;
+
+  /** Since when the receiver has not answered. */
+  silentSince: string | null;
+
+  /** Nothing is posted until then, because the receiver does not answer. */
+  pausedUntil: string | null;
   createdAt: string;
 };
 

@@ -111,6 +111,13 @@ export const deliveryLimitTexts: {
       whenReached: 'It has failed, and can be sent again by hand.',
       source: 'ours',
     },
+    maxPausedHours: {
+      what: 'Time for which a callback or a batch of events is put off because its receiver does not answer',
+      unit: 'hours',
+      per: 'message',
+      whenReached: 'It is given up, and can be sent again by hand.',
+      source: 'ours',
+    },
   },
   'event-streams': {
     maxEventStreams: {

@@ -19,6 +19,8 @@ export const fillResults = ['applied', 'failed'] as const;
 export type FillResult = (typeof fillResults)[number];
 
 /** Who is sent to, by the lane of the work. */
+/** Whom messages are posted to. */
+export const receiverKinds = ['callbacks', 'event-stream'] as const;
 export const laneNames = ['named', 'audience'] as const;
 
 export const connectionStates = ['held', 'idle', 'awaited'] as const;
@@ -137,6 +139,11 @@ export const metricTable = {
     ...{ kind: 'gauge', of: 'database', labels: {} },
     meaning:
       'Sends that are paused, by a user or because a provider refuses the credential; at most 100,000 are counted.',
+  },
+  carillon_receivers_paused: {
+    ...{ kind: 'gauge', of: 'database', labels: { receiver: receiverKinds } },
+    meaning:
+      'Receivers that do not answer and are tried once a minute at most: hosts that a workspace has callbacks posted to, and event streams.',
   },
   carillon_nodes: {
     ...{ kind: 'gauge', of: 'database', labels: { role: ['all', 'api', 'worker'] } },

@@ -76,6 +76,13 @@ export const keptTables: readonly KeptTables[] = [
     removed: 'Each as a whole, by its end. One that is still to be delivered stays.',
   },
   {
+    what: 'Receivers of callbacks that do not answer',
+    tables: ['callback_receivers'],
+    grows: 'A row for each workspace and host that did not answer the last attempt',
+    kept: { until: 'the receiver answers; at most two days after the last attempt' },
+    removed: 'By the first answer, and by the last attempt.',
+  },
+  {
     what: 'Batches of outgoing events that nobody took',
     tables: ['event_stream_batches'],
     grows: 'A row for up to 100 events; one that was taken is deleted at once',

@@ -10,6 +10,12 @@ export const outgoingStates: readonly StateMachine[] = [
     changes: [
       { from: 'PENDING', to: 'DELIVERED', by: 'its receiver takes it', statement: 'settleMessage' },
       { from: 'PENDING', to: 'GIVEN_UP', by: 'the last attempt', statement: 'settleMessage' },
+      {
+        from: 'PENDING',
+        to: 'GIVEN_UP',
+        by: 'a day behind a receiver that does not answer',
+        statement: 'giveUpPausedCallbacks',
+      },
       { from: 'DELIVERED', to: 'PENDING', by: 'it is sent again', statement: 'resendMessage' },
       { from: 'GIVEN_UP', to: 'PENDING', by: 'it is sent again', statement: 'resendMessage' },
     ],
@@ -38,6 +44,12 @@ export const outgoingStates: readonly StateMachine[] = [
     begins: [{ state: 'PENDING', by: 'events' }],
     changes: [
       { from: 'PENDING', to: 'GIVEN_UP', by: 'the last attempt', statement: 'keepEventBatch' },
+      {
+        from: 'PENDING',
+        to: 'GIVEN_UP',
+        by: 'a day behind a receiver that does not answer',
+        statement: 'giveUpPausedBatches',
+      },
       { from: 'GIVEN_UP', to: 'PENDING', by: 'it is sent again', statement: 'resendDeadBatches' },
     ],
     ends: [{ state: 'PENDING', by: 'its receiver takes it' }],

@@ -1,20 +1,24 @@
 import type { Encryption } from '../../domain/encryption.ts';
-import { callbackRetrySeconds } from '../../domain/outbox/limits.ts';
+import { callbackRetrySeconds, maxPausedHours } from '../../domain/outbox/limits.ts';
 import type { CallbackResult } from '../../domain/metrics/metric-table.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
 import {
-  attemptsPerRound,
-  claimDueMessages,
-  insertCallbackAttempt,
-  settleMessage,
-} from '../../storage/outbox/outbox.ts';
+  claimCallbacks,
+  endCallbackSilence,
+  giveUpPausedCallbacks,
+  listDueCallbackReceivers,
+  noteCallbackSilence,
+} from '../../storage/outbox/callback-receivers.ts';
+import { attemptsPerRound, insertCallbackAttempt, settleMessage } from '../../storage/outbox/outbox.ts';
 import type { CallbackOutcome, DueCallback } from '../../storage/outbox/outbox.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { makeLeasedJob } from '../make-leased-job.ts';
 import type { LeasedJob } from '../make-leased-job.ts';
+import { makeReceiverJob } from '../receivers/make-receiver-job.ts';
+import { contactOf, logSilence } from '../receivers/receiver-contact.ts';
+import type { ContactKind } from '../receivers/receiver-slots.ts';
 import { postSigned } from './post-signed.ts';
-import type { CallbackAnswer, PostSignedDependencies } from './post-signed.ts';
+import type { CallbackAnswer, PostedAnswer, PostSignedDependencies } from './post-signed.ts';
 import { ensureWebhookSecret } from './webhook-secret.ts';
 
 export type DeliverCallbacksDependencies = PostSignedDependencies & {
@@ -23,24 +27,29 @@ export type DeliverCallbacksDependencies = PostSignedDependencies & {
   outcomes: KeptOutcomes;
   /** Called after each attempt. */
   onAttempt?: ((result: CallbackResult) => void) | undefined;
+  /** A request has ended: more may be due for its receiver. */
+  onFreed?: (() => void) | undefined;
 };
 
 const maxAttempts = callbackRetrySeconds.length + 1;
-const maxUnderWay = 20;
+/** Of one transaction; the next probe gives up more. */
+const maxGivenUpAtOnce = 1_000;
 
 /**
  * The job that posts callbacks until a response is HTTP 200. Every attempt carries the same `webhook-id` and body.
  */
 export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): LeasedJob {
-  const { database, clock, log, outcomes } = deps;
-  return makeLeasedJob({
-    ...{ name: 'deliver-callbacks', what: 'callback', maxUnderWay, clock, log, outcomes },
-    claim: (claim) => claimDueMessages(database, { channel: 'callbacks', ...claim }),
+  const { database, clock, log, outcomes, onFreed } = deps;
+  return makeReceiverJob({
+    ...{ name: 'deliver-callbacks', what: 'callback', clock, log, outcomes, onFreed },
+    listDue: (page) => listDueCallbackReceivers(database, page),
+    claim: (claim) => claimCallbacks(database, claim),
+    keyOf: ({ origin }) => origin,
     deliver: (callback) => deliver(deps, callback),
   });
 }
 
-async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback): Promise<void> {
+async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback): Promise<ContactKind> {
   const { database, clock } = deps;
   const { id, attempts, url, body } = callback;
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
@@ -52,10 +61,11 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
       attempts,
       outcome: { state: 'GIVEN_UP', endedAt: clock.now() },
     });
-    return;
+    return 'none';
   }
   const secret = await ensureWebhookSecret(deps, callback.workspaceId);
-  const { answer, startedAt, endedAt, durationMilliseconds } = await postSigned(deps, { id, url, body, secret });
+  const posted = await postSigned(deps, { id, url, body, secret });
+  const { answer, startedAt, endedAt, durationMilliseconds } = posted;
   deps.onAttempt?.(resultOf(answer));
   const store = () =>
     inTransaction(database, async (tx) => {
@@ -66,7 +76,7 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
         outcome: classify(answer, { nth, endedAt }),
       });
       // Another worker took over when our lease expired; its outcome counts.
-      if (!settled) return;
+      if (!settled) return undefined;
       await insertCallbackAttempt(tx, {
         callbackId: id,
         number: attempts,
@@ -75,8 +85,28 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
         error: answer.kind === 'failed' ? answer.error : isReceived(answer) ? null : 'not answered with 200',
         durationMilliseconds,
       });
+      return noteContact(tx, { callback, posted });
     });
-  await deps.outcomes.store(store);
+  const silence = await deps.outcomes.store(store);
+  const contact = contactOf(answer);
+  const { workspaceId, origin } = callback;
+  if (silence) logSilence(deps.log, { contact, silence, receiver: { workspaceId, origin } });
+  return contact;
+}
+
+/** Stores what the attempt says of the receiver, after the callback: claims lock them in the other order, but wait for no callback. */
+async function noteContact(tx: Transaction, { callback, posted }: { callback: DueCallback; posted: PostedAnswer }) {
+  const { answer, startedAt, endedAt } = posted;
+  const { workspaceId, origin } = callback;
+  const contact = contactOf(answer);
+  if (contact === 'none') return undefined;
+  if (contact === 'answered') return endCallbackSilence(tx, { workspaceId, origin });
+  const silence = await noteCallbackSilence(tx, { workspaceId, origin, startedAt, endedAt });
+  if (silence?.pausedUntil) {
+    const dueBefore = new Date(endedAt.getTime() - maxPausedHours * 3_600_000);
+    await giveUpPausedCallbacks(tx, { workspaceId, origin, dueBefore, at: endedAt, limit: maxGivenUpAtOnce });
+  }
+  return silence;
 }
 
 /** Only HTTP 200 acknowledges a callback (interface 4.3); 201 and 204 do not, just like 500. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import { attemptsPerRound, claimDueMessages, insertEmailAttempt, settleMessage } from '../../storage/outbox/outbox.ts';
+import { attemptsPerRound, claimDueEmails, insertEmailAttempt, settleMessage } from '../../storage/outbox/outbox.ts';
 import type { DueEmail, EmailOutcome } from '../../storage/outbox/outbox.ts';
 import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
@@ -35,8 +35,7 @@ export function makeSendEmails(deps: SendEmailsDependencies): Job {
     intervalMilliseconds: 5000,
     async runOnce(now) {
       if (outcomes.waiting() > 0) return 0;
-      const due = await claimDueMessages(database, {
-        channel: 'emails',
+      const due = await claimDueEmails(database, {
         at: now,
         ...makeLease(clock, leaseMilliseconds),
         limit: emailsAtOnce,

@@ -3,6 +3,7 @@ import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../sto
 import { deleteExpiredReportFiles } from '../../storage/campaigns/report-files.ts';
 import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.ts';
 import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
+import { deleteOldCallbackReceivers } from '../../storage/outbox/callback-receivers.ts';
 import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
 import { dropOldEvidence } from '../../storage/limits/provider-evidence.ts';
 import { dropIdleBudgets } from '../../storage/limits/send-budgets.ts';
@@ -12,6 +13,7 @@ import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { Job } from '../job.ts';
 import { campaignRequestIdKeptHours } from '../../domain/campaigns/limits.ts';
 import { liveActivityKeptHours } from '../../domain/live-activities/limits.ts';
+import { maxPausedHours } from '../../domain/outbox/limits.ts';
 import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
 import { expiredTokenSeconds } from '../../domain/tokens/limits.ts';
 
@@ -19,8 +21,9 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
 
 /**
  * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after seven days, unused send budgets, provider answers after a day, the oldest
- * inbox messages. What the settings keep for days is `trim-old-records`'.
+ * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after seven days, unused send
+ * budgets, provider answers after a day, receivers that nothing was posted to for two days, the oldest inbox messages. What the settings keep for days is
+ * `trim-old-records`'.
  */
 export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
@@ -39,6 +42,7 @@ export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDe
         dropOldEvidence(database, hoursAgo(24)),
         deleteOldProviderTokens(database, hoursAgo(24)),
         deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
+        deleteOldCallbackReceivers(database, { before: hoursAgo(2 * maxPausedHours), limit: 10_000 }),
         deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
         deleteOldLiveActivities(database, { before: hoursAgo(liveActivityKeptHours), limit: 10_000 }),
       ]);

@@ -103,6 +103,10 @@ function sampleFigures(figures: Figure[]): MetricSamples {
     carillon_send_age_seconds: laneNames.map((lane, number) => sampleOf(valueOf('send-age', String(number)), { lane })),
     carillon_window_age_seconds: [sampleOf(valueOf('window-age'))],
     carillon_runs_paused: [sampleOf(valueOf('runs-paused'))],
+    carillon_receivers_paused: each('receivers-paused', {
+      label: 'receiver',
+      values: valuesOf('carillon_receivers_paused', 'receiver'),
+    }),
     carillon_nodes: each('nodes', { label: 'role', values: valuesOf('carillon_nodes', 'role') }),
     carillon_alerts_open: each('alerts-open', { label: 'kind', values: valuesOf('carillon_alerts_open', 'kind') }),
     carillon_partitions: each('partitions', tables),

@@ -7,6 +7,10 @@ export const ConsoleCallback = Type.Object({
   url: Type.String(),
   body: Type.String(),
   state: oneOf(['PENDING', 'DELIVERED', 'GIVEN_UP']),
+  silentSince: described(
+    orNull(Type.String()),
+    'Since when the receiver has not answered: the callback waits for one of its probes.',
+  ),
   resends: Type.Number({ description: 'How often it was sent again, and the tries since.' }),
   attempts: Type.Number(),
   nextAt: orNull(Type.String()),

@@ -60,6 +60,7 @@ function presentOperation(operation: ShownSegment['operations'][number]) {
 export function presentCallback({ workspaceId: _workspaceId, ...callback }: ListedCallback) {
   return {
     ...callback,
+    silentSince: toText(callback.silentSince),
     nextAt: toText(callback.nextAt),
     createdAt: callback.createdAt.toISOString(),
     endedAt: toText(callback.endedAt),

@@ -70,5 +70,7 @@ function presentStream({ workspaceId: _workspaceId, updatedAt: _updatedAt, ...st
     ...stream,
     createdAt: stream.createdAt.toISOString(),
     lastDeliveredAt: stream.lastDeliveredAt?.toISOString() ?? null,
+    silentSince: stream.silentSince?.toISOString() ?? null,
+    pausedUntil: stream.pausedUntil?.toISOString() ?? null,
   };
 }

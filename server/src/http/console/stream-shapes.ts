@@ -12,6 +12,8 @@ export const ConsoleEventStream = Type.Object({
   lastDeliveredAt: orNull(Type.String()),
   pendingBatches: Type.Number(),
   deadBatches: Type.Number({ description: 'Given up; they can be sent again.' }),
+  silentSince: described(orNull(Type.String()), 'Since when the receiver has not answered.'),
+  pausedUntil: described(orNull(Type.String()), 'Nothing is posted until then, because the receiver does not answer.'),
   createdAt: Type.String(),
 });
 

@@ -14,6 +14,8 @@ export function presentStream(stream: EventStream) {
     last_delivered_at: stream.lastDeliveredAt?.toISOString() ?? null,
     pending_batches: stream.pendingBatches,
     dead_batches: stream.deadBatches,
+    unanswered_since: stream.silentSince?.toISOString() ?? null,
+    paused_until: stream.pausedUntil?.toISOString() ?? null,
   };
 }
 

@@ -43,6 +43,8 @@ const stream = named(
     last_delivered_at: time('ISO 8601; null: none yet'),
     pending_batches: Type.Integer({ description: 'To be posted, or posted again' }),
     dead_batches: Type.Integer({ description: 'Given up; they can be sent again' }),
+    unanswered_since: time('ISO 8601; null: the receiver answered the last attempt, whatever it said'),
+    paused_until: time('ISO 8601; nothing is posted before then, because three attempts in a row had no answer'),
   }),
 );
 const answer = (data: TProperties) =>

@@ -17,6 +17,10 @@ export type EventStream = {
   /** Batches that are still to be delivered, and that were given up. */
   pendingBatches: number;
   deadBatches: number;
+  /** Since when the receiver has not answered. Null: it answered last, or was not tried yet. */
+  silentSince: Date | null;
+  /** Nothing is posted until then, because the receiver does not answer. */
+  pausedUntil: Date | null;
 };
 
 const columns = (tx: Queryable): Fragment => tx`
@@ -24,6 +28,7 @@ const columns = (tx: Queryable): Fragment => tx`
   streams.user_attributes as "userAttributes", streams.device_attributes as "deviceAttributes",
   streams.delivered_events as "deliveredEvents", streams.last_delivered_at as "lastDeliveredAt",
   streams.created_at as "createdAt", streams.updated_at as "updatedAt",
+  streams.silent_since as "silentSince", streams.paused_until as "pausedUntil",
   (select count(*) from event_stream_batches as batches
     where batches.stream_id = streams.id and batches.state = 'PENDING') as "pendingBatches",
   (select count(*) from event_stream_batches as batches
@@ -78,7 +83,8 @@ export async function insertEventStream(
 }
 
 /**
- * Changes what is given and nothing else, so that two changes at once both stand. Index: primary key.
+ * Changes what is given and nothing else, so that two changes at once both stand. A new address is tried at once, whatever
+ * is known of the one before. Index: primary key.
  *
  * @returns whether there is such a stream
  */
@@ -91,6 +97,7 @@ export async function updateEventStream(
     set url = coalesce(${stream.url ?? null}, url), events = coalesce(${stream.events ?? null}::text[], events),
       user_attributes = coalesce(${stream.userAttributes ?? null}::text[], user_attributes),
       device_attributes = coalesce(${stream.deviceAttributes ?? null}::text[], device_attributes), updated_at = ${stream.at}
+      ${stream.url === undefined ? tx`` : tx`, failures = 0, silent_since = null, paused_at = null, paused_until = null, probe_until = null`}
     where id = ${stream.id} and workspace_id = ${stream.workspaceId}
     returning 1`;
   return rows.length === 1;

@@ -1,6 +1,5 @@
 import type { StreamedDeviceAttribute, StreamedEvent } from '../../domain/event-streams/streamed-event.ts';
-import type { Lease } from '../../domain/lease.ts';
-import type { Database, Queryable, Transaction } from '../database.ts';
+import type { Queryable, Transaction } from '../database.ts';
 import { attemptsPerRound } from '../outbox/outbox.ts';
 
 /** Stores batches, due at once, in the transaction that took their marks. */
@@ -30,70 +29,44 @@ export type DueEventBatch = {
   events: StreamedEvent[];
 };
 
-/**
- * Takes batches that are due, with the attempt counted before anything is posted: a worker that dies leaves them due again
- * when its lease ends. At most `perStream` of a stream are under way on all nodes together, so that a receiver which does not
- * reply holds up no other. Rows that another node holds are skipped. Index: event_stream_batches_due.
- */
-export async function claimEventBatches(
-  database: Database,
-  claim: { at: Date; limit: number; perStream: number } & Lease,
-): Promise<DueEventBatch[]> {
-  return database<DueEventBatch[]>`
-    with due as (
-      select batch.id
-      from event_streams as streams
-      cross join lateral (
-        select batches.id, batches.next_at from event_stream_batches as batches
-        where batches.stream_id = streams.id and batches.state = 'PENDING' and batches.next_at <= ${claim.at}
-          and (batches.lease_until is null or batches.lease_until <= ${claim.leasedAt})
-        order by batches.next_at, batches.id
-        limit greatest(0, ${claim.perStream} - (
-          select count(*) from event_stream_batches as held
-          where held.stream_id = streams.id and held.state = 'PENDING' and held.lease_until > ${claim.leasedAt}
-        ))
-        for update skip locked
-      ) as batch
-      order by batch.next_at, batch.id
-      limit ${claim.limit}
-    )
-    update event_stream_batches as batches
-    set lease_until = ${claim.leaseUntil}, attempts = batches.attempts + 1
-    from due, event_streams as streams, workspaces
-    where batches.id = due.id and streams.id = batches.stream_id and workspaces.id = batches.workspace_id
-    returning batches.id, batches.stream_id as "streamId", batches.workspace_id as "workspaceId", batches.attempts,
-      streams.url, streams.secret_sealed as "encryptedSecret", workspaces.name as "appName",
-      streams.user_attributes as "userAttributes", streams.device_attributes as "deviceAttributes", batches.events`;
-}
-
 type Settled = { id: string; attempts: number };
 
 /**
  * A batch was taken: it goes, and its stream counts its events. Guarded by the attempt, so that a worker whose lease ran out
  * changes nothing. Index: primary keys.
+ *
+ * @returns whether it was stored
  */
-export async function endEventBatch(tx: Queryable, { id, attempts, at }: Settled & { at: Date }): Promise<void> {
-  await tx`
+export async function endEventBatch(tx: Queryable, { id, attempts, at }: Settled & { at: Date }): Promise<boolean> {
+  const rows = await tx`
     with taken as (
       delete from event_stream_batches where id = ${id} and attempts = ${attempts} and state = 'PENDING'
       returning stream_id, jsonb_array_length(events) as events
     )
     update event_streams set delivered_events = delivered_events + taken.events, last_delivered_at = ${at}
-    from taken where event_streams.id = taken.stream_id`;
+    from taken where event_streams.id = taken.stream_id
+    returning 1`;
+  return rows.length === 1;
 }
 
 export type MissedAttempt = Settled & { status: number | null; error: string | null } & (
     { state: 'PENDING'; nextAt: Date } | { state: 'GIVEN_UP'; endedAt: Date }
   );
 
-/** A batch was not taken: it is due again, or was given up. Guarded as endEventBatch. Index: primary key. */
-export async function keepEventBatch(tx: Queryable, batch: MissedAttempt): Promise<void> {
-  await tx`
+/**
+ * A batch was not taken: it is due again, or was given up. Guarded as endEventBatch. Index: primary key.
+ *
+ * @returns whether it was stored
+ */
+export async function keepEventBatch(tx: Queryable, batch: MissedAttempt): Promise<boolean> {
+  const rows = await tx`
     update event_stream_batches
     set state = ${batch.state}, lease_until = null, last_status = ${batch.status}, last_error = ${batch.error},
       next_at = ${batch.state === 'PENDING' ? batch.nextAt : null},
       ended_at = ${batch.state === 'PENDING' ? null : batch.endedAt}
-    where id = ${batch.id} and attempts = ${batch.attempts} and state = 'PENDING'`;
+    where id = ${batch.id} and attempts = ${batch.attempts} and state = 'PENDING'
+    returning 1`;
+  return rows.length === 1;
 }
 
 export type DeadBatch = {

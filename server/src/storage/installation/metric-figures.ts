@@ -7,6 +7,7 @@ export type FigureName =
   | 'send-age'
   | 'window-age'
   | 'runs-paused'
+  | 'receivers-paused'
   | 'nodes'
   | 'alerts-open'
   | 'partitions'
@@ -48,6 +49,12 @@ export async function readMetricFigures(
       from open_chunk where window_opened_at is not null having count(*) > 0
     union all
     select 'runs-paused', '', count(*)::float8 from (select 1 from runs where status = 'PAUSED' limit ${most}) as paused
+    union all
+    select 'receivers-paused', 'callbacks', count(*)::float8
+      from (select 1 from callback_receivers where paused_until is not null limit ${most}) as paused
+    union all
+    select 'receivers-paused', 'event-stream', count(*)::float8
+      from (select 1 from event_streams where paused_until is not null limit ${most}) as paused
     union all
     select 'nodes', role, count(*)::float8 from nodes where seen_at > ${aliveSince} group by role
     union all

@@ -33,15 +33,22 @@ const dayMilliseconds = 24 * 3_600_000;
 
 /**
  * What waits in the whole installation, one row a kind of work. Every count ends at a bound, so that a backlog is not made
- * worse by looking at it; of the ledger the partitions of open runs. Indexes: runs_open, chunks_open, chunks_quarantined, deliveries_waiting, segment_operations_open,
- * segment_operations_failed, callbacks_due, callbacks_given_up, event_stream_batches_due,
- * event_stream_batches_given_up, mails_due, mails_failed, erasures_due, runs_failed.
+ * worse by looking at it; of the ledger the partitions of open runs. Callbacks and batches whose receiver is paused because it
+ * does not answer come later: no worker is late. Indexes: runs_open, chunks_open, chunks_quarantined, deliveries_waiting, segment_operations_open,
+ * segment_operations_failed, callbacks_due, callbacks_given_up, callback_receivers primary key,
+ * event_stream_batches_due, event_stream_batches_given_up, mails_due, mails_failed, erasures_due, runs_failed.
  */
 export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
   const since = new Date(at.getTime() - dayMilliseconds);
   const count = (rows: Fragment) => tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
   const none = tx`0::bigint`;
   const days = await listOpenDays(tx);
+  const callbacks = tx`callbacks where state = 'PENDING' and next_at <= ${at}`;
+  const silentCallbacks = tx`exists (select 1 from callback_receivers as silent
+    where silent.workspace_id = callbacks.workspace_id and silent.origin = callbacks.origin and silent.paused_until is not null)`;
+  const batches = tx`event_stream_batches as batches where state = 'PENDING' and next_at <= ${at}`;
+  const silentBatches = tx`exists (select 1 from event_streams as silent
+    where silent.id = batches.stream_id and silent.paused_until is not null)`;
   const retries = tx`deliveries where day = any(${days}::date[]) and outcome = 'W'`;
   const queuedRuns = tx`runs join campaigns on campaigns.id = runs.campaign_id where runs.status = 'QUEUED'`;
   return tx<QueueState[]>`
@@ -65,15 +72,15 @@ export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]>
       ${count(tx`segment_operations where state = 'FAILED' and ended_at > ${since}`)},
       (select min(not_before) from segment_operations where state in ('QUEUED', 'WAITING') and not_before <= ${at})
     union all
-    select 'callbacks', ${count(tx`callbacks where state = 'PENDING' and next_at <= ${at}`)}, ${none},
-      ${count(tx`callbacks where state = 'PENDING' and next_at > ${at}`)},
+    select 'callbacks', ${count(tx`${callbacks} and not ${silentCallbacks}`)}, ${none},
+      ${count(tx`callbacks where state = 'PENDING' and (next_at > ${at} or ${silentCallbacks})`)},
       ${count(tx`callbacks where state = 'GIVEN_UP' and ended_at > ${since}`)},
-      (select min(next_at) from callbacks where state = 'PENDING' and next_at <= ${at})
+      (select min(next_at) from ${callbacks} and not ${silentCallbacks})
     union all
-    select 'event-batches', ${count(tx`event_stream_batches where state = 'PENDING' and next_at <= ${at}`)}, ${none},
-      ${count(tx`event_stream_batches where state = 'PENDING' and next_at > ${at}`)},
+    select 'event-batches', ${count(tx`${batches} and not ${silentBatches}`)}, ${none},
+      ${count(tx`event_stream_batches as batches where state = 'PENDING' and (next_at > ${at} or ${silentBatches})`)},
       ${count(tx`event_stream_batches where state = 'GIVEN_UP' and ended_at > ${since}`)},
-      (select min(next_at) from event_stream_batches where state = 'PENDING' and next_at <= ${at})
+      (select min(next_at) from ${batches} and not ${silentBatches})
     union all
     select 'mails', ${count(tx`mails where state = 'PENDING' and next_at <= ${at}`)}, ${none},
       ${count(tx`mails where state = 'PENDING' and next_at > ${at}`)},
@@ -154,7 +161,8 @@ async function findNextRetry(tx: Queryable, { after, until }: { after: Date; unt
 
 /**
  * Whether anything that is due is not done yet: what findNextDue looks for, runs that are to be released, and runs that
- * nothing holds back any more. What waits for a segment that is being filled is that fill's. The ledger is asked last, and
+ * nothing holds back any more. What waits for a segment that is being filled is that fill's; what waits for a receiver that is
+ * paused is not due. The ledger is asked last, and
  * where runs are being sent only: each new day of it makes the database plan anew. Indexes: as findNextDue.
  */
 export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
@@ -178,12 +186,17 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
       or exists (
         select 1 from segment_operations where state in ('QUEUED', 'FILLING', 'WAITING') and not_before <= ${at}
       )
-      or exists (select 1 from callbacks where state = 'PENDING' and next_at <= ${at})
+      or exists (select 1 from callbacks where state = 'PENDING' and next_at <= ${at} and not exists (
+        select 1 from callback_receivers as silent
+        where silent.workspace_id = callbacks.workspace_id and silent.origin = callbacks.origin and silent.paused_until > ${at}
+      ))
       -- Where batches wait for another attempt, marks may wait for them.
       or exists (select 1 from event_stream_marks as mark where not exists (
         select 1 from event_stream_batches as batch where batch.stream_id = mark.stream_id and batch.state = 'PENDING'
       ))
-      or exists (select 1 from event_stream_batches where state = 'PENDING' and next_at <= ${at})
+      or exists (select 1 from event_stream_batches as batch where state = 'PENDING' and next_at <= ${at} and not exists (
+        select 1 from event_streams as silent where silent.id = batch.stream_id and silent.paused_until > ${at}
+      ))
       or exists (select 1 from mails where state = 'PENDING' and next_at <= ${at})
       or exists (select 1 from report_files where state = 'WAITING' and next_at <= ${at})
       or exists (select 1 from segments where state <> 'ARCHIVED' and expires_at <= ${at})

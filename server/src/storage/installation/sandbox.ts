@@ -47,6 +47,7 @@ export const emptiedTables = [
   'live_activities',
   'mails',
   'callbacks',
+  'callback_receivers',
   'event_stream_batches',
   'event_stream_marks',
   'event_streams',

@@ -17,7 +17,6 @@ const maxAttempts = 32_000;
 export type Channel = keyof Messages;
 
 type Messages = { callbacks: Callback; emails: Email };
-type DueMessages = { callbacks: DueCallback; emails: DueEmail };
 type Outcomes = { callbacks: CallbackOutcome; emails: EmailOutcome };
 
 type Message = {
@@ -36,6 +35,8 @@ export type Callback = Message & {
   operationId: string | null;
   url: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+  /** Since when its receiver has not answered and is paused for it. Null: it is not paused, or the callback has ended. */
+  silentSince: Date | null;
 };
 
 export type Email = Message & {
@@ -48,7 +49,7 @@ export type Email = Message & {
   error: string | null;
 };
 
-export type DueCallback = Pick<Callback, 'id' | 'workspaceId' | 'url' | 'body' | 'attempts'>;
+export type DueCallback = Pick<Callback, 'id' | 'workspaceId' | 'url' | 'body' | 'attempts'> & { origin: string };
 export type DueEmail = Pick<Email, 'id' | 'workspaceId' | 'recipients' | 'subject' | 'body' | 'attempts'>;
 
 export type CallbackOutcome = { state: 'PENDING'; nextAt: Date } | { state: 'DELIVERED' | 'GIVEN_UP'; endedAt: Date };
@@ -63,9 +64,14 @@ function tableOf(tx: Queryable, channel: Channel) {
   return tx(tables[channel]);
 }
 
-/** The columns that one channel alone has. */
+/** The columns that one channel alone has. Index: callback_receivers primary key. */
 function ownColumns(tx: Queryable, channel: Channel) {
-  return channel === 'callbacks' ? tx`url` : tx`recipients, subject, error`;
+  if (channel === 'emails') return tx`recipients, subject, error`;
+  return tx`url, (
+    select silent_since from callback_receivers as receiver
+    where receiver.workspace_id = callbacks.workspace_id and receiver.origin = callbacks.origin
+      and receiver.paused_until is not null and callbacks.state = 'PENDING'
+  ) as "silentSince"`;
 }
 
 /** The state is a literal, as in the partial indexes of what has failed. */
@@ -101,29 +107,28 @@ export async function insertEmail(tx: Queryable, email: NewEmail): Promise<void>
 }
 
 /**
- * Takes messages that are due, oldest first, with the attempt counted before anything is sent: a worker that dies leaves
- * them due again when its lease ends. Rows another node holds are skipped. Indexes:
- * callbacks_due, mails_due.
+ * Claims emails that are due, oldest first, with the attempt counted before anything is sent: a worker that dies leaves them
+ * due again when its lease ends. Rows that another node holds are skipped. All leave through one server, so nothing is to be
+ * shared among receivers. Index: mails_due.
  */
-export async function claimDueMessages<C extends Channel>(
+export async function claimDueEmails(
   database: Database,
-  claim: { channel: C; at: Date; limit: number } & Lease,
-): Promise<DueMessages[C][]> {
-  const table = tableOf(database, claim.channel);
-  return database<DueMessages[C][]>`
+  claim: { at: Date; limit: number } & Lease,
+): Promise<DueEmail[]> {
+  return database<DueEmail[]>`
     with due as (
-      select id as due_id from ${table}
+      select id as due_id from mails
       where state = 'PENDING' and next_at <= ${claim.at}
         and (lease_until is null or lease_until <= ${claim.leasedAt})
       order by next_at
       limit ${claim.limit}
       for update skip locked
     )
-    update ${table}
+    update mails
     set lease_until = ${claim.leaseUntil}, attempts = attempts + 1
     from due
     where id = due_id
-    returning id, workspace_id as "workspaceId", body, attempts, ${ownColumns(database, claim.channel)}`;
+    returning id, workspace_id as "workspaceId", body, attempts, recipients, subject`;
 }
 
 /**

@@ -9,7 +9,6 @@ import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks
 import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
 import { makeLog } from '../../../src/log.ts';
 import {
-  claimDueMessages,
   findMessage,
   insertCallback,
   listCallbackAttempts,
@@ -17,6 +16,7 @@ import {
   resendMessage,
   settleMessage,
 } from '../../../src/storage/outbox/outbox.ts';
+import { claimCallbacks } from '../../../src/storage/outbox/callback-receivers.ts';
 import { findWebhookSecret, storeWebhookSecret } from '../../../src/storage/installation/workspaces.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
@@ -187,9 +187,9 @@ describe('when it counts as received', () => {
   test('no other answer does, success, redirect or failure', async () => {
     const ids = new Map<number, string>();
     for (const status of [100, 201, 202, 204, 206, 301, 302, 400, 404, 410, 429, 500, 503]) {
-      ids.set(status, await bundle.insert(`https://receiver.example/${status}`));
+      ids.set(status, await bundle.insert(`https://receiver-${status}.example/`));
     }
-    bundle.answer(({ url }) => ({ kind: 'answered', status: Number(url.slice(-3)) }));
+    bundle.answer(({ url }) => ({ kind: 'answered', status: Number(url.slice(17, 20)) }));
     expect(await bundle.run()).toBe(ids.size);
     for (const [status, id] of ids) {
       expect(await bundle.find(id)).toMatchObject({ state: 'PENDING', attempts: 1, endedAt: null });
@@ -318,7 +318,9 @@ describe('schedule', () => {
 
 describe('concurrency', () => {
   test('two concurrent nodes send each callback once', async () => {
-    const ids = await Promise.all(Array.from({ length: 12 }, () => bundle.insert()));
+    const ids = await Promise.all(
+      Array.from({ length: 12 }, (_, number) => bundle.insert(`https://receiver-${number}.example/`)),
+    );
     const nodes = [bundle.makeNode(), bundle.makeNode()];
     const counts = await Promise.all(nodes.map((node) => node.runOnce(bundle.clock.now())));
     await Promise.all(nodes.map((node) => node.settled()));
@@ -344,18 +346,25 @@ describe('concurrency', () => {
     expect(await bundle.find(slow)).toMatchObject({ state: 'DELIVERED', attempts: 1 });
   });
 
-  test('no more than 20 requests are under way; the rest wait unclaimed', async () => {
+  test('a receiver gets one request at first, and twice as many after each quick answer, up to eight', async () => {
     for (let count = 0; count < 25; count += 1) await bundle.insert();
-    const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
-    bundle.answer(() => promise);
-    expect(await bundle.round()).toBe(20);
-    expect(await bundle.round()).toBe(0);
-    await vi.waitFor(() => expect(bundle.requests.length).toBe(20), 10_000);
-    resolve(ok);
-    await bundle.settled();
-    expect(await bundle.run()).toBe(5);
+    const counts: number[] = [];
+    for (let count = await bundle.run(); count > 0; count = await bundle.run()) counts.push(count);
+    expect(counts).toEqual([1, 2, 8, 8, 6]);
     const [row] = await bundle.database`select count(*) as delivered from callbacks where state = 'DELIVERED'`;
     expect(row!.delivered).toBe(25);
+  });
+
+  test('no more than 32 requests of a workspace are under way; the rest wait unclaimed', async () => {
+    for (let count = 0; count < 40; count += 1) await bundle.insert(`https://receiver-${count}.example/`);
+    const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
+    bundle.answer(() => promise);
+    expect(await bundle.round()).toBe(32);
+    expect(await bundle.round()).toBe(0);
+    await vi.waitFor(() => expect(bundle.requests.length).toBe(32), 10_000);
+    resolve(ok);
+    await bundle.settled();
+    expect(await bundle.run()).toBe(8);
   });
 });
 
@@ -364,9 +373,8 @@ describe('workers that die', () => {
   const claimAndDie = async () => {
     const at = bundle.clock.now();
     const leaseUntil = new Date(at.getTime() + 60 * second);
-    return (
-      await claimDueMessages(bundle.database, { channel: 'callbacks', at, leasedAt: at, leaseUntil, limit: 1 })
-    )[0]!;
+    const turns = [{ workspaceId: bundle.workspaceId, key: 'https://receiver.example', count: 1 }];
+    return (await claimCallbacks(bundle.database, { turns, at, leasedAt: at, leaseUntil, probeUntil: at }))[0]!;
   };
 
   test('after the lease another sends it again, and the late answer of the first changes nothing', async () => {

@@ -10,7 +10,7 @@ import type { OperationReportInput } from '../../../src/domain/segments/operatio
 import { makeSendEmails } from '../../../src/engine/email/send-emails.ts';
 import { makeSmtpClient } from '../../../src/engine/email/smtp-client.ts';
 import {
-  claimDueMessages,
+  claimDueEmails,
   findMessage,
   insertEmail,
   listEmailAttempts,
@@ -335,8 +335,7 @@ describe('emails', () => {
     const { database } = bundle;
     const id = await bundle.insert();
     const leaseUntil = new Date(start.getTime() + 120 * second);
-    const [lost] = await claimDueMessages(database, {
-      channel: 'emails',
+    const [lost] = await claimDueEmails(database, {
       at: start,
       leasedAt: start,
       leaseUntil,
@@ -360,8 +359,7 @@ describe('emails', () => {
     const id = await bundle.insert();
     for (let count = 1; count <= 4; count += 1) {
       const at = clock.now();
-      await claimDueMessages(database, {
-        channel: 'emails',
+      await claimDueEmails(database, {
         at,
         leasedAt: at,
         leaseUntil: new Date(at.getTime() + 120 * second),

@@ -1,0 +1,140 @@
+/** Somebody else's server that messages of one workspace are posted to. */
+export type Receiver = {
+  workspaceId: string;
+  /** What identifies it in its workspace. */
+  key: string;
+  host: string;
+};
+
+/** How an attempt to post to a receiver ended. `none`: nothing was posted. */
+export type ContactKind = 'answered' | 'silent' | 'none';
+
+/** The right to post one message, until it is given back. */
+export type Slot = { receiver: Receiver; isDoubtful: boolean };
+
+export type ReceiverSlots = {
+  free(): number;
+  /**
+   * Shares the free slots: each workspace gets one in turn, those that hold the fewest first, and gives it to its receivers
+   * in turn. `receivers` are in the order in which they are due.
+   */
+  take(receivers: readonly Receiver[]): Slot[];
+  /** Gives a slot back, with what the attempt says of the receiver. */
+  giveBack(slot: Slot, contact: { kind: ContactKind; milliseconds: number }): void;
+};
+
+export type SlotLimits = { total: number; perWorkspace: number; perHost: number; perReceiver: number };
+
+/**
+ * What one node has under way to receivers of callbacks, and what it has to receivers of event streams. An attempt is a socket that
+ * waits, so slots are cheap; each of them may be held for 15 s by a receiver that never answers. A host may be that of many
+ * workspaces (a webhook relay), hence its limit is above that of a workspace.
+ */
+export const receiverSlotLimits: SlotLimits = { total: 256, perWorkspace: 32, perHost: 64, perReceiver: 8 };
+
+/** An answer within this time lets a receiver have twice as many requests at once as before. */
+const quickMilliseconds = 2_000;
+/** One that takes longer than this holds its slots for as long: it gets half as many, and counts as doubtful. */
+const slowMilliseconds = 5_000;
+/** Receivers that are remembered; of one that is not, nothing is known but what the database says. */
+const maxRemembered = 10_000;
+
+type Tally = { held: number; doubtful: number };
+type Known = { held: number; max: number; isDoubtful: boolean };
+
+/**
+ * Shares the slots of this node among receivers. A receiver begins with one request at a time, is given more as it answers
+ * quickly, and falls back to one when it does not answer. Those whose last attempt had no answer or a slow one are doubtful:
+ * together they get half of the slots at most, of all and of their workspace and host, so that others always find free ones.
+ */
+export function makeReceiverSlots(limits: SlotLimits = receiverSlotLimits): ReceiverSlots {
+  const total: Tally = { held: 0, doubtful: 0 };
+  const workspaces = new Map<string, Tally>();
+  const hosts = new Map<string, Tally>();
+  const receivers = new Map<string, Known>();
+
+  const tallyOf = (tallies: Map<string, Tally>, key: string): Tally => tallies.get(key) ?? { held: 0, doubtful: 0 };
+  const knownOf = (receiver: Receiver): Known =>
+    receivers.get(keyOf(receiver)) ?? { held: 0, max: 1, isDoubtful: false };
+
+  function mayTake(receiver: Receiver): boolean {
+    const { held, max, isDoubtful } = knownOf(receiver);
+    const isBelow = (tally: Tally, limit: number): boolean =>
+      tally.held < limit && (!isDoubtful || tally.doubtful < Math.ceil(limit / 2));
+    return (
+      held < max &&
+      isBelow(total, limits.total) &&
+      isBelow(tallyOf(workspaces, receiver.workspaceId), limits.perWorkspace) &&
+      isBelow(tallyOf(hosts, receiver.host), limits.perHost)
+    );
+  }
+
+  function count({ receiver, isDoubtful }: Slot, by: 1 | -1): void {
+    const add = (tally: Tally): Tally => {
+      tally.held += by;
+      if (isDoubtful) tally.doubtful += by;
+      return tally;
+    };
+    add(total);
+    for (const [tallies, key] of [[workspaces, receiver.workspaceId] as const, [hosts, receiver.host] as const]) {
+      const tally = add(tallyOf(tallies, key));
+      if (tally.held === 0) tallies.delete(key);
+      else tallies.set(key, tally);
+    }
+    const known = knownOf(receiver);
+    // Set again: the newest come last, so that the first are those that were not used for the longest time.
+    receivers.delete(keyOf(receiver));
+    receivers.set(keyOf(receiver), { ...known, held: known.held + by });
+  }
+
+  function forget(): void {
+    for (const [key, { held }] of receivers) {
+      if (receivers.size <= maxRemembered) return;
+      if (held === 0) receivers.delete(key);
+    }
+  }
+
+  return {
+    free: () => limits.total - total.held,
+    take(due) {
+      const slots: Slot[] = [];
+      let queues = [...Map.groupBy(due, ({ workspaceId }) => workspaceId)]
+        .map(([workspaceId, queue]) => ({ queue, held: tallyOf(workspaces, workspaceId).held }))
+        .toSorted((one, other) => one.held - other.held)
+        .map(({ queue }) => queue.toSorted((one, other) => knownOf(one).held - knownOf(other).held));
+      // Each pass takes a slot for every queue or drops the queue: bounded by the slots, and the receivers that may take none.
+      while (queues.length > 0) {
+        queues = queues.filter((queue) => {
+          let receiver = queue.shift();
+          while (receiver && !mayTake(receiver)) receiver = queue.shift();
+          if (!receiver) return false;
+          const slot = { receiver, isDoubtful: knownOf(receiver).isDoubtful };
+          count(slot, 1);
+          slots.push(slot);
+          queue.push(receiver);
+          return true;
+        });
+      }
+      return slots;
+    },
+    giveBack(slot, { kind, milliseconds }) {
+      count(slot, -1);
+      const known = knownOf(slot.receiver);
+      receivers.set(keyOf(slot.receiver), { ...known, ...learnt(known, { kind, milliseconds, limits }) });
+      forget();
+    },
+  };
+}
+
+type Ended = { kind: ContactKind; milliseconds: number; limits: SlotLimits };
+
+function learnt({ max, isDoubtful }: Known, { kind, milliseconds, limits }: Ended): Omit<Known, 'held'> {
+  if (kind === 'none') return { max, isDoubtful };
+  if (kind === 'silent') return { max: 1, isDoubtful: true };
+  if (milliseconds > slowMilliseconds) return { max: Math.max(1, Math.floor(max / 2)), isDoubtful: true };
+  return { max: milliseconds > quickMilliseconds ? max : Math.min(limits.perReceiver, max * 2), isDoubtful: false };
+}
+
+function keyOf({ workspaceId, key }: Receiver): string {
+  return `${workspaceId} ${key}`;
+}

@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeManualClock } from '../../../src/clock.ts';
+import { makeEncryption } from '../../../src/domain/encryption.ts';
+import { makeId } from '../../../src/domain/ids.ts';
+import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
+import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/post-signed.ts';
+import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeLog } from '../../../src/log.ts';
+import type { Logger } from '../../../src/log.ts';
+import { findMessage, insertCallback } from '../../../src/storage/outbox/outbox.ts';
+import { createTestDatabase } from '../../test-database.ts';
+import { insertTestWorkspace } from '../../test-workspace.ts';
+
+const start = new Date('2026-03-01T12:00:00Z');
+const second = 1000;
+const ok: CallbackAnswer = { kind: 'answered', status: 200 };
+const silent: CallbackAnswer = { kind: 'failed', error: 'timeout' };
+
+async function makePauseBundle() {
+  const { database, drop } = await createTestDatabase();
+  const clock = makeManualClock(start);
+  const encryption = makeEncryption(new Uint8Array(32).fill(7));
+  const [workspaceId, otherWorkspaceId] = [
+    await insertTestWorkspace(database, start),
+    await insertTestWorkspace(database, new Date(start.getTime() + 1)),
+  ];
+  const lines: { level: string; message: string }[] = [];
+  const quiet = makeLog({ level: 'silent', pretty: false });
+  const log = Object.assign(Object.create(quiet) as Logger, {
+    warn: (_: object, message: string) => lines.push({ level: 'warn', message }),
+    info: (_: object, message: string) => lines.push({ level: 'info', message }),
+  });
+  const requests: string[] = [];
+  let answer: (url: string) => CallbackAnswer | Promise<CallbackAnswer> = () => silent;
+  const post: PostCallback = async ({ url }) => {
+    requests.push(url);
+    return answer(url);
+  };
+  const makeNode = () =>
+    makeDeliverCallbacks({
+      ...{ database, clock, encryption, log, post },
+      outcomes: makeKeptOutcomes({ log: quiet, pause: async () => {} }),
+    });
+  const node = makeNode();
+  return {
+    ...{ database, clock, workspaceId, otherWorkspaceId, requests, lines, makeNode, drop },
+    answer(next: typeof answer) {
+      answer = next;
+    },
+    async insert(path = '', of = workspaceId): Promise<string> {
+      const id = makeId(clock.now());
+      const url = `https://receiver.example/${path}`;
+      await insertCallback(database, { id, workspaceId: of, operationId: null, url, body: '{}', at: clock.now() });
+      return id;
+    },
+    /** Looks until nothing is to be done now. @returns how many were posted */
+    async run(): Promise<number> {
+      const before = requests.length;
+      while ((await node.runOnce(clock.now())) > 0) await node.settled();
+      return requests.length - before;
+    },
+    round: () => node.runOnce(clock.now()),
+    settled: () => node.settled(),
+    find: async (id: string) => (await findMessage(database, { channel: 'callbacks', workspaceId, id }))!,
+    async pausedUntil(): Promise<Date | null | undefined> {
+      const [row] = await database<{ until: Date | null }[]>`select paused_until as until from callback_receivers`;
+      return row?.until;
+    },
+  };
+}
+
+let bundle: Awaited<ReturnType<typeof makePauseBundle>>;
+beforeEach(async () => {
+  bundle = await makePauseBundle();
+});
+afterEach(() => bundle.drop());
+
+const after = (seconds: number): Date => new Date(bundle.clock.now().getTime() + seconds * second);
+
+describe('a receiver of callbacks that does not answer', () => {
+  test('is paused after three attempts in a row, and the callbacks behind it lose no attempt', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 10; count += 1) ids.push(await bundle.insert());
+    expect(await bundle.run()).toBe(3);
+    expect(await bundle.pausedUntil()).toEqual(after(5));
+    const found = await Promise.all(ids.map((id) => bundle.find(id)));
+    expect(found.filter(({ attempts }) => attempts === 1)).toHaveLength(3);
+    const waiting = found.filter(({ attempts }) => attempts === 0);
+    expect(waiting).toHaveLength(7);
+    for (const { state, nextAt } of waiting) expect({ state, nextAt }).toEqual({ state: 'PENDING', nextAt: start });
+  });
+
+  test('is tried by one callback after each pause, which doubles from 5 s to 60 s', async () => {
+    for (let count = 0; count < 30; count += 1) await bundle.insert();
+    await bundle.run();
+    for (const seconds of [5, 10, 20, 40, 60, 60]) {
+      expect(await bundle.pausedUntil()).toEqual(after(seconds));
+      bundle.clock.advance(seconds * second - 1);
+      expect(await bundle.run()).toBe(0);
+      bundle.clock.advance(1);
+      expect(await bundle.run()).toBe(1);
+    }
+  });
+
+  test('is tried by one node at a time', async () => {
+    for (let count = 0; count < 10; count += 1) await bundle.insert();
+    await bundle.run();
+    bundle.clock.advance(5 * second);
+    const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
+    bundle.answer(() => promise);
+    const others = [bundle.makeNode(), bundle.makeNode()];
+    const counts = await Promise.all([bundle.round(), ...others.map((node) => node.runOnce(bundle.clock.now()))]);
+    expect(counts.toSorted()).toEqual([0, 0, 1]);
+    expect(await bundle.round()).toBe(0);
+    resolve(silent);
+    await Promise.all([bundle.settled(), ...others.map((node) => node.settled())]);
+    expect(await bundle.pausedUntil()).toEqual(after(10));
+  });
+
+  test('is tried by another node 20 s after one died with the probe', async () => {
+    for (let count = 0; count < 10; count += 1) await bundle.insert();
+    await bundle.run();
+    bundle.clock.advance(5 * second);
+    const { promise, resolve } = Promise.withResolvers<CallbackAnswer>();
+    bundle.answer(() => promise);
+    expect(await bundle.round()).toBe(1);
+    bundle.clock.advance(20 * second - 1);
+    const other = bundle.makeNode();
+    expect(await other.runOnce(bundle.clock.now())).toBe(0);
+    bundle.clock.advance(1);
+    expect(await other.runOnce(bundle.clock.now())).toBe(1);
+    resolve(silent);
+    await Promise.all([bundle.settled(), other.settled()]);
+  });
+
+  test('gets all that waited once it answers, each callback once', async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 40; count += 1) ids.push(await bundle.insert());
+    await bundle.run();
+    bundle.clock.advance(5 * second);
+    bundle.answer(() => ok);
+    expect(await bundle.run()).toBe(37);
+    expect(await bundle.pausedUntil()).toBeUndefined();
+    bundle.clock.advance(30 * second);
+    expect(await bundle.run()).toBe(3);
+    for (const id of ids) expect((await bundle.find(id)).state).toBe('DELIVERED');
+  });
+
+  test.each([500, 404, 302])('is not paused by a response of %i, which holds no slot', async (status) => {
+    for (let count = 0; count < 10; count += 1) await bundle.insert();
+    bundle.answer(() => ({ kind: 'answered', status }));
+    expect(await bundle.run()).toBe(10);
+    expect(await bundle.pausedUntil()).toBeUndefined();
+  });
+
+  test('is not paused by addresses that the guard refuses', async () => {
+    for (let count = 0; count < 10; count += 1) await bundle.insert();
+    bundle.answer(() => ({ kind: 'failed', error: 'refused' }));
+    expect(await bundle.run()).toBe(10);
+    expect(await bundle.pausedUntil()).toBeUndefined();
+  });
+
+  test('is not paused while another path of it answers in between', async () => {
+    for (let count = 0; count < 6; count += 1) await bundle.insert(count % 2 === 0 ? 'hangs' : 'healthy');
+    bundle.answer((url) => (url.endsWith('hangs') ? silent : ok));
+    expect(await bundle.run()).toBe(6);
+    expect((await bundle.pausedUntil()) ?? null).toBeNull();
+  });
+
+  test('is not paused for another workspace that posts to the same host', async () => {
+    for (let count = 0; count < 10; count += 1) await bundle.insert('hangs');
+    bundle.answer((url) => (url.endsWith('hangs') ? silent : ok));
+    await bundle.run();
+    expect(await bundle.pausedUntil()).not.toBeNull();
+    for (let count = 0; count < 10; count += 1) await bundle.insert('healthy', bundle.otherWorkspaceId);
+    expect(await bundle.run()).toBe(10);
+  });
+
+  test('is paused no longer by attempts that began before the pause', async () => {
+    for (let count = 0; count < 40; count += 1) await bundle.insert();
+    bundle.answer(() => ok);
+    for (let round = 0; round < 2; round += 1) {
+      await bundle.round();
+      await bundle.settled();
+    }
+    const answers: (() => void)[] = [];
+    bundle.answer(() => new Promise((resolve) => answers.push(() => resolve(silent))));
+    expect(await bundle.round()).toBe(8);
+    await expect.poll(() => answers.length).toBe(8);
+    bundle.clock.advance(15 * second);
+    for (const end of answers.slice(0, 3)) end();
+    await expect.poll(() => bundle.pausedUntil()).toEqual(after(5));
+    const until = after(5);
+    bundle.clock.advance(1);
+    for (const end of answers.slice(3)) end();
+    await bundle.settled();
+    expect(await bundle.pausedUntil()).toEqual(until);
+  });
+
+  test('delays the schedule of its only callback by nothing (decision D27)', async () => {
+    const id = await bundle.insert();
+    await bundle.run();
+    for (const seconds of [30, 60, 120, 600, 3_600, 21_600]) {
+      bundle.clock.advance(seconds * second);
+      expect(await bundle.run()).toBe(1);
+    }
+    expect(await bundle.find(id)).toMatchObject({ state: 'GIVEN_UP', attempts: 7 });
+  });
+
+  test('has its callbacks given up that have been due for a day', async () => {
+    const old: string[] = [];
+    for (let count = 0; count < 10; count += 1) old.push(await bundle.insert());
+    await bundle.run();
+    bundle.clock.advance(86_400 * second + 1);
+    const young = await bundle.insert();
+    await bundle.run();
+    const states = await Promise.all(old.map(async (id) => (await bundle.find(id)).state));
+    // One of the seven is the probe. The three of the first attempts have been due for 30 s less.
+    expect(states.filter((state) => state === 'GIVEN_UP')).toHaveLength(6);
+    expect(await bundle.find(young)).toMatchObject({ state: 'PENDING', attempts: 0 });
+  });
+
+  test('is named in the log when it is paused and when it answers again', async () => {
+    for (let count = 0; count < 10; count += 1) await bundle.insert();
+    await bundle.run();
+    bundle.clock.advance(5 * second);
+    await bundle.run();
+    bundle.clock.advance(10 * second);
+    bundle.answer(() => ok);
+    await bundle.run();
+    expect(bundle.lines).toEqual([
+      { level: 'warn', message: 'receiver paused: it does not answer' },
+      { level: 'info', message: 'receiver answers again' },
+    ]);
+  });
+});
