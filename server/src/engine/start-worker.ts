@@ -54,6 +54,7 @@ import type { Rest } from './rest.ts';
 import { makeFireDueCampaigns } from './scheduler/fire-due-campaigns.ts';
 import { makeReleaseDueTriggers } from './triggers/release-due-triggers.ts';
 import { makeFillSegments } from './segment-fill/fill-segments.ts';
+import { fillTurnLimits } from './segment-fill/fill-turns.ts';
 
 export type WorkerDependencies = {
   database: Database;
@@ -107,10 +108,8 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-// Files that are read side by side; each may hold a core of the database for a while.
-const parallelFills = 2;
-/** Each of them has a session. */
-export const workerSessions = parallelFills;
+/** Each file that is read has a session. */
+export const workerSessions = fillTurnLimits.total;
 // Two slots of their own keep transactional sends quick while campaigns fill the others.
 const transactionalChunks = 2;
 // What is missed between two notifications is found by the jobs.
@@ -283,10 +282,11 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
       emails.wake();
       onFilled();
     },
+    onFreed: () => fills.wake(),
   });
-  const fills = Array.from({ length: parallelFills }, () => startJob(fillJob, looping));
+  const fills = startJob(fillJob, looping);
   const reports = startJob(makeWriteReportFiles({ database, clock, log, readReport: deps.readReport }), looping);
-  const jobs = [...fills, callbacks, noted, events, emails, reports, ...watching];
+  const jobs = [fills, callbacks, noted, events, emails, reports, ...watching];
   return {
     wake() {
       for (const job of jobs) job.wake();
@@ -294,7 +294,7 @@ function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: (
     async stop() {
       fillJob.abort();
       await Promise.all(jobs.map((job) => job.stop()));
-      await Promise.all([callbackJob.settled(), eventJob.settled()]);
+      await Promise.all([callbackJob.settled(), eventJob.settled(), fillJob.settled()]);
       await outgoing.close();
       smtpClient?.close();
     },

@@ -6,6 +6,8 @@ import { expect } from 'vitest';
 
 export type TestReceiver = {
   origin: string;
+  /** The same server as the n-th of many hosts: all of 127.0.0.0/8 is this machine. */
+  originOf(number: number): string;
   /** Requests that arrived, by path. */
   paths: string[];
   /** Requests that are waiting for an answer. */
@@ -44,10 +46,12 @@ export async function startReceiver({
     maxOpen = Math.max(maxOpen, waiting.size);
     response.on('close', () => waiting.delete(reply));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, '0.0.0.0');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${port}`,
+    originOf: (number) => `http://127.1.${number >> 8}.${number & 255}:${port}`,
     paths,
     open: () => waiting.size,
     maxOpen: () => maxOpen,

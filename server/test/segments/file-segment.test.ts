@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -428,10 +429,10 @@ describe('a crash', () => {
     });
     await bundle.create({ file_url: `${bundle.origin}/endless.csv` });
     const fills = bundle.makeFills('stopping');
-    const round = fills.runOnce(bundle.clock.now());
+    await fills.runOnce(bundle.clock.now());
     await reached.promise;
     fills.abort();
-    await round;
+    await fills.settled();
     expect(await bundle.operation()).toMatchObject({ state: 'QUEUED', attempts: 0, crashes: 0, owner: null });
   });
 
@@ -439,12 +440,21 @@ describe('a crash', () => {
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 
+  /** Answers with the head and the first line, and waits until the fill copies it into the database: it has a session then. */
+  const beginFile = async (response: ServerResponse): Promise<void> => {
+    response.writeHead(200, { 'content-type': 'text/csv' }).write(`${users[0]}\n`);
+    const copies = () => bundle.database`
+      select 1 from pg_stat_activity where datname = current_database() and query ilike 'copy %' and state = 'active'`;
+    await expect.poll(async () => (await copies()).length, { timeout: 10_000 }).toBe(1);
+  };
+
   test('none: a database that ends the session of the fill four times is waited for, and nothing counts', async () => {
     await bundle.addUsers(users);
     let cuts = 0;
     bundle.files.set('/cut.csv', async (_request, response) => {
+      await beginFile(response);
       if (cuts++ < 4) await endSessions();
-      response.writeHead(200, { 'content-type': 'text/csv' }).end(users.join('\n'));
+      response.end(users.slice(1).join('\n'));
     });
     await bundle.create({ file_url: `${bundle.origin}/cut.csv`, callback_url: `${bundle.origin}/cb` });
     for (let round = 1; round <= 4; round += 1) {
@@ -477,8 +487,9 @@ describe('a crash', () => {
     await refuse('WAITING', 3);
     let asked = 0;
     bundle.files.set('/refused.csv', async (_request, response) => {
+      await beginFile(response);
       if (asked++ === 0) await endSessions();
-      response.writeHead(200, { 'content-type': 'text/csv' }).end(users.join('\n'));
+      response.end(users.slice(1).join('\n'));
     });
     await bundle.create({ file_url: `${bundle.origin}/refused.csv` });
     expect(await bundle.fill()).toBe(1);

@@ -172,7 +172,10 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
     /** Works operations until none is due. @returns how many */
     async fill(job = fills): Promise<number> {
       let worked = 0;
-      while ((await job.runOnce(clock.now())) > 0) worked += 1;
+      for (let started = await job.runOnce(clock.now()); started > 0; started = await job.runOnce(clock.now())) {
+        await job.settled();
+        worked += started;
+      }
       return worked;
     },
     callbacks: async () => {

@@ -54,5 +54,5 @@ test('an api node opens no queue; behind a pooler the statements are the poolerâ
     count('all', 'none'),
     count('api', 'transaction'),
     count('all', 'transaction'),
-  ]).toEqual([20, 24, 0, 6]);
+  ]).toEqual([20, 24, 0, 7]);
 });

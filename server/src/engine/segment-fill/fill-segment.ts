@@ -11,15 +11,12 @@ import {
   stageSegmentLines,
   stagingKeyOf,
 } from '../../storage/segments/segment-staging.ts';
-import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
-import { downloadFile } from './download-file.ts';
 import { makeLinePreparer } from './prepare-lines.ts';
-import { readPostedFile } from './read-posted-file.ts';
+import type { OpenFile } from './open-file.ts';
 
 export type FillDependencies = {
   database: Database;
   clock: Clock;
-  outgoing: OutgoingClient;
 };
 
 /** Progress of a fill; read once a second for display. */
@@ -35,7 +32,13 @@ export type StagedFile = {
 
 export type Reject = { line: number; reason: RejectReason };
 
-type Fill = { operation: ClaimedOperation; session: Session; progress: FillProgress; signal: AbortSignal };
+type Fill = {
+  operation: ClaimedOperation;
+  file: OpenFile;
+  session: Session;
+  progress: FillProgress;
+  signal: AbortSignal;
+};
 
 /**
  * Reads the file of an operation into its staging table. Everything streams: bytes are decoded, cut into lines, checked
@@ -44,10 +47,10 @@ type Fill = { operation: ClaimedOperation; session: Session; progress: FillProgr
  *
  * @throws DownloadFailedError, FileUnreadableError, the abort's reason, and the database's errors
  */
-export async function stageFile(deps: FillDependencies, fill: Fill): Promise<StagedFile> {
+export async function stageFile(fill: Fill): Promise<StagedFile> {
   const { operation, session, signal } = fill;
   const stagingKey = stagingKeyOf(operation);
-  const lines = await copyFile(deps, fill);
+  const lines = await copyFile(fill);
   signal.throwIfAborted();
   await analyzeSegmentLines(session, stagingKey);
   signal.throwIfAborted();
@@ -77,14 +80,10 @@ export async function countValues(
   });
 }
 
-async function copyFile({ database, outgoing }: FillDependencies, { operation, session, progress, signal }: Fill) {
+async function copyFile({ operation, file, session, progress, signal }: Fill) {
   const lines = makeLinePreparer(operation.attributeType);
-  const file =
-    operation.fileUrl === null
-      ? readPostedFile(database, operation.id)
-      : downloadFile(outgoing, { url: operation.fileUrl, signal });
   async function* prepared(): AsyncGenerator<Buffer> {
-    for await (const piece of file) {
+    for await (const piece of file.pieces) {
       signal.throwIfAborted();
       progress.bytesRead += piece.length;
       const rows = lines.push(piece);

@@ -7,18 +7,29 @@ import { toStorableText } from '../../domain/storable-text.ts';
 import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
 import { withSession } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import { claimOperation, noteProgress, releaseOperation } from '../../storage/segments/segment-operations.ts';
-import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';
+import {
+  claimOperation,
+  listDueFiles,
+  noteProgress,
+  releaseOperation,
+} from '../../storage/segments/segment-operations.ts';
+import type { ClaimedOperation, DueFiles } from '../../storage/segments/segment-operations.ts';
 import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, stagingKeyOf } from '../../storage/segments/segment-staging.ts';
-import type { Job } from '../job.ts';
 import type { KeptOutcomes } from '../keep-outcomes.ts';
 import { makeLease } from '../make-lease.ts';
+import type { LeasedJob } from '../make-leased-job.ts';
 import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
+import { makeReceiverSlots } from '../receivers/receiver-slots.ts';
+import type { ContactKind, Receiver, ReceiverSlots, Slot } from '../receivers/receiver-slots.ts';
 import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
 import type { EndFillDependencies } from './end-fill.ts';
 import { countValues, stageFile } from './fill-segment.ts';
 import type { FillProgress } from './fill-segment.ts';
+import { makeFillTurns, NoTurnError } from './fill-turns.ts';
+import type { FillTurns } from './fill-turns.ts';
+import { openFile } from './open-file.ts';
+import type { OpenFile } from './open-file.ts';
 import { FileUnreadableError } from './prepare-lines.ts';
 import { fileRetrySeconds } from '../../domain/segments/limits.ts';
 
@@ -30,6 +41,8 @@ export type FillSegmentsDependencies = EndFillDependencies & {
   owner: string;
   /** Called when an operation has ended: callbacks, emails and waiting sends are due. */
   onEnded: (result: FillResult) => void;
+  /** An operation has ended: another may begin. */
+  onFreed?: (() => void) | undefined;
 };
 
 const leaseMilliseconds = 60_000;
@@ -38,51 +51,123 @@ const progressMilliseconds = 1_000;
 const surpriseSeconds = 30;
 // A database that is away or takes no writes says nothing about the file: the operation waits for it, and nothing counts.
 const outageSeconds = 5;
+// Other fills took all turns after the file had been opened: it is opened again, and nothing counts.
+const noTurnSeconds = 5;
 const maxCrashes = 3;
 
 class StoppedError extends Error {}
 
-export type SegmentFills = Job & {
+export type SegmentFills = LeasedJob & {
   /** Releases operations in progress: they are queued again without counting an attempt. */
   abort(): void;
 };
 
 /**
- * The job that fills segments from files: each run claims one due operation and completes it. A few of these run
- * concurrently.
+ * Files whose first piece is waited for. A server that does not answer holds one of these for up to 40 s, and no turn (decision 0058).
+ */
+const openingLimits = { total: 16, perWorkspace: 4, perHost: 8, perReceiver: 2 };
+/** A server that answers at all mostly does within this time; until it is over, a file counts as one that will take a turn. */
+const promptMilliseconds = 2_000;
+const maxDueFiles = 1_000;
+
+type Opening = { slot: Slot; startedAt: number };
+type FillState = { turns: FillTurns; slots: ReceiverSlots; opening: Set<Opening> };
+
+/**
+ * The job that fills segments from files. A round claims what may be opened now and leaves it under way; workspaces and hosts
+ * take turns.
  */
 export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
   const stopping = new AbortController();
+  const state: FillState = { turns: makeFillTurns(), slots: makeReceiverSlots(openingLimits), opening: new Set() };
+  const underWay = new Set<Promise<void>>();
+  const faults: unknown[] = [];
+
+  const start = (operation: ClaimedOperation, slot: Slot): void => {
+    const opening = { slot, startedAt: performance.now() };
+    state.opening.add(opening);
+    const ended: Promise<void> = workOperation(deps, { operation, opening, state, stopping: stopping.signal })
+      .catch((error: unknown) => void faults.push(error))
+      .finally(() => {
+        noteOpened(state, { opening, kind: 'none' });
+        underWay.delete(ended);
+        deps.onFreed?.();
+      });
+    underWay.add(ended);
+  };
+
   return {
     name: 'fill-segments',
     intervalMilliseconds: 1_000,
     async runOnce() {
+      // What one of them could not settle is a fault of this job, as the system page shows it.
+      if (faults.length > 0) throw faults.shift();
       if (stopping.signal.aborted || deps.outcomes.waiting() > 0) return 0;
       const { database, clock, owner } = deps;
-      const operation = await claimOperation(database, {
-        owner,
-        at: clock.now(),
-        ...makeLease(clock, leaseMilliseconds),
-      });
-      if (!operation) return 0;
-      await workOperation(deps, operation, stopping.signal);
-      return 1;
+      const claim = { at: clock.now(), ...makeLease(clock, leaseMilliseconds) };
+      const due = await listDueFiles(database, { ...claim, limit: maxDueFiles });
+      let started = 0;
+      for (const slot of takeSlots(state, due)) {
+        const { workspaceId, key: origin } = slot.receiver;
+        const operation = await claimOperation(database, { workspaceId, origin, owner, ...claim }).catch((error) => {
+          state.slots.giveBack(slot, { kind: 'none', milliseconds: 0 });
+          throw error;
+        });
+        if (operation) start(operation, slot);
+        else state.slots.giveBack(slot, { kind: 'none', milliseconds: 0 });
+        if (operation) started += 1;
+      }
+      return started;
     },
     abort: () => stopping.abort(new StoppedError('this node is stopping')),
+    async settled() {
+      await Promise.all(underWay);
+    },
   };
 }
 
-async function workOperation(
-  deps: FillSegmentsDependencies,
-  operation: ClaimedOperation,
-  stopping: AbortSignal,
-): Promise<void> {
+/** The slots for what may be opened now: for each, a turn is free that no prompt server will take before. */
+function takeSlots({ turns, slots, opening }: FillState, due: readonly DueFiles[]): Slot[] {
+  const now = performance.now();
+  const soon = [...opening]
+    .filter(({ slot, startedAt }) => !slot.isDoubtful && now - startedAt < promptMilliseconds)
+    .map(({ slot }) => slot.receiver.workspaceId);
+  const taken: Slot[] = [];
+  for (const slot of slots.take(due.map(toReceiver))) {
+    const { workspaceId } = slot.receiver;
+    if (turns.isFree(workspaceId, soon)) {
+      if (!slot.isDoubtful) soon.push(workspaceId);
+      taken.push(slot);
+    } else slots.giveBack(slot, { kind: 'none', milliseconds: 0 });
+  }
+  return taken;
+}
+
+function toReceiver({ workspaceId, origin }: DueFiles): Receiver {
+  const host = URL.canParse(origin) ? new URL(origin).host : `${workspaceId} ${origin}`;
+  return { workspaceId, key: origin, host };
+}
+
+/** Gives the slot of an opening back, once. */
+function noteOpened(
+  { slots, opening: all }: FillState,
+  { opening, kind }: { opening: Opening; kind: ContactKind },
+): void {
+  if (!all.delete(opening)) return;
+  slots.giveBack(opening.slot, { kind, milliseconds: performance.now() - opening.startedAt });
+}
+
+type Started = { operation: ClaimedOperation; opening: Opening; state: FillState; stopping: AbortSignal };
+
+async function workOperation(deps: FillSegmentsDependencies, started: Started): Promise<void> {
+  const { operation, stopping } = started;
   const progress: FillProgress = { bytesRead: 0, valuesFound: 0 };
   const lost = new AbortController();
   const heartbeat = startHeartbeat(deps, { operation, progress, lost });
   try {
     if (operation.crashes >= maxCrashes) throw new Error('the operation ended its worker repeatedly');
-    const outcome = await fill(deps, { operation, progress, signal: AbortSignal.any([stopping, lost.signal]) });
+    const signal = AbortSignal.any([stopping, lost.signal]);
+    const outcome = await fill(deps, { ...started, progress, signal });
     deps.log.info(
       { operationId: operation.id, kind: operation.kind, ...progress, ...outcome },
       'segment operation ended',
@@ -95,12 +180,40 @@ async function workOperation(
   }
 }
 
-type Work = { operation: ClaimedOperation; progress: FillProgress; signal: AbortSignal };
+type Work = Started & { progress: FillProgress; signal: AbortSignal };
 
-async function fill(deps: FillSegmentsDependencies, { operation, progress, signal }: Work) {
+async function fill(deps: FillSegmentsDependencies, work: Work) {
+  const { operation, opening, state, signal } = work;
+  const file = await openFile(deps, work).catch((error: unknown) => {
+    noteOpened(state, { opening, kind: contactOf(error) });
+    throw error;
+  });
+  try {
+    // Before the slot is given back, so that no look in between sees the turn as free.
+    const turn = state.turns.take(operation.workspaceId, signal);
+    noteOpened(state, { opening, kind: 'answered' });
+    const end = await turn;
+    try {
+      return await fillFrom(deps, { ...work, file });
+    } finally {
+      end();
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+function contactOf(error: unknown): ContactKind {
+  if (!(error instanceof DownloadFailedError)) return 'none';
+  if (error.kind === 'unreachable' || error.kind === 'stalled') return 'silent';
+  return error.kind === 'refused' ? 'none' : 'answered';
+}
+
+async function fillFrom(deps: FillSegmentsDependencies, work: Work & { file: OpenFile }) {
+  const { operation, progress } = work;
   return withSession(deps.database, async (session) => {
     try {
-      const staged = await stageFile(deps, { operation, session, progress, signal });
+      const staged = await stageFile({ ...work, session });
       const counting = countValues(deps, { operation, staged });
       // Awaited when applying; if that fails first, this failure adds nothing.
       counting.catch(() => {});
@@ -144,6 +257,11 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
   if (error instanceof LostOperationError) return;
   if (error instanceof StoppedError) {
     await release(deps, operation, { seconds: 0, detail: null, counted: { attempts: attempts - 1, crashes } });
+    return;
+  }
+  if (error instanceof NoTurnError) {
+    const counted = { attempts: attempts - 1, crashes };
+    await release(deps, operation, { seconds: noTurnSeconds, detail: null, counted });
     return;
   }
   if (isAway(error)) {

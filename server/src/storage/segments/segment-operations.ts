@@ -1,4 +1,4 @@
-import type { Database, Queryable, Session } from '../database.ts';
+import type { Database, Fragment, Queryable, Session } from '../database.ts';
 import type { Lease } from '../../domain/lease.ts';
 
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
@@ -52,27 +52,57 @@ export type ClaimedOperation = {
   createdAt: Date;
 };
 
+type Due = { at: Date; leasedAt: Date };
+
 /**
- * Claims the oldest operation that is due, or whose worker let its lease run out (which counts as a crash). Operations of
- * one segment are done in order, so one with an unfinished predecessor is not due. Rows locked by another claim are
- * skipped. Index: segment_operations_open.
+ * True if an operation is due, or its worker let its lease run out. Operations of one segment are done in order, so one with an
+ * unfinished predecessor is not due.
+ */
+const isDue = (tx: Queryable, { at, leasedAt }: Due): Fragment => tx`
+  operation.state in ('QUEUED', 'FILLING', 'WAITING')
+  and operation.not_before <= ${at}
+  and (operation.state <> 'FILLING' or operation.lease_until <= ${leasedAt})
+  and not exists (
+    select 1 from segment_operations as earlier
+    where earlier.segment_id = operation.segment_id and earlier.number < operation.number
+      and earlier.ended_at is null
+  )`;
+
+/** Where a file comes from: scheme, host and port of its address; empty for one that was posted to us. */
+const originOf = (tx: Queryable): Fragment => tx`
+  coalesce(lower(substring(operation.file_url from '^[^:/?#]+://[^/?#]+')), '')`;
+
+/** Files of one workspace at one host of which the oldest is due. */
+export type DueFiles = { workspaceId: string; origin: string; dueAt: Date };
+
+/**
+ * The workspaces and hosts that have files to read, those with the oldest first. Reads every operation that is due: a workspace
+ * may ask for a hundred a day. Nothing is locked. Index: segment_operations_open.
+ */
+export async function listDueFiles(database: Database, due: Due & { limit: number }): Promise<DueFiles[]> {
+  return database<DueFiles[]>`
+    select operation.workspace_id as "workspaceId", ${originOf(database)} as origin, min(operation.not_before) as "dueAt"
+    from segment_operations as operation
+    where ${isDue(database, due)}
+    group by 1, 2
+    order by 3
+    limit ${due.limit}`;
+}
+
+/**
+ * Claims the oldest operation of a workspace with a file at a host; one whose worker let its lease run out counts as a crash.
+ * Rows locked by another claim are skipped. Index: segment_operations_open.
  */
 export async function claimOperation(
   database: Database,
-  claim: { owner: string; at: Date } & Lease,
+  claim: { workspaceId: string; origin: string; owner: string; at: Date } & Lease,
 ): Promise<ClaimedOperation | undefined> {
   const [operation] = await database<ClaimedOperation[]>`
     with due as (
       select operation.id, operation.state
       from segment_operations as operation
-      where operation.state in ('QUEUED', 'FILLING', 'WAITING')
-        and operation.not_before <= ${claim.at}
-        and (operation.state <> 'FILLING' or operation.lease_until <= ${claim.leasedAt})
-        and not exists (
-          select 1 from segment_operations as earlier
-          where earlier.segment_id = operation.segment_id and earlier.number < operation.number
-            and earlier.ended_at is null
-        )
+      where ${isDue(database, claim)} and operation.workspace_id = ${claim.workspaceId}
+        and ${originOf(database)} = ${claim.origin}
       order by operation.not_before, operation.id
       limit 1
       for update skip locked

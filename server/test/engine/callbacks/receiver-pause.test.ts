@@ -5,6 +5,9 @@ import { makeId } from '../../../src/domain/ids.ts';
 import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
 import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/post-signed.ts';
 import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeDropOldRecords } from '../../../src/engine/housekeeping/drop-old-records.ts';
+import { readMetricFigures } from '../../../src/storage/installation/metric-figures.ts';
+import { hasDueWork, readQueues } from '../../../src/storage/installation/queues.ts';
 import { makeLog } from '../../../src/log.ts';
 import type { Logger } from '../../../src/log.ts';
 import { findMessage, insertCallback } from '../../../src/storage/outbox/outbox.ts';
@@ -218,6 +221,32 @@ describe('a receiver of callbacks that does not answer', () => {
     // One of the seven is the probe. The three of the first attempts have been due for 30 s less.
     expect(states.filter((state) => state === 'GIVEN_UP')).toHaveLength(6);
     expect(await bundle.find(young)).toMatchObject({ state: 'PENDING', attempts: 0 });
+  });
+
+  test('makes its callbacks wait for their time, and not for a worker', async () => {
+    for (let count = 0; count < 10; count += 1) await bundle.insert();
+    const { database, clock } = bundle;
+    const read = async () => (await readQueues(database, clock.now())).find(({ name }) => name === 'callbacks')!;
+    expect(await read()).toMatchObject({ waiting: 10, later: 0, oldestAt: start });
+    expect(await hasDueWork(database, clock.now())).toBe(true);
+    await bundle.run();
+    expect(await read()).toMatchObject({ waiting: 0, later: 10, oldestAt: null });
+    expect(await hasDueWork(database, clock.now())).toBe(false);
+    // When the pause is over, the sandbox waits for the probe.
+    expect(await hasDueWork(database, after(5))).toBe(true);
+    const figures = await readMetricFigures(database, { at: start, realAt: start, aliveSince: start });
+    expect(figures).toContainEqual({ name: 'receivers-paused', of: 'callbacks', value: 1 });
+    expect((await bundle.find(await bundle.insert())).silentSince).toEqual(start);
+  });
+
+  test('is forgotten two days after the last attempt', async () => {
+    await bundle.insert();
+    await bundle.run();
+    const job = makeDropOldRecords({ database: bundle.database, inboxMessages: 10 });
+    await job.runOnce(after(2 * 86_400));
+    expect(await bundle.pausedUntil()).toBeNull();
+    await job.runOnce(after(2 * 86_400 + 1));
+    expect(await bundle.pausedUntil()).toBeUndefined();
   });
 
   test('is named in the log when it is paused and when it answers again', async () => {

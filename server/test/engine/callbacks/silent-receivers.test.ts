@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeClock } from '../../../src/clock.ts';
 import { makeEncryption } from '../../../src/domain/encryption.ts';
 import { makeId } from '../../../src/domain/ids.ts';
@@ -84,6 +84,22 @@ describe('a callback to a receiver that answers', () => {
     await node.addDue(quiet, [`${healthy.origin}/`]);
     node.wake();
     await awaitArrival(healthy, '/');
+  });
+
+  test('does not wait for 1,000 callbacks of another workspace to as many silent hosts', async () => {
+    const [noisy, quiet] = [await node.addWorkspace(), await node.addWorkspace()];
+    const silent = await node.silent();
+    const healthy = await node.receiver();
+    await node.addDue(
+      noisy,
+      times(1_000, (n) => `${silent.originOf(n)}/${n}`),
+    );
+    node.start();
+    await silent.arrived(32);
+    await node.addDue(quiet, [`${healthy.origin}/`]);
+    await awaitArrival(healthy, '/');
+    // What one workspace may have under way.
+    expect(silent.maxOpen()).toBe(32);
   });
 
   test.each([1, 10])('does not wait for 1,000 callbacks of its own workspace to %i silent hosts', async (hosts) => {

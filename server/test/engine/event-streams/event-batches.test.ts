@@ -11,6 +11,7 @@ import { makePostEventBatches } from '../../../src/engine/event-streams/post-eve
 import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeLog } from '../../../src/log.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
+import { findEventStream, updateEventStream } from '../../../src/storage/event-streams/event-streams.ts';
 import { markDeliveries, markReports } from '../../../src/storage/event-streams/stream-marks.ts';
 import type { ReportMark } from '../../../src/storage/event-streams/stream-marks.ts';
 import { insertDeliveries } from '../../../src/storage/ledger/deliveries.ts';
@@ -293,6 +294,55 @@ describe('a batch', () => {
     const { posted, stored } = await post(answered(200));
     expect(posted).toEqual([]);
     expect(stored).toMatchObject({ state: 'GIVEN_UP', error: 'the last attempt did not end', endedAt: now });
+  });
+
+  describe('for a receiver that does not answer', () => {
+    const silent = { kind: 'failed', error: 'timeout' } as CallbackAnswer;
+
+    async function addBatches(count: number): Promise<void> {
+      await addStream('stream');
+      await testDatabase.database`
+        insert into event_stream_batches (id, stream_id, workspace_id, events, state, next_at, created_at)
+        select 'batch ' || number, 'stream', ${workspaceId}, '[]', 'PENDING', ${now}, ${now}
+        from generate_series(1, ${count}::int) as number`;
+    }
+    /** Rounds of one node until nothing is due. @returns how many batches were posted */
+    async function postAll(answer: CallbackAnswer, at = now): Promise<number> {
+      let posted = 0;
+      for (let round = await post(answer, at); round.count > 0; round = await post(answer, at)) posted += round.count;
+      return posted;
+    }
+    const readStream = async () => (await findEventStream(testDatabase.database, { workspaceId, id: 'stream' }))!;
+
+    test('waits after three attempts, loses none, and goes out when the receiver answers', async () => {
+      await addBatches(10);
+      expect(await postAll(silent)).toBe(3);
+      expect(await readStream()).toMatchObject({ silentSince: now, pausedUntil: later(5), pendingBatches: 10 });
+      const [row] = await testDatabase.database`
+        select count(*) as untouched from event_stream_batches where attempts = 0 and next_at = ${now}`;
+      expect(row!.untouched).toBe(7);
+      expect(await postAll(silent, later(5))).toBe(1);
+      expect(await readStream()).toMatchObject({ silentSince: now, pausedUntil: later(15) });
+      expect(await postAll(answered(204), later(15))).toBe(6);
+      expect(await readStream()).toMatchObject({ silentSince: null, pausedUntil: null, pendingBatches: 4 });
+    });
+
+    test('is posted at once to a new address', async () => {
+      await addBatches(10);
+      await postAll(silent);
+      const change = { id: 'stream', workspaceId, at: now };
+      await updateEventStream(testDatabase.database, { ...change, events: ['clicked'] });
+      expect(await postAll(answered(204))).toBe(0);
+      await updateEventStream(testDatabase.database, { ...change, url: 'https://other.example/' });
+      expect(await postAll(answered(204))).toBe(7);
+    });
+
+    test('is given up when it has waited for a day', async () => {
+      await addBatches(10);
+      await postAll(silent);
+      await postAll(silent, later(86_401));
+      expect(await readStream()).toMatchObject({ pendingBatches: 4, deadBatches: 6 });
+    });
   });
 
   test('that somebody sends again has its whole schedule before it', async () => {
