@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { CredentialsOfApps } from '../../../src/domain/apps/credentials-of-apps.ts';
 import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
@@ -118,6 +118,40 @@ test('a token that Apple knows no more is removed, and no other', async () => {
   const { stored, tokens } = await send({ outcome: { kind: 'gone', code: 'Unregistered' } });
   expect(stored).toMatchObject({ state: 'GONE', code: 'Unregistered' });
   expect(tokens).toEqual(['c2']);
+});
+
+describe('a token that Apple calls bad, as it does with every token of the wrong environment (field report A2)', () => {
+  const bad = {
+    ...{ kind: 'ambiguous', code: 'BadDeviceToken', detail: 'HTTP 400 BadDeviceToken' },
+    ...{ ifDevice: 'suspect', ifAccount: 'hold' },
+  } as const;
+  beforeEach(async () => {
+    await testDatabase.database`delete from provider_evidence`;
+  });
+
+  test('is tried again, and in the end its message is rejected; the token stays', async () => {
+    const first = await send({ outcome: bad });
+    expect(first.stored).toMatchObject({ state: 'WAITING', code: 'BadDeviceToken', attempts: 1 });
+    await testDatabase.database.unsafe('delete from live_activity_messages; delete from live_activity_tokens');
+    const { stored, tokens } = await send({ row: { attempts: 2 }, outcome: bad });
+    expect(stored).toMatchObject({ state: 'REJECTED', code: 'BadDeviceToken' });
+    expect(tokens).toEqual(['c1', 'c2']);
+  });
+
+  test('waits for the credential where twenty others got the same', async () => {
+    const remembered = Array.from({ length: 19 }, (_, index) => ({
+      ...{ deviceId: `t${index}`, code: 'BadDeviceToken', at: now.getTime() },
+    }));
+    const { name, credentials } = withCredential({ platform: 'IOS', appId: 'shop' } as never)!;
+    const { environment, topic } = credentials.apns!;
+    await testDatabase.database`
+      insert into provider_evidence (key, workspace_id, provider, app_id, remembered, updated_at)
+      values (${[workspaceId, 'apns', name.appId, name.version, environment, topic, 'liveactivity'].join(' ')},
+        ${workspaceId}, 'apns', ${name.appId}, ${JSON.stringify(remembered)}::text::jsonb, ${now})`;
+    const { stored, tokens } = await send({ row: { attempts: 2 }, outcome: bad });
+    expect(stored).toMatchObject({ state: 'WAITING', code: 'BadDeviceToken', attempts: 2 });
+    expect(tokens).toEqual(['c1', 'c2']);
+  });
 });
 
 test('a message whose time is over is not sent, at the very instant either', async () => {
