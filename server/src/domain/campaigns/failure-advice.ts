@@ -26,6 +26,8 @@ const controlGroup =
 
 const ours: Record<string, string> = {
   NOT_CONNECTED: 'Check that this machine reaches the provider (firewall, proxy, DNS).',
+  HOST_NOT_FOUND:
+    'The host name does not exist, as DNS answers. Nothing to do for browsers of a push service that was shut down; if it is FCM, APNs or Huawei, check the DNS of this machine.',
   NOT_SENT: 'Check that this machine reaches the provider reliably; connections broke before the message was out.',
   PROXY_UNREACHABLE: 'The outgoing proxy did not answer: check that it runs, and CARILLON_OUTGOING_PROXY.',
   PROXY_REFUSED:

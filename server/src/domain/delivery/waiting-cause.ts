@@ -40,6 +40,8 @@ export function tellWaitingCause({ platform, code }: { platform: Platform; code:
       return own('the credential could not be read from the database');
     case 'NOT_CONNECTED':
       return theirs(`${provider} could not be reached`);
+    case 'HOST_NOT_FOUND':
+      return theirs(`the host name of ${provider} does not exist`);
     case 'PROXY_UNREACHABLE':
       return theirs('the outgoing proxy could not be reached');
     case 'PROXY_REFUSED':

@@ -20,6 +20,7 @@ export function classifyFailure(failure: Failure): Outcome {
     return { kind: 'rejected', code: 'HOST_NOT_ALLOWED', detail: failure.detail };
   if (failure.reason in proxyCodes) return { kind: 'unreached', code: proxyCodes[failure.reason as ProxyReason] };
   if (failure.reason === 'unreachable') return { kind: 'unreached', code: 'NOT_CONNECTED' };
+  if (failure.reason === 'unresolved') return { kind: 'unreached', code: 'HOST_NOT_FOUND' };
   if (failure.certainty === 'unsent') return { kind: 'wait', code: 'NOT_SENT', scope: 'device' };
   return { kind: 'unknown', code: failure.reason === 'timeout' ? 'TIMEOUT' : 'RESET' };
 }

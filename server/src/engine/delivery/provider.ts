@@ -35,7 +35,16 @@ export type Answer =
   | {
       kind: 'failure';
       certainty: 'unsent' | 'unknown';
-      reason: 'timeout' | 'reset' | 'refused' | 'unreachable' | 'address-blocked' | 'host-not-allowed' | ProxyReason;
+      /** `unresolved`: the host name does not exist. A resolver that is out of order is `unreachable`. */
+      reason:
+        | 'timeout'
+        | 'reset'
+        | 'refused'
+        | 'unreachable'
+        | 'unresolved'
+        | 'address-blocked'
+        | 'host-not-allowed'
+        | ProxyReason;
       detail: string;
     };
 

@@ -11,6 +11,7 @@ describe('what to do about a failed delivery', () => {
     ['TEMPLATE_USER_ATTRIBUTE', 'ANDROID', /fallback/],
     ['TEMPLATE_', 'WEB', /fallback/],
     ['NOT_CONNECTED', 'ANDROID', /firewall/],
+    ['HOST_NOT_FOUND', 'WEB', /DNS/],
     ['NO_CREDENTIAL', 'IOS', /carillon credentials set/],
     ['CAMPAIGN_CONTROL_GROUP', 'WEB', /^Nothing to do/],
     ['UNREGISTERED', 'ANDROID', /^Nothing to do/],

@@ -25,6 +25,7 @@ describe('why messages wait', () => {
 
   test.each([
     ['NOT_CONNECTED', 'the push service could not be reached'],
+    ['HOST_NOT_FOUND', 'the host name of the push service does not exist'],
     ['PROXY_UNREACHABLE', 'the outgoing proxy could not be reached'],
     ['PROXY_REFUSED', 'the outgoing proxy does not let messages through to the push service'],
     ['PROXY_AUTH', 'the outgoing proxy does not take its credentials'],

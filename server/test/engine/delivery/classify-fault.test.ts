@@ -69,6 +69,7 @@ test.each<[Failure['reason'], Failure['certainty'], object]>([
   ['proxy-refused', 'unsent', { kind: 'unreached', code: 'PROXY_REFUSED' }],
   ['proxy-auth', 'unsent', { kind: 'unreached', code: 'PROXY_AUTH' }],
   ['unreachable', 'unsent', { kind: 'unreached', code: 'NOT_CONNECTED' }],
+  ['unresolved', 'unsent', { kind: 'unreached', code: 'HOST_NOT_FOUND' }],
   ['refused', 'unsent', { kind: 'wait', code: 'NOT_SENT', scope: 'device' }],
   ['timeout', 'unsent', { kind: 'wait', code: 'NOT_SENT', scope: 'device' }],
   ['timeout', 'unknown', { kind: 'unknown', code: 'TIMEOUT' }],

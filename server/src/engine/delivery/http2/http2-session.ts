@@ -62,10 +62,10 @@ export const openHttp2Session: OpenHttp2Session = async (target, options) => {
         clearTimeout(limit);
         resolve(session);
       },
-      onClosed(detail) {
+      onClosed(error) {
         clearTimeout(limit);
         // After the session was given out this rejection is without effect.
-        reject(new Error(detail));
+        reject(error);
         options.onClosed();
       },
     });
@@ -76,13 +76,14 @@ export const openHttp2Session: OpenHttp2Session = async (target, options) => {
 type Attachment = Omit<Http2SessionOptions, 'onClosed'> & {
   origin: URL;
   onReady: () => void;
-  onClosed: (detail: string) => void;
+  onClosed: (error: Error) => void;
 };
 
 function attach(socket: Socket, options: Attachment): { session: Http2Session; connection: ClientConnection } {
   const { log, requestMilliseconds } = options;
   const authority = options.origin.host;
-  let detail = 'the connection was closed';
+  /** Kept as it is: its code says whether the host exists. */
+  let failure = new Error('the connection was closed');
   let idleSince = performance.now();
   let sweep: NodeJS.Timeout | undefined;
   /** Of requests that leave with the next write: reading the clock for each would cost as much as a frame. */
@@ -106,7 +107,7 @@ function attach(socket: Socket, options: Attachment): { session: Http2Session; c
     },
     onTimedOut: () => silence.probe(),
     onBroken(error) {
-      detail = error.message;
+      failure = error;
       socket.destroySoon();
     },
   });
@@ -140,19 +141,19 @@ function attach(socket: Socket, options: Attachment): { session: Http2Session; c
 
   // The peer answers nothing any more; what the socket still holds would keep it open, and take requests, for nothing.
   socket.on('end', () => {
-    connection.end(detail);
+    connection.end(failure.message);
     socket.destroy();
   });
   socket.on('error', (error) => {
-    detail = error.message;
+    failure = error;
     log.debug({ err: error, authority }, 'http2 session failed');
   });
   socket.on('close', () => {
     clearInterval(ping);
     clearInterval(sweep);
     silence.stop();
-    connection.end(detail);
-    options.onClosed(detail);
+    connection.end(failure.message);
+    options.onClosed(failure);
   });
 
   const hasFreeStream = (): boolean =>

@@ -137,7 +137,10 @@ const proxyReasons = {
 function reasonOf(error: Error) {
   if (error instanceof ProxyError) return proxyReasons[error.code];
   if (error instanceof HostNotAllowedError) return 'host-not-allowed';
-  return error instanceof AddressBlockedError ? 'address-blocked' : 'unreachable';
+  if (error instanceof AddressBlockedError) return 'address-blocked';
+  // Node has this code for names without an address (EAI_NONAME, EAI_NODATA) only: a resolver that does not answer, or
+  // answers with a fault of its own, has others (EAI_AGAIN, EAI_FAIL).
+  return (error as NodeJS.ErrnoException).code === 'ENOTFOUND' ? 'unresolved' : 'unreachable';
 }
 
 /**

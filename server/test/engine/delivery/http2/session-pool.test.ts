@@ -199,6 +199,10 @@ describe('requests that wait', () => {
 describe('a connection that does not come to be', () => {
   test.each([
     [new Error('ECONNREFUSED'), 'unreachable'],
+    [Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), 'unresolved'],
+    // The resolver itself is out of order.
+    [Object.assign(new Error('no resolver'), { code: 'EAI_AGAIN' }), 'unreachable'],
+    [Object.assign(new Error('no server'), { code: 'ESERVFAIL' }), 'unreachable'],
     [new AddressBlockedError('blocked'), 'address-blocked'],
     [new HostNotAllowedError('not allowed'), 'host-not-allowed'],
     [new ProxyError('PROXY_AUTH', 'auth'), 'proxy-auth'],
