@@ -1,40 +1,10 @@
 import type { Socket } from 'node:net';
-import type { Logger } from '../../../log.ts';
-import type { OutgoingProxy } from '../../outgoing-http/outgoing-proxy.ts';
-import type { OutgoingRequest } from './answer-listener.ts';
 import { makeClientConnection } from './client-connection.ts';
 import type { ClientConnection } from './client-connection.ts';
-import { openSocket } from './open-socket.ts';
-import type { Http2Target } from './open-socket.ts';
-
-export type Http2SessionOptions = {
-  log: Logger;
-  allowedNetworks: readonly string[];
-  proxy: OutgoingProxy | undefined;
-  /** Until the peer's SETTINGS have come. */
-  connectMilliseconds: number;
-  requestMilliseconds: number;
-  /** Streams ended, or a limit changed. */
-  onSpace: () => void;
-  onClosed: () => void;
-};
-
-/** A connection that is ready for requests: ours, or Node's (`open-node-session.ts`). */
-export type Http2Session = {
-  /** There must be a free stream. */
-  send(request: OutgoingRequest): void;
-  hasFreeStream(): boolean;
-  /** A free stream, and the peer takes bytes of a body: what is sent now leaves now. */
-  hasSpace(): boolean;
-  openStreams(): number;
-  /** Takes no new requests: GOAWAY was received or the session is closing. */
-  isLeaving(): boolean;
-  close(): void;
-  closeGracefully(milliseconds: number): Promise<void>;
-};
-
-/** @throws the connection's error, AddressBlockedError, ProxyError, or a time-out after `connectMilliseconds` */
-export type OpenHttp2Session = (target: Http2Target, options: Http2SessionOptions) => Promise<Http2Session>;
+import { closeInTime } from './close-in-time.ts';
+import { openHttp1Session } from './http1-session.ts';
+import { openSocket, speaksHttp1, untilConnected } from './open-socket.ts';
+import type { OpenSession, Session, SessionOptions } from './session.ts';
 
 const pingMilliseconds = 60_000;
 const idleMilliseconds = 10 * 60_000;
@@ -44,42 +14,50 @@ const maxUnsentBytes = 16 * 1024 * 1024;
 
 /**
  * Connects and waits for the peer's SETTINGS, because they say how many streams there may be: Apple allows one until it
- * has seen a valid token.
+ * has seen a valid token. Where the target allows it and the server does not choose HTTP/2, the connection becomes one of
+ * HTTP/1.1 before anything was sent over it.
  */
-export const openHttp2Session: OpenHttp2Session = async (target, options) => {
+export const openHttp2Session: OpenSession = async (target, options) => {
   let receive: (bytes: Buffer) => void = () => {};
   const begunAt = performance.now();
   const { allowedNetworks, proxy, connectMilliseconds } = options;
   const onBytes = (bytes: Buffer): void => receive(bytes);
-  const socket = await openSocket(target, { allowedNetworks, proxy, connectMilliseconds, onBytes });
-  return new Promise((resolve, reject) => {
-    const remaining = Math.max(0, connectMilliseconds - (performance.now() - begunAt));
-    const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), remaining);
-    const { session, connection } = attach(socket, {
-      ...options,
-      origin: new URL(target.origin),
-      onReady() {
-        clearTimeout(limit);
-        resolve(session);
-      },
-      onClosed(error) {
-        clearTimeout(limit);
-        // After the session was given out this rejection is without effect.
-        reject(error);
-        options.onClosed();
-      },
+  const mayFallBack = target.fallback !== undefined;
+  const reading = mayFallBack ? {} : { onBytes };
+  const socket = await openSocket(target, { allowedNetworks, proxy, connectMilliseconds, ...reading });
+  const remaining = Math.max(0, connectMilliseconds - (performance.now() - begunAt));
+  const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), remaining);
+  try {
+    if (mayFallBack) {
+      await untilConnected(socket);
+      if (speaksHttp1(socket)) return await openHttp1Session(socket, { ...options, origin: target.origin });
+    }
+    return await new Promise<Session>((resolve, reject) => {
+      const { session, connection } = attach(socket, {
+        ...options,
+        origin: new URL(target.origin),
+        onReady: () => resolve(session),
+        onClosed(error) {
+          // After the session was given out this rejection is without effect.
+          reject(error);
+          options.onClosed();
+        },
+      });
+      receive = (bytes) => connection.receive(bytes);
+      if (mayFallBack) socket.on('data', onBytes);
     });
-    receive = (bytes) => connection.receive(bytes);
-  });
+  } finally {
+    clearTimeout(limit);
+  }
 };
 
-type Attachment = Omit<Http2SessionOptions, 'onClosed'> & {
+type Attachment = Omit<SessionOptions, 'onClosed'> & {
   origin: URL;
   onReady: () => void;
   onClosed: (error: Error) => void;
 };
 
-function attach(socket: Socket, options: Attachment): { session: Http2Session; connection: ClientConnection } {
+function attach(socket: Socket, options: Attachment): { session: Session; connection: ClientConnection } {
   const { log, requestMilliseconds } = options;
   const authority = options.origin.host;
   /** Kept as it is: its code says whether the host exists. */
@@ -158,7 +136,8 @@ function attach(socket: Socket, options: Attachment): { session: Http2Session; c
 
   const hasFreeStream = (): boolean =>
     !connection.isLeaving() && !socket.destroyed && connection.openStreams() < connection.streamLimit();
-  const session: Http2Session = {
+  const session: Session = {
+    protocol: 'h2',
     send(request) {
       if (deadline === 0) deadline = performance.now() + requestMilliseconds;
       if (!connection.request(request, deadline)) deadline = 0;
@@ -191,18 +170,3 @@ function watchSilence(socket: Socket, { connection, milliseconds }: Watched) {
 }
 
 type Watched = { connection: Pick<ClientConnection, 'isSilent' | 'ping'>; milliseconds: number };
-
-type Ending = { milliseconds: number; close: () => void };
-
-/** Lets open streams end for so long, then ends the connection under them. */
-async function closeInTime(socket: Socket, { milliseconds, close }: Ending): Promise<void> {
-  if (socket.destroyed) return;
-  await new Promise<void>((resolve) => {
-    const limit = setTimeout(() => socket.destroy(), milliseconds);
-    socket.once('close', () => {
-      clearTimeout(limit);
-      resolve();
-    });
-    close();
-  });
-}

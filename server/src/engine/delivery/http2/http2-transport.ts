@@ -41,9 +41,15 @@ const maxWaiting = 10_000;
 // Targets are as many as providers, teams and push services; endpoints are chosen by others, so there is a bound.
 const maxTargets = 500;
 
+function isIdle({ waiting, hungry, opening, sessions }: SessionPool): boolean {
+  if (waiting.length > 0 || hungry.size > 0 || opening > 0) return false;
+  return sessions.every((session) => session.openStreams() === 0);
+}
+
 /**
  * Long-lived HTTP/2 sessions, a few per target (origin and credential), with streams limited to what the peer's SETTINGS
- * allow. A session that is going away finishes its streams while new requests take another.
+ * allow. A session that is going away finishes its streams while new requests take another. Targets with a fallback get
+ * sessions of HTTP/1.1 where their server does not negotiate HTTP/2.
  */
 export function makeHttp2Transport(options: Http2TransportOptions): Http2Transport {
   const {
@@ -64,18 +70,18 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
       pool = makeSessionPool(target, rules);
       pools.set(target.key, pool);
     }
+    pool.usedAt = performance.now();
     return pool;
   }
 
+  /** The one that was not used for the longest time. */
   function dropIdlePool(): void {
-    for (const [key, pool] of pools) {
-      const isWaiting = pool.waiting.length > 0 || pool.hungry.size > 0 || pool.opening > 0;
-      if (isWaiting || pool.sessions.some((session) => session.openStreams() > 0)) continue;
-      for (const session of pool.sessions) session.close();
-      pools.delete(key);
-      pool.isDropped = true;
-      return;
-    }
+    let oldest: SessionPool | undefined;
+    for (const pool of pools.values()) if (isIdle(pool) && pool.usedAt < (oldest?.usedAt ?? Infinity)) oldest = pool;
+    if (!oldest) return;
+    for (const session of oldest.sessions) session.close();
+    pools.delete(oldest.target.key);
+    oldest.isDropped = true;
   }
 
   return {
@@ -87,7 +93,8 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
           settle({ kind: 'failure', certainty: 'unsent', reason: 'refused', detail });
           return;
         }
-        pool.waiting.push({ ...request, tries: 1, settle });
+        const waitsUntil = pool.usedAt + connectMilliseconds + requestMilliseconds;
+        pool.waiting.push({ ...request, tries: 1, waitsUntil, settle });
         dispatch(pool);
       });
     },

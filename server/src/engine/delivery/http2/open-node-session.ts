@@ -1,27 +1,28 @@
 import { connect, constants } from 'node:http2';
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
-import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { Answer } from '../provider.ts';
 import type { OutgoingRequest } from './answer-listener.ts';
 import { maxStreams } from './connection-state.ts';
-import type { Http2Session, Http2SessionOptions, OpenHttp2Session } from './http2-session.ts';
-import { openSocket } from './open-socket.ts';
-import { assertValue } from './request-head.ts';
-import { isSuccess, lost, maxBodyBytes, timedOut, unsent } from './stream-answers.ts';
+import { openHttp1Session } from './http1-session.ts';
+import { notifyListener } from './notify-listener.ts';
+import { openSocket, speaksHttp1, untilConnected } from './open-socket.ts';
+import { toHeaders } from './request-head.ts';
+import type { OpenSession, Session, SessionOptions } from './session.ts';
+import { isSuccess, joinHeaders, lost, maxBodyBytes, timedOut, unsent } from './stream-answers.ts';
 
 const pingMilliseconds = 60_000;
 const idleMilliseconds = 10 * 60_000;
 
 /** The same as `openHttp2Session` by Node's own HTTP/2, which makes a stream object for each request. */
-export const openNodeSession: OpenHttp2Session = async (target, options) => {
+export const openNodeSession: OpenSession = async (target, options) => {
   const begunAt = performance.now();
   const { allowedNetworks, proxy, connectMilliseconds } = options;
   const socket = await openSocket(target, { allowedNetworks, proxy, connectMilliseconds });
   const remaining = Math.max(0, connectMilliseconds - (performance.now() - begunAt));
   const limit = setTimeout(() => socket.destroy(new Error('no connection in time')), remaining);
   try {
-    await isConnected(socket);
+    await untilConnected(socket);
+    if (speaksHttp1(socket)) return await openHttp1Session(socket, { ...options, origin: target.origin });
     return await greet(connect(target.origin, { createConnection: () => socket, settings: { enablePush: false } }), {
       ...options,
       authority: new URL(target.origin).host,
@@ -31,24 +32,8 @@ export const openNodeSession: OpenHttp2Session = async (target, options) => {
   }
 };
 
-/** A socket that is destroyed while Node's session waits for it would end the process. */
-async function isConnected(socket: Socket): Promise<void> {
-  // A tunnel without TLS inside is connected when it is given.
-  if (!(socket instanceof TLSSocket) && !socket.connecting && !socket.destroyed) return;
-  await new Promise<void>((resolve, reject) => {
-    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
-      if (!socket.destroyed) resolve();
-    });
-    socket.once('error', reject);
-    socket.once('close', () => reject(new Error('the connection was closed')));
-  });
-}
-
 /** A peer allows some streams from the first; how many it does is in its SETTINGS. */
-async function greet(
-  session: ClientHttp2Session,
-  options: Http2SessionOptions & { authority: string },
-): Promise<Http2Session> {
+async function greet(session: ClientHttp2Session, options: SessionOptions & { authority: string }): Promise<Session> {
   return new Promise((resolve, reject) => {
     let detail = 'the connection was closed';
     session.on('error', (error) => {
@@ -63,7 +48,7 @@ async function greet(
   });
 }
 
-function attach(session: ClientHttp2Session, options: Http2SessionOptions): Http2Session {
+function attach(session: ClientHttp2Session, options: SessionOptions): Session {
   const { requestMilliseconds } = options;
   let openStreams = 0;
   let idleSince = performance.now();
@@ -99,7 +84,7 @@ function attach(session: ClientHttp2Session, options: Http2SessionOptions): Http
 
   function send(request: OutgoingRequest): void {
     const { listener, ticket } = request;
-    const stream = session.request(toNodeHeaders(request));
+    const stream = session.request({ ':method': 'POST', ':path': request.path, ...toHeaders(request) });
     openStreams += 1;
     if (openStreams === 1) session.ref();
     const limit = setTimeout(() => {
@@ -112,10 +97,7 @@ function attach(session: ClientHttp2Session, options: Http2SessionOptions): Http
       if (isSettled) return;
       isSettled = true;
       clearTimeout(limit);
-      if (listener.reads === 'all' || answer.kind === 'failure' || !isSuccess(answer.status))
-        listener.onAnswer(ticket, answer);
-      else if (listener.reads === 'failures') listener.onAccepted(ticket, answer.status);
-      else listener.onAnswer(ticket, { ...answer, headers: {} });
+      notifyListener({ listener, ticket }, answer);
     };
     readAnswer(stream, settle);
     stream.once('close', () => {
@@ -134,6 +116,7 @@ function attach(session: ClientHttp2Session, options: Http2SessionOptions): Http
     !session.destroyed &&
     openStreams < Math.min(maxStreams, session.remoteSettings.maxConcurrentStreams ?? maxStreams);
   return {
+    protocol: 'h2',
     send(request) {
       try {
         send(request);
@@ -159,18 +142,6 @@ function attach(session: ClientHttp2Session, options: Http2SessionOptions): Http
       });
     },
   };
-}
-
-/** Node sends any value. @throws TypeError for one that is no header value */
-function toNodeHeaders({ head, path, values }: OutgoingRequest): Record<string, string> {
-  assertValue(':path', path);
-  const headers: Record<string, string> = { ':method': 'POST', ':path': path };
-  for (const [name, value] of head.headers) headers[name] = value;
-  for (const [number, name] of head.names.entries()) {
-    assertValue(name, values[number]!);
-    headers[name] = values[number]!;
-  }
-  return headers;
 }
 
 /** The answer as our own client reads it: 64 KB of its body, and of a stream that broke off what is certain. */
@@ -200,12 +171,4 @@ function readAnswer(stream: ClientHttp2Stream, settle: (answer: Answer) => void)
     // No number was given to it: it never left.
     else settle(stream.id === undefined ? unsent(detail) : lost(detail));
   });
-}
-
-/** Repeated headers as one list (RFC 9110 §5.2). */
-function joinHeaders(received: IncomingHttpHeaders): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(received))
-    if (!name.startsWith(':') && value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
-  return headers;
 }

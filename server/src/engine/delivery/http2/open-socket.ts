@@ -1,7 +1,6 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import type { TLSSocket } from 'node:tls';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import { before } from '../../outgoing-http/before.ts';
 import { findRoute } from '../../outgoing-http/find-route.ts';
 import type { OutgoingProxy } from '../../outgoing-http/outgoing-proxy.ts';
@@ -14,6 +13,11 @@ export type Http2Target = {
   origin: string;
   /** Where to connect instead, for the sandbox: a loopback origin. */
   connectTo?: string;
+  /**
+   * What is spoken over TLS with a server that does not negotiate HTTP/2 (RFC 7301). Without it such a server is not
+   * called.
+   */
+  fallback?: 'http/1.1' | undefined;
   /** The host was chosen by somebody else: every address it resolves to must be allowed (decision D29). */
   isGuarded: boolean;
 };
@@ -24,14 +28,17 @@ export type OpenSocketOptions = {
   proxy: OutgoingProxy | undefined;
   /** Name resolution and the proxy's answer together. */
   connectMilliseconds: number;
-  /** Called with what arrives, valid until it returns. Without it the socket is read as any other. */
+  /**
+   * Called with what arrives, valid until it returns. Without it the socket is read as any other, as it must be where
+   * the server may choose HTTP/1.1.
+   */
   onBytes?: (bytes: Buffer) => void;
 };
 
 const readBytes = 64 * 1024;
 
 /**
- * Begins a connection to a target that must speak HTTP/2.
+ * Begins a connection to a target, which must speak HTTP/2 unless it has a fallback.
  *
  * @throws AddressBlockedError, ProxyError, the resolver's error, or a time-out after `connectMilliseconds`
  */
@@ -47,16 +54,20 @@ export async function openSocket(target: Http2Target, options: OpenSocketOptions
   });
   const { tunnel } = route;
   // An address has no server name (RFC 6066 §3); its certificate is compared with the address itself.
-  const tls = { servername: isIP(host) ? '' : host, ALPNProtocols: ['h2'] };
+  const tls = {
+    servername: isIP(host) ? '' : host,
+    ALPNProtocols: ['h2', ...(target.fallback ? [target.fallback] : [])],
+  };
+  const negotiate = target.fallback ? (socket: TLSSocket) => socket : requireHttp2;
   if (tunnel) {
-    const socket = isSecure ? requireHttp2(connectTls({ ...tls, socket: tunnel, host })) : tunnel;
+    const socket = isSecure ? negotiate(connectTls({ ...tls, socket: tunnel, host })) : tunnel;
     // Only a connection that Node opens itself reads into a buffer of ours.
     if (options.onBytes) socket.on('data', options.onBytes);
     return socket;
   }
   // Connecting to the checked address, under the host's own name for TLS, leaves no second resolution to attack.
   const to = { host: route.host, port, ...(options.onBytes && { onread: readInto(options.onBytes) }) };
-  const socket = isSecure ? requireHttp2(connectTls({ ...to, ...tls })) : connectTcp(to);
+  const socket = isSecure ? negotiate(connectTls({ ...to, ...tls })) : connectTcp(to);
   // Small requests must not wait for the answer to the last packet (RFC 896), over TLS least of all: measured, a fifth
   // of the rate.
   socket.setNoDelay(true);
@@ -67,6 +78,24 @@ function requireHttp2(socket: TLSSocket): TLSSocket {
   return socket.once('secureConnect', () => {
     if (socket.alpnProtocol !== 'h2') socket.destroy(new Error('the server does not speak HTTP/2'));
   });
+}
+
+/** @throws the connection's error */
+export async function untilConnected(socket: Socket): Promise<void> {
+  // A tunnel without TLS inside is connected when it is given.
+  if (!(socket instanceof TLSSocket) && !socket.connecting && !socket.destroyed) return;
+  await new Promise<void>((resolve, reject) => {
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+      if (!socket.destroyed) resolve();
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the connection was closed')));
+  });
+}
+
+/** True if the server of a connected socket did not choose HTTP/2. Without TLS it is known beforehand that it speaks it. */
+export function speaksHttp1(socket: Socket): boolean {
+  return socket instanceof TLSSocket && socket.alpnProtocol !== 'h2';
 }
 
 /** Leaves no timer behind, which a signal of Node's own would until its time is over. */

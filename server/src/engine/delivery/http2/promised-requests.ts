@@ -6,7 +6,12 @@ import { RequestHeads } from './request-heads.ts';
 export type Http2Request = { path: string; headers: Record<string, string>; body: Buffer };
 
 /** A request whose answer is waited for by a promise. */
-export type PromisedRequest = Http2Request & { tries: number; settle: (answer: Answer) => void };
+export type PromisedRequest = Http2Request & {
+  tries: number;
+  /** Milliseconds of the monotonic clock, until when it may wait for a stream. */
+  waitsUntil: number;
+  settle: (answer: Answer) => void;
+};
 
 const nothing = Buffer.alloc(0);
 

@@ -38,6 +38,17 @@ export function assertValue(name: string, value: string): void {
     throw new TypeError(`not a value of header ${name}`);
 }
 
+/** The headers of one request as an object. @throws TypeError for what is no value, or no path */
+export function toHeaders({ head, path, values }: { head: RequestHead; path: string; values: readonly string[] }) {
+  assertValue(':path', path);
+  const headers: Record<string, string> = Object.fromEntries(head.headers);
+  for (const [number, name] of head.names.entries()) {
+    assertValue(name, values[number]!);
+    headers[name] = values[number]!;
+  }
+  return headers;
+}
+
 /** A token of RFC 9110 §5.6.2 in lower case; what begins with a colon is HTTP/2's own (RFC 9113 §8.2.1, §8.3). */
 function assertName(name: string): void {
   if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw new TypeError(`not the name of a header: ${name}`);

@@ -4,10 +4,11 @@ import type { OutgoingProxy } from '../../outgoing-http/outgoing-proxy.ts';
 import { ProxyError } from '../../outgoing-http/proxy-error.ts';
 import { AddressBlockedError } from '../../outgoing-http/resolve-allowed-address.ts';
 import type { Answer } from '../provider.ts';
-import type { Http2Session, OpenHttp2Session } from './http2-session.ts';
+import { http1SessionsPerTarget } from './http1-session.ts';
 import type { Http2Target } from './open-socket.ts';
 import { PromisedRequests } from './promised-requests.ts';
 import type { PromisedRequest } from './promised-requests.ts';
+import type { OpenSession, Session } from './session.ts';
 import { unsent } from './stream-answers.ts';
 
 /** The sessions of one target and what waits for a stream of theirs. */
@@ -15,7 +16,7 @@ export type SessionPool = {
   target: Http2Target;
   /** One object for all pools of a transport: `isClosed` becomes true for all at once. */
   rules: Readonly<PoolRules>;
-  sessions: Http2Session[];
+  sessions: Session[];
   opening: number;
   promised: PromisedRequests;
   waiting: PromisedRequest[];
@@ -26,6 +27,8 @@ export type SessionPool = {
   /** Runs while something waits; `hasProgress`: a stream was got since it was started. */
   standstill: NodeJS.Timeout | undefined;
   hasProgress: boolean;
+  /** Milliseconds of the monotonic clock, when the pool was last asked for. */
+  usedAt: number;
   /** Another pool may have been made for the target. */
   isDropped: boolean;
 };
@@ -34,7 +37,7 @@ export type HungryLane = { onSpace(): void; onUnreachable(failure: Answer): void
 
 export type PoolRules = {
   log: Logger;
-  openSession: OpenHttp2Session;
+  openSession: OpenSession;
   allowedNetworks: readonly string[];
   proxy: OutgoingProxy | undefined;
   sessionsPerTarget: number;
@@ -58,6 +61,7 @@ export function makeSessionPool(target: Http2Target, rules: PoolRules): SessionP
     openedInVain: 0,
     standstill: undefined,
     hasProgress: false,
+    usedAt: 0,
     isDropped: false,
   };
   return pool;
@@ -71,6 +75,7 @@ export function dispatch(pool: SessionPool): void {
     noteProgress(pool);
     run(pool, session, pool.waiting.shift()!);
   }
+  failOverdue(pool);
   if (pool.waiting.length === 0 && pool.hungry.size > 0 && findSpace(pool)) {
     const lanes = [...pool.hungry];
     pool.hungry.clear();
@@ -81,13 +86,13 @@ export function dispatch(pool: SessionPool): void {
 }
 
 /** A session that can take a lane's request now. */
-export function findSpace(pool: SessionPool): Http2Session | undefined {
+export function findSpace(pool: SessionPool): Session | undefined {
   return findSession(pool, hasSpace);
 }
 
-const hasSpace = (session: Http2Session): boolean => session.hasSpace();
+const hasSpace = (session: Session): boolean => session.hasSpace();
 
-function findSession(pool: SessionPool, isFit: (session: Http2Session) => boolean): Http2Session | undefined {
+function findSession(pool: SessionPool, isFit: (session: Session) => boolean): Session | undefined {
   for (const session of pool.sessions) if (isFit(session)) return session;
   return undefined;
 }
@@ -109,11 +114,29 @@ function openIfWanted(pool: SessionPool): void {
   if (pool.opening > 0 || (pool.waiting.length === 0 && pool.hungry.size === 0)) return;
   let remaining = 0;
   for (const session of pool.sessions) if (!session.isLeaving()) remaining += 1;
-  if (remaining >= pool.rules.sessionsPerTarget) return;
+  if (remaining >= maxSessions(pool)) return;
   // A peer that ends every connection before it serves one would be called without pause.
   if (pool.openedInVain < maxTries) void open(pool);
   else failWaiting(pool, new Error('every connection ended before it served a request'));
 }
+
+function maxSessions({ sessions, rules }: SessionPool): number {
+  return sessions[0]?.protocol === 'http/1.1' ? http1SessionsPerTarget : rules.sessionsPerTarget;
+}
+
+/** A peer may serve requests so slowly that the last of thousands would wait for an hour. Nothing of them was sent. */
+function failOverdue(pool: SessionPool): void {
+  if (pool.waiting.length === 0) return;
+  const now = performance.now();
+  while (pool.waiting.length > 0 && pool.waiting[0]!.waitsUntil <= now) pool.waiting.shift()!.settle(noStream);
+}
+
+const noStream = {
+  kind: 'failure',
+  certainty: 'unsent',
+  reason: 'unreachable',
+  detail: 'no stream was free in time',
+} as const satisfies Answer;
 
 /** Everything that waits is told that nothing of it was sent. */
 export function failWaiting(pool: SessionPool, error: Error): void {
@@ -158,7 +181,7 @@ function watchStandstill(pool: SessionPool): void {
   pool.standstill = setTimeout(() => {
     pool.standstill = undefined;
     if (pool.hasProgress) watchStandstill(pool);
-    else failWaiting(pool, new Error('no stream was free in time'));
+    else failWaiting(pool, new Error(noStream.detail));
   }, pool.rules.connectMilliseconds + pool.rules.requestMilliseconds);
 }
 
@@ -167,7 +190,7 @@ async function open(pool: SessionPool): Promise<void> {
   pool.opening += 1;
   pool.openedInVain += 1;
   // Assigned before the connection is ready: a peer may end it in the same packet as its greeting.
-  let session: Http2Session | undefined;
+  let session: Session | undefined;
   try {
     session = await openSession(pool.target, {
       ...rules,
@@ -190,7 +213,7 @@ async function open(pool: SessionPool): Promise<void> {
   dispatch(pool);
 }
 
-function run(pool: SessionPool, session: Http2Session, request: PromisedRequest): void {
+function run(pool: SessionPool, session: Session, request: PromisedRequest): void {
   try {
     session.send(pool.promised.begin(request));
   } catch (error) {

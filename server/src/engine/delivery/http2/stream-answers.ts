@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer } from '../provider.ts';
 import type { ConnectionState } from './connection-state.ts';
 
@@ -19,6 +20,15 @@ export function isAccepted({ streams }: ConnectionState, slot: number): boolean 
   return isSuccess(streams.statuses[slot]!) && streams.listeners[slot]!.reads === 'failures';
 }
 
+/** Repeated headers as one list (RFC 9110 §5.2), without those of HTTP/2 itself. */
+export function joinHeaders(received: IncomingHttpHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(received))
+    if (!name.startsWith(':') && name !== '__proto__' && value !== undefined)
+      headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  return headers;
+}
+
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
@@ -31,9 +41,9 @@ export function lost(detail: string): Answer {
   return { kind: 'failure', certainty: 'unknown', reason: 'reset', detail };
 }
 
-export const timedOut: Answer = {
+export const timedOut = {
   kind: 'failure',
   certainty: 'unknown',
   reason: 'timeout',
   detail: 'no answer in time',
-};
+} as const satisfies Answer;

@@ -2,6 +2,7 @@ import type { Clock } from '../../../clock.ts';
 import type { WebPushCredential } from '../../../domain/provider-credential.ts';
 import type { Logger } from '../../../log.ts';
 import type { Http2Transport } from '../http2/http2-transport.ts';
+import type { Http2Target } from '../http2/open-socket.ts';
 import type { Answer, DeliveryProvider } from '../provider.ts';
 import { classifyWebPushAnswer } from './classify-web-push-answer.ts';
 import { planWebPushRequest } from './plan-web-push-request.ts';
@@ -34,7 +35,8 @@ export function makeWebPushProvider({
       const { origin, encryptFor } = plan;
       const body = encryptFor ? await encryption.encrypt({ plain: plan.body, keys: encryptFor }) : plan.body;
       const isSimulated = origin === simulator?.origin;
-      const target = { key: `webpush:${origin}`, origin, isGuarded: !isSimulated };
+      // Push services that people host themselves often speak HTTP/1.1 only.
+      const target: Http2Target = { key: `webpush:${origin}`, origin, isGuarded: !isSimulated, fallback: 'http/1.1' };
       const sendWith = (authorization: string): Promise<Answer> =>
         transport.request(isSimulated ? { ...target, connectTo: simulator.connectTo } : target, {
           path: plan.path,

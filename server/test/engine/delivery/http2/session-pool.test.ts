@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OutgoingRequest } from '../../../../src/engine/delivery/http2/answer-listener.ts';
-import type { Http2Session, Http2SessionOptions } from '../../../../src/engine/delivery/http2/http2-session.ts';
 import type { PromisedRequest } from '../../../../src/engine/delivery/http2/promised-requests.ts';
 import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
 import { makeRequestLane } from '../../../../src/engine/delivery/http2/request-lane.ts';
 import { dispatch, failWaiting, makeSessionPool } from '../../../../src/engine/delivery/http2/session-pool.ts';
 import type { SessionPool } from '../../../../src/engine/delivery/http2/session-pool.ts';
+import type { Session, SessionOptions } from '../../../../src/engine/delivery/http2/session.ts';
 import type { Answer } from '../../../../src/engine/delivery/provider.ts';
 import { HostNotAllowedError } from '../../../../src/engine/outgoing-http/decide-host-name.ts';
 import { ProxyError } from '../../../../src/engine/outgoing-http/proxy-error.ts';
@@ -17,19 +17,21 @@ const refused: Answer = { kind: 'failure', certainty: 'unsent', reason: 'refused
 const target = { key: 'one', origin: 'https://push.example', isGuarded: false };
 const connectMilliseconds = 1_000;
 const requestMilliseconds = 2_000;
+const waitMilliseconds = connectMilliseconds + requestMilliseconds;
 
 /** A session whose peer is the test. */
-type Peer = Http2Session & {
+type Peer = Session & {
   sent: { path: string; settle: (answer: Answer) => void }[];
   streams: number;
   leaves: boolean;
   isClosed: boolean;
-  options: Http2SessionOptions;
+  options: SessionOptions;
 };
 
 function openPool({
   sessionsPerTarget = 2,
   streams = 1,
+  protocol = 'h2' as Session['protocol'],
   fault = undefined as (() => Error | undefined) | undefined,
 } = {}) {
   const peers: Peer[] = [];
@@ -42,11 +44,11 @@ function openPool({
     connectMilliseconds,
     requestMilliseconds,
     isClosed: false,
-    async openSession(_target: unknown, options: Http2SessionOptions) {
+    async openSession(_target: unknown, options: SessionOptions) {
       await new Promise<void>((resolve) => waiting.push(resolve));
       const error = fault?.();
       if (error) throw error;
-      const peer = makePeer(options, streams);
+      const peer = makePeer(options, { streams, protocol });
       peers.push(peer);
       return peer;
     },
@@ -62,7 +64,7 @@ function openPool({
     ask(...paths: string[]) {
       for (const path of paths)
         pool.waiting.push({
-          ...{ path, headers: {}, body: Buffer.alloc(0), tries: 1 },
+          ...{ path, headers: {}, body: Buffer.alloc(0), tries: 1, waitsUntil: performance.now() + waitMilliseconds },
           settle: (answer) => answers.push([path, answer]),
         } satisfies PromisedRequest);
       dispatch(pool);
@@ -80,9 +82,10 @@ const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
 };
 
-function makePeer(options: Http2SessionOptions, streams: number): Peer {
+function makePeer(options: SessionOptions, { streams, protocol }: Pick<Peer, 'streams' | 'protocol'>): Peer {
   let open = 0;
   const peer: Peer = {
+    protocol,
     sent: [],
     streams,
     leaves: false,
@@ -186,13 +189,52 @@ describe('requests that wait', () => {
   test('with a header that cannot be sent is called unsent, and the next one is sent', async () => {
     const { pool, ask, connect, paths, answers } = openPool({ streams: 5 });
     const settle = (answer: Answer) => answers.push(['faulty', answer]);
-    pool.waiting.push({ path: '/0', headers: { ttl: 'a\nb' }, body: Buffer.alloc(0), tries: 1, settle });
+    const faulty = { path: '/0', headers: { ttl: 'a\nb' }, body: Buffer.alloc(0) };
+    pool.waiting.push({ ...faulty, tries: 1, waitsUntil: performance.now() + waitMilliseconds, settle });
     ask('/1');
     await connect();
     expect(answers).toEqual([
       ['faulty', { kind: 'failure', certainty: 'unsent', reason: 'refused', detail: 'not a value of header ttl' }],
     ]);
     expect(paths()).toEqual([['/1']]);
+  });
+});
+
+describe('a pool whose server speaks HTTP/1.1', () => {
+  test('opens four connections, one at a time, whatever the number for HTTP/2 is', async () => {
+    const { ask, connect, opening, paths } = openPool({ protocol: 'http/1.1', sessionsPerTarget: 2 });
+    ask('/1', '/2', '/3', '/4', '/5');
+    for (let count = 1; count <= 4; count += 1) {
+      expect(opening).toHaveLength(1);
+      await connect();
+    }
+    expect(opening).toHaveLength(0);
+    expect(paths()).toEqual([['/1'], ['/2'], ['/3'], ['/4']]);
+  });
+});
+
+describe('requests behind slow answers', () => {
+  test('are given up unsent after the time that a connection and a request may take', async () => {
+    const { ask, connect, peers, answers, paths } = openPool({ streams: 1, sessionsPerTarget: 1 });
+    ask('/1', '/2');
+    await connect();
+    await vi.advanceTimersByTimeAsync(waitMilliseconds - 1);
+    ask('/3');
+    peers[0]!.sent[0]!.settle(ok);
+    expect(paths()).toEqual([['/1', '/2']]);
+    ask('/4');
+    await vi.advanceTimersByTimeAsync(waitMilliseconds - 1);
+    // In time for the one, and too late for nobody else.
+    peers[0]!.sent[1]!.settle(ok);
+    expect(paths()).toEqual([['/1', '/2', '/3']]);
+    await vi.advanceTimersByTimeAsync(1);
+    peers[0]!.options.onSpace();
+    const failure = { ...{ kind: 'failure', certainty: 'unsent', reason: 'unreachable' } };
+    expect(answers).toMatchObject([
+      ['/1', ok],
+      ['/2', ok],
+      ['/4', { ...failure, detail: 'no stream was free in time' }],
+    ]);
   });
 });
 

@@ -6,10 +6,10 @@ import type { AddressInfo, Server } from 'node:net';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AnswerListener } from '../../../../src/engine/delivery/http2/answer-listener.ts';
 import { openHttp2Session } from '../../../../src/engine/delivery/http2/http2-session.ts';
-import type { Http2Session } from '../../../../src/engine/delivery/http2/http2-session.ts';
 import { openNodeSession } from '../../../../src/engine/delivery/http2/open-node-session.ts';
 import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
 import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import type { Session } from '../../../../src/engine/delivery/http2/session.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { flags, frame, settings, startHostileServer, statusField, types } from './hostile-http2-server.ts';
 
@@ -69,7 +69,7 @@ describe.each(openers)('a session of %s', (_client, open) => {
 
   type Sent = { reads?: AnswerListener['reads']; id?: string; body?: string };
   const head = new RequestHead([['apns-topic', 'com.shop']], ['apns-id']);
-  function send(session: Http2Session, { reads = 'all', id = 'a', body = 'body' }: Sent): Promise<Answer | number> {
+  function send(session: Session, { reads = 'all', id = 'a', body = 'body' }: Sent): Promise<Answer | number> {
     return new Promise((resolve) => {
       const listener = {
         reads,

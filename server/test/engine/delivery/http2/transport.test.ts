@@ -125,3 +125,18 @@ test.each(['carillon', 'node'] as const)(
     expect(await ask(origin)).toMatchObject({ reason: 'timeout' });
   },
 );
+
+test('of five hundred targets the one that was not used for the longest time makes way for another', async () => {
+  const { origin, sessions } = await serve();
+  const { ask } = openTransport();
+  for (let number = 0; number < 500; number += 1) await ask(origin, { key: `${number}` });
+  expect(sessions.size).toBe(500);
+  await ask(origin, { key: '0' });
+  await ask(origin, { key: 'another' });
+  expect(sessions.size).toBe(501);
+  // Still connected, unlike the second.
+  await ask(origin, { key: '0' });
+  expect(sessions.size).toBe(501);
+  await ask(origin, { key: '1' });
+  expect(sessions.size).toBe(502);
+});

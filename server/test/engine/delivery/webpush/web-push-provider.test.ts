@@ -69,13 +69,14 @@ test('what was planned without keys to encrypt for goes as it is', async () => {
   expect(bodies[0]).toBe(body);
 });
 
-test('the address of a browser is guarded (decision D29), and that of the simulator is led to it', async () => {
+test('the address of a browser is guarded (decision D29), that of the simulator is led to it, and both may speak HTTP/1.1', async () => {
   const real = makeBundle(() => answerWith(201));
   await real.send();
   expect(real.sent[0]!.target).toEqual({
     key: 'webpush:https://push.example',
     origin: 'https://push.example',
     isGuarded: true,
+    fallback: 'http/1.1',
   });
   const simulated = makeBundle(() => answerWith(201), `${simulator.origin}/push/1`);
   await simulated.send();
@@ -83,6 +84,7 @@ test('the address of a browser is guarded (decision D29), and that of the simula
     key: `webpush:${simulator.origin}`,
     origin: simulator.origin,
     isGuarded: false,
+    fallback: 'http/1.1',
     connectTo: simulator.connectTo,
   });
 });
