@@ -5,6 +5,8 @@ import type { Http2Transport } from '../http2/http2-transport.ts';
 import type { Http2Target } from '../http2/open-socket.ts';
 import type { Answer, DeliveryProvider } from '../provider.ts';
 import { classifyWebPushAnswer } from './classify-web-push-answer.ts';
+import { findRedirect } from './find-redirect.ts';
+import type { Place } from './find-redirect.ts';
 import { planWebPushRequest } from './plan-web-push-request.ts';
 import { makeVapidAuthorizations } from './vapid-authorization.ts';
 import { makeWebPushEncryption } from './web-push-encryption.ts';
@@ -17,9 +19,13 @@ export type WebPushProviderOptions = {
   simulator: { origin: string; connectTo: string } | undefined;
 };
 
+const maxRedirects = 2;
+/** A service that answers slowly and redirects would hold a window of messages for minutes. */
+const redirectMilliseconds = 15_000;
+
 /**
  * Web Push (RFC 8030) with VAPID. The endpoint is chosen by a browser, or by anyone claiming to be one, so its host is
- * guarded.
+ * guarded, and so is every host that it redirects to.
  */
 export function makeWebPushProvider({
   clock,
@@ -29,28 +35,60 @@ export function makeWebPushProvider({
 }: WebPushProviderOptions): DeliveryProvider<WebPushCredential> {
   const authorizations = makeVapidAuthorizations({ clock });
   const encryption = makeWebPushEncryption({ log });
+
+  /** The audience of a token is the origin that gets it (RFC 8292 §2). */
+  async function sendTo({ origin, path }: Place, { headers, body, credential, connectTo }: Sending): Promise<Answer> {
+    // Push services that people host themselves often speak HTTP/1.1 only.
+    const target: Http2Target = { key: `webpush:${origin}`, origin, isGuarded: !connectTo, fallback: 'http/1.1' };
+    const sendWith = (authorization: string): Promise<Answer> =>
+      transport.request(connectTo ? { ...target, connectTo } : target, {
+        path,
+        headers: { ...headers, authorization },
+        body,
+      });
+    const refused = authorizations.get(credential, origin);
+    const answer = await sendWith(refused);
+    if (answer.kind !== 'answer' || (answer.status !== 401 && answer.status !== 403)) return answer;
+    // Its time may be wrong; as a rule the browser subscribed with another key, and one fresh token says so.
+    const next = authorizations.replace(credential, { origin, refused });
+    return next === undefined ? answer : sendWith(next);
+  }
+
   return {
     plan: planWebPushRequest,
     async send(plan, credential) {
-      const { origin, encryptFor } = plan;
+      const { encryptFor, headers } = plan;
       const body = encryptFor ? await encryption.encrypt({ plain: plan.body, keys: encryptFor }) : plan.body;
-      const isSimulated = origin === simulator?.origin;
-      // Push services that people host themselves often speak HTTP/1.1 only.
-      const target: Http2Target = { key: `webpush:${origin}`, origin, isGuarded: !isSimulated, fallback: 'http/1.1' };
-      const sendWith = (authorization: string): Promise<Answer> =>
-        transport.request(isSimulated ? { ...target, connectTo: simulator.connectTo } : target, {
-          path: plan.path,
-          headers: { ...plan.headers, authorization },
-          body,
-        });
-      const refused = authorizations.get(credential, origin);
-      const answer = await sendWith(refused);
-      if (answer.kind !== 'answer' || (answer.status !== 401 && answer.status !== 403)) return answer;
-      // Its time may be wrong; as a rule the browser subscribed with another key, and one fresh token says so.
-      const next = authorizations.replace(credential, { origin, refused });
-      return next === undefined ? answer : sendWith(next);
+      const connectTo = plan.origin === simulator?.origin ? simulator.connectTo : undefined;
+      const sending = { headers, body, credential, connectTo };
+      const begunAt = performance.now();
+      let place: Place = plan;
+      let answer = await sendTo(place, sending);
+      for (let redirects = 0; redirects < maxRedirects; redirects += 1) {
+        const next = findRedirect(answer, place);
+        if (next === undefined || performance.now() - begunAt >= redirectMilliseconds) return answer;
+        // What is simulated never leaves this machine.
+        if (connectTo !== undefined && next.origin !== plan.origin) return answer;
+        const followed = await sendTo(next, sending);
+        // A redirect to where nothing may be sent says nothing about the device.
+        if (isBlocked(followed)) return answer;
+        [place, answer] = [next, followed];
+      }
+      return answer;
     },
     classify: classifyWebPushAnswer,
     close: () => encryption.close(),
   };
+}
+
+type Sending = {
+  headers: Record<string, string>;
+  body: Buffer;
+  credential: WebPushCredential;
+  /** Where the simulated push service listens, if the message is for that. */
+  connectTo: string | undefined;
+};
+
+function isBlocked(answer: Answer): boolean {
+  return answer.kind === 'failure' && (answer.reason === 'address-blocked' || answer.reason === 'host-not-allowed');
 }
