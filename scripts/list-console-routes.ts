@@ -22,7 +22,8 @@ export async function listConsoleRoutes(): Promise<ConsoleRoute[]> {
   const clock = makeManualClock(new Date(0));
   const routes: ConsoleRoute[] = [];
   const deps = {
-    accounts: { clock },
+    clock,
+    installationSecret: Buffer.alloc(32),
     company: {},
     sandbox: {},
     vendorHeaders: makeVendorHeaders('SVC'),

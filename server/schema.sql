@@ -37,9 +37,11 @@ create table account_links (
   created_by text not null,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  ended_as text,
   constraint account_links_check CHECK (((purpose = 'INVITATION'::text) = (email IS NOT NULL))),
   constraint account_links_check1 CHECK (((purpose = 'INVITATION'::text) = (role IS NOT NULL))),
   constraint account_links_check2 CHECK (((purpose = 'PASSWORD'::text) = (account_id IS NOT NULL))),
+  constraint account_links_ended_as_check CHECK ((ended_as = ANY (ARRAY['USED'::text, 'WITHDRAWN'::text]))),
   constraint account_links_purpose_check CHECK ((purpose = ANY (ARRAY['SIGN_IN'::text, 'FIRST_OWNER'::text, 'INVITATION'::text, 'PASSWORD'::text]))),
   constraint account_links_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'marketer'::text, 'analyst'::text, 'developer'::text]))),
   constraint account_links_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
@@ -200,11 +202,12 @@ create table audit_log (
   object_id text,
   object_name text,
   detail jsonb not null default '{}'::jsonb,
+  shown_at timestamp with time zone,
   constraint audit_log_detail_check CHECK ((jsonb_typeof(detail) = 'object'::text)),
   constraint audit_log_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint audit_log_pkey PRIMARY KEY (id)
 );
-CREATE INDEX audit_log_object ON audit_log USING btree (workspace_id, object_kind, object_id, at) WHERE (object_id IS NOT NULL);
+CREATE INDEX audit_log_object ON audit_log USING btree (workspace_id, object_kind, object_id, COALESCE(shown_at, at)) WHERE (object_id IS NOT NULL);
 CREATE INDEX audit_log_workspace ON audit_log USING btree (workspace_id, id DESC);
 
 create table bucket_shards (

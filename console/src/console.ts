@@ -5,7 +5,7 @@ import { hearServerTime } from './parts/told-time.ts';
 export const consoleClient = makeConsoleClient({
   fetch: async (input, init) => {
     const answer = await fetch(input, init);
-    hearServerTime(answer.headers.get('carillon-time'));
+    hearServerTime(answer.headers);
     return answer;
   },
 });

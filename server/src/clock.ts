@@ -21,6 +21,12 @@ export type Clock = {
 };
 
 /**
+ * Real time alone. Sign-ins to the console and the audit log are given this clock, so that a moved sandbox clock neither
+ * signs users out nor extends a session (decision 0059).
+ */
+export type RealClock = Pick<Clock, 'realNow'>;
+
+/**
  * Brings the clock into step with the database's, which `ask` reads. How long the answer was on its way says how much it
  * is worth: the database's time is by now at least what it said, and at most as much later as the question took. A clock
  * within these bounds is left alone, so that a slow answer of a busy machine moves no clock that a quick one set; nodes

@@ -110,7 +110,7 @@ function AccountTable({ accounts, onChanged, onLink }: AccountTableProps) {
           {
             key: 'seen',
             title: 'Last signed in',
-            cell: ({ signedInAt }) => (signedInAt === null ? 'never' : <Ago at={signedInAt} />),
+            cell: ({ signedInAt }) => (signedInAt === null ? 'never' : <Ago at={signedInAt} clock="real" />),
           },
           {
             key: 'actions',

@@ -53,8 +53,8 @@ function Sessions() {
                 </>
               ),
             },
-            { key: 'since', title: 'Since', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-            { key: 'seen', title: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+            { key: 'since', title: 'Since', cell: ({ createdAt }) => <Ago at={createdAt} clock="real" /> },
+            { key: 'seen', title: 'Last seen', cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} clock="real" /> },
             {
               key: 'end',
               title: 'Actions',

@@ -74,7 +74,7 @@ export function AuditPage() {
           rows={entries}
           keyOf={({ id }) => id}
           columns={[
-            { key: 'at', title: 'When', cell: ({ at }) => <Ago at={at} /> },
+            { key: 'at', title: 'When', cell: ({ at }) => <Ago at={at} clock="real" /> },
             { key: 'who', title: 'Who', cell: ({ actorName }) => actorName },
             { key: 'what', title: 'What', cell: ({ action }) => actionNames[action] ?? <Code>{action}</Code> },
             { key: 'object', title: 'Object', cell: (entry) => <AuditObject entry={entry} /> },

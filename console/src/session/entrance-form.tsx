@@ -9,12 +9,14 @@ type EntranceFormProps = {
   /** On the button. */
   action: string;
   children: ReactNode;
+  /** What is shown of a refusal; by default the words of the server. */
+  failure?: (error: Error) => ReactNode;
   onSubmit: (field: (name: string) => string) => Promise<unknown>;
   onEntered: () => void;
 };
 
 /** A form of the entrance. What is typed stays in its fields and goes nowhere else. */
-export function EntranceForm({ title, about, action, children, onSubmit, onEntered }: EntranceFormProps) {
+export function EntranceForm({ title, about, action, children, failure, onSubmit, onEntered }: EntranceFormProps) {
   const enter = useMutation({ mutationFn: onSubmit, onSuccess: onEntered });
   return (
     <form
@@ -31,7 +33,7 @@ export function EntranceForm({ title, about, action, children, onSubmit, onEnter
         <Text size="sm" component="div">
           {about}
         </Text>
-        {enter.error !== null && <Failure error={enter.error} />}
+        {enter.error !== null && (failure?.(enter.error) ?? <Failure error={enter.error} />)}
         {children}
         <Button type="submit" loading={enter.isPending}>
           {action}

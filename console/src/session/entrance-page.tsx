@@ -1,6 +1,7 @@
-import { Container, Title } from '@mantine/core';
+import { Container, Stack, Title } from '@mantine/core';
 import { FirstOwnerForm } from './first-owner-form.tsx';
 import { InvitationForm } from './invitation-form.tsx';
+import { LinkFailure } from './link-failure.tsx';
 import { NewPasswordForm } from './new-password-form.tsx';
 import { SignIn } from './sign-in.tsx';
 import type { Link } from './take-link.ts';
@@ -10,6 +11,8 @@ type EntrancePageProps = EntranceProps & {
   link: Link | undefined;
   /** The word why a company account opened nothing. */
   refusal: string | undefined;
+  /** Why the start link of a sandbox opened nothing. */
+  linkError: Error | undefined;
 };
 
 /** What somebody sees who is not signed in. */
@@ -24,7 +27,7 @@ export function EntrancePage(props: EntrancePageProps) {
   );
 }
 
-function Entrance({ link, refusal, onEntered }: EntrancePageProps) {
+function Entrance({ link, refusal, linkError, onEntered }: EntrancePageProps) {
   switch (link?.kind) {
     case 'first-owner':
       return <FirstOwnerForm code={link.code} onEntered={onEntered} />;
@@ -33,6 +36,11 @@ function Entrance({ link, refusal, onEntered }: EntrancePageProps) {
     case 'new-password':
       return <NewPasswordForm code={link.code} onEntered={onEntered} />;
     default:
-      return <SignIn refusal={refusal} onEntered={onEntered} />;
+      return (
+        <Stack>
+          {linkError && <LinkFailure error={linkError} kind="sign-in" />}
+          <SignIn refusal={refusal} onEntered={onEntered} />
+        </Stack>
+      );
   }
 }

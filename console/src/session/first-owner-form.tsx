@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { consoleClient } from '../console.ts';
 import { EntranceForm } from './entrance-form.tsx';
+import { LinkFailure } from './link-failure.tsx';
 import type { EntranceProps } from './use-entrance.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
@@ -19,6 +20,7 @@ export function FirstOwnerForm({ code, onEntered }: EntranceProps & { code: stri
         })
       }
       onEntered={onEntered}
+      failure={(error) => <LinkFailure error={error} kind="first-owner" />}
     >
       <TextInput name="name" label="Name" autoComplete="name" required />
       <TextInput name="email" label="Email address" autoComplete="username" inputMode="email" required />

@@ -4,6 +4,8 @@ import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { CompanyButton } from './company-button.tsx';
 import { EntranceForm } from './entrance-form.tsx';
+import { LinkFailure, linkFaultOf } from './link-failure.tsx';
+import { SignIn } from './sign-in.tsx';
 import type { EntranceProps } from './use-entrance.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 import { useEntrance, usePasswordsOf } from './use-entrance.ts';
@@ -16,6 +18,13 @@ export function InvitationForm({ code, onEntered }: EntranceProps & { code: stri
   });
   const entrance = useEntrance();
   const hasPassword = usePasswordsOf();
+  if (linkFaultOf(invitation.error) !== undefined)
+    return (
+      <Stack>
+        <LinkFailure error={invitation.error!} kind="invitation" />
+        <SignIn refusal={undefined} onEntered={onEntered} />
+      </Stack>
+    );
   return (
     <Loaded query={invitation}>
       {({ email, role, invitedBy }) => (
@@ -46,6 +55,7 @@ function PasswordInvitation({ code, email, role, invitedBy, onEntered }: Passwor
         consoleClient.accounts.acceptInvitation({ code, name: field('name'), password: field('password') })
       }
       onEntered={onEntered}
+      failure={(error) => <LinkFailure error={error} kind="invitation" />}
     >
       <input type="hidden" name="email" value={email} autoComplete="username" />
       <TextInput name="name" label="Name" autoComplete="name" required />

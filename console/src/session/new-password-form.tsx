@@ -1,5 +1,6 @@
 import { consoleClient } from '../console.ts';
 import { EntranceForm } from './entrance-form.tsx';
+import { LinkFailure } from './link-failure.tsx';
 import type { EntranceProps } from './use-entrance.ts';
 import { NewPasswordField } from './new-password-field.tsx';
 
@@ -11,6 +12,7 @@ export function NewPasswordForm({ code, onEntered }: EntranceProps & { code: str
       action="Set password"
       onSubmit={(field) => consoleClient.accounts.setNewPassword({ code, password: field('password') })}
       onEntered={onEntered}
+      failure={(error) => <LinkFailure error={error} kind="new-password" />}
     >
       <NewPasswordField />
     </EntranceForm>

@@ -23,6 +23,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
   // The link of a sandbox opens the session by itself; the others ask for a name or a password first.
   const [link, setLink] = useState(taken?.kind === 'sign-in' || taken?.kind === 'refused' ? undefined : taken);
+  const [isLinkShown, showLinkError] = useState(true);
   const opened = useQuery({ queryKey: ['opened'], queryFn: openFromLink, staleTime: Infinity });
   const session = useQuery({
     queryKey: ['session'],
@@ -39,8 +40,10 @@ export function SessionGate({ children }: { children: ReactNode }) {
         <EntrancePage
           link={link}
           refusal={taken?.kind === 'refused' ? taken.code : undefined}
+          linkError={isLinkShown ? opened.data?.refused : undefined}
           onEntered={() => {
             setLink(undefined);
+            showLinkError(false);
             // What another person's session has read is not this one's.
             queries.removeQueries({
               predicate: ({ queryKey }) => queryKey[0] !== 'opened' && queryKey[0] !== 'session',
@@ -60,11 +63,14 @@ export function SessionGate({ children }: { children: ReactNode }) {
   );
 }
 
-async function openFromLink(): Promise<true> {
-  if (taken?.kind !== 'sign-in') return true;
-  await consoleClient.accounts.signInByLink(taken.code).catch((error: unknown) => {
-    // A link opened twice in a browser that is signed in already is no trouble.
-    if (!(error instanceof CarillonError) || error.status !== 401) throw error;
-  });
-  return true;
+/** Signs in by the link of a sandbox. @returns why the link was refused: no trouble in a browser that is signed in already */
+async function openFromLink(): Promise<{ refused: Error | undefined }> {
+  if (taken?.kind !== 'sign-in') return { refused: undefined };
+  try {
+    await consoleClient.accounts.signInByLink(taken.code);
+    return { refused: undefined };
+  } catch (error) {
+    if (error instanceof CarillonError && error.status === 401) return { refused: error };
+    throw error;
+  }
 }

@@ -9,8 +9,8 @@ export function SignInForm({ onEntered }: EntranceProps) {
       title="You are not signed in"
       about={
         <>
-          In a sandbox, open the console link that the start printed: it works once, within a day, and{' '}
-          <Code>npm start</Code> prints a new one. Forgot your password? Ask an owner for a link.
+          In a sandbox, open the console link that the start printed. It works once, within a day;{' '}
+          <Code>npm run carillon -- console-link</Code> prints a new one. Forgot your password? Ask an owner for a link.
         </>
       }
       action="Sign in"

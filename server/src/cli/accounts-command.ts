@@ -6,6 +6,7 @@ import { findAccountByEmail } from '../storage/accounts/accounts.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { jsonOption } from './command-options.ts';
+import { formatOneTimeAddress } from './console-address.ts';
 import { printTable } from './print-table.ts';
 
 /** `carillon accounts`: who may use the console, and the way back in for an owner who forgot the password. */
@@ -43,19 +44,22 @@ async function listAccounts({ database, clock }: CommandContext, options: { json
   );
 }
 
-async function makeFirstOwnerLink({ database, clock }: CommandContext): Promise<void> {
+async function makeFirstOwnerLink(context: CommandContext): Promise<void> {
+  const { database, clock } = context;
   const link = await createStartLink({ database, clock, isSandbox: false });
   if (!link)
     throw new StartError('SETTING_INVALID', 'There is an owner already; see: carillon accounts password-link.');
-  process.stdout.write(`Open     /console/#first-owner=${link.code}  (at the address of the console; works once)\n`);
+  const address = await formatOneTimeAddress(context, `/console/#first-owner=${link.code}`);
+  process.stdout.write(`Open     ${address}\nUntil    ${link.expiresAt.toISOString()}, once\n`);
 }
 
-async function makePasswordLink({ database, clock }: CommandContext, { email }: { email: string }): Promise<void> {
+async function makePasswordLink(context: CommandContext, { email }: { email: string }): Promise<void> {
+  const { database, clock } = context;
   const account = await findAccountByEmail(database, email);
   if (!account || account.disabledAt)
     throw new StartError('SETTING_INVALID', 'There is no such account that can sign in; see: carillon accounts list.');
   const by = { id: null, name: 'the command line' };
   const { code, expiresAt } = await createPasswordLink({ database, clock }, { by, id: account.id });
-  process.stdout.write(`Account  ${account.email}\nUntil    ${expiresAt.toISOString()}\n`);
-  process.stdout.write(`Open     /console/#new-password=${code}  (at the address of the console; works once)\n`);
+  const address = await formatOneTimeAddress(context, `/console/#new-password=${code}`);
+  process.stdout.write(`Account  ${account.email}\nOpen     ${address}\nUntil    ${expiresAt.toISOString()}, once\n`);
 }

@@ -25,6 +25,8 @@ export type CommandContext = OpenInstallation & {
   /** How the internet is called; directly where there is none. */
   proxy: OutgoingProxy | undefined;
   segmentUsersPerDay: number;
+  /** The origin under which the service is reached, where one is set. */
+  publicUrl: string | undefined;
   /** Spellings of the vendor's abbreviation in names such as `svc_push_opted`. */
   prefixes: readonly string[];
 };
@@ -69,6 +71,7 @@ async function openAndClose(
       log,
       proxy: makeOutgoingProxy(proxySettingsOf(config), log),
       segmentUsersPerDay: config.segmentUsersPerDay,
+      publicUrl: config.publicUrl,
       prefixes: prefixesOf(config.headerPrefix),
     });
   } catch (error) {

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 const examples: Record<string, readonly string[]> = {
   start: ['start', 'start --port 8081 --data-dir ./carillon', 'start --production --role worker'],
   status: ['status', 'status --json', 'status --env > carillon.env'],
+  'console-link': ['console-link', 'console-link --json'],
   doctor: ['doctor', 'doctor --json'],
   send: [
     'send --name "Your parcel" --users ada grace --title "On its way" --message "It arrives tomorrow." --watch',

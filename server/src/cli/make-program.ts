@@ -7,6 +7,7 @@ import { addExamples } from './examples.ts';
 const families: Record<string, () => Promise<(program: Command) => void>> = {
   start: async () => (await import('./start-command.ts')).registerStart,
   status: async () => (await import('./status-command.ts')).registerStatus,
+  'console-link': async () => (await import('./console-link-command.ts')).registerConsoleLink,
   doctor: async () => (await import('./doctor-command.ts')).registerDoctor,
   send: async () => (await import('./send-command.ts')).registerSend,
   import: async () => (await import('./import-command.ts')).registerImport,

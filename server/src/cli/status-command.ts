@@ -10,6 +10,7 @@ import { findInstallation } from '../storage/installation/installation.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
+import { findConsoleAddress, makeConsoleLink } from './console-address.ts';
 import { toPlainLine } from './print-table.ts';
 
 /** `carillon status`: what runs, where it answers, and in a sandbox what a caller needs; all that a start printed. */
@@ -37,7 +38,20 @@ async function printStatus(context: CommandContext, options: StatusOptions): Pro
   const status = await readStatus(context);
   if (options.json) process.stdout.write(`${JSON.stringify(toJson(status))}\n`);
   else if (options.env) printPairs(toVariables(status), (name, value) => `${name}=${value}`);
-  else printPairs(toLines(status), (name, value) => `${name.padEnd(16)}${toPlainLine(value)}`);
+  else {
+    const console = await findConsole(context, status);
+    printPairs(toLines({ ...status, console }), (name, value) => `${name.padEnd(16)}${toPlainLine(value)}`);
+  }
+}
+
+/**
+ * Where the console is, with a link that works once: in a sandbox, as its start prints it, elsewhere at a terminal while
+ * there is no owner. Output that goes elsewhere may be kept.
+ */
+async function findConsole(context: CommandContext, { url, demo }: Status): Promise<string | null> {
+  if (url === null) return null;
+  const link = demo || process.stdout.isTTY ? await makeConsoleLink(context) : undefined;
+  return (await findConsoleAddress(context, link?.path ?? '/console/')) ?? null;
 }
 
 async function readStatus({ database, clock, encryption, databasePlace }: CommandContext): Promise<Status> {
@@ -82,13 +96,13 @@ function toVariables({ url, demo }: Status): Pair[] {
   return printedVariables.map((name) => [name, values[name]]);
 }
 
-function toLines({ nodes, url, database, connections, demo }: Status): Pair[] {
+function toLines({ nodes, url, console, database, connections, demo }: Status & { console: string | null }): Pair[] {
   const { mayOpen, available, finding } = connections;
   const shown = nodes.map(({ role, host, version, url: at }) => `${role} on ${host}, ${version}${at ? `, ${at}` : ''}`);
   return [
     ['Running', shown.length === 0 ? 'no node' : undefined],
     ...shown.map((node): Pair => ['Node', node]),
-    ['Console', url && `${url}/console/`],
+    ['Console', console],
     ['API base', url],
     ['Database', database],
     ['Connections', finding ? `${finding.what} ${finding.todo}` : `at most ${mayOpen} of ${available}`],

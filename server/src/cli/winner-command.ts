@@ -54,7 +54,14 @@ export async function winnerCommand(
         noteWinner: (tx, { campaign: { name }, winner }) => {
           const detail = { variation: winner === null ? null : variationName(winner), metric: asked.metric ?? null };
           const action = 'campaign.winner' as const;
-          return audit(tx, { actor: by, workspaceId, action, object: { id, name }, detail, at: context.clock.now() });
+          return audit(tx, {
+            actor: by,
+            workspaceId,
+            action,
+            object: { id, name },
+            detail,
+            at: context.clock.realNow(),
+          });
         },
       })
     : await readWinner(context, key);

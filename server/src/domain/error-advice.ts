@@ -130,7 +130,8 @@ export const errorAdvice: Record<ErrorName, string> = {
   ACCOUNT_SIGN_IN_FAILED:
     'Check address and password; an owner makes a link for a new password under Accounts and roles.',
   ACCOUNT_ATTEMPTS_LIMITED: 'Wait as long as Retry-After says.',
-  ACCOUNT_LINK_INVALID: 'Ask an owner for a new link; links work once.',
+  ACCOUNT_LINK_INVALID:
+    'Ask an owner for a new link, or run `carillon console-link`; the detail says whether this one expired, was used, was withdrawn or is unknown.',
   ACCOUNT_EMAIL_TAKEN: 'Sign in with the account that has this address.',
   ACCOUNT_LAST_OWNER: 'Make somebody else an owner first.',
   ACCOUNT_COMPANY_REFUSED:

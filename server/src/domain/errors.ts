@@ -116,7 +116,7 @@ export const errorRegistry = {
   // The console's accounts
   ACCOUNT_SIGN_IN_FAILED: 'The e-mail address or the password is not right.',
   ACCOUNT_ATTEMPTS_LIMITED: 'Too many attempts to sign in. Please retry later.',
-  ACCOUNT_LINK_INVALID: 'This link is unknown, used or too old.',
+  ACCOUNT_LINK_INVALID: 'This link does not work.',
   ACCOUNT_EMAIL_TAKEN: 'This e-mail address has an account already.',
   ACCOUNT_LAST_OWNER: 'This is the last owner; make somebody else an owner first.',
   ACCOUNT_COMPANY_REFUSED: 'The company account does not open this console.',

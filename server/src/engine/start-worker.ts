@@ -172,7 +172,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   );
   const housekeeping = [
     makeArchiveEndedKeys({ database }),
-    makeDropOldRecords({ database, inboxMessages: deps.inboxMessages }),
+    makeDropOldRecords({ database, clock, inboxMessages: deps.inboxMessages }),
     makeDropOldReceipts({ database, clock }),
     makeDropSegmentLeftovers({ database }),
     makePrepareDays({ database, log }),

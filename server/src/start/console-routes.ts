@@ -61,6 +61,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     ensureWebhookSecret({ database: tx, encryption }, workspaceId);
   return consoleRoutes({
     database: callDatabase,
+    clock,
     isSandbox,
     accounts,
     company,
@@ -100,6 +101,7 @@ export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts)
     segments: makeConsoleSegments({ ...useCases, limits: limits.segments, webhookSecretOf }),
     staticFolder: join(import.meta.dirname, '..', '..', '..', 'console', 'dist'),
     isSecure: config.publicUrl?.startsWith('https:') ?? config.tlsCert !== undefined,
+    installationSecret: installation.secretFor('interactions'),
   });
 }
 

@@ -40,7 +40,8 @@ export const settings = {
     variable: 'CARILLON_PUBLIC_URL',
     pattern: /^https?:\/\/[^/?#]+$/,
     default: undefined,
-    sentence: 'Origin under which callers reach this service, for links. Default: host and port.',
+    sentence:
+      'Origin under which callers reach this service, for all links and commands that it hands out. Default: host and port.',
   },
   ...tlsSettings,
   databaseUrl: {

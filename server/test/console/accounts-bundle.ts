@@ -53,6 +53,8 @@ export type AccountsBundle = Awaited<ReturnType<typeof makeAccountsBundle>>;
 
 export type BundleOptions = {
   passwordSignIn?: 'everyone' | 'owners';
+  publicUrl?: string;
+  installationSecret?: Buffer;
   company?: (parts: { database: Database; clock: Clock; encryption: Encryption }) => CompanySignInUseCases;
 };
 
@@ -78,6 +80,7 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
   const recorded: CompletedCall[] = [];
   const deps = {
     database,
+    clock,
     isSandbox: false,
     accounts,
     overview: makeConsoleOverview({
@@ -171,10 +174,11 @@ export async function makeAccountsBundle(options: BundleOptions = {}) {
     }),
     company: options.company?.({ database, clock, encryption }),
     passwordSignIn: options.passwordSignIn ?? 'everyone',
-    publicUrl: undefined,
+    publicUrl: options.publicUrl,
     log,
     staticFolder: '/nowhere',
     isSecure: true,
+    installationSecret: options.installationSecret ?? Buffer.alloc(32, 1),
   };
   const server = await buildServer(
     {

@@ -62,6 +62,29 @@ describeScreen('people and roles in Chromium', () => {
     await other.close();
   }, 90_000);
 
+  test('a link that does not work says why, and how to get another', async () => {
+    const { page, context, faults } = await console.openSignedIn();
+    await context.clearCookies();
+    const code = 'A'.repeat(43);
+    const alert = () => page.getByRole('alert').textContent();
+    await page.goto(`${console.bundle.url}/console/#sign-in=${code}`);
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    expect(await alert()).toContain('This installation does not know the link');
+    expect(await alert()).toContain('npm run carillon -- console-link');
+    await expectAccessible(page);
+    await page.goto(`${console.bundle.url}/console/#invitation=${code}`);
+    await page.getByText('ask an owner to invite you again').waitFor();
+    await page.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+    await expectAccessible(page);
+    await page.goto(`${console.bundle.url}/console/#new-password=${code}`);
+    await page.getByLabel('New password').fill('nine green bottles');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByText('carillon accounts password-link').waitFor();
+    await expectAccessible(page);
+    expect(faults.filter((fault) => !fault.includes('401'))).toEqual([]);
+    await context.close();
+  });
+
   test('the own sessions are listed, and another one is ended', async () => {
     const first = await console.openSession();
     const second = await console.openSignedIn();

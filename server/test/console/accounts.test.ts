@@ -66,7 +66,9 @@ describe('signing in', () => {
     const answer = await signIn({ email: 'OLGA@Example.com' });
     expect(answer.status).toBe(204);
     const header = String(answer.headers['set-cookie']);
-    expect(header).toMatch(/^__Host-carillon_session=\S+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+    expect(header).toMatch(
+      /^__Host-carillon_session_[0-9a-f]{8}=\S+; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+    );
     expect((await session(answer.cookie)).status).toBe(200);
     // A name without the prefix is one that a neighbour below the same domain could have set.
     expect((await session(answer.cookie.replace('__Host-', ''))).status).toBe(401);

@@ -223,6 +223,29 @@ describe('the timeline', () => {
     }
   }
 
+  test('has a change at the sandbox time at which it was made, above what was received before', async () => {
+    const hour = 3_600_000;
+    bundle.clock.setOffset(30 * 24 * hour);
+    await change({ city: 'Lisbon' });
+    bundle.clock.setOffset(29 * 24 * hour);
+    await addPhone('ahead');
+    bundle.clock.setOffset(0);
+    const { entries } = await readAll();
+    const hours = ({ at }: { at: string }) => (Date.parse(at) - bundle.clock.realNow().getTime()) / hour;
+    expect(entries.map((entry) => [entry.name ?? entry.kind, hours(entry)])).toEqual(
+      expect.arrayContaining([
+        ['person.device-add', 29 * 24],
+        ['DEVICE_REGISTERED', 29 * 24],
+        ['CREATED', 0],
+      ]),
+    );
+    expect([entries[0].name, hours(entries[0])]).toEqual(['person.attributes', 30 * 24]);
+    // The audit log says when its user acted.
+    expect(
+      await bundle.database`select at from audit_log where action = 'person.attributes' and object_id = ${id}`,
+    ).toEqual([{ at: bundle.clock.realNow() }]);
+  });
+
   test('tells events, messages, what devices reported and changes by hand, newest first, none twice and none left out', async () => {
     const device = await addPhone('history');
     await addHistory(device);

@@ -75,7 +75,7 @@ test('a link that is not valid leaves a line, whatever it was to open', async ()
   await attempt('POST', 'new-password', { body: { code, password: goodPassword } });
   expect((await lines()).map(({ detail }) => detail)).toEqual(
     ['password link', 'invitation', 'invitation', 'first owner link', 'start link'].map(
-      (way) => failed(way, 'the link is not valid').detail,
+      (way) => failed(way, 'the link is unknown').detail,
     ),
   );
 });

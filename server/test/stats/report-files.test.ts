@@ -168,7 +168,9 @@ describe('a report file (fact 7)', () => {
     bundle.clock.advance(1);
     expect((await read(file.path, file.signature)).statusCode).toBe(400);
     expect(await list()).toEqual([]);
-    await makeDropOldRecords({ database: bundle.database, inboxMessages: 100 }).runOnce(bundle.clock.now());
+    await makeDropOldRecords({ database: bundle.database, clock: bundle.clock, inboxMessages: 100 }).runOnce(
+      bundle.clock.now(),
+    );
     const [left] = await bundle.database`
       select (select count(*) from report_files) as files, (select count(*) from report_file_pieces) as pieces`;
     expect(left).toEqual({ files: 0, pieces: 0 });

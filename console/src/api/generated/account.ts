@@ -64,12 +64,15 @@ export type Entrance = {
 /** The link of an invitation, which works once. */
 export type InvitationLink = {
   id: string;
+
+  /** At the public URL; a path where none is set. */
   link: string;
   expiresAt: string;
 };
 
 /** A link that works once. */
 export type OneTimeLink = {
+  /** At the public URL; a path where none is set. */
   link: string;
   expiresAt: string;
 };

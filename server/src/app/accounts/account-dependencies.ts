@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { RealClock } from '../../clock.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
 import type { Database } from '../../storage/database.ts';
 import type { Actor } from './audit.ts';
@@ -6,7 +6,7 @@ import type { PasswordHash } from './password-hash.ts';
 
 export type AccountDependencies = {
   database: Database;
-  clock: Clock;
+  clock: RealClock;
   passwords: PasswordHash;
   /** Whose passwords open a session; everyone's unless the company's accounts do. */
   passwordSignIn?: 'everyone' | 'owners';

@@ -14,7 +14,10 @@ export type Audited = {
   object?: { id: string; name?: string };
   /** What changed; never a secret. */
   detail?: Record<string, unknown>;
+  /** When the user acted, in real time (`clock.realNow()`): a moved sandbox clock does not reorder the log. */
   at: Date;
+  /** The sandbox's time of a change to a user of a workspace, by which the user's timeline is ordered. */
+  shownAt?: Date;
 };
 
 /** Writes what was done into the audit log, in the transaction that does it: there is no change without its line. */
@@ -23,6 +26,7 @@ export async function audit(tx: Queryable, entry: Audited): Promise<void> {
     id: makeId(entry.at),
     workspaceId: entry.workspaceId ?? null,
     at: entry.at,
+    shownAt: entry.shownAt ?? null,
     actorId: entry.actor.id,
     actorName: entry.actor.name,
     action: entry.action,

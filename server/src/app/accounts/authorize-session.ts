@@ -23,7 +23,7 @@ async function findSignedIn(
   { database, clock, isSandbox }: ConsoleAccountDependencies,
   token: string | undefined,
 ): Promise<SignedIn> {
-  const at = clock.now();
+  const at = clock.realNow();
   const tokenHash = hashSecret(token ?? '');
   const found = token === undefined ? undefined : await findSessionOwner(database, { tokenHash, at });
   // Without an account only in a sandbox, whatever a database brings along.

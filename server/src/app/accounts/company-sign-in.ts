@@ -81,7 +81,7 @@ async function begin(
   { database, clock, encryption, provider }: CompanySignInDependencies,
   { redirectUri, caller }: Departure,
 ): Promise<{ location: string; browser: string }> {
-  const at = clock.now();
+  const at = clock.realNow();
   await limitSource(database, { address: caller.address, at });
   const [state, browser, nonce, codeVerifier] = Array.from({ length: 4 }, () =>
     randomBytes(32).toString('base64url'),
@@ -104,7 +104,7 @@ async function end(
   { callbackUrl, browser, caller, onClaims }: Return & { onClaims(claims: CompanyClaims): void },
 ): Promise<OpenedSession> {
   const state = callbackUrl.searchParams.get('state') ?? '';
-  const at = clock.now();
+  const at = clock.realNow();
   const encrypted = await takeCompanySignIn(database, {
     stateHash: hashSecret(state),
     browserHash: hashSecret(browser ?? ''),

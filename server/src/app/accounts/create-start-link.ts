@@ -11,14 +11,14 @@ export async function createStartLink({
   clock,
   isSandbox,
 }: Pick<ConsoleAccountDependencies, 'database' | 'clock' | 'isSandbox'>): Promise<
-  { kind: 'sign-in' | 'first-owner'; code: string } | undefined
+  { kind: 'sign-in' | 'first-owner'; code: string; expiresAt: Date } | undefined
 > {
-  const link = { createdBy: 'the start', at: clock.now() };
+  const link = { createdBy: 'the start', at: clock.realNow() };
   if (isSandbox) {
-    const { code } = await makeLink(database, { ...link, purpose: 'SIGN_IN' });
-    return { kind: 'sign-in', code };
+    const { code, expiresAt } = await makeLink(database, { ...link, purpose: 'SIGN_IN' });
+    return { kind: 'sign-in', code, expiresAt };
   }
   if (await hasOwner(database)) return undefined;
-  const { code } = await makeLink(database, { ...link, purpose: 'FIRST_OWNER' });
-  return { kind: 'first-owner', code };
+  const { code, expiresAt } = await makeLink(database, { ...link, purpose: 'FIRST_OWNER' });
+  return { kind: 'first-owner', code, expiresAt };
 }

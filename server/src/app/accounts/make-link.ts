@@ -3,9 +3,9 @@ import type { Role } from '../../domain/accounts/roles.ts';
 import { makeId } from '../../domain/ids.ts';
 import { hashSecret } from '../../domain/tokens/secret.ts';
 import type { Queryable } from '../../storage/database.ts';
-import { deleteExpiredLinks, insertAccountLink } from '../../storage/accounts/accounts.ts';
+import { deleteOldLinks, insertAccountLink } from '../../storage/accounts/accounts.ts';
 import type { LinkPurpose } from '../../storage/accounts/accounts.ts';
-import { linkHours } from '../../domain/accounts/limits.ts';
+import { endedLinkDays, linkHours } from '../../domain/accounts/limits.ts';
 
 export type NewLink = {
   purpose: LinkPurpose;
@@ -13,6 +13,7 @@ export type NewLink = {
   role?: Role;
   accountId?: string;
   createdBy: string;
+  /** In real time. */
   at: Date;
 };
 
@@ -21,7 +22,7 @@ export async function makeLink(tx: Queryable, link: NewLink): Promise<{ id: stri
   const code = randomBytes(32).toString('base64url');
   const id = makeId(link.at);
   const expiresAt = new Date(link.at.getTime() + linkHours[link.purpose] * 3_600_000);
-  await deleteExpiredLinks(tx, link.at);
+  await deleteOldLinks(tx, new Date(link.at.getTime() - endedLinkDays * 86_400_000));
   await insertAccountLink(tx, {
     id,
     secretHash: hashSecret(code),

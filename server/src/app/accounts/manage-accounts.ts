@@ -4,8 +4,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
-  deleteInvitation,
-  deletePasswordLinks,
+  endInvitation,
+  endPasswordLinks,
   findAccount,
   findAccountByEmail,
   listAccounts,
@@ -27,7 +27,10 @@ type By = { by: SignedIn };
 
 /** Oldest first, including invitations not accepted yet. */
 export async function listAccountsAndInvitations({ database, clock }: ManageDependencies) {
-  const [accounts, invitations] = await Promise.all([listAccounts(database), listInvitations(database, clock.now())]);
+  const [accounts, invitations] = await Promise.all([
+    listAccounts(database),
+    listInvitations(database, clock.realNow()),
+  ]);
   return { accounts, invitations };
 }
 
@@ -46,7 +49,7 @@ export async function inviteAccount(
 ) {
   const email = readEmail(typed);
   if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
-  const at = clock.now();
+  const at = clock.realNow();
   return inTransaction(database, async (tx) => {
     const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: by.name, at });
     const object = { id: link.id, name: email };
@@ -60,9 +63,9 @@ export async function withdrawInvitation(
   { database, clock }: ManageDependencies,
   { by, id }: By & { id: string },
 ): Promise<void> {
-  const at = clock.now();
+  const at = clock.realNow();
   await inTransaction(database, async (tx) => {
-    const invitation = await deleteInvitation(tx, id);
+    const invitation = await endInvitation(tx, { id, at });
     if (!invitation) throw new ServiceError('NOT_FOUND');
     const object = { id, name: invitation.email! };
     await audit(tx, { actor: by, action: 'invitation.withdraw', object, at });
@@ -74,7 +77,7 @@ export async function changeAccountRole(
   { database, clock }: ManageDependencies,
   { by, id, role }: By & { id: string; role: Role },
 ): Promise<Account> {
-  const at = clock.now();
+  const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
     const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
     await setAccountRole(tx, { id, role });
@@ -89,11 +92,11 @@ export async function disableAccount(
   { database, clock }: ManageDependencies,
   { by, id }: By & { id: string },
 ): Promise<Account> {
-  const at = clock.now();
+  const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
     const account = await lockAccount(tx, { id, staysOwner: false });
     await setAccountDisabled(tx, { id, at });
-    await deletePasswordLinks(tx, id);
+    await endPasswordLinks(tx, { accountId: id, at });
     const sessions = await deleteSessionsOf(tx, { accountId: id });
     const object = { id, name: account.email };
     await audit(tx, { actor: by, action: 'account.disable', object, detail: { sessions }, at });
@@ -106,7 +109,7 @@ export async function enableAccount(
   { database, clock }: ManageDependencies,
   { by, id }: By & { id: string },
 ): Promise<Account> {
-  const at = clock.now();
+  const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
     const account = await lockAccount(tx, { id, staysOwner: true });
     await setAccountDisabled(tx, { id, at: null });
@@ -118,7 +121,7 @@ export async function enableAccount(
 /** For a person who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
 export async function createPasswordLink(deps: ManageDependencies, { by, id }: { by: Actor; id: string }) {
   const { database, clock } = deps;
-  const at = clock.now();
+  const at = clock.realNow();
   return inTransaction(database, async (tx) => {
     const account = await findAccount(tx, id);
     if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');

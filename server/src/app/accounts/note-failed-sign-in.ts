@@ -23,7 +23,7 @@ export type SignInAttempt = {
 const reasons: Partial<Record<ErrorName, string>> = {
   ACCOUNT_SIGN_IN_FAILED: 'wrong address or password',
   ACCOUNT_ATTEMPTS_LIMITED: 'too many attempts',
-  ACCOUNT_LINK_INVALID: 'the link is not valid',
+  ACCOUNT_LINK_INVALID: 'the link does not work',
   ACCOUNT_PASSWORDS_OFF: 'passwords are for owners',
   ACCOUNT_EMAIL_TAKEN: 'the address has an account',
   ACCOUNT_COMPANY_REFUSED: 'refused',
@@ -45,9 +45,10 @@ export async function notingFailure<Result>(
     const closer: Partial<Record<ErrorName, string | undefined>> = {
       ACCOUNT_SIGN_IN_FAILED: context.detail,
       ACCOUNT_COMPANY_REFUSED: context.reason,
+      ACCOUNT_LINK_INVALID: `the link is ${context.reason}`,
     };
     const reason = closer[code] ?? known;
-    await inTransaction(deps.database, (tx) => noteFailedSignIn(tx, { ...attempt, reason, at: deps.clock.now() }));
+    await inTransaction(deps.database, (tx) => noteFailedSignIn(tx, { ...attempt, reason, at: deps.clock.realNow() }));
     throw error;
   }
 }

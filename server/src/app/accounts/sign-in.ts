@@ -31,7 +31,7 @@ export async function signIn(deps: AccountDependencies, command: SignInCommand):
 async function openByPassword(deps: AccountDependencies, command: SignInCommand): Promise<OpenedSession> {
   const { database, clock, passwords } = deps;
   const { email, password, caller } = command;
-  await limitAttempts(database, { email, address: caller.address, at: clock.now() });
+  await limitAttempts(database, { email, address: caller.address, at: clock.realNow() });
   const account = await findAccountByEmail(database, email.trim());
   const isRight = await passwords.matches(password, account?.passwordHash ?? undefined);
   if (!isRight || !account || account.disabledAt)
@@ -40,7 +40,7 @@ async function openByPassword(deps: AccountDependencies, command: SignInCommand)
     });
   // Disclosed only to somebody who knows the password.
   requirePasswords(deps, account.role);
-  const at = clock.now();
+  const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
     if (!(await noteSignIn(tx, { id: account.id, at, passwordHash: account.passwordHash })))
       throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the account was changed meanwhile' });

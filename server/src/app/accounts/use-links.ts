@@ -1,4 +1,6 @@
 import { readAccountName, readEmail, readNewPassword } from '../../domain/accounts/account-fields.ts';
+import { findLinkFault } from '../../domain/accounts/link-fault.ts';
+import type { LinkFault } from '../../domain/accounts/link-fault.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
@@ -6,8 +8,8 @@ import { hashSecret } from '../../domain/tokens/secret.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
 import {
-  deleteFirstOwnerLinks,
-  deletePasswordLinks,
+  endFirstOwnerLinks,
+  endPasswordLinks,
   findAccount,
   findAccountLink,
   hasOwner,
@@ -34,7 +36,7 @@ export async function signInByLink(
 ): Promise<OpenedSession> {
   return await notingFailure({ database, clock }, { way: 'start link', caller }, async () => {
     return await inTransaction(database, async (tx) => {
-      const at = clock.now();
+      const at = clock.realNow();
       await take(tx, { code, purpose: 'SIGN_IN', at });
       return openSession(tx, { accountId: null, caller, at });
     });
@@ -50,10 +52,10 @@ export async function createFirstOwner(deps: AccountDependencies, command: Prese
     await findLink(deps, { code, purpose: 'FIRST_OWNER' });
     const passwordHash = await passwords.hash(user.password);
     return await inTransaction(database, async (tx) => {
-      const at = clock.now();
+      const at = clock.realNow();
       await take(tx, { code, purpose: 'FIRST_OWNER', at });
-      if (await hasOwner(tx)) throw invalidLink();
-      await deleteFirstOwnerLinks(tx);
+      if (await hasOwner(tx)) throw invalidLink('withdrawn');
+      await endFirstOwnerLinks(tx, at);
       return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
     });
   });
@@ -82,7 +84,7 @@ export async function acceptInvitation(
     const user = readUser({ ...command, email: invitation.email! });
     const passwordHash = await passwords.hash(user.password);
     return await inTransaction(database, async (tx) => {
-      const at = clock.now();
+      const at = clock.realNow();
       const link = await take(tx, { code, purpose: 'INVITATION', at });
       return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
     });
@@ -101,9 +103,9 @@ export async function setPasswordByLink(
     requirePasswords(deps, account.role);
     const passwordHash = await passwords.hash(readNewPassword(password, account));
     return await inTransaction(database, async (tx) => {
-      const at = clock.now();
+      const at = clock.realNow();
       await take(tx, { code, purpose: 'PASSWORD', at });
-      await deletePasswordLinks(tx, account.id);
+      await endPasswordLinks(tx, { accountId: account.id, at });
       await setPasswordHash(tx, { id: account.id, passwordHash });
       await deleteSessionsOf(tx, { accountId: account.id });
       const object = { id: account.id, name: account.email };
@@ -118,9 +120,10 @@ async function findLink(
   { database, clock }: AccountDependencies,
   { code, purpose }: { code: string; purpose: LinkPurpose },
 ) {
-  const link = await findAccountLink(database, { secretHash: hashSecret(code), at: clock.now() });
-  if (link?.purpose !== purpose) throw invalidLink();
-  return link;
+  const link = await findAccountLink(database, hashSecret(code));
+  const fault = findLinkFault(link, { purpose, at: clock.realNow() });
+  if (fault) throw invalidLink(fault);
+  return link!;
 }
 
 function readUser(typed: TypedUser) {
@@ -130,9 +133,10 @@ function readUser(typed: TypedUser) {
 }
 
 async function take(tx: Transaction, { code, purpose, at }: { code: string; purpose: LinkPurpose; at: Date }) {
-  const link = await takeAccountLink(tx, { secretHash: hashSecret(code), purpose, at });
-  if (!link) throw invalidLink();
-  return link;
+  const secretHash = hashSecret(code);
+  const link = await takeAccountLink(tx, { secretHash, purpose, at });
+  if (link) return link;
+  throw invalidLink(findLinkFault(await findAccountLink(tx, secretHash), { purpose, at }) ?? 'used');
 }
 
 type NewAccount = {
@@ -154,6 +158,6 @@ async function createAccount(tx: Transaction, account: NewAccount): Promise<Open
   return openSession(tx, { accountId: created.id, caller, at });
 }
 
-function invalidLink(): ServiceError {
-  return new ServiceError('ACCOUNT_LINK_INVALID');
+function invalidLink(fault: LinkFault): ServiceError {
+  return new ServiceError('ACCOUNT_LINK_INVALID', { reason: fault });
 }

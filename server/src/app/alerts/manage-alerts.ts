@@ -54,7 +54,14 @@ export async function changeAlertSettings(
       emails: settings.emails.length,
       muted: settings.mutedKinds,
     };
-    await audit(tx, { actor: by, workspaceId, action: 'alerts.change', object: { id: workspaceId, name }, detail, at });
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'alerts.change',
+      object: { id: workspaceId, name },
+      detail,
+      at: clock.realNow(),
+    });
   });
   return settings;
 }
@@ -73,7 +80,13 @@ export async function testAlerts(deps: AlertDependencies, { by, workspaceId }: C
   };
   await inTransaction(database, async (tx) => {
     await notifyOfAlert(tx, { ...deps, event: 'test', alert, settings, workspaceName: name, at });
-    await audit(tx, { actor: by, workspaceId, action: 'alerts.test', object: { id: workspaceId, name }, at });
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'alerts.test',
+      object: { id: workspaceId, name },
+      at: clock.realNow(),
+    });
   });
 }
 

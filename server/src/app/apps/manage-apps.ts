@@ -105,7 +105,7 @@ export async function addApp({ database, clock }: AppDependencies, { by, workspa
     await releaseWorkspaceKeys(tx, { workspaceId, at });
     const { platform, identifier, environment, restrictsPackage, settings = {} } = app;
     const detail = { platform, identifier, environment, restrictsPackage, settings };
-    await audit(tx, { actor: by, workspaceId, action: 'app.add', object: objectOf(app), detail, at });
+    await audit(tx, { actor: by, workspaceId, action: 'app.add', object: objectOf(app), detail, at: clock.realNow() });
   });
 }
 
@@ -115,23 +115,28 @@ type Change = By &
 /** Changes what may change; what an app is stands for as long as it is there. @throws ServiceError PARAMETER_INVALID */
 export async function changeApp({ database, clock }: AppDependencies, change: Change): Promise<void> {
   const { by, workspaceId, platform, appId } = change;
-  const at = clock.now();
   await inTransaction(database, async (tx) => {
     const app = await requireApp(tx, change);
     const { name = app.name, restrictsPackage = app.restrictsPackage, settings = app.settings ?? {} } = change;
     const faults = findAppFaults({ ...app, name, restrictsPackage, settings });
     if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
     await updateApp(tx, { workspaceId, platform, appId, name, restrictsPackage, settings });
-    await releaseWorkspaceKeys(tx, { workspaceId, at });
+    await releaseWorkspaceKeys(tx, { workspaceId, at: clock.now() });
     const detail = { platform, name: { from: app.name, to: name }, restrictsPackage, settings };
-    await audit(tx, { actor: by, workspaceId, action: 'app.change', object: objectOf({ appId, name }), detail, at });
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'app.change',
+      object: objectOf({ appId, name }),
+      detail,
+      at: clock.realNow(),
+    });
   });
 }
 
 /** Removes an app that has neither credential nor devices. Reads every device. @throws ServiceError PARAMETER_INVALID */
 export async function removeApp({ database, clock }: AppDependencies, removal: By & Named): Promise<void> {
   const { by, workspaceId, platform, appId } = removal;
-  const at = clock.now();
   await inTransaction(database, async (tx) => {
     const app = await requireApp(tx, removal);
     const credentials = await listProviderCredentials(tx, workspaceId);
@@ -146,8 +151,15 @@ export async function removeApp({ database, clock }: AppDependencies, removal: B
     const devices = await countDevicesOfApp(tx, { workspaceId, platform, appId });
     if (devices > 0) throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: `has devices: ${devices}` });
     await deleteApp(tx, { workspaceId, platform, appId });
-    await releaseWorkspaceKeys(tx, { workspaceId, at });
-    await audit(tx, { actor: by, workspaceId, action: 'app.remove', object: objectOf(app), detail: { platform }, at });
+    await releaseWorkspaceKeys(tx, { workspaceId, at: clock.now() });
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'app.remove',
+      object: objectOf(app),
+      detail: { platform },
+      at: clock.realNow(),
+    });
   });
 }
 

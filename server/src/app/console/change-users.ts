@@ -54,7 +54,8 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
           const at = clock.now();
           const user = await lockUser(tx, { workspaceId, id });
           const [result, detail] = await work(tx, { user, at });
-          await audit(tx, { actor: by, workspaceId, action: `person.${action}`, object: { id }, detail, at });
+          const line = { actor: by, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
+          await audit(tx, { ...line, action: `person.${action}` });
           return result;
         }),
     );
@@ -70,7 +71,8 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
             await upsertUser(tx, { workspaceId, customerId, attributes, at });
             const { userId: id } = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
             const detail = { changed: Object.keys(attributes) };
-            await audit(tx, { actor: by, workspaceId, action: 'person.add', object: { id }, detail, at });
+            const line = { actor: by, workspaceId, object: { id }, detail, at: clock.realNow(), shownAt: at };
+            await audit(tx, { ...line, action: 'person.add' });
             return { id };
           }),
       ),

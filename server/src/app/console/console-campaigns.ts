@@ -69,7 +69,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
         choice: variation === null ? { kind: 'none' } : { kind: 'variation', variation },
         noteWinner: (tx, { campaign: { name }, winner }) => {
           const detail = { variation: winner === null ? null : variationName(winner) };
-          const entry = { object: { id, name }, detail, at: clock.now() };
+          const entry = { object: { id, name }, detail, at: clock.realNow() };
           return audit(tx, { actor: by, workspaceId, action: 'campaign.winner', ...entry });
         },
       });
@@ -92,7 +92,8 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
             });
           const object = { id, name: campaign.name };
           const detail = { from: campaign.status, to: changed.status };
-          await audit(tx, { actor: by, workspaceId, action: `campaign.${action}`, object, detail, at });
+          const line = { actor: by, workspaceId, object, detail, at: clock.realNow() };
+          await audit(tx, { ...line, action: `campaign.${action}` });
         }),
       );
     },
@@ -115,7 +116,8 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
           at,
         });
         const object = { id: draft.id, name: nameOfCopy(name) };
-        await audit(tx, { actor: by, workspaceId, action: 'campaign.clone', object, detail: { of: id }, at });
+        const line = { actor: by, workspaceId, object, detail: { of: id }, at: clock.realNow() };
+        await audit(tx, { ...line, action: 'campaign.clone' });
         return draft;
       });
     },

@@ -146,7 +146,7 @@ function callerOf(
     rawBody: '',
     note: (tx, id) => {
       const object = { id, ...(name === undefined ? {} : { name }) };
-      return audit(tx, { actor: by, workspaceId, action, object, detail, at: clock.now() });
+      return audit(tx, { actor: by, workspaceId, action, object, detail, at: clock.realNow() });
     },
   };
 }

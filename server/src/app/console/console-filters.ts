@@ -30,7 +30,7 @@ type NotedFilter = By & Key & { action: `segment.${string}`; command: FilterSegm
 export function makeConsoleFilters(deps: SegmentDependencies) {
   const { database, clock } = deps;
   const noteFilter = (tx: Transaction, { by, workspaceId, action, id, command }: NotedFilter) =>
-    audit(tx, { actor: by, workspaceId, action, object: { id, name: command.name }, at: clock.now() });
+    audit(tx, { actor: by, workspaceId, action, object: { id, name: command.name }, at: clock.realNow() });
   return {
     describeFilters: (built: BuiltFilters) => describeFilters(deps, built),
     countFilters: (built: BuiltFilters & { isExact: boolean }) => countFilters(deps, built),

@@ -42,7 +42,14 @@ export function makeConsoleKeys(deps: {
       return await inTransaction(database, async (tx) => {
         const { key, secret } = await createKey(deps, tx, { ...settings, workspaceId, at });
         const object = { id: key.id, name: key.name };
-        await audit(tx, { actor: by, workspaceId, action: 'key.create', object, detail: { kind: key.kind }, at });
+        await audit(tx, {
+          actor: by,
+          workspaceId,
+          action: 'key.create',
+          object,
+          detail: { kind: key.kind },
+          at: clock.realNow(),
+        });
         return { key, secret, curl: makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix }) };
       });
     },
@@ -55,7 +62,14 @@ export function makeConsoleKeys(deps: {
       return inTransaction(database, async (tx) => {
         const { key, secret, endsAt } = await rotateKey(deps, tx, { workspaceId, keyId: id, overlapHours, at });
         const detail = { successor: key.id, endsAt: endsAt.toISOString() };
-        await audit(tx, { actor: by, workspaceId, action: 'key.rotate', object: { id, name: key.name }, detail, at });
+        await audit(tx, {
+          actor: by,
+          workspaceId,
+          action: 'key.rotate',
+          object: { id, name: key.name },
+          detail,
+          at: clock.realNow(),
+        });
         const curl = makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix });
         return { key, secret, curl, endsAt };
       });
@@ -68,7 +82,13 @@ export function makeConsoleKeys(deps: {
         const key = await findApiKey(tx, { workspaceId, id });
         if (!key) throw new ServiceError('NOT_FOUND');
         if (!(await archiveApiKey(tx, { workspaceId, id, at }))) return;
-        await audit(tx, { actor: by, workspaceId, action: 'key.revoke', object: { id, name: key.name }, at });
+        await audit(tx, {
+          actor: by,
+          workspaceId,
+          action: 'key.revoke',
+          object: { id, name: key.name },
+          at: clock.realNow(),
+        });
       });
     },
   };

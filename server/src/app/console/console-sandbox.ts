@@ -25,7 +25,7 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
   const noteOf =
     ({ by, action, detail = {} }: By & { action: `sandbox.${string}`; detail?: Record<string, unknown> }) =>
     (tx: Transaction) =>
-      audit(tx, { actor: by, action, detail, at: clock.now() });
+      audit(tx, { actor: by, action, detail, at: clock.realNow() });
 
   /** The clock, and what the simulated providers counted. */
   async function read() {

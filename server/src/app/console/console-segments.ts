@@ -48,7 +48,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
             action: 'segment.upload',
             object: { id: segmentId, name: segmentName },
             detail: { operation: operationId },
-            at: clock.now(),
+            at: clock.realNow(),
           }),
       });
     },
@@ -60,7 +60,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
         const accepted = await storeFileOperation(deps, tx, { workspaceId, requestedBy: by.name, command, at });
         const object = { id: accepted.segmentId, name: accepted.segmentName };
         const detail = { operation: accepted.operationId };
-        await audit(tx, { actor: by, workspaceId, action: 'segment.fetch', object, detail, at });
+        await audit(tx, { actor: by, workspaceId, action: 'segment.fetch', object, detail, at: clock.realNow() });
         return accepted;
       });
     },
@@ -74,7 +74,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
         name,
         segmentId: id,
         note: (tx) =>
-          audit(tx, { actor: by, workspaceId, action: `segment.${action}`, object: { id, name }, at: clock.now() }),
+          audit(tx, { actor: by, workspaceId, action: `segment.${action}`, object: { id, name }, at: clock.realNow() }),
       });
     },
     /** Campaigns that go or went to it, newest first. @throws ServiceError NOT_FOUND */
@@ -93,7 +93,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
       return resendCallback(deps, {
         ...key,
         note: (tx) =>
-          audit(tx, { actor: by, workspaceId, action: 'callback.resend', object: { id, name }, at: clock.now() }),
+          audit(tx, { actor: by, workspaceId, action: 'callback.resend', object: { id, name }, at: clock.realNow() }),
       });
     },
     async resendEmail({ by, ...key }: Key & By) {
@@ -102,14 +102,14 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
       return resendEmail(deps, {
         ...key,
         note: (tx) =>
-          audit(tx, { actor: by, workspaceId, action: 'mail.resend', object: { id, name }, at: clock.now() }),
+          audit(tx, { actor: by, workspaceId, action: 'mail.resend', object: { id, name }, at: clock.realNow() }),
       });
     },
     async readWebhookSecret({ by, workspaceId }: By & { workspaceId: string }): Promise<string> {
       const object = { id: workspaceId };
       return readWebhookSecret(deps, {
         workspaceId,
-        note: (tx) => audit(tx, { actor: by, workspaceId, action: 'webhook-secret.read', object, at: clock.now() }),
+        note: (tx) => audit(tx, { actor: by, workspaceId, action: 'webhook-secret.read', object, at: clock.realNow() }),
       });
     },
   };

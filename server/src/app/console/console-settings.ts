@@ -104,7 +104,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
               signatureV2Required: undefined,
             },
           );
-          await audit(tx, { actor: by, workspaceId, action: 'workspace.change', object, detail, at: clock.now() });
+          await audit(tx, { actor: by, workspaceId, action: 'workspace.change', object, detail, at: clock.realNow() });
         }),
       );
       return read(workspaceId);

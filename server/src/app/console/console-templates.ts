@@ -51,7 +51,14 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
             reason: `is one more than the ${maxCampaignTemplates} templates that a workspace may have`,
           });
         const object = { id: template.id, name: template.name };
-        await audit(tx, { actor: by, workspaceId, action: 'template.create', object, detail: { of }, at });
+        await audit(tx, {
+          actor: by,
+          workspaceId,
+          action: 'template.create',
+          object,
+          detail: { of },
+          at: clock.realNow(),
+        });
       });
       return { id: template.id };
     },
@@ -64,7 +71,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
         await lockWorkspace(tx, key.workspaceId);
         const template = await requireTemplate(tx, key);
         if (!(await renameCampaignTemplate(tx, { ...key, name, at }))) throw nameTaken();
-        const entry = { object: { id: key.id, name }, detail: { from: template.name }, at };
+        const entry = { object: { id: key.id, name }, detail: { from: template.name }, at: clock.realNow() };
         await audit(tx, { actor: by, workspaceId: key.workspaceId, action: 'template.rename', ...entry });
       });
     },
@@ -75,7 +82,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
         await lockWorkspace(tx, key.workspaceId);
         const { name } = await requireTemplate(tx, key);
         await deleteCampaignTemplate(tx, key);
-        const entry = { object: { id: key.id, name }, at: clock.now() };
+        const entry = { object: { id: key.id, name }, at: clock.realNow() };
         await audit(tx, { actor: by, workspaceId: key.workspaceId, action: 'template.delete', ...entry });
       });
     },
@@ -95,7 +102,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
           action: 'campaign.create',
           object,
           detail: { template: key.id },
-          at,
+          at: clock.realNow(),
         });
         return draft;
       });

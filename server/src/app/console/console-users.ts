@@ -111,7 +111,7 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
             const erasure = (await findErasure(tx, { workspaceId, customerId: user.customerId }))!;
             const object = { id: erasure.id };
             const detail = { dueAt: erasure.dueAt.toISOString() };
-            await audit(tx, { actor: by, workspaceId, action: 'person.erase', object, detail, at });
+            await audit(tx, { actor: by, workspaceId, action: 'person.erase', object, detail, at: clock.realNow() });
             return erasure;
           }),
       );

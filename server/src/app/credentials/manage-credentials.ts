@@ -177,7 +177,14 @@ export async function checkCredential(deps: CredentialDependencies, { by, ...nam
   await inTransaction(database, async (tx) => {
     await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
     const detail = { ...appDetail(appId), verdict: check.verdict };
-    await audit(tx, { actor: by, workspaceId, action: 'credential.check', object: { id: provider }, detail, at });
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'credential.check',
+      object: { id: provider },
+      detail,
+      at: clock.realNow(),
+    });
   });
   return presentable(await find(database, named));
 }
@@ -199,7 +206,6 @@ export async function removeCredential(deps: CredentialDependencies, request: Of
   const { database, clock, onChanged } = deps;
   const { by, workspaceId, provider, whileSending, appId = defaultAppId } = request;
   const { name } = providersOfPlatforms.find((each) => each.provider === provider)!;
-  const at = clock.now();
   await inTransaction(database, async (tx) => {
     const needing = platformsThatNeed(provider, await countReachedDevices(tx, workspaceId));
     const runs = countRuns(await countRunsOfPlatforms(tx, workspaceId), needing);
@@ -211,7 +217,7 @@ export async function removeCredential(deps: CredentialDependencies, request: Of
       throw new ServiceError('NOT_FOUND', { detail: `no ${name} credential` });
     const object = { id: provider };
     const detail = { ...appDetail(appId), runs };
-    await audit(tx, { actor: by, workspaceId, action: 'credential.remove', object, detail, at });
+    await audit(tx, { actor: by, workspaceId, action: 'credential.remove', object, detail, at: clock.realNow() });
   });
   await onChanged();
 }
@@ -244,7 +250,7 @@ async function store(
     if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
     const action = before ? 'credential.replace' : 'credential.connect';
     const detail = { ...appDetail(appId), ...row.summary, verdict: check?.verdict ?? 'simulated' };
-    await audit(tx, { actor: by, workspaceId, action, object: { id: provider }, detail, at });
+    await audit(tx, { actor: by, workspaceId, action, object: { id: provider }, detail, at: clock.realNow() });
   });
 }
 

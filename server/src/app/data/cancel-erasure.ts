@@ -22,7 +22,7 @@ export async function cancelErasure(
     const erasureId = user && (await deleteErasure(tx, { workspaceId, bucket: user.bucket, userId }));
     if (erasureId === undefined) throw new ServiceError('NOT_FOUND');
     const line = { actor: by, workspaceId, action: 'person.erase-cancel' as const, object: { id: erasureId } };
-    await audit(tx, { ...line, at: clock.now() });
+    await audit(tx, { ...line, at: clock.realNow() });
     return erasureId;
   });
 }

@@ -71,7 +71,7 @@ export async function createEventStream(
     const encryptedSecret = encryption.encrypt(secret, encryptionContext.eventStreamSecret({ workspaceId, id }));
     const row = { ...settings, id, workspaceId, encryptedSecret, at, maxStreams: maxEventStreams };
     if (!(await insertEventStream(tx, row))) throw new ServiceError('EVENT_STREAM_LIMITED');
-    await note(tx, { by, workspaceId, id, action: 'event-stream.add', at });
+    await note(tx, { by, workspaceId, id, action: 'event-stream.add', at: clock.realNow() });
     return { id, secret };
   });
   return { stream: await findStream(deps, { workspaceId, id: made.id }), secret: made.secret };
@@ -87,7 +87,7 @@ export async function changeEventStream(
   await inTransaction(database, async (tx) => {
     const isThere = await updateEventStream(tx, { ...changed, workspaceId, id, at });
     if (!isThere) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-    await note(tx, { by, workspaceId, id, action: 'event-stream.change', at });
+    await note(tx, { by, workspaceId, id, action: 'event-stream.change', at: clock.realNow() });
   });
   return findStream(deps, { workspaceId, id });
 }
@@ -99,7 +99,7 @@ export async function removeEventStream(
 ): Promise<void> {
   await inTransaction(database, async (tx) => {
     if (!(await deleteEventStream(tx, of))) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-    await note(tx, { by, ...of, action: 'event-stream.remove', at: clock.now() });
+    await note(tx, { by, ...of, action: 'event-stream.remove', at: clock.realNow() });
   });
 }
 
@@ -110,7 +110,7 @@ export async function readEventStreamSecret(
 ): Promise<string> {
   const encrypted = await findEventStreamSecret(database, of);
   if (!encrypted) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-  await inTransaction(database, (tx) => note(tx, { by, ...of, action: 'event-stream.secret', at: clock.now() }));
+  await inTransaction(database, (tx) => note(tx, { by, ...of, action: 'event-stream.secret', at: clock.realNow() }));
   return encryption.decrypt(encrypted, encryptionContext.eventStreamSecret(of)).toString('utf8');
 }
 
@@ -134,7 +134,7 @@ export async function resendDeadBatches(
   return answerOnce(deps, { workspaceId, operation: `event-batches:${id}`, ...once, at }, async (tx) => {
     const batches = await resend(tx, { streamId: id, id: batchId, at });
     if (batchId !== undefined && batches === 0) throw new ServiceError('EVENT_STREAM_NOT_FOUND');
-    await note(tx, { by, ...of, action: 'event-stream.resend', at });
+    await note(tx, { by, ...of, action: 'event-stream.resend', at: deps.clock.realNow() });
     return batches;
   });
 }

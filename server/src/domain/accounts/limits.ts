@@ -30,6 +30,8 @@ export const sessionHours = 12;
 export const companySignInSeconds = 600;
 /** Links that work once, by what they are for. */
 export const linkHours = { SIGN_IN: 24, FIRST_OWNER: 24, INVITATION: 7 * 24, PASSWORD: 24 } as const;
+/** How long the sign-in page can still say why a link does not work any more. */
+export const endedLinkDays = 30;
 
 /** NIST SP 800-63B: length before composition rules. */
 export const minPasswordCharacters = 12;

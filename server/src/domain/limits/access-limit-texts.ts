@@ -141,6 +141,13 @@ export const accessLimitTexts: {
       whenReached: 'ACCOUNT_LINK_INVALID',
       source: 'ours',
     },
+    endedLinkDays: {
+      what: 'The sign-in page can say why a link does not work any more for',
+      unit: 'days',
+      per: 'account',
+      whenReached: 'The link is unknown.',
+      source: 'ours',
+    },
     minPasswordCharacters: {
       what: 'Shortest password',
       unit: 'characters',

@@ -181,7 +181,10 @@ export const keptTables: readonly KeptTables[] = [
     what: 'Sign-ins of the console',
     tables: ['console_sessions', 'company_sign_ins', 'account_links'],
     grows: 'A row for each session, each sign-in under way, each link',
-    kept: { until: 'they expire (`accounts.sessionHours`, `accounts.companySignInSeconds`, `accounts.linkHours`)' },
+    kept: {
+      until:
+        'they expire (`accounts.sessionHours`, `accounts.companySignInSeconds`, `accounts.linkHours`); a link 30 days after its end (`accounts.endedLinkDays`)',
+    },
     removed: 'When the next one of its kind is made.',
   },
   {

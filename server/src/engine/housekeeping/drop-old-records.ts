@@ -1,3 +1,4 @@
+import type { RealClock } from '../../clock.ts';
 import type { Database } from '../../storage/database.ts';
 import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
 import { deleteExpiredReportFiles } from '../../storage/campaigns/report-files.ts';
@@ -14,10 +15,11 @@ import type { Job } from '../job.ts';
 import { campaignRequestIdKeptHours } from '../../domain/campaigns/limits.ts';
 import { liveActivityKeptHours } from '../../domain/live-activities/limits.ts';
 import { maxPausedHours } from '../../domain/outbox/limits.ts';
+import { retentionTime } from '../../domain/retention/retention-days.ts';
 import { idempotencyKeyHours } from '../../domain/idempotency/limits.ts';
 import { expiredTokenSeconds } from '../../domain/tokens/limits.ts';
 
-export type DropOldRecordsDependencies = { database: Database; inboxMessages: number };
+export type DropOldRecordsDependencies = { database: Database; clock: RealClock; inboxMessages: number };
 
 /**
  * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
@@ -25,7 +27,7 @@ export type DropOldRecordsDependencies = { database: Database; inboxMessages: nu
  * budgets, provider answers after a day, receivers that nothing was posted to for two days, the oldest inbox messages. What the settings keep for days is
  * `trim-old-records`'.
  */
-export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDependencies): Job {
+export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
     name: 'drop-old-records',
     intervalMilliseconds: 30_000,
@@ -33,7 +35,8 @@ export function makeDropOldRecords({ database, inboxMessages }: DropOldRecordsDe
       const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
       const tokensEndedAt = hoursAgo(expiredTokenSeconds / 3_600);
       await trimSandboxMessages(database, inboxMessages);
-      await trimLimitWindows(database, { at: now });
+      // Attempts to sign in are counted in real time, so a clock that is ahead must not forget them.
+      await trimLimitWindows(database, { at: retentionTime({ now, realNow: clock.realNow() }) });
       const dropped = await Promise.all([
         deleteExpiredAccessTokens(database, tokensEndedAt),
         deleteExpiredRefreshTokens(database, tokensEndedAt),

@@ -15,6 +15,7 @@ import {
 import { changeOwnPassword, endOwnSession, listOwnSessions } from '../../app/accounts/own-account.ts';
 import { roles } from '../../domain/accounts/roles.ts';
 import { consoleApi as api } from './console-access.ts';
+import { oneTimeAddress } from './service-addresses.ts';
 import { callerOf } from './session-routes.ts';
 import { AccountList, ConsoleAccount, InvitationLink, OneTimeLink, Owner, OwnSession } from './account-shapes.ts';
 
@@ -27,10 +28,16 @@ const Password = Type.Object({ current: text, password: text }, closed);
 const Invitation = Type.Object({ email: text, role }, closed);
 const RoleChange = Type.Object({ role }, closed);
 
+export type AccountRouteDependencies = {
+  accounts: ConsoleAccountDependencies;
+  /** The origin of the service where one is set. */
+  publicUrl: string | undefined;
+};
+
 /** The own account, and the accounts of others. */
-export function accountRoutes(server: FastifyInstance, { accounts }: { accounts: ConsoleAccountDependencies }): void {
-  addOwn(server, accounts);
-  addOthers(server, accounts);
+export function accountRoutes(server: FastifyInstance, deps: AccountRouteDependencies): void {
+  addOwn(server, deps.accounts);
+  addOthers(server, deps);
 }
 
 function addOwn(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
@@ -58,12 +65,11 @@ function addOwn(server: FastifyInstance, accounts: ConsoleAccountDependencies): 
   });
 }
 
-function addOthers(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
+function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRouteDependencies): void {
   const config = { permission: 'accounts.manage' as const };
   const one = { schema: { hide: true, params: Id }, config };
   const answersAccount = { 200: Type.Object({ account: ConsoleAccount }) };
   const changed = { schema: { hide: true, params: Id, response: answersAccount }, config };
-  const linkOf = (request: FastifyRequest, path: string): string => `${request.protocol}://${request.host}${path}`;
 
   server.get(`${api}/accounts`, { schema: { hide: true, response: { 200: AccountList } }, config }, () =>
     listAccountsAndInvitations(accounts),
@@ -77,7 +83,7 @@ function addOthers(server: FastifyInstance, accounts: ConsoleAccountDependencies
       return reply
         .code(201)
         .header('cache-control', 'no-store')
-        .send({ ...invitation, link: linkOf(request, `/console/#invitation=${code}`) });
+        .send({ ...invitation, link: oneTimeAddress(`/console/#invitation=${code}`, publicUrl) });
     },
   );
   server.delete(`${api}/invitations/:id`, one, async (request, reply) => {
@@ -104,7 +110,7 @@ function addOthers(server: FastifyInstance, accounts: ConsoleAccountDependencies
     return reply
       .code(201)
       .header('cache-control', 'no-store')
-      .send({ expiresAt, link: linkOf(request, `/console/#new-password=${code}`) });
+      .send({ expiresAt, link: oneTimeAddress(`/console/#new-password=${code}`, publicUrl) });
   });
 }
 

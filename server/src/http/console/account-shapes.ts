@@ -64,7 +64,10 @@ export const Entrance = described(
 );
 
 export const OneTimeLink = described(
-  Type.Object({ link: Type.String(), expiresAt: Type.String() }),
+  Type.Object({
+    link: Type.String({ description: 'At the public URL; a path where none is set.' }),
+    expiresAt: Type.String(),
+  }),
   'A link that works once.',
 );
 

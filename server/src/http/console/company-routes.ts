@@ -6,6 +6,7 @@ import type { Logger } from '../../log.ts';
 import { consoleApi as api } from './console-access.ts';
 import { companyCallbackPath } from './console-cookies.ts';
 import type { ConsoleCookies } from './console-cookies.ts';
+import { serviceOrigin } from './service-addresses.ts';
 import { callerOf } from './session-routes.ts';
 import { CompanySignIn, Entrance } from './account-shapes.ts';
 
@@ -23,7 +24,7 @@ export type CompanyRouteDependencies = {
 export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDependencies): void {
   const { company, passwordSignIn, cookies, log } = deps;
   const open = { schema: { hide: true }, config: { permission: 'none' as const } };
-  const originOf = (request: FastifyRequest): string => deps.publicUrl ?? `${request.protocol}://${request.host}`;
+  const originOf = (request: FastifyRequest): string => serviceOrigin(request, deps.publicUrl);
 
   const entrance = { ...open, schema: { hide: true, response: { 200: Entrance } } };
   server.get(`${api}/entrance`, entrance, () => ({

@@ -6,6 +6,7 @@ import { maxOverlapHours } from '../../domain/tokens/limits.ts';
 import { keyKinds } from '../../domain/tokens/key-kinds.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentKey } from './present.ts';
+import { serviceOrigin } from './service-addresses.ts';
 import { ConsoleKey, CreatedKey, RotatedKey } from './key-shapes.ts';
 
 const closed = { additionalProperties: false };
@@ -22,7 +23,15 @@ const NewKey = Type.Object(
 const Rotation = Type.Object({ overlapHours: Type.Integer({ minimum: 0, maximum: maxOverlapHours }) }, closed);
 
 /** API keys on the console. A secret is returned once, when its key is created. */
-export function consoleKeyRoutes(server: FastifyInstance, { keys }: { keys: ConsoleKeys }): void {
+export function consoleKeyRoutes(
+  server: FastifyInstance,
+  { keys, publicUrl }: { keys: ConsoleKeys; publicUrl: string | undefined },
+): void {
+  const callOf = (request: FastifyRequest) => ({
+    by: request.signedIn,
+    workspaceId: workspaceOf(request),
+    url: serviceOrigin(request, publicUrl),
+  });
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'keys.write' as const };
 
@@ -60,14 +69,6 @@ export function consoleKeyRoutes(server: FastifyInstance, { keys }: { keys: Cons
     await keys.revoke({ by: request.signedIn, workspaceId: workspaceOf(request), id: idOf(request) });
     return reply.code(204).send();
   });
-}
-
-function callOf(request: FastifyRequest) {
-  return {
-    by: request.signedIn,
-    workspaceId: workspaceOf(request),
-    url: `${request.protocol}://${request.host}`,
-  };
 }
 
 function workspaceOf(request: FastifyRequest): string {

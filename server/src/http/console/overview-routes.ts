@@ -6,6 +6,7 @@ import { readConsoleInbox } from '../../app/console/read-installation.ts';
 import type { InstallationDependencies } from '../../app/console/read-installation.ts';
 import { consoleApi as api } from './console-access.ts';
 import { presentInboxMessage } from './present.ts';
+import { serviceOrigin } from './service-addresses.ts';
 import { FirstSteps, InboxMessage, Overview, UserCounts } from './overview-shapes.ts';
 
 const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
@@ -17,14 +18,17 @@ const InboxQuery = Type.Object({
 
 const config = { permission: 'overview.read' as const };
 
-export type OverviewRouteDependencies = InstallationDependencies & { overview: ConsoleOverview };
+export type OverviewRouteDependencies = InstallationDependencies & {
+  overview: ConsoleOverview;
+  publicUrl: string | undefined;
+};
 
 export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDependencies): void {
   const { overview } = deps;
   const schema = { hide: true, querystring: OverviewQuery, response: { 200: Overview } };
   server.get(`${api}/overview`, { schema, config }, (request) => {
     const { workspaceId } = request.query as Static<typeof OverviewQuery>;
-    const url = `${request.protocol}://${request.host}`;
+    const url = serviceOrigin(request, deps.publicUrl);
     return overview.read({ workspaceId, url, by: request.signedIn });
   });
   const counting = { schema: { hide: true, querystring: UsersQuery, response: { 200: UserCounts } }, config };

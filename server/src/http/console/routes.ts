@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
+import type { Clock } from '../../clock.ts';
 import type { ConsoleAccountDependencies } from '../../app/accounts/account-dependencies.ts';
 import type { ConsoleCalls } from '../../app/console/console-calls.ts';
 import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
@@ -51,6 +52,8 @@ import { consoleSystemRoutes } from './system-routes.ts';
 import { tellTime } from './tell-time.ts';
 
 export type ConsoleRouteDependencies = {
+  /** The time of the service, which a sandbox moves. */
+  clock: Clock;
   accounts: ConsoleAccountDependencies;
   overview: ConsoleOverview;
   campaigns: ConsoleCampaigns;
@@ -74,6 +77,8 @@ export type ConsoleRouteDependencies = {
   staticFolder: string;
   /** The service is reached over TLS: cookies travel there only. */
   isSecure: boolean;
+  /** Of this installation, the same on all of its nodes. */
+  installationSecret: Buffer;
 } & InstallationDependencies &
   ConsolePreviewDependencies &
   ExplainDependencies &
@@ -103,7 +108,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
       referrerPolicy: { policy: 'no-referrer' },
     });
     const cookies = makeConsoleCookies(deps);
-    tellTime(server, deps.accounts.clock);
+    tellTime(server, deps.clock);
     guardConsole(server, { accounts: deps.accounts, cookies });
     sessionRoutes(server, { ...deps, cookies });
     companyRoutes(server, { ...deps, cookies });

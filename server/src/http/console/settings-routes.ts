@@ -5,6 +5,7 @@ import type { ConsoleSettings } from '../../app/console/console-settings.ts';
 import { payloadModes } from '../../domain/campaigns/android-payload.ts';
 import { consoleApi as api } from './console-access.ts';
 import { pushBodies } from '../../domain/push/push-bodies.ts';
+import { serviceOrigin } from './service-addresses.ts';
 import { oneOf } from './shape-parts.ts';
 import { FixedSettings, WorkspaceSettings } from './settings-shapes.ts';
 
@@ -29,7 +30,10 @@ const Settings = Type.Object(
 );
 
 /** A workspace's settings on the console. */
-export function consoleSettingsRoutes(server: FastifyInstance, { settings }: { settings: ConsoleSettings }): void {
+export function consoleSettingsRoutes(
+  server: FastifyInstance,
+  { settings, publicUrl }: { settings: ConsoleSettings; publicUrl: string | undefined },
+): void {
   const schema = { hide: true, querystring: Workspace };
   const response = { 200: Type.Object({ settings: WorkspaceSettings }) };
   const config = { permission: 'settings.write' as const };
@@ -41,7 +45,7 @@ export function consoleSettingsRoutes(server: FastifyInstance, { settings }: { s
     { schema: { ...schema, response: { 200: FixedSettings } }, config },
     async (request) => ({
       ...(await settings.readFixed((request.query as Static<typeof Workspace>).workspaceId)),
-      url: `${request.protocol}://${request.host}`,
+      url: serviceOrigin(request, publicUrl),
     }),
   );
   server.put(`${api}/settings`, { schema: { ...schema, body: Settings, response }, config }, async (request) => ({

@@ -1,3 +1,4 @@
+import type { LinkEnd } from '../../domain/accounts/link-fault.ts';
 import type { Role } from '../../domain/accounts/roles.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Queryable } from '../database.ts';
@@ -139,11 +140,12 @@ export type AuditEntry = {
   detail: Record<string, unknown>;
 };
 
-export async function insertAuditEntry(tx: Queryable, entry: AuditEntry): Promise<void> {
+/** @param entry.shownAt the sandbox's time; null for what no timeline shows */
+export async function insertAuditEntry(tx: Queryable, entry: AuditEntry & { shownAt: Date | null }): Promise<void> {
   await tx`
     insert into audit_log
-      (id, workspace_id, at, actor_id, actor_name, action, object_kind, object_id, object_name, detail)
-    values (${entry.id}, ${entry.workspaceId}, ${entry.at}, ${entry.actorId}, ${entry.actorName}, ${entry.action},
+      (id, workspace_id, at, shown_at, actor_id, actor_name, action, object_kind, object_id, object_name, detail)
+    values (${entry.id}, ${entry.workspaceId}, ${entry.at}, ${entry.shownAt}, ${entry.actorId}, ${entry.actorName}, ${entry.action},
       ${entry.objectKind}, ${entry.objectId}, ${entry.objectName}, ${tx.json(entry.detail)})`;
 }
 
@@ -195,37 +197,41 @@ export type AccountLink = {
   accountId: string | null;
   createdBy: string;
   createdAt: Date;
+  /** Of one that ended before its time: when it did. */
   expiresAt: Date;
+  endedAs: LinkEnd | null;
 };
 
 const linkColumns = (tx: Queryable) => tx`
   id, purpose, email, role, account_id as "accountId", created_by as "createdBy", created_at as "createdAt",
-  expires_at as "expiresAt"`;
+  expires_at as "expiresAt", ended_as as "endedAs"`;
 
-export async function insertAccountLink(tx: Queryable, link: AccountLink & { secretHash: Buffer }): Promise<void> {
+type NewLink = Omit<AccountLink, 'endedAs'> & { secretHash: Buffer };
+
+export async function insertAccountLink(tx: Queryable, link: NewLink): Promise<void> {
   await tx`
     insert into account_links (id, secret_hash, purpose, email, role, account_id, created_by, created_at, expires_at)
     values (${link.id}, ${link.secretHash}, ${link.purpose}, ${link.email}, ${link.role}, ${link.accountId},
       ${link.createdBy}, ${link.createdAt}, ${link.expiresAt})`;
 }
 
-type Presented = { secretHash: Buffer; at: Date };
-
-/** What a link would do. Index: unique secret_hash. */
-export async function findAccountLink(tx: Queryable, { secretHash, at }: Presented): Promise<AccountLink | undefined> {
-  const [row] = await tx<AccountLink[]>`
-    select ${linkColumns(tx)} from account_links where secret_hash = ${secretHash} and expires_at > ${at}`;
+/** What a link would do, or would have done. Index: unique secret_hash. */
+export async function findAccountLink(tx: Queryable, secretHash: Buffer): Promise<AccountLink | undefined> {
+  const [row] = await tx<AccountLink[]>`select ${linkColumns(tx)} from account_links where secret_hash = ${secretHash}`;
   return row;
 }
 
-/** Uses a link up: the row goes, so it works once, also for two browsers at the same moment. Index: as above. */
+/**
+ * Uses a link up, so that it works once, also for two browsers at the same moment: the second waits for the first one's row
+ * and then finds it ended. Index: unique secret_hash.
+ */
 export async function takeAccountLink(
   tx: Queryable,
-  { secretHash, purpose, at }: Presented & { purpose: LinkPurpose },
+  { secretHash, purpose, at }: { secretHash: Buffer; purpose: LinkPurpose; at: Date },
 ): Promise<AccountLink | undefined> {
   const [row] = await tx<AccountLink[]>`
-    delete from account_links
-    where secret_hash = ${secretHash} and purpose = ${purpose} and expires_at > ${at}
+    update account_links set ended_as = 'USED', expires_at = ${at}
+    where secret_hash = ${secretHash} and purpose = ${purpose} and expires_at > ${at} and ended_as is null
     returning ${linkColumns(tx)}`;
   return row;
 }
@@ -239,8 +245,8 @@ export async function takeInvitationsOf(
   { email, at }: { email: string; at: Date },
 ): Promise<AccountLink[]> {
   const rows = await tx<AccountLink[]>`
-    delete from account_links
-    where purpose = 'INVITATION' and lower(email) = lower(${email}) and expires_at > ${at}
+    update account_links set ended_as = 'USED', expires_at = ${at}
+    where purpose = 'INVITATION' and lower(email) = lower(${email}) and expires_at > ${at} and ended_as is null
     returning ${linkColumns(tx)}`;
   return rows.toSorted((one, other) => (one.id < other.id ? 1 : -1));
 }
@@ -252,23 +258,36 @@ export async function listInvitations(tx: Queryable, at: Date): Promise<AccountL
     where purpose = 'INVITATION' and expires_at > ${at} order by id desc limit 1000`;
 }
 
-/** Index: primary key. */
-export async function deleteInvitation(tx: Queryable, id: string): Promise<AccountLink | undefined> {
+/** Index: primary key. @returns undefined when it has ended already */
+export async function endInvitation(
+  tx: Queryable,
+  { id, at }: { id: string; at: Date },
+): Promise<AccountLink | undefined> {
   const [row] = await tx<AccountLink[]>`
-    delete from account_links where id = ${id} and purpose = 'INVITATION' returning ${linkColumns(tx)}`;
+    update account_links set ended_as = 'WITHDRAWN', expires_at = ${at}
+    where id = ${id} and purpose = 'INVITATION' and expires_at > ${at} and ended_as is null
+    returning ${linkColumns(tx)}`;
   return row;
 }
 
-/** Links that would let somebody in who must not come in any more. A table of tens of rows. */
-export async function deletePasswordLinks(tx: Queryable, accountId: string): Promise<void> {
-  await tx`delete from account_links where account_id = ${accountId}`;
+/** Ends links that would let a user in who must not come in any more. A table of tens of rows. */
+export async function endPasswordLinks(
+  tx: Queryable,
+  { accountId, at }: { accountId: string; at: Date },
+): Promise<void> {
+  await tx`
+    update account_links set ended_as = 'WITHDRAWN', expires_at = ${at}
+    where account_id = ${accountId} and expires_at > ${at} and ended_as is null`;
 }
 
-/** With an owner there, nobody becomes the first one. A table of tens of rows. */
-export async function deleteFirstOwnerLinks(tx: Queryable): Promise<void> {
-  await tx`delete from account_links where purpose = 'FIRST_OWNER'`;
+/** Once there is an owner, no link makes a first one. A table of tens of rows. */
+export async function endFirstOwnerLinks(tx: Queryable, at: Date): Promise<void> {
+  await tx`
+    update account_links set ended_as = 'WITHDRAWN', expires_at = ${at}
+    where purpose = 'FIRST_OWNER' and expires_at > ${at} and ended_as is null`;
 }
 
-export async function deleteExpiredLinks(tx: Queryable, at: Date): Promise<void> {
-  await tx`delete from account_links where expires_at <= ${at}`;
+/** Links that ended before. A table of tens of rows. */
+export async function deleteOldLinks(tx: Queryable, before: Date): Promise<void> {
+  await tx`delete from account_links where expires_at <= ${before}`;
 }

@@ -15,7 +15,9 @@ export async function readFirstSteps(tx: Queryable, workspaceId: string): Promis
       exists(select 1 from users where workspace_id = ${workspaceId} and created_at > (
         select created_at + interval '1 minute' from workspaces where id = ${workspaceId}
       )) as "hasUsers",
-      (select count(*) from accounts) > 1 or exists(select 1 from account_links where purpose = 'INVITATION')
+      (select count(*) from accounts) > 1 or exists(
+        select 1 from account_links where purpose = 'INVITATION' and ended_as is distinct from 'WITHDRAWN'
+      )
         as "hasInvited"`;
   return row!;
 }

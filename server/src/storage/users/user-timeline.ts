@@ -63,10 +63,10 @@ export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Pr
       left join runs on runs.number = stored.run_number
       left join campaigns on campaigns.id = coalesce(stored.campaign_id, runs.campaign_id)
       union all
-      (select at, ('a' || id) collate "C", 'CHANGED', action, null, null, null, null, null,
+      (select coalesce(shown_at, at), ('a' || id) collate "C", 'CHANGED', action, null, null, null, null, null,
         detail || jsonb_build_object('by', actor_name)
       from audit_log where workspace_id = ${workspaceId} and object_kind = 'person' and object_id = ${userId}
-        ${newestAfter(tx, { page, at: tx`at`, key: tx`('a' || id) collate "C"` })})
+        ${newestAfter(tx, { page, at: tx`coalesce(shown_at, at)`, key: tx`('a' || id) collate "C"` })})
       union all
       select at, key, 'MERGED', customer_id, null, null, null, null, null, '{}' from merged
     )
@@ -79,7 +79,7 @@ export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Pr
     limit ${limit}`;
 }
 
-/** Rows of a source after the place; `at` must be the indexed column alone. */
+/** Rows of a source after the place; `at` must be what the index holds, alone. */
 function newestAfter(tx: Queryable, { page, at, key }: { page: TimelinePage; at: Fragment; key: Fragment }): Fragment {
   const { after, limit } = page;
   const isAfter = after

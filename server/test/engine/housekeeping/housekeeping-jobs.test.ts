@@ -139,8 +139,8 @@ describe('what no reader of segments can see any more', () => {
 });
 
 describe('records that are of no use any more', () => {
-  const drop = (inboxMessages = 100) =>
-    makeDropOldRecords({ database: testDatabase.database, inboxMessages }).runOnce(now);
+  const drop = (inboxMessages = 100, at = now) =>
+    makeDropOldRecords({ database: testDatabase.database, clock: makeManualClock(now), inboxMessages }).runOnce(at);
   const day = 24 * hour;
 
   /** Two rows of each table: of one the time is over, of the other not yet. */
@@ -203,6 +203,14 @@ describe('records that are of no use any more', () => {
       insert into limit_windows (operation, subject, events, last_event_at)
       values ('token', sha256('a'), '{}', ${before(600_001)}), ('token', sha256('b'), '{}', ${before(600_000)})`;
     await drop();
+    expect(await count('limit_windows')).toBe(1);
+  });
+
+  test('keeps attempts to sign in for ten minutes of real time, however far ahead the sandbox is', async () => {
+    await testDatabase.database`
+      insert into limit_windows (operation, subject, events, last_event_at)
+      values ('sign-in-address', sha256('a'), '{}', ${before(600_000)})`;
+    await drop(100, new Date(now.getTime() + 30 * day));
     expect(await count('limit_windows')).toBe(1);
   });
 
