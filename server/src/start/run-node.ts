@@ -29,11 +29,9 @@ export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode |
     if (startError.code === 'UNEXPECTED') process.stderr.write(`${(startError.cause as Error).stack}\n`);
     process.exit(exitCodes[startError.code].code);
   }
-  carillon.databaseExited?.then(() => {
+  carillon.databaseExited?.then((reason) => {
     if (stopRequested.aborted) return;
-    process.stderr.write(
-      'carillon: the embedded database ended unexpectedly; its last lines are in the log (level debug).\n',
-    );
+    process.stderr.write(`carillon: the embedded database ended unexpectedly: ${reason}\n`);
     process.exit(exitCodes.DATABASE_UNREACHABLE.code);
   });
   return {

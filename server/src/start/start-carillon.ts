@@ -12,8 +12,8 @@ import { openInstallation } from './open-installation.ts';
 import type { RunningNode } from './roles.ts';
 
 export type Carillon = RunningNode & {
-  /** The embedded database ended by itself; undefined with a database of your own. */
-  databaseExited: Promise<void> | undefined;
+  /** Settles with the reason when the embedded database ends; undefined with a database of your own. */
+  databaseExited: Promise<string> | undefined;
   log: Logger;
   /** Ends everything in order: requests, windows, queue, simulators, pools, database. */
   stop(): Promise<void>;

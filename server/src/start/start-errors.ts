@@ -26,7 +26,8 @@ export const exitCodes = {
   },
   DATABASE_UNREACHABLE: {
     code: 12,
-    meaning: 'The database does not answer, refuses the credentials, or did not start.',
+    meaning:
+      "The database does not answer, refuses the credentials, or did not start; of the embedded one the message begins with PostgreSQL's reason.",
   },
   SCHEMA_TOO_NEW: { code: 13, meaning: 'The database was migrated by a newer Carillon, or by an edited migration.' },
   DATA_FOLDER_IN_USE: { code: 14, meaning: 'Another Carillon is running on this data folder.' },

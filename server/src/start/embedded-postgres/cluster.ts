@@ -8,6 +8,7 @@ import { commandAs, findNamedAccount } from './server-account.ts';
 import type { Command, ServerAccount } from './server-account.ts';
 import { DataFolderInUseError } from './left-behind-server.ts';
 import { UnusableFolderError } from './place.ts';
+import { makeServerLog } from './server-log.ts';
 import { isAlive } from './server-process.ts';
 
 /** The database server did not start; the message holds its last lines. */
@@ -161,8 +162,8 @@ async function runInitdb(
   onWaiting?.();
   const stop = (): void => endGroup(child);
   stopRequested.addEventListener('abort', stop);
-  const lines: string[] = [];
-  createInterface({ input: child.stderr! }).on('line', (line) => lines.push(line));
+  const serverLog = makeServerLog();
+  createInterface({ input: child.stderr! }).on('line', serverLog.add);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
     // Also of what it started: they hold its standard error.
@@ -173,7 +174,7 @@ async function runInitdb(
   const advice = isNamed
     ? ''
     : `; initdb wants a name for the user ${process.getuid!()}: add a line to /etc/passwd, or set DATABASE_URL`;
-  throw new EmbeddedPostgresFailedError(`initdb ended with ${code}: ${lines.slice(-5).join(' / ')}${advice}`);
+  throw new EmbeddedPostgresFailedError(`initdb ended with ${code}: ${serverLog.explain()}${advice}`);
 }
 
 function endGroup(child: ChildProcess): void {

@@ -17,6 +17,8 @@ import { readPackagedMajor } from './binaries.ts';
 import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised, refuseOtherMajor } from './cluster.ts';
 import { endLeftBehindServer, findOwnedPort } from './left-behind-server.ts';
 import { placeServer } from './place.ts';
+import { makeServerLog } from './server-log.ts';
+import type { ServerLog } from './server-log.ts';
 
 export type DatabaseUrls = {
   /** Connection string of the application's role, which owns nothing. */
@@ -28,8 +30,8 @@ export type DatabaseUrls = {
 export type EmbeddedPostgres = DatabaseUrls & {
   /** Connection string of whoever may make databases, to the one that every server has. */
   superuserUrl: string;
-  /** Settles when the server process ends, whoever ended it. */
-  exited: Promise<void>;
+  /** Settles when the server process ends, whoever ended it, with the reason that the server gave. */
+  exited: Promise<string>;
   /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
   stop(): Promise<void>;
 };
@@ -153,7 +155,7 @@ function urlsOf({ application, app }: Passwords, port: number | string): Databas
   return { url: `postgres://carillon_app:${app}@${at}`, ownerUrl: `postgres://carillon:${application}@${at}` };
 }
 
-type Server = { child: ChildProcess; port: number; exited: Promise<void> };
+type Server = { child: ChildProcess; port: number; exited: Promise<string> };
 type ServerStart = Omit<EmbeddedPostgresOptions, 'stopRequested'> & {
   stopRequested: AbortSignal;
   postgres: string;
@@ -213,31 +215,35 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     detached: true,
   });
   start.onWaiting?.();
-  const exited = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const serverLog = makeServerLog();
+  const exited = new Promise<string>((resolve) => child.on('close', () => resolve(serverLog.explain())));
   // It may be recovering from a crash, which takes as long as it takes.
   const stop = (): void => void child.kill('SIGINT');
   start.stopRequested.addEventListener('abort', stop);
-  const lastLines: string[] = [];
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stderr! }).on('line', (line) => {
       start.onLine?.(line);
-      if (lastLines.push(line) > 10) lastLines.shift();
+      serverLog.add(line);
       if (line.includes('database system is ready to accept connections')) resolve();
     });
     child.on('error', reject);
     child.on('close', (code) =>
-      reject(new EmbeddedPostgresFailedError(tellEnd({ code, lines: lastLines.slice(-3), obstacle: start.obstacle }))),
+      reject(new EmbeddedPostgresFailedError(describeEnd(serverLog, { code, obstacle: start.obstacle }))),
     );
   }).finally(() => start.stopRequested.removeEventListener('abort', stop));
   return { child, port, exited };
 }
 
-function tellEnd(end: { code: number | null; lines: string[]; obstacle: string | undefined }): string {
-  const advice = end.obstacle === undefined ? '' : `; ${end.obstacle}`;
-  return `PostgreSQL ended with ${end.code}: ${end.lines.join(' / ')}${advice}`;
+/** A lock file that PostgreSQL itself took for a leftover has nothing to do with the end. */
+function describeEnd(
+  serverLog: ServerLog,
+  { code, obstacle }: { code: number | null; obstacle: string | undefined },
+): string {
+  const advice = obstacle !== undefined && serverLog.hasRefusedLockFile() ? `; ${obstacle}` : '';
+  return `PostgreSQL ended with ${code}: ${serverLog.explain()}${advice}`;
 }
 
-async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<void> {
+async function stopServer(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
   child.kill('SIGINT');
   // A fast shutdown writes a checkpoint first; a minute is far beyond what the default settings need.
   const limit = setTimeout(() => child.kill('SIGQUIT'), 60_000);
