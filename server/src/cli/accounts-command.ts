@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { createStartLink } from '../app/accounts/create-start-link.ts';
 import { createPasswordLink, listAccountsAndInvitations } from '../app/accounts/manage-accounts.ts';
 import { StartError } from '../start/start-errors.ts';
-import { findAccountByEmail } from '../storage/accounts/accounts.ts';
+import { findAccountByEmail, maxAccountsListed } from '../storage/accounts/accounts.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { jsonOption } from './command-options.ts';
@@ -42,6 +42,8 @@ async function listAccounts({ database, clock }: CommandContext, options: { json
     ]),
     options,
   );
+  if (accounts.length === maxAccountsListed)
+    process.stderr.write(`At most the oldest ${maxAccountsListed} accounts are listed.\n`);
 }
 
 async function makeFirstOwnerLink(context: CommandContext): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listCallbacks, readWebhookSecret, resendCallback } from '../app/segments/read-messages.ts';
+import { listCallbacks, maxLogged, readWebhookSecret, resendCallback } from '../app/segments/read-messages.ts';
 import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
 import type { Queryable } from '../storage/database.ts';
 import { withInstallation } from './command-context.ts';
@@ -37,6 +37,10 @@ export function registerCallbacks(program: Command): void {
 async function printCallbacks(context: CommandContext, options: { workspace?: string; json?: true }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
   const callbacks = await listCallbacks(context, { workspaceId });
+  const last = callbacks.length < maxLogged ? undefined : callbacks.at(-1);
+  const older = last && (await listCallbacks(context, { workspaceId, after: last }));
+  if (older && older.length > 0)
+    process.stderr.write(`Only the newest ${maxLogged} are listed; the API log of the console has all of them.\n`);
   printTable(
     ['ID', 'CREATED', 'STATE', 'TRIES', 'RESENDS', 'URL'],
     callbacks.map((callback) => [

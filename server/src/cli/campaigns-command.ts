@@ -12,7 +12,7 @@ import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
+import { printJsonLine, printTable, takeNewest, toPlainLine } from './print-table.ts';
 import { registerCampaignSearch } from './search-campaigns-command.ts';
 import { registerWinner } from './winner-command.ts';
 import { watchCampaign } from './watch-campaign.ts';
@@ -71,7 +71,9 @@ const occurrencesShown = 3;
 
 async function listCampaigns({ database }: ChangeContext, options: { workspace?: string; json?: true }): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
-  const campaigns = await listCampaignRecords(database, { workspaceId, limit: maxCampaignsShown });
+  const found = await listCampaignRecords(database, { workspaceId, limit: maxCampaignsShown + 1 });
+  const more = 'are listed; carillon campaigns search pages through all of them.';
+  const campaigns = takeNewest(found, { max: maxCampaignsShown, more });
   printTable(
     ['ID', 'STATUS', 'TYPE', 'NEXT', 'NAME'],
     campaigns.map((campaign) => [
@@ -90,7 +92,8 @@ async function showCampaign({ database, clock }: ChangeContext, options: Campaig
   const campaign = await findCampaignRecord(database, { workspaceId, id: options.id });
   if (!campaign) throw noCampaign(options.id);
   const next = followingOccurrences(campaign, clock.now());
-  const runs = await listCampaignRuns(database, { campaignId: campaign.id, limit: maxRunsShown });
+  const found = await listCampaignRuns(database, { campaignId: campaign.id, limit: maxRunsShown + 1 });
+  const runs = takeNewest(found, { max: maxRunsShown, more: 'of its runs are shown; the console has all of them.' });
   if (options.json) {
     const { id, name, deliveryType, audience, status, statusReason, createdAt, createdBy } = campaign;
     return printJsonLine({ id, name, deliveryType, audience, status, statusReason, createdAt, createdBy, next, runs });

@@ -9,7 +9,7 @@ import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
+import { printJsonLine, printTable, takeNewest, toPlainLine } from './print-table.ts';
 
 /** `carillon erasures`: which deletions were asked for, what each removed, and keeping a user who was to be erased. */
 export function registerErasures(program: Command): void {
@@ -41,7 +41,9 @@ const maxShown = 100;
 async function printErasures({ database }: CommandContext, options: ListErasuresOptions): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const digest = options.customer === undefined ? null : customerDigest(workspaceId, options.customer);
-  const erasures = await listErasures(database, { workspaceId, customerDigest: digest, limit: maxShown });
+  const found = await listErasures(database, { workspaceId, customerDigest: digest, limit: maxShown + 1 });
+  const more = 'are listed; --customer <id> finds the record of one.';
+  const erasures = takeNewest(found, { max: maxShown, more });
   printTable(
     ['ID', 'STATE', 'REQUESTED', 'REMOVED', 'ROWS'],
     erasures.map(({ id, state, requestedAt, dueAt, removedAt, counts }) => [

@@ -15,7 +15,7 @@ import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { jsonOption, workspaceOption } from './command-options.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { nothing, printTable } from './print-table.ts';
+import { nothing, printTable, takeNewest } from './print-table.ts';
 
 /** `carillon event-streams`: where the events of messages are posted, and what nobody took. */
 export function registerEventStreams(program: Command): void {
@@ -99,6 +99,8 @@ async function named({ database }: CommandContext, { stream, workspace }: Stream
   return { workspaceId: await findWorkspaceToUse(database, workspace), id: stream, by };
 }
 
+const maxBatchesShown = 100;
+
 const streamsCommand = {
   async list(context: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
@@ -145,7 +147,9 @@ const streamsCommand = {
   },
 
   async dead(context: CommandContext, options: Stream & Workspace & Json): Promise<void> {
-    const batches = await listDeadBatches(context, { ...(await named(context, options)), limit: 100 });
+    const found = await listDeadBatches(context, { ...(await named(context, options)), limit: maxBatchesShown + 1 });
+    const more = 'are listed; carillon event-streams resend sends all of them, the console lists them.';
+    const batches = takeNewest(found, { max: maxBatchesShown, more });
     printTable(
       ['BATCH', 'EVENTS', 'GIVEN UP', 'REPLY'],
       batches.map((batch) => [

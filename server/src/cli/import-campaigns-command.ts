@@ -2,6 +2,7 @@ import { SingleBar } from 'cli-progress';
 import { importCampaignsFile } from '../app/import/import-campaigns-file.ts';
 import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
+import { refuseAllRejected } from './refuse-all-rejected.ts';
 import { requireFile } from './require-file.ts';
 
 /** `carillon import campaigns`: streams a file of records into the workspace, with a progress bar on a terminal. */
@@ -16,9 +17,10 @@ export async function importCampaignsCommand(
     stream: process.stderr,
   });
   let isStarted = false;
-  const result = await importCampaignsFile(context, {
+  const path = await requireFile(options.file);
+  const { firstReject, ...result } = await importCampaignsFile(context, {
     workspaceId,
-    path: await requireFile(options.file),
+    path,
     onProgress({ bytes, totalBytes, lines, rejected }) {
       if (isStarted) bar.update(bytes, { lines, rejected });
       else bar.start(totalBytes, bytes, { lines, rejected });
@@ -26,4 +28,6 @@ export async function importCampaignsCommand(
     },
   }).finally(() => bar.stop());
   process.stdout.write(`${JSON.stringify(result)}\n`);
+  const taken = result.campaigns + result.known;
+  refuseAllRejected({ file: path, taken, rejected: result.rejected, firstReject });
 }

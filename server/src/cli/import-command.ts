@@ -2,12 +2,15 @@ import { SingleBar } from 'cli-progress';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { importFile, ImportUnderWayError } from '../app/import/import-file.ts';
+import { ImportRefusedError } from '../app/import/read-rows.ts';
 import { StartError } from '../start/start-errors.ts';
 import type { ImportKind } from '../storage/users/user-import.ts';
 import { withInstallation } from './command-context.ts';
 import type { CommandContext } from './command-context.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
 import { importCampaignsCommand } from './import-campaigns-command.ts';
+import { toPlainLine } from './print-table.ts';
+import { refuseAllRejected } from './refuse-all-rejected.ts';
 import { requireFile } from './require-file.ts';
 
 /** `carillon import`: users, devices, events and campaigns from files. */
@@ -50,10 +53,11 @@ async function loadFile(
   });
   const startedAt = performance.now();
   let isStarted = false;
-  const result = await importFile(context, {
+  const path = await requireFile(options.file);
+  const { firstReject, ...result } = await importFile(context, {
     workspaceId,
     kind: options.kind,
-    path: await requireFile(options.file),
+    path,
     ...(options.again ? { again: true } : {}),
     onProgress(progress) {
       const shown = { lines: progress.lines, rejected: progress.rejected };
@@ -63,11 +67,16 @@ async function loadFile(
     },
   })
     .catch((error: unknown) => {
-      throw error instanceof ImportUnderWayError ? new StartError('SETTING_INVALID', error.message, error) : error;
+      if (error instanceof ImportUnderWayError) throw new StartError('SETTING_INVALID', error.message, error);
+      if (!(error instanceof ImportRefusedError)) throw error;
+      const told = `${options.file} has ${toPlainLine(error.message)}. Nothing was loaded.`;
+      throw new StartError('SETTING_INVALID', told, error);
     })
     .finally(() => bar.stop());
   if (result.isKnown)
     process.stderr.write('These events were loaded before. Nothing was done; --again loads them a second time.\n');
   const seconds = (performance.now() - startedAt) / 1000;
   process.stdout.write(`${JSON.stringify({ ...result, seconds: Math.round(seconds * 100) / 100 })}\n`);
+  const taken = result.users + result.devices + result.events;
+  refuseAllRejected({ file: path, taken, rejected: result.rejected, firstReject });
 }

@@ -16,6 +16,16 @@ export function printTable(
   }
 }
 
+/**
+ * Returns the rows that a list shows, of one more than these; where that one is there, says on standard error that there are
+ * more and where they are. Standard output stays a table, or JSON.
+ */
+export function takeNewest<Row>(rows: readonly Row[], { max, more }: { max: number; more: string }): readonly Row[] {
+  if (rows.length <= max) return rows;
+  process.stderr.write(`Only the newest ${max} ${more}\n`);
+  return rows.slice(0, max);
+}
+
 /** For programs: one line of JSON. */
 export function printJsonLine(value: object): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);

@@ -124,7 +124,7 @@ async function setSandboxFaults(context: CommandContext, { set = {} }: FaultOpti
 }
 
 async function printRefusals(context: CommandContext, { json }: { json?: true }): Promise<void> {
-  const { refusals } = await callSandbox<{ refusals: SandboxRefusal[] }>(context, { path: '/refusals' });
+  const { refusals } = await callSandbox<{ refusals: SandboxRefusal[] }>(context, { path: '/refusals?limit=1000' });
   if (json) return void refusals.forEach(printJsonLine);
   printTable(
     ['AT', 'PROVIDER', 'STATUS', 'BY', 'REASON', 'DEVICE'],

@@ -1,7 +1,12 @@
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { postFile } from '../app/segments/post-file.ts';
-import { listRejectedLines, listShownSegments, readNamedSegment } from '../app/segments/read-segments.ts';
+import {
+  listRejectedLines,
+  listShownSegments,
+  maxSegmentsListed,
+  readNamedSegment,
+} from '../app/segments/read-segments.ts';
 import type { ReadSegmentsDependencies } from '../app/segments/read-segments.ts';
 import { requestFileOperation } from '../app/segments/request-file-operation.ts';
 import type { AcceptedOperation } from '../app/segments/request-file-operation.ts';
@@ -13,7 +18,7 @@ import type { CommandContext } from './command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from './command-options.ts';
 import { composeSegments } from './compose-segments.ts';
 import { findWorkspaceToUse } from './find-workspace-to-use.ts';
-import { printJsonLine, printTable, toPlainLine } from './print-table.ts';
+import { printJsonLine, printTable, takeNewest, toPlainLine } from './print-table.ts';
 import { requireFile } from './require-file.ts';
 import { watchUntil } from './watch-until.ts';
 
@@ -79,6 +84,8 @@ async function listSegments(context: CommandContext, options: { workspace?: stri
     options,
   );
   if (!options.json) process.stdout.write(`${active} of ${maxActive} active\n`);
+  if (segments.length === maxSegmentsListed)
+    process.stderr.write(`At most the newest ${maxSegmentsListed} are listed; segments show <name> finds any other.\n`);
 }
 
 async function createSegment(context: CommandContext, options: CreateSegmentOptions): Promise<void> {
@@ -173,7 +180,7 @@ async function showSegment(
   if (options.json) {
     const { id, name, kind, state, stateReason, userCount, createdAt, expiresAt } = segment;
     const facts = { id, name, kind, state, stateReason, userCount, createdAt, expiresAt };
-    return printJsonLine({ ...facts, operations: segment.operations.slice(0, maxOperationsShown) });
+    return printJsonLine({ ...facts, operations: segment.operations });
   }
   const facts: [string, string][] = [
     ['Segment', segment.name],
@@ -185,7 +192,8 @@ async function showSegment(
     ['Expires', segment.expiresAt?.toISOString() ?? '–'],
   ];
   for (const [title, value] of facts) process.stdout.write(`${title.padEnd(11)}${toPlainLine(value)}\n`);
-  const operations = segment.operations.slice(0, maxOperationsShown);
+  const more = 'of its operations are shown; the console has all of them.';
+  const operations = takeNewest(segment.operations, { max: maxOperationsShown, more });
   if (operations.length === 0) return;
   process.stdout.write('\n');
   printTable(

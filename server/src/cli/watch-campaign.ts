@@ -11,16 +11,18 @@ import { watchUntil } from './watch-until.ts';
 /** A campaign in one of these sends, or will. One that is paused waits for somebody, who may be waiting for this command. */
 const live = new Set(['SCHEDULED', 'SENDING', 'ACTIVE']);
 
-/** `carillon campaigns watch`: until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID */
+/** `carillon campaigns watch`: until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID, also when it failed */
 export async function watchCampaign(
   { database }: Pick<CommandContext, 'database'>,
   { id, workspace, json }: { id: string; workspace?: string; json?: true },
 ): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, workspace);
   const campaign = await followCampaign(database, { workspaceId, id });
-  if (json) return printJsonLine({ id: campaign.id, status: campaign.status, statusReason: campaign.statusReason });
-  const reason = campaign.statusReason === null ? '' : `: ${toPlainLine(campaign.statusReason)}`;
-  process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${campaign.status}${reason}\n`);
+  const { status, statusReason } = campaign;
+  const reason = statusReason === null ? '' : `: ${toPlainLine(statusReason)}`;
+  if (json) printJsonLine({ id: campaign.id, status, statusReason });
+  else process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${status}${reason}\n`);
+  if (status === 'FAILED') throw new StartError('SETTING_INVALID', `The campaign failed${reason}`);
 }
 
 /** Says on standard error what a campaign does, until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID */

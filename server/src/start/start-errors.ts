@@ -16,7 +16,10 @@ import { MigrationChangedError, SchemaTooNewError } from '../storage/migrate.ts'
 /** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
 export const exitCodes = {
   UNEXPECTED: { code: 1, meaning: 'An unexpected fault; the message and the log say what.' },
-  SETTING_INVALID: { code: 2, meaning: 'A setting or option is not usable.' },
+  SETTING_INVALID: {
+    code: 2,
+    meaning: 'A setting, option or file is not usable, or nothing of what a command was asked for succeeded.',
+  },
   REPLIES_DIFFER: { code: 3, meaning: '`carillon check` ran, and a reply differs from the recorded one.' },
   PORT_TAKEN: { code: 10, meaning: 'The port is taken, or may not be used by this account.' },
   DATA_FOLDER_UNUSABLE: {

@@ -1,7 +1,7 @@
 import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { runCommand, runProcess } from './run-command.ts';
@@ -79,4 +79,54 @@ test('a master key that cannot be written to its file is refused before the back
   expect([code, stderr]).toEqual([2, expect.stringMatching(`^carillon: The file ${missing} cannot be used: ENOENT`)]);
   await expect(access(out)).rejects.toThrow('ENOENT');
   expect(await readFile(taken, 'utf8')).toBe('of another');
+});
+
+describe('an import of which nothing could be loaded ends with 2', () => {
+  async function importText(name: string, text: string, ...words: string[]) {
+    const path = join(folder, name);
+    await writeFile(path, text);
+    return runCommand(bundle, ['import', path, ...words]);
+  }
+
+  test.each([
+    ['users', 'id,city\n1,Lisbon\n', 'has no column customer_id; found id, city. Nothing was loaded.'],
+    [
+      'devices',
+      '\ufeffcustomer_id,token\nada,t\n',
+      'has no columns device_id, platform, push_id; found customer_id, token.',
+    ],
+    ['events', 'customer_id,action,at:number\nada,seen,1\n', 'has no column user_time; found customer_id, action, at.'],
+    ['users', '4711;ada@example.com\n', 'has no column customer_id; found 4711;ada@example.com.'],
+  ])(
+    '%s without a column that each row needs: the columns are named, and no file of rejected lines is made',
+    async (kind, text, told) => {
+      const { code, stdout, stderr } = await importText('columns.csv', text, '--kind', kind);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(`columns.csv ${told}`);
+      await expect(access(join(folder, 'columns.csv.rejects.ndjson'))).rejects.toThrow();
+    },
+  );
+
+  test('every line was rejected: the first reason, and where the others are', async () => {
+    const { code, stdout, stderr } = await importText('rejected.ndjson', '{"customer_id": 7}\n{"id": "x"}\nno JSON\n');
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ lines: 3, users: 0, rejected: 3 });
+    expect(stderr).toMatch(
+      /^carillon: Every line was rejected; line 1: 'customer_id' .*rejected\.ndjson\.rejects\.ndjson has the reasons\.\n$/,
+    );
+  });
+
+  test('every campaign was rejected', async () => {
+    const path = join(folder, 'campaigns.ndjson');
+    await writeFile(path, '{"status": "SENT"}\n');
+    const { code, stderr } = await runCommand(bundle, ['import', 'campaigns', path]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Every line was rejected; line 1: ')]);
+  });
+
+  test('one line is loaded of many that are rejected: it ends with 0, as does an empty file', async () => {
+    const one = await importText('one.ndjson', '{"customer_id": "one-of-many"}\nno JSON\n');
+    expect([one.code, JSON.parse(one.stdout)]).toMatchObject([0, { users: 1, rejected: 1 }]);
+    expect((await importText('empty.csv', '')).code).toBe(0);
+    expect((await importText('header.csv', 'customer_id,city\n')).code).toBe(0);
+  });
 });

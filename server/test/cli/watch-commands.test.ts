@@ -62,6 +62,17 @@ test('a campaign that is paused is watched no longer: it waits for somebody', as
   expect(watched).toMatchObject({ code: 0, stdout: `Campaign   ${cid}\nStatus     PAUSED: Somebody said so\n` });
 });
 
+test('a campaign that failed is shown, and its watch ends with 2', async () => {
+  const cid = await pushNow('Failed campaign');
+  await runCommand(bundle, ['campaigns', 'watch', cid]);
+  await bundle.database`update campaigns set status = 'FAILED', status_reason = 'No credential' where id = ${cid}`;
+  expect(await runCommand(bundle, ['campaigns', 'watch', cid])).toMatchObject({
+    code: 2,
+    stdout: `Campaign   ${cid}\nStatus     FAILED: No credential\n`,
+    stderr: expect.stringContaining('carillon: The campaign failed: No credential'),
+  });
+});
+
 test('a report file is asked for, waited for and written, with its size and SHA-256; its signature opens it', async () => {
   const cid = await pushNow('Reported campaign');
   await runCommand(bundle, ['campaigns', 'watch', cid]);

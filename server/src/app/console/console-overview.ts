@@ -18,7 +18,7 @@ import {
   listRecentCampaigns,
   listRunningSends,
   listScheduledSends,
-  listWorkspaces,
+  listWorkspacesAfter,
 } from '../../storage/installation/overview.ts';
 import { readQueues } from '../../storage/installation/queues.ts';
 import { listEndingKeys } from '../../storage/keys/api-keys.ts';
@@ -29,7 +29,7 @@ import type { ReadyCurl } from '../sandbox/make-ready-curl.ts';
 import { failingJobs, isAlive, sends, showReport } from './node-health.ts';
 import { findOldestWaiting } from './oldest-waiting.ts';
 import { readConnectionBudget } from './read-connection-budget.ts';
-import { findWorkspaceNumber } from '../../storage/installation/workspaces.ts';
+import { findWorkspace, findWorkspaceNumber } from '../../storage/installation/workspaces.ts';
 import { readProviderAnswers } from './read-provider-answers.ts';
 import { readProviderHealth } from './read-provider-health.ts';
 import { readUpkeep } from './read-upkeep.ts';
@@ -197,8 +197,10 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
 
 /** @throws ServiceError NOT_FOUND */
 async function findShown(database: Database, workspaceId: string | undefined) {
-  const workspaces = await listWorkspaces(database);
-  const workspace = workspaceId === undefined ? workspaces[0] : workspaces.find(({ id }) => id === workspaceId);
+  const [workspace] =
+    workspaceId === undefined
+      ? await listWorkspacesAfter(database, { afterId: undefined, limit: 1 })
+      : [await findWorkspace(database, workspaceId)];
   if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
   return workspace;
 }

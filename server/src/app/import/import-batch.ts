@@ -11,7 +11,7 @@ import { eventFromCells, parseEventRow } from './parse-event-row.ts';
 import type { ImportedEvent } from './parse-event-row.ts';
 import { isRecord, parseDeviceRow, parseUserRow } from './parse-user-row.ts';
 import type { DeviceRowRules, ImportedUser, UserRowRules } from './parse-user-row.ts';
-import type { FromCells } from './read-rows.ts';
+import type { CsvRules } from './read-rows.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Stored = Pick<ImportCounts, 'users' | 'devices' | 'events'> & { rejects: { line: number; reason: string }[] };
@@ -32,8 +32,8 @@ export type Batch = {
 };
 
 export type ImportBatches = {
-  /** What the cells of a CSV row mean. */
-  fromCells: FromCells;
+  /** What the cells of a CSV row mean, and the columns without which no row can be taken. */
+  csv: CsvRules;
   prepare(session: Session): Promise<void>;
   begin(now: Date): Batch;
   /** Fresh statistics at the end: without them the planner reads filled tables 25 to 40 times slower (finding 9). */
@@ -59,13 +59,7 @@ export function makeImportBatches(
 
 function batchUsers(workspaceId: string, rules: UserRowRules): ImportBatches {
   return {
-    // A column `attributes:json` holds many at once, as an export writes them.
-    fromCells: ({ customer_id, attributes, ...others }) => ({
-      customer_id,
-      attributes: isRecord(attributes)
-        ? { ...attributes, ...others }
-        : { ...others, ...(attributes === undefined ? {} : { attributes }) },
-    }),
+    csv: { fromCells: userFromCells, requiredColumns: ['customer_id'] },
     async prepare(session) {
       await makeUserStaging(session);
       await makeDeviceStaging(session);
@@ -109,6 +103,12 @@ function batchUsers(workspaceId: string, rules: UserRowRules): ImportBatches {
   };
 }
 
+/** A column `attributes:json` holds many at once, as an export writes them. */
+function userFromCells({ customer_id, attributes, ...others }: Record<string, unknown>): unknown {
+  const given = attributes === undefined ? {} : { attributes };
+  return { customer_id, attributes: isRecord(attributes) ? { ...attributes, ...others } : { ...others, ...given } };
+}
+
 function isApart(ours: ReadonlySet<string> | undefined, theirs: ReadonlySet<string> | undefined): boolean {
   if (!ours || !theirs) return false;
   for (const customerId of ours) if (theirs.has(customerId)) return false;
@@ -132,7 +132,7 @@ function combine(users: ImportedUser[]): ImportedUser[] {
 
 function batchDevices(workspaceId: string, rules: DeviceRowRules): ImportBatches {
   return {
-    fromCells: (cells) => cells,
+    csv: { fromCells: (cells) => cells, requiredColumns: ['customer_id', 'device_id', 'platform', 'push_id'] },
     prepare: makeDeviceStaging,
     begin() {
       const customers = new Map<string, CustomerDevices>();
@@ -167,7 +167,7 @@ function batchDevices(workspaceId: string, rules: DeviceRowRules): ImportBatches
 
 function batchEvents(workspaceId: string, prefixes: readonly string[]): ImportBatches {
   return {
-    fromCells: eventFromCells,
+    csv: { fromCells: eventFromCells, requiredColumns: ['customer_id', 'action', 'user_time'] },
     prepare: makeEventStaging,
     begin(now) {
       const events: ImportedEvent[] = [];

@@ -8,6 +8,7 @@ import { openImportFile } from './open-import-file.ts';
 import { parseCampaignLine } from './parse-campaign-line.ts';
 import { readLines } from './read-lines.ts';
 import { makeRejectsFile } from './rejects-file.ts';
+import type { Reject } from './rejects-file.ts';
 
 export type CampaignImportProgress = {
   lines: number;
@@ -18,6 +19,7 @@ export type CampaignImportProgress = {
   /** Records that were there before: a file may be loaded again. */
   known: number;
   rejected: number;
+  firstReject: Reject | undefined;
 };
 
 export type CampaignImport = {
@@ -45,6 +47,7 @@ export async function importCampaignsFile(
     campaigns: 0,
     known: 0,
     rejected: 0,
+    firstReject: undefined,
   };
   const rejects = makeRejectsFile(`${path}.rejects.ndjson`, { isContinued: false });
   const now = clock.now();
@@ -52,6 +55,7 @@ export async function importCampaignsFile(
   let batch = new Map<string, { line: number; campaign: ImportedCampaign }>();
   const reject = async (line: number, reason: string): Promise<void> => {
     progress.rejected += 1;
+    progress.firstReject ??= { line, reason };
     await rejects.add([{ line, reason }]);
   };
   const store = async (): Promise<void> => {

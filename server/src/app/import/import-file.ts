@@ -23,9 +23,10 @@ import { makeImportBatches } from './import-batch.ts';
 import type { Batch } from './import-batch.ts';
 import { openImportFile } from './open-import-file.ts';
 import { makeRejectsFile } from './rejects-file.ts';
-import type { Rejects } from './rejects-file.ts';
+import type { Reject, Rejects } from './rejects-file.ts';
 import { readLines } from './read-lines.ts';
 import { readCsvRows, readJsonRows } from './read-rows.ts';
+import type { CsvRules } from './read-rows.ts';
 
 export type ImportProgress = ImportCounts & {
   /** Bytes of the file read, compressed or not. */
@@ -35,6 +36,8 @@ export type ImportProgress = ImportCounts & {
   resumedAt: number;
   /** The file of events was loaded before; nothing was done. */
   isKnown: boolean;
+  /** The first that this call rejected. */
+  firstReject: Reject | undefined;
 };
 
 export type ImportFile = {
@@ -67,7 +70,7 @@ const batchRows = 20_000;
  * killed resumes after that line when run again. While a batch is stored, the next is read and copied on a second
  * connection. Refused lines go to `<file>.rejects.ndjson` with their number and reason.
  *
- * @throws ImportUnderWayError
+ * @throws ImportUnderWayError, ImportRefusedError
  */
 export async function importFile(deps: ImportDependencies, file: ImportFile): Promise<ImportProgress> {
   const { size } = await stat(file.path);
@@ -94,7 +97,10 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   const [session] = sessions;
   const before = await findBegun(session, { file, key });
   const counts = before?.counts ?? { lines: 0, users: 0, devices: 0, events: 0, rejected: 0 };
-  const progress = { ...counts, bytes: 0, totalBytes, resumedAt: counts.lines, isKnown: before?.isKnown ?? false };
+  const progress: ImportProgress = {
+    ...{ ...counts, bytes: 0, totalBytes, resumedAt: counts.lines },
+    ...{ isKnown: before?.isKnown ?? false, firstReject: undefined },
+  };
   if (progress.isKnown) return progress;
   const { workspaceId } = file;
   const zoneAttribute = await findZoneAttribute(session, workspaceId);
@@ -112,7 +118,7 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
     let batch = batches.begin(deps.clock.now());
     let refused: Reject[] = [];
     let last = progress.resumedAt;
-    for await (const row of readRows(file, batches.fromCells, progress)) {
+    for await (const row of readRows(file, batches.csv, progress)) {
       if (row.line <= progress.resumedAt) continue;
       last = row.line;
       if ('value' in row && row.value === undefined) continue;
@@ -136,8 +142,6 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
   }
 }
 
-type Reject = { line: number; reason: string };
-
 /** How far an earlier call got. A completed import starts over, except of events, which would be stored twice. */
 async function findBegun(
   session: Session,
@@ -152,9 +156,9 @@ async function findBegun(
   return undefined;
 }
 
-function readRows(file: ImportFile, fromCells: Parameters<typeof readCsvRows>[1], progress: ImportProgress) {
+function readRows(file: ImportFile, csv: CsvRules, progress: ImportProgress) {
   const lines = readLines(openImportFile(file.path, progress));
-  return /\.csv(\.gz)?$/i.test(file.path) ? readCsvRows(lines, fromCells) : readJsonRows(lines);
+  return /\.csv(\.gz)?$/i.test(file.path) ? readCsvRows(lines, csv) : readJsonRows(lines);
 }
 
 type Writer = Load & { progress: ImportProgress; rejects: Rejects };
@@ -194,6 +198,7 @@ function makeWriter(
       return { counts, all };
     });
     Object.assign(progress, stored.counts);
+    progress.firstReject ??= stored.all[0];
     await rejects.add(stored.all);
     file.onProgress({ ...progress });
   }

@@ -26,13 +26,23 @@ function parseJson(text: string): { value: unknown } | { reason: string } {
   }
 }
 
+/** A file that no row of could be loaded; the message says what is missing. */
+export class ImportRefusedError extends Error {
+  override readonly name = 'ImportRefusedError';
+}
+
 const maxRecord = 128 * 1024;
 
 /**
  * CSV after RFC 4180: the first row names the columns, `name:type` where the cells are no texts. A quoted cell may hold
  * line ends, so a row may have several lines. An empty cell is no value.
+ *
+ * @throws ImportRefusedError when the first row does not name a column that each row needs
  */
-export async function* readCsvRows(lines: AsyncIterable<FileLine>, fromCells: FromCells): AsyncGenerator<FileRow> {
+export async function* readCsvRows(
+  lines: AsyncIterable<FileLine>,
+  { fromCells, requiredColumns }: CsvRules,
+): AsyncGenerator<FileRow> {
   let columns: Column[] | undefined;
   let line = 0;
   let open = '';
@@ -54,13 +64,31 @@ export async function* readCsvRows(lines: AsyncIterable<FileLine>, fromCells: Fr
     else if (cells.length === 0) yield { line, value: undefined };
     else if (columns === undefined) {
       columns = cells.map(toColumn);
+      requireColumns(columns, requiredColumns);
       yield { line, value: undefined };
     } else yield { line, ...toRow(columns, cells, fromCells) };
   }
   if (open !== '') yield { line, reason: 'a quoted cell does not end' };
 }
 
+/** What a kind of file has in its columns. */
+export type CsvRules = { fromCells: FromCells; requiredColumns: readonly string[] };
+
 type Column = { name: string; type: string };
+
+const maxNamed = 20;
+const maxNameCharacters = 80;
+
+function requireColumns(columns: Column[], required: readonly string[]): void {
+  const names = columns.map(({ name }) => name);
+  const missing = required.filter((name) => !names.includes(name));
+  if (missing.length === 0) return;
+  const found = names.slice(0, maxNamed).map((name) => name.slice(0, maxNameCharacters));
+  if (names.length > maxNamed) found.push('…');
+  throw new ImportRefusedError(
+    `no column${missing.length === 1 ? '' : 's'} ${missing.join(', ')}; found ${found.join(', ')}`,
+  );
+}
 
 function toColumn(heading: string): Column {
   const match = /^(.*):(text|number|boolean|json)$/s.exec(heading.trim());

@@ -3,8 +3,11 @@ import type { FileHandle } from 'node:fs/promises';
 
 const maxKept = 10_000;
 
+/** A line of a file that could not be taken. */
+export type Reject = { line: number; reason: string };
+
 export type Rejects = {
-  add(rejects: { line: number; reason: string }[]): Promise<void>;
+  add(rejects: Reject[]): Promise<void>;
   close(): Promise<void>;
 };
 

@@ -19,7 +19,8 @@ export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'c
 type Key = { workspaceId: string; id: string };
 type RejectsQuery = { workspaceId: string; segmentId: string; operationId: string };
 
-const maxListed = 1_000;
+/** Those that are active, and those archived of late. */
+export const maxSegmentsListed = 1_000;
 const maxOperations = 100;
 
 /** Newest first, with how many may still be active. @throws ServiceError NOT_FOUND */
@@ -28,7 +29,7 @@ export async function listShownSegments({ database, clock, limits }: ReadSegment
   const archivedSince = new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000);
   const [segments, open, active] = await readOneOccurrence(database, (tx) =>
     Promise.all([
-      listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: maxListed }),
+      listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: maxSegmentsListed }),
       listOpenOperations(tx, workspaceId),
       countActiveSegments(tx, workspaceId),
     ]),

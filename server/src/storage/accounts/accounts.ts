@@ -45,9 +45,12 @@ export async function findAccountByEmail(
   return row;
 }
 
-/** Oldest first; an installation has tens. */
+/** An installation has tens. */
+export const maxAccountsListed = 1_000;
+
+/** Oldest first. */
 export async function listAccounts(tx: Queryable): Promise<Account[]> {
-  return tx<Account[]>`select ${accountColumns(tx)} from accounts order by id limit 1000`;
+  return tx<Account[]>`select ${accountColumns(tx)} from accounts order by id limit ${maxAccountsListed}`;
 }
 
 /**

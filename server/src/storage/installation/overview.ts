@@ -7,10 +7,34 @@ import { isOutcome, platformLetters } from '../ledger/ledger-words.ts';
 
 export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZone: string };
 
-/** The workspaces of this installation, oldest first. */
+// A row has about 150 bytes.
+const workspacesOfPage = 1_000;
+
+/** All workspaces of this installation, oldest first, in pages of a thousand. */
 export async function listWorkspaces(tx: Queryable): Promise<WorkspaceSummary[]> {
+  const all: WorkspaceSummary[] = [];
+  for (;;) {
+    const page = await listWorkspacesAfter(tx, { afterId: all.at(-1)?.id, limit: workspacesOfPage });
+    all.push(...page);
+    if (page.length < workspacesOfPage) return all;
+  }
+}
+
+/**
+ * A page of the workspaces, oldest first, after one of them. Sorts the table, which has at most thousands of rows. No workspace
+ * is ever removed, so the one before is there.
+ */
+export async function listWorkspacesAfter(
+  tx: Queryable,
+  { afterId, limit }: { afterId: string | undefined; limit: number },
+): Promise<WorkspaceSummary[]> {
+  const after =
+    afterId === undefined
+      ? tx``
+      : tx`where (created_at, id) > (select created_at, id from workspaces where id = ${afterId})`;
   const rows = await tx<WorkspaceSummary[]>`
-    select id, db_name as "dbName", name, time_zone as "timeZone" from workspaces order by created_at, id limit 100`;
+    select id, db_name as "dbName", name, time_zone as "timeZone" from workspaces ${after}
+    order by created_at, id limit ${limit}`;
   return rows.map(inKnownZone);
 }
 
