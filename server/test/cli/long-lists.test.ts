@@ -32,12 +32,12 @@ describe('a list of the newest rows says on standard error that there are more, 
   const id = (letter: string) => bundle.database`${letter} || lpad(to_hex(number), 23, '0')`;
 
   test.each([
-    ['campaigns', 50, ['campaigns', 'list'], 'carillon campaigns search'],
-    ['callbacks', 100, ['callbacks', 'list'], 'API log'],
-    ['erasures', 100, ['erasures', 'list'], '--customer'],
-    ['event_stream_batches', 100, ['event-streams', 'dead', 'e'.repeat(24)], 'resend'],
-    ['runs', 20, ['campaigns', 'show', `c${'1'.padStart(23, '0')}`], 'runs'],
-  ])('%s: %i', async (table, shown, words, hint) => {
+    { table: 'campaigns', shown: 50, words: ['campaigns', 'list'], hint: 'carillon campaigns search' },
+    { table: 'callbacks', shown: 100, words: ['callbacks', 'list'], hint: 'API log' },
+    { table: 'erasures', shown: 100, words: ['erasures', 'list'], hint: '--customer' },
+    { table: 'event_stream_batches', shown: 100, words: ['event-streams', 'dead', 'e'.repeat(24)], hint: 'resend' },
+    { table: 'runs', shown: 20, words: ['campaigns', 'show', `c${'1'.padStart(23, '0')}`], hint: 'runs' },
+  ])('$table: $shown', async ({ table, shown, words, hint }) => {
     await fill(table, shown);
     const whole = await run(...words);
     expect([whole.code, whole.stderr]).toEqual([0, '']);

@@ -27,11 +27,8 @@ type By = { by: SignedIn };
 
 /** Oldest first, including invitations not accepted yet. */
 export async function listAccountsAndInvitations({ database, clock }: ManageDependencies) {
-  const [accounts, invitations] = await Promise.all([
-    listAccounts(database),
-    listInvitations(database, clock.realNow()),
-  ]);
-  return { accounts, invitations };
+  const [accounts, open] = await Promise.all([listAccounts(database), listInvitations(database, clock.realNow())]);
+  return { accounts, invitations: open.map(({ endedAs: _none, ...invitation }) => invitation) };
 }
 
 /** Whom to ask for another role: the owners who can sign in, oldest first. */

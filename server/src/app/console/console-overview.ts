@@ -202,5 +202,6 @@ async function findShown(database: Database, workspaceId: string | undefined) {
       ? await listWorkspacesAfter(database, { afterId: undefined, limit: 1 })
       : [await findWorkspace(database, workspaceId)];
   if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
-  return workspace;
+  const { id, dbName, name, timeZone } = workspace;
+  return { id, dbName, name, timeZone };
 }

@@ -258,7 +258,7 @@ export async function takeInvitationsOf(
 export async function listInvitations(tx: Queryable, at: Date): Promise<AccountLink[]> {
   return tx<AccountLink[]>`
     select ${linkColumns(tx)} from account_links
-    where purpose = 'INVITATION' and expires_at > ${at} order by id desc limit 1000`;
+    where purpose = 'INVITATION' and expires_at > ${at} and ended_as is null order by id desc limit 1000`;
 }
 
 /** Index: primary key. @returns undefined when it has ended already */
