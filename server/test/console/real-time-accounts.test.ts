@@ -16,9 +16,12 @@ beforeEach(async () => {
         provider: {
           name: 'Example',
           authorize: async ({ state }) => `https://issuer.example/?state=${state}`,
-          redeem: async () => ({ issuer: 'i', subject: 's', email, isEmailVerified: true, name: 'Olga' }),
+          redeem: async () => ({
+            ...{ issuer: 'i', subject: 's', email, name: 'Olga' },
+            ...{ emailVerification: 'verified', username: undefined },
+          }),
         },
-        rules: { domains: [], firstRole: undefined },
+        rules: { domains: [], firstRole: undefined, emailTrust: 'verified' },
       }),
   });
   owner = await bundle.createOwner();

@@ -242,7 +242,7 @@ describe('a receiver of callbacks that does not answer', () => {
   test('is forgotten two days after the last attempt', async () => {
     await bundle.insert();
     await bundle.run();
-    const job = makeDropOldRecords({ database: bundle.database, inboxMessages: 10 });
+    const job = makeDropOldRecords({ database: bundle.database, clock: bundle.clock, inboxMessages: 10 });
     await job.runOnce(after(2 * 86_400));
     expect(await bundle.pausedUntil()).toBeNull();
     await job.runOnce(after(2 * 86_400 + 1));

@@ -122,8 +122,11 @@ test('a token that Apple knows no more is removed, and no other', async () => {
 
 describe('a token that Apple calls bad, as it does with every token of the wrong environment (field report A2)', () => {
   const bad = {
-    ...{ kind: 'ambiguous', code: 'BadDeviceToken', detail: 'HTTP 400 BadDeviceToken' },
-    ...{ ifDevice: 'suspect', ifAccount: 'hold' },
+    kind: 'ambiguous',
+    code: 'BadDeviceToken',
+    detail: 'HTTP 400 BadDeviceToken',
+    ifDevice: 'suspect',
+    ifAccount: 'hold',
   } as const;
   beforeEach(async () => {
     await testDatabase.database`delete from provider_evidence`;
