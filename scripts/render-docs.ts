@@ -25,6 +25,7 @@ import type { MetricEntry } from '../server/src/domain/metrics/metric-table.ts';
 import { keptTables } from '../server/src/domain/retention/kept-tables.ts';
 import type { KeptTables } from '../server/src/domain/retention/kept-tables.ts';
 import { troubleMeanings } from '../server/src/domain/readiness/troubles.ts';
+import { fieldAnswers } from '../server/src/domain/sandbox/field-answers.ts';
 import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/time-zone-aliases.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
@@ -49,6 +50,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     'exit-codes': renderExitCodes(),
     troubles: renderTroubles(),
     'magic-tokens': renderMagicTokens(),
+    'field-answers': renderFieldAnswers(),
     routes: await renderRoutes(),
     ...(await renderSwitching(table)),
     roles: renderRoles(),
@@ -287,14 +289,18 @@ function renderTroubles(): string {
 }
 
 function renderMagicTokens(): string {
-  const rows = magicTokens.map((magic) => [
-    magic.outcome,
-    `\`${magic.fcm}…\``,
-    `\`${magic.apns}…\``,
-    `\`${magic.webpush}…\``,
-    magic.answer,
+  const cell = (start: string | undefined): string => (start === undefined ? '–' : `\`${start}…\``);
+  const rows = magicTokens.map(({ outcome, fcm, hms, apns, webpush, answer }) => [
+    ...[outcome, cell(fcm), cell(hms), cell(apns), cell(webpush), answer],
   ]);
-  return table(['Outcome', 'FCM or HMS token', 'APNs token', 'Web subscription', 'Answer'], rows);
+  return table(['Outcome', 'FCM token', 'HMS token', 'APNs token', 'Web subscription', 'Answer'], rows);
+}
+
+function renderFieldAnswers(): string {
+  const rows = Object.entries(fieldAnswers).flatMap(([provider, answers]) =>
+    Object.entries(answers).map(([name, { scope, answer }]) => [`\`${provider}\``, `\`${name}\``, scope, answer]),
+  );
+  return table(['Provider', '`answer`', 'Concerns the', 'What the provider replies'], rows);
 }
 
 function renderRoles(): string {

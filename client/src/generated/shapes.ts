@@ -3606,6 +3606,9 @@ export type SandboxFault = {
   body?: string;
   headers?: Record<string, string>;
 
+  /** Of a provider: what the real one answers in operation, by its name in docs/sandbox.md */
+  answer?: string;
+
   /** Wait before answering */
   delayMilliseconds?: number;
 
@@ -3627,11 +3630,17 @@ export type SandboxFault = {
   /** Only this share of requests */
   probability?: number;
 
-  /** Chooses which requests that share is */
+  /** Chooses which requests, or which devices, that share is */
   seed?: number;
 
   /** Of a provider: only devices whose address begins so */
   device?: string;
+
+  /** Of a provider: only this share of devices, always the same */
+  share?: number;
+
+  /** Of a provider: for each device only so many times */
+  countPerDevice?: number;
 
   /** Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*` */
   route?: string;

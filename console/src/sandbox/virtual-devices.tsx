@@ -18,6 +18,11 @@ const behaviours: Record<DeviceBehaviour, string> = {
   invalid: 'Invalid token',
   rejected: 'Message rejected',
   busy: 'Provider busy',
+  limited: 'Gets too many messages (FCM, Huawei)',
+  sporadic: 'Refused twice, then accepted (FCM)',
+  malformed: 'Malformed token (FCM)',
+  throttled: 'Throttled browser',
+  outdated: 'Subscribed with an older key (browser)',
   silent: 'No answer',
 };
 

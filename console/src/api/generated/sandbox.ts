@@ -4,7 +4,18 @@ import type { ProviderName } from './overview.ts';
 import type { Platform } from './platform.ts';
 
 /** `works`, or how the provider answers for its address. */
-export type DeviceBehaviour = 'works' | 'gone' | 'invalid' | 'rejected' | 'busy' | 'silent';
+export type DeviceBehaviour =
+  | 'works'
+  | 'gone'
+  | 'invalid'
+  | 'rejected'
+  | 'busy'
+  | 'limited'
+  | 'sporadic'
+  | 'malformed'
+  | 'throttled'
+  | 'outdated'
+  | 'silent';
 
 export type SandboxState = {
   clock: {

@@ -52,6 +52,11 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
   function makeAddress({ behaviour, ...device }: Registration): string {
     const provider = providerOf(device);
     const magic = magicTokens.find(({ outcome }) => outcome === behaviour);
+    if (magic && magic[provider] === undefined)
+      throw new ServiceError('PARAMETER_INVALID', {
+        field: 'behaviour',
+        reason: `must not be ${behaviour} for a device that ${provider} reaches`,
+      });
     const start = magic?.[provider] ?? (provider === 'apns' ? '' : 'virtual');
     if (provider === 'apns') return start + randomBytes(32).toString('hex').slice(start.length);
     const token = `${start}-${randomBytes(16).toString('hex')}`;
@@ -87,11 +92,11 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
   return {
     list,
 
-    /** Its person is marked for tests, and made when unknown. @throws ServiceError NOT_FOUND */
+    /** Its person is marked for tests, and made when unknown. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     add: (device: Omit<Registration, 'deviceId'>, note?: Note) =>
       register({ ...device, deviceId: `virtual-${randomBytes(4).toString('hex')}` }, note),
 
-    /** @throws ServiceError NOT_FOUND */
+    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async change(
       { workspaceId, id, behaviour }: { workspaceId: string; id: string; behaviour: DeviceBehaviour },
       note?: Note,

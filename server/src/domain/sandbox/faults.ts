@@ -1,5 +1,7 @@
 import type { ProviderName } from '../delivery/provider-name.ts';
 import { ServiceError } from '../errors.ts';
+import { fieldAnswers, isFieldAnswer } from './field-answers.ts';
+import type { FieldAnswerName } from './field-answers.ts';
 
 /** One way in which a simulated provider, or the API itself, fails. */
 export type Fault = {
@@ -7,6 +9,8 @@ export type Fault = {
   status?: number;
   body?: string;
   headers?: Record<string, string>;
+  /** Answer as the real provider does in operation (`fieldAnswers`). Requests for an access token are spared. */
+  answer?: FieldAnswerName;
   /** Wait this long before answering. */
   delayMilliseconds?: number;
   /** Reset the stream, or the caller's connection, instead of answering. */
@@ -17,6 +21,10 @@ export type Fault = {
   maxStreams?: number;
   /** Only the device of this address, or those whose address begins so. */
   device?: string;
+  /** Only this share of devices, 0 to 1: always the same ones, by a hash of `seed` and their addresses. */
+  share?: number;
+  /** Only this many times for each device, then the device works. */
+  countPerDevice?: number;
   /** Only this route of the API, as `POST /v1/oauth/token` or `/v5/campaigns/*`. */
   route?: string;
   /** Only the n-th request. */
@@ -25,7 +33,7 @@ export type Fault = {
   every?: number;
   /** Only this share of requests, 0 to 1. */
   probability?: number;
-  /** Chooses which requests these are. */
+  /** Chooses which requests, or which devices, these are. */
   seed?: number;
   /** Only this many times, then the fault is over. */
   count?: number;
@@ -47,11 +55,13 @@ const numbers: Record<string, [minimum: number, maximum: number]> = {
   probability: [0, 1],
   seed: [0, 4_294_967_295],
   count: [1, 1_000_000_000],
+  share: [0, 1],
+  countPerDevice: [1, 1_000_000_000],
 };
-const whole = new Set(['status', 'goawayEvery', 'maxStreams', 'nth', 'every', 'seed', 'count']);
+const whole = new Set(['status', 'goawayEvery', 'maxStreams', 'nth', 'every', 'seed', 'count', 'countPerDevice']);
 
 /** What has a meaning for one kind only. */
-const ofProviders = new Set(['device', 'goawayEvery', 'maxStreams']);
+const ofProviders = new Set(['device', 'goawayEvery', 'maxStreams', 'answer', 'share', 'countPerDevice']);
 const ofApi = new Set(['route']);
 
 const routePattern = /^(?:[A-Z]{3,7} )?\/[!-~]*$/;
@@ -89,6 +99,11 @@ function checkFault(fault: unknown, { kind, name }: { kind: string; name: string
       if (typeof value !== 'boolean') refuse(field, 'must be true or false');
     } else if (key === 'body') {
       if (typeof value !== 'string') refuse(field, 'must be a text');
+    } else if (key === 'answer') {
+      const provider = kind as ProviderName;
+      if (!isFieldAnswer(provider, value))
+        refuse(field, `is not one of ${Object.keys(fieldAnswers[provider]).join(', ')}`);
+      if (fault.status !== undefined) refuse(field, 'cannot be combined with status');
     } else if (key === 'device') {
       if (typeof value !== 'string' || value === '') refuse(field, 'must be the beginning of a device address');
     } else if (key === 'route') {

@@ -2,7 +2,8 @@ import type { ProviderName } from '../delivery/provider-name.ts';
 
 /**
  * Device addresses that make a simulated provider answer in a chosen way, with no set-up. FCM and HMS tokens and web
- * subscription ids begin with the word; APNs tokens are hexadecimal and begin with the digits.
+ * subscription ids begin with the word; APNs tokens are hexadecimal and begin with the digits. Undefined where a provider
+ * has no such answer.
  */
 export const magicTokens = [
   {
@@ -38,6 +39,46 @@ export const magicTokens = [
     answer: 'FCM 503, APNs 429 TooManyRequests, Web Push 429, HMS 503, each with Retry-After: 1',
   },
   {
+    outcome: 'limited',
+    fcm: 'magic-limited',
+    apns: undefined,
+    webpush: undefined,
+    hms: 'magic-limited',
+    answer: 'FCM 429 QUOTA_EXCEEDED that names the device, HMS 80300011',
+  },
+  {
+    outcome: 'sporadic',
+    fcm: 'magic-sporadic',
+    apns: undefined,
+    webpush: undefined,
+    hms: undefined,
+    answer: 'FCM 401 THIRD_PARTY_AUTH_ERROR twice, then the message is accepted',
+  },
+  {
+    outcome: 'malformed',
+    fcm: 'magic-malformed',
+    apns: undefined,
+    webpush: undefined,
+    hms: undefined,
+    answer: 'FCM 400 INVALID_ARGUMENT without fieldViolations',
+  },
+  {
+    outcome: 'throttled',
+    fcm: undefined,
+    apns: undefined,
+    webpush: 'magic-throttled',
+    hms: undefined,
+    answer: 'Web Push 406 with Retry-After: 1 and X-WNS-Status: dropped',
+  },
+  {
+    outcome: 'outdated',
+    fcm: undefined,
+    apns: undefined,
+    webpush: 'magic-outdated',
+    hms: undefined,
+    answer: 'Web Push 403, for a subscription that was made with an older VAPID key',
+  },
+  {
     outcome: 'silent',
     fcm: 'magic-silent',
     apns: 'dead0408',
@@ -47,8 +88,19 @@ export const magicTokens = [
   },
 ] as const;
 
-export type MagicOutcome = (typeof magicTokens)[number]['outcome'];
+type MagicToken = (typeof magicTokens)[number];
 
-export function magicOutcome(provider: ProviderName, token: string): MagicOutcome | undefined {
-  return magicTokens.find((magic) => token.startsWith(magic[provider]))?.outcome;
+export type MagicOutcome<Provider extends ProviderName = ProviderName> = Provider extends ProviderName
+  ? Extract<MagicToken, Record<Provider, string>>['outcome']
+  : never;
+
+export function magicOutcome<Provider extends ProviderName>(
+  provider: Provider,
+  token: string,
+): MagicOutcome<Provider> | undefined {
+  const found = magicTokens.find((magic) => {
+    const start = magic[provider];
+    return start !== undefined && token.startsWith(start);
+  });
+  return found?.outcome as MagicOutcome<Provider> | undefined;
 }

@@ -116,6 +116,11 @@ const fault = named(
       status: Type.Optional(Type.Number({ minimum: 200, maximum: 599, description: 'Answer so instead of working' })),
       body: Type.Optional(Type.String()),
       headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+      answer: Type.Optional(
+        Type.String({
+          description: 'Of a provider: what the real one answers in operation, by its name in docs/sandbox.md',
+        }),
+      ),
       delayMilliseconds: Type.Optional(
         Type.Number({ minimum: 0, maximum: 60_000, description: 'Wait before answering' }),
       ),
@@ -128,10 +133,28 @@ const fault = named(
       every: Type.Optional(Type.Number({ minimum: 1, maximum: 1_000_000, description: 'Only every n-th request' })),
       probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'Only this share of requests' })),
       seed: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 4_294_967_295, description: 'Chooses which requests that share is' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 4_294_967_295,
+          description: 'Chooses which requests, or which devices, that share is',
+        }),
       ),
       device: Type.Optional(
         Type.String({ minLength: 1, description: 'Of a provider: only devices whose address begins so' }),
+      ),
+      share: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'Of a provider: only this share of devices, always the same',
+        }),
+      ),
+      countPerDevice: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000_000_000,
+          description: 'Of a provider: for each device only so many times',
+        }),
       ),
       route: Type.Optional(
         Type.String({ description: 'Of `api`: only this route, as `POST /v1/oauth/token` or `/v5/campaigns/*`' }),

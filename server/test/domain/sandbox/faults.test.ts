@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { ProviderName } from '../../../src/domain/delivery/provider-name.ts';
 import { ServiceError } from '../../../src/domain/errors.ts';
-import { makeFaultSwitch } from '../../../src/domain/sandbox/fault-switch.ts';
+import { makeFaultSwitch, strikesDevice } from '../../../src/domain/sandbox/fault-switch.ts';
 import { parseFaults } from '../../../src/domain/sandbox/faults.ts';
 import { magicOutcome, magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import { reasonOf, shownHeaders } from '../../../src/domain/sandbox/refusal.ts';
@@ -45,11 +46,13 @@ describe('fault switches', () => {
     ['probability', 0, 1],
     ['seed', 0, 4_294_967_295],
     ['count', 1, 1_000_000_000],
+    ['share', 0, 1],
+    ['countPerDevice', 1, 1_000_000_000],
   ])('%s is a number from %s to %s', (name, minimum, maximum) => {
     expect([minimum, maximum].map((value) => faultOf({ [name]: value }))).toEqual([undefined, undefined]);
     for (const value of [minimum - 1, maximum + 1, String(minimum), null, Number.NaN])
       expect(faultOf({ [name]: value })).toBe(`.${name}: must be a number from ${minimum} to ${maximum}`);
-    const isFraction = ['delayMilliseconds', 'probability'].includes(name);
+    const isFraction = ['delayMilliseconds', 'probability', 'share'].includes(name);
     const fraction = (minimum + maximum) / 2 + (Number.isInteger((minimum + maximum) / 2) ? 0.5 : 0);
     expect(faultOf({ [name]: isFraction ? maximum / 3 : fraction })).toBe(
       isFraction ? undefined : `.${name}: must be a whole number`,
@@ -74,6 +77,10 @@ describe('fault switches', () => {
     [{ headers: { '': '2' } }, 'headers: cannot hold ""'],
     [{ headers: { a: '5\r\nb: 1' } }, 'headers: cannot hold "a"'],
     [{ headers: { a: 'ł' } }, 'headers: cannot hold "a"'],
+    [{ answer: 'limited' }, undefined],
+    [{ answer: 'throttled' }, 'answer: is not one of limited, limited-bare, project-limited, sporadic, malformed'],
+    [{ answer: 'toString' }, 'answer: is not one of limited, limited-bare, project-limited, sporadic, malformed'],
+    [{ answer: 'limited', status: 503 }, 'answer: cannot be combined with status'],
     [{ staus: 503 }, 'staus: is not a fault switch'],
     [{ route: '/v1' }, 'route: is not a fault switch of fcm'],
   ])('of a provider: %j, %s', (fault, reason) => {
@@ -92,6 +99,9 @@ describe('fault switches', () => {
     [{ device: 'x' }, 'device: is not a fault switch of api'],
     [{ goawayEvery: 5 }, 'goawayEvery: is not a fault switch of api'],
     [{ maxStreams: 5 }, 'maxStreams: is not a fault switch of api'],
+    [{ answer: 'limited' }, 'answer: is not a fault switch of api'],
+    [{ share: 1 }, 'share: is not a fault switch of api'],
+    [{ countPerDevice: 1 }, 'countPerDevice: is not a fault switch of api'],
   ])('of the API: %j, %s', (fault, reason) => {
     expect(faultOf(fault, 'api')).toBe(reason && `.${reason}`);
   });
@@ -117,6 +127,30 @@ describe('which requests a fault strikes', () => {
     ]);
   });
 
+  test('a share of devices is the same ones for the same seed, and requests without a device are spared', () => {
+    const devices = Array.from({ length: 2_000 }, (_, index) => `token-${index}`);
+    const struckBy = (fault: object): string[] => {
+      const strike = makeFaultSwitch([fault]);
+      return devices.filter((device) => strike({ device }) !== undefined);
+    };
+    const struck = struckBy({ share: 0.1, seed: 7 });
+    expect(struck.length).toBeGreaterThan(150);
+    expect(struck.length).toBeLessThan(250);
+    expect(struckBy({ share: 0.1, seed: 7 })).toEqual(struck);
+    expect(devices.filter((device) => strikesDevice({ share: 0.1, seed: 7 }, device))).toEqual(struck);
+    expect(struckBy({ share: 0.1, seed: 8 })).not.toEqual(struck);
+    expect(struckBy({ share: 1, device: 'token-19' })).toHaveLength(111);
+    expect(struckBy({ share: 0 })).toEqual([]);
+    for (const fault of [{ share: 1 }, { answer: 'limited' as const }, { countPerDevice: 1 }])
+      expect(makeFaultSwitch([fault])({})).toBeUndefined();
+  });
+
+  test('each device is struck as often as told, and then works', () => {
+    const strike = makeFaultSwitch([{ answer: 'sporadic', countPerDevice: 2 }]);
+    const strikes = ['a', 'b', 'a', 'a', 'b', 'b'].map((device) => strike({ device }) !== undefined);
+    expect(strikes).toEqual([true, true, true, false, true, false]);
+  });
+
   test('a fault that is over leaves the requests to the next', () => {
     const strike = makeFaultSwitch([
       { count: 1, status: 429 },
@@ -128,12 +162,11 @@ describe('which requests a fault strikes', () => {
 
 test('an address misbehaves by how it begins, at every provider', () => {
   for (const { outcome, fcm, apns, webpush, hms } of magicTokens) {
-    expect(magicOutcome('fcm', `${fcm}-1`)).toBe(outcome);
-    expect(magicOutcome('apns', apns.padEnd(64, '0'))).toBe(outcome);
-    expect(magicOutcome('webpush', webpush)).toBe(outcome);
-    expect(magicOutcome('hms', hms)).toBe(outcome);
-    expect(magicOutcome('fcm', `1-${fcm}`)).toBeUndefined();
-    expect(magicOutcome('apns', fcm)).toBeUndefined();
+    for (const [provider, start] of Object.entries({ fcm, webpush, hms }))
+      expect(magicOutcome(provider as ProviderName, `${start ?? `magic-${outcome}`}-1`)).toBe(start && outcome);
+    if (apns !== undefined) expect(magicOutcome('apns', apns.padEnd(64, '0'))).toBe(outcome);
+    expect(magicOutcome('fcm', `1-magic-${outcome}`)).toBeUndefined();
+    expect(magicOutcome('apns', `magic-${outcome}`)).toBeUndefined();
   }
 });
 

@@ -405,7 +405,7 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
     const transport = makeHttp2Transport({ log, allowedNetworks: [], client: http2Client, requestMilliseconds: 200 });
     const simulator = bundle.simulators.endpoints;
     const { fcm: fcmEndpoints, apns: apnsEndpoints } = realProviderEndpoints;
-    const silent = magicTokens.find(({ outcome }) => outcome === 'silent')!;
+    const silent = magicTokens.find((magic) => magic.outcome === 'silent')!;
     const send = async (platform: Platform): Promise<Outcome> => {
       const providers = {
         ANDROID: makeFcmProvider({ clock, transport, endpoints: fcmEndpoints, simulator: simulator.fcm }),
@@ -420,8 +420,8 @@ describe.each(http2Clients)('by the HTTP/2 client %s', (http2Client) => {
       };
       const pushId = {
         ANDROID: `${silent.fcm}-${'a'.repeat(100)}`,
-        IOS: silent.apns.padEnd(64, '0'),
-        WEB: bundle.subscription(silent.webpush),
+        IOS: silent.apns!.padEnd(64, '0'),
+        WEB: bundle.subscription(silent.webpush!),
       }[platform];
       const provider = providers[platform];
       const credential = credentials[switchOf[platform]] as never;

@@ -1,24 +1,24 @@
-import { constants, createServer } from 'node:http2';
-import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import { makeFaultSwitch } from '../../../domain/sandbox/fault-switch.ts';
+import type { ProviderName } from '../../../domain/delivery/provider-name.ts';
+import { makeFaultSwitch, needsDevice } from '../../../domain/sandbox/fault-switch.ts';
+import type { Fault } from '../../../domain/sandbox/faults.ts';
 import { reasonOf, shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
-import type { Fault } from '../../../domain/sandbox/faults.ts';
+import { fieldAnswer } from './field-answers.ts';
+import { listenHttp1 } from './listen-http1.ts';
+import type { SimulatorTls } from './listen-http1.ts';
+import { listenHttp2 } from './listen-http2.ts';
 import type { DeliveredMessage, Simulate, SimulatedAnswer, SimulatedRequest } from './simulator-account.ts';
+import type { Exchange, SimulatorServer } from './simulator-server.ts';
 
 export type SimulatorCounters = { received: number; accepted: number; refused: number };
 
-export type ServedSimulator = {
-  /** Loopback origin (h2c). */
-  origin: string;
-  counters: SimulatorCounters;
-  setFaults(faults: Fault[]): void;
-  stop(): Promise<void>;
-};
+export type ServedSimulator = SimulatorServer & { counters: SimulatorCounters };
 
 export type ServeOptions = {
+  provider: ProviderName;
   simulate: Simulate;
+  /** HTTP/2 without TLS unless given. */
+  protocol?: SimulatorProtocol | undefined;
   /** Where the same server issues access tokens. */
   tokenPath?: string | undefined;
   /** The address of the device that a request is for. */
@@ -29,64 +29,28 @@ export type ServeOptions = {
   onRefused: (refusal: Refused) => void;
 };
 
+/** Some push services speak nothing newer. */
+export type SimulatorProtocol = { version: 'http/1.1'; tls?: SimulatorTls };
+
 /** What is told of a refusal beside who refused, and when. */
 export type Refused = Omit<SandboxRefusal, 'number' | 'at' | 'provider'>;
 
-const maxBodyBytes = 64 * 1024;
-export const usualStreams = 1_000;
-// A client that stays is shown the door.
-const lingerMilliseconds = 5_000;
-
-/** Serves one simulated provider over real HTTP/2 (without TLS, on loopback), with its fault switch. */
+/** Serves one simulated provider over a real network protocol on loopback, with its fault switch. */
 export async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
   const counters: SimulatorCounters = { received: 0, accepted: 0, refused: 0 };
-  const sessions = new Set<Http2Session>();
   let faults: Fault[] = [];
   let strike = makeFaultSwitch(faults);
-  /** Of the connection rather than of a request. */
-  const findOf = (name: 'maxStreams' | 'goawayEvery'): number | undefined =>
-    faults.find((fault) => fault[name] !== undefined)?.[name];
-  const server = createServer({ settings: { maxConcurrentStreams: usualStreams, initialWindowSize: 1024 * 1024 } });
-
-  server.on('session', (session) => {
-    sessions.add(session);
-    session.on('close', () => sessions.delete(session));
-    session.on('error', () => {});
-    const maxStreams = findOf('maxStreams');
-    if (maxStreams !== undefined) session.settings({ maxConcurrentStreams: maxStreams });
-  });
-  const streamsOf = new WeakMap<Http2Session, number>();
-  const lastStreamOf = new WeakMap<Http2Session, number>();
-  server.on('stream', (stream, headers) => {
-    stream.on('error', () => {});
-    const session = stream.session!;
-    // Streams behind the last one of a GOAWAY are not processed (RFC 9113 §6.8); Node would.
-    if (stream.id! > (lastStreamOf.get(session) ?? Infinity)) {
-      stream.close(constants.NGHTTP2_REFUSED_STREAM);
-      return;
-    }
-    const streams = (streamsOf.get(session) ?? 0) + 1;
-    streamsOf.set(session, streams);
-    if (streams === findOf('goawayEvery')) {
-      lastStreamOf.set(session, stream.id!);
-      session.goaway(constants.NGHTTP2_NO_ERROR, stream.id!);
-      // The client closes first, as with real providers: closing while bytes still arrive would reset the connection
-      // and lose responses on their way.
-      const limit = setTimeout(() => session.close(), lingerMilliseconds);
-      session.once('close', () => clearTimeout(limit));
-    }
+  const { protocol } = options;
+  const onExchange = (exchange: Exchange): void => {
     // A token endpoint shares the server but is no device.
-    if (headers[':path'] !== options.tokenPath) counters.received += 1;
-    void answer({ stream, headers });
-  });
+    if (exchange.path !== options.tokenPath) counters.received += 1;
+    void answer(exchange);
+  };
+  const server = await (protocol ? listenHttp1(onExchange, protocol.tls) : listenHttp2(onExchange));
 
-  type Call = { stream: ServerHttp2Stream; headers: IncomingHttpHeaders };
-
-  async function answer({ stream, headers }: Call): Promise<void> {
-    const body = await readBody(stream);
-    const path = String(headers[':path']);
-    const needsDevice = faults.some(({ device }) => device !== undefined);
-    const struck = strike({ device: needsDevice ? options.deviceOf({ path, body }) : undefined });
+  async function answer({ method, path, headers, readBody, respond, cut }: Exchange): Promise<void> {
+    const body = await readBody();
+    const struck = strike({ device: faults.some(needsDevice) ? options.deviceOf({ path, body }) : undefined });
     if (struck?.delayMilliseconds) await new Promise((resolve) => setTimeout(resolve, struck.delayMilliseconds));
     const refuse = (refused: Pick<Refused, 'status' | 'reason' | 'rule'>): void =>
       options.onRefused({
@@ -96,18 +60,12 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
     if (struck?.reset) {
       counters.refused += 1;
       refuse({ status: null, reason: 'the stream was cut', rule: 'fault' });
-      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      cut();
       return;
     }
     const given: SimulatedAnswer =
-      struck?.status === undefined
-        ? await askSimulator(options, { method: String(headers[':method']), path, headers, body })
-        : {
-            status: struck.status,
-            ...(struck.headers ? { headers: struck.headers } : {}),
-            body: struck.body ?? '',
-            rule: 'fault',
-          };
+      (struck && answerOfFault(struck, options, { path, body })) ??
+      (await askSimulator(options, { method, path, headers, body }));
     if (given === 'silence') {
       counters.refused += 1;
       refuse({ status: null, reason: 'no answer', rule: 'magic address' });
@@ -118,25 +76,32 @@ export async function serveSimulator(options: ServeOptions): Promise<ServedSimul
       await options.onDelivered(given.delivered);
     } else if (path !== options.tokenPath) counters.refused += 1;
     if (isRefusal(given)) refuse({ status: given.status, reason: reasonOf(given), rule: given.rule ?? 'payload' });
-    respond(stream, given);
+    respond(given);
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: server.origin,
     counters,
     setFaults(next) {
-      faults = next;
-      strike = makeFaultSwitch(next);
-      // One that was cut is still in the set until its close event, and throws.
-      for (const session of sessions)
-        if (!session.destroyed) session.settings({ maxConcurrentStreams: findOf('maxStreams') ?? usualStreams });
+      faults = [...next];
+      strike = makeFaultSwitch(faults);
+      server.setFaults(faults);
     },
-    stop: () => stopServer(server, sessions),
+    stop: () => server.stop(),
   };
+}
+
+type Asked = { path: string; body: Buffer };
+
+/** Undefined for a fault that lets the simulator answer. */
+function answerOfFault(
+  fault: Fault,
+  { provider, deviceOf }: Pick<ServeOptions, 'provider' | 'deviceOf'>,
+  asked: Asked,
+): Exclude<SimulatedAnswer, 'silence'> | undefined {
+  const { status, headers, body = '', answer } = fault;
+  if (answer !== undefined) return { ...fieldAnswer(provider, answer, deviceOf(asked) ?? ''), rule: 'fault' };
+  return status === undefined ? undefined : { status, ...(headers ? { headers } : {}), body, rule: 'fault' };
 }
 
 /** What no rule foresaw is refused too: thrown, it would end the thread, and with it every simulator. */
@@ -154,36 +119,4 @@ async function askSimulator(
 /** Some services refuse with a success, and say so in the body. */
 function isRefusal({ status, rule }: Exclude<SimulatedAnswer, 'silence'>): boolean {
   return status >= 400 || rule !== undefined;
-}
-
-function readBody(stream: ServerHttp2Stream): Promise<Buffer> {
-  return new Promise((resolve) => {
-    const pieces: Buffer[] = [];
-    let bytes = 0;
-    stream.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes <= maxBodyBytes) pieces.push(piece);
-    });
-    stream.on('end', () => resolve(Buffer.concat(pieces)));
-    // A stream that ends early has no end event; its response is discarded.
-    stream.on('close', () => resolve(Buffer.concat(pieces)));
-  });
-}
-
-function respond(stream: ServerHttp2Stream, answer: Exclude<SimulatedAnswer, 'silence'>): void {
-  if (stream.destroyed || stream.closed) return;
-  const isText = typeof answer.body === 'string';
-  stream.respond({
-    ':status': answer.status,
-    ...(answer.body === undefined || isText ? {} : { 'content-type': 'application/json' }),
-    ...answer.headers,
-  });
-  stream.end(answer.body === undefined ? '' : isText ? (answer.body as string) : JSON.stringify(answer.body));
-}
-
-function stopServer(server: Http2Server, sessions: Set<Http2Session>): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    for (const session of sessions) session.destroy();
-  });
 }

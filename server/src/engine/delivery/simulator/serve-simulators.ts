@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { serveSimulator } from './serve-simulator.ts';
-import type { ServeOptions } from './serve-simulator.ts';
+import type { ServeOptions, SimulatorProtocol } from './serve-simulator.ts';
 import type { ProviderName } from '../../../domain/delivery/provider-name.ts';
 import type { Faults } from '../../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
@@ -14,6 +14,8 @@ import { unknownCase } from '../../../domain/unknown-case.ts';
 export type WorkerData = {
   accounts: SimulatorAccount[];
   secret: Uint8Array;
+  /** Of the push service; HTTP/2 unless given. */
+  webPushProtocol?: SimulatorProtocol | undefined;
   /** Of real time and of the service's to this thread's; and the instant at which the service's stands, if it does (NaN). */
   clockDifferences: Float64Array;
 };
@@ -37,7 +39,7 @@ const maxWaiting = 20_000;
 // A developer looks at the last few; each has some hundred bytes.
 const maxRefusals = 1_000;
 /**
- * An HTTP/2 server of each provider, which obey a port. Commands and messages pass over it; nothing else is shared except the clock's
+ * A server of each provider, which obey a port. Commands and messages pass over it; nothing else is shared except the clock's
  * offsets, so that they may run in a thread or in the sender's own.
  */
 export async function serveSimulators(port: MessagePort, data: WorkerData): Promise<void> {
@@ -53,10 +55,13 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   let refusedCount = 0;
   const serve = (
     provider: ProviderName,
-    { findDevice, ...options }: Pick<ServeOptions, 'simulate' | 'tokenPath'> & { findDevice: ServeOptions['deviceOf'] },
+    {
+      findDevice,
+      ...options
+    }: Pick<ServeOptions, 'simulate' | 'tokenPath' | 'protocol'> & { findDevice: ServeOptions['deviceOf'] },
   ) =>
     serveSimulator({
-      ...{ ...options, deviceOf: findDevice, times, onDelivered: batches.add },
+      ...{ ...options, provider, deviceOf: findDevice, times, onDelivered: batches.add },
       onRefused(refused) {
         refusedCount += 1;
         refusals.push({ number: refusedCount, at: times().shownAt.toISOString(), provider, ...refused });
@@ -70,6 +75,7 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
     serve('webpush', {
       simulate: makeSimulateWebPush(() => accounts, { secret: Buffer.from(data.secret) }),
       findDevice: deviceOf.path,
+      protocol: data.webPushProtocol,
     }),
     serve('hms', { simulate: makeSimulateHms(() => accounts), tokenPath: hmsTokenPath, findDevice: deviceOf.body }),
   ]);

@@ -1,6 +1,8 @@
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { own, screenOfAndroid } from './android-phone.ts';
+import { fieldAnswer } from './field-answers.ts';
+import { fcmError, googleError } from './google-error.ts';
 import { findFcmViolation } from './fcm-message-rules.ts';
 import type { FcmMessage } from './fcm-message-rules.ts';
 import type { FcmApns } from './fcm-apns-rules.ts';
@@ -27,11 +29,13 @@ const maxTokens = 1_000;
 /** Google's two services as far as a sender can see them: the token endpoint and `messages:send` of FCM HTTP v1. */
 export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
   const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
+  const magic = makeMagicAnswers();
   return (request) =>
-    request.path === '/token' ? issueToken(accounts(), tokens, request) : send(accounts(), tokens, request);
+    request.path === '/token'
+      ? issueToken(accounts(), tokens, request)
+      : send({ accounts: accounts(), tokens, magic }, request);
 }
 
-type ErrorAnswer = Exclude<SimulatedAnswer, 'silence'>;
 type Tokens = Map<string, { workspaceId: string; expiresAt: number }>;
 
 async function issueToken(
@@ -79,7 +83,9 @@ function readIssuer(assertion: string): string | undefined {
   }
 }
 
-function send(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRequest): SimulatedAnswer {
+type Known = { accounts: SimulatorAccount[]; tokens: Tokens; magic: MagicAnswers };
+
+function send({ accounts, tokens, magic }: Known, request: SimulatedRequest): SimulatedAnswer {
   const path = /^\/v1\/projects\/([^/]+)\/messages:send$/.exec(request.path);
   if (!path || request.method !== 'POST')
     return refusedBy('route', googleError(404, 'NOT_FOUND', 'Requested entity was not found.'));
@@ -96,10 +102,13 @@ function send(accounts: SimulatorAccount[], tokens: Tokens, request: SimulatedRe
     const message = `Permission 'cloudmessaging.messages.create' denied on resource projects/${path[1]}.`;
     return refusedBy('credentials', googleError(403, 'PERMISSION_DENIED', message));
   }
-  return deliver(account, request);
+  return deliver({ account, magic }, request);
 }
 
-function deliver(account: SimulatorAccount, request: SimulatedRequest): SimulatedAnswer {
+function deliver(
+  { account, magic }: { account: SimulatorAccount; magic: MagicAnswers },
+  request: SimulatedRequest,
+): SimulatedAnswer {
   let message: FcmMessage | undefined;
   let isValidationOnly = false;
   try {
@@ -112,7 +121,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
   const violation = findFcmViolation(message);
   if (violation) return refusedBy('payload', invalid(violation.field, violation.description));
   const { address, member } = addressOf(message!);
-  const answer = refusedBy('magic address', magicAnswer(address, member));
+  const answer = refusedBy('magic address', magic(address, member));
   if (answer) return answer;
   const { projectId } = account.fcm!;
   if (isValidationOnly) return { status: 200, body: { name: `projects/${projectId}/messages/fake_message_id` } };
@@ -191,6 +200,26 @@ function addressOf({ token, fid }: FcmMessage): { address: string; member: 'toke
   return fid === undefined ? { address: String(token), member: 'token' } : { address: String(fid), member: 'fid' };
 }
 
+type MagicAnswers = (address: string, member: 'token' | 'fid') => SimulatedAnswer | undefined;
+
+const sporadicRefusals = 2;
+// A developer has a handful.
+const maxSporadic = 10_000;
+
+function makeMagicAnswers(): MagicAnswers {
+  const refusals = new Map<string, number>();
+  /** The first messages to an address are refused; a start of the simulator begins again. */
+  const sporadic = (address: string): SimulatedAnswer | undefined => {
+    const before = refusals.get(address) ?? 0;
+    if (before >= sporadicRefusals) return undefined;
+    refusals.set(address, before + 1);
+    if (refusals.size > maxSporadic) refusals.delete(refusals.keys().next().value!);
+    return fieldAnswer('fcm', 'sporadic', address);
+  };
+  return (address, member) =>
+    magicOutcome('fcm', address) === 'sporadic' ? sporadic(address) : magicAnswer(address, member);
+}
+
 function magicAnswer(address: string, member: 'token' | 'fid'): SimulatedAnswer | undefined {
   const outcome = magicOutcome('fcm', address);
   switch (outcome) {
@@ -207,6 +236,10 @@ function magicAnswer(address: string, member: 'token' | 'fid'): SimulatedAnswer 
         ...googleError(503, 'UNAVAILABLE', 'The service is currently unavailable.'),
         headers: { 'retry-after': '1' },
       };
+    case 'limited':
+    case 'malformed':
+    case 'sporadic':
+      return fieldAnswer('fcm', outcome, address);
     case 'silent':
       return 'silence';
     default:
@@ -214,18 +247,9 @@ function magicAnswer(address: string, member: 'token' | 'fid'): SimulatedAnswer 
   }
 }
 
-function fcmError(errorCode: string): object {
-  return { '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode };
-}
-
 function invalid(field: string, description: string): SimulatedAnswer {
   return googleError(400, 'INVALID_ARGUMENT', description, [
     fcmError('INVALID_ARGUMENT'),
     { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [{ field, description }] },
   ]);
-}
-
-/** Google's error body. */
-function googleError(...[code, status, message, details]: [number, string, string, object[]?]): ErrorAnswer {
-  return { status: code, body: { error: { code, message, status, ...(details ? { details } : {}) } } };
 }

@@ -2,6 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { shownHeaders } from '../../../domain/sandbox/refusal.ts';
 import { own, screenOfAndroid } from './android-phone.ts';
+import { fieldAnswer } from './field-answers.ts';
+import { hmsAnswer } from './hms-answer.ts';
 import { findHmsViolation } from './hms-message-rules.ts';
 import type { HmsMessage } from './hms-message-rules.ts';
 import { refusedBy, transportOf } from './simulator-account.ts';
@@ -13,7 +15,6 @@ const tokenSeconds = 3600;
 const maxTokens = 1_000;
 
 type Tokens = Map<string, { clientId: string; expiresAt: number }>;
-type Answer = Exclude<SimulatedAnswer, 'silence'>;
 
 /** Huawei's two services as far as a sender can see them: OAuth client credentials, and `messages:send` of Push Kit. */
 export function makeSimulateHms(accounts: () => SimulatorAccount[]): Simulate {
@@ -132,14 +133,11 @@ function magicAnswer(token: string): SimulatedAnswer | undefined {
       return hmsAnswer(200, '80300008', 'The message body size exceeds the default value.');
     case 'busy':
       return { status: 503, body: 'Traffic control.', headers: { 'retry-after': '1' } };
+    case 'limited':
+      return fieldAnswer('hms', outcome, token);
     case 'silent':
       return 'silence';
     default:
       return unknownCase(outcome);
   }
-}
-
-/** Many refusals come with HTTP 200; the code says it. */
-function hmsAnswer(...[status, code, msg]: [number, string, string]): Answer {
-  return { status, body: { code, msg, requestId: randomBytes(8).toString('hex') } };
 }

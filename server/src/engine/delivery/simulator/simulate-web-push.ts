@@ -1,5 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { decryptWebPush } from './decrypt-web-push.ts';
+import { fieldAnswer } from './field-answers.ts';
 import { magicOutcome } from '../../../domain/sandbox/magic-tokens.ts';
 import { simulatedPushOrigin } from '../../../domain/delivery/push-services.ts';
 import { simulatedBrowser } from './make-simulated-subscription.ts';
@@ -113,6 +114,10 @@ function magicAnswer(id: string): SimulatedAnswer | undefined {
       return { status: 413 };
     case 'busy':
       return { status: 429, headers: { 'retry-after': '1' } };
+    case 'throttled':
+      return fieldAnswer('webpush', outcome, id);
+    case 'outdated':
+      return fieldAnswer('webpush', 'outdated-key', id);
     case 'silent':
       return 'silence';
     default:

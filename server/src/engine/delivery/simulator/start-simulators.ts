@@ -7,7 +7,7 @@ import type { ProviderName } from '../../../domain/delivery/provider-name.ts';
 import { parseFaults } from '../../../domain/sandbox/faults.ts';
 import type { SandboxRefusal } from '../../../domain/sandbox/refusal.ts';
 import { simulatedPushOrigin } from '../../../domain/delivery/push-services.ts';
-import type { SimulatorCounters } from './serve-simulator.ts';
+import type { SimulatorCounters, SimulatorProtocol } from './serve-simulator.ts';
 import type { DeliveredMessage, SimulatorAccount } from './simulator-account.ts';
 import { serveSimulators } from './serve-simulators.ts';
 import type { WorkerCommand, WorkerData, WorkerReport } from './serve-simulators.ts';
@@ -24,6 +24,8 @@ export type SimulatorOptions = {
   onDelivered: (messages: DeliveredMessage[]) => Promise<void>;
   /** A thread of their own, the default, takes 20 MB and a tenth of a second of the processor to start. */
   runIn?: SimulatorPlace;
+  /** What the push service speaks; HTTP/2 without TLS unless given. */
+  webPushProtocol?: SimulatorProtocol;
 };
 
 export type SimulatorPlace = 'own thread' | 'this thread';
@@ -65,6 +67,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     accounts: options.accounts,
     secret: new Uint8Array(options.secret),
     clockDifferences,
+    webPushProtocol: options.webPushProtocol,
   };
   const worker = options.runIn === 'this thread' ? startHere(workerData) : startThread(workerData);
   const clockTimer = setInterval(syncClock, clockSyncMilliseconds);
