@@ -2,6 +2,10 @@ import type { Clock } from '../../src/clock.ts';
 import { maxDeliveryAttempts } from '../../src/domain/delivery/limits.ts';
 import { isInUserZone, zoneSpanHours } from '../../src/domain/timing/local-send.ts';
 import type { Database } from '../../src/storage/database.ts';
+import type { AccountTroubles } from './account-troubles.ts';
+import { findScopeFaults } from './find-scope-faults.ts';
+import type { SelfPause } from './watch-pauses.ts';
+import type { TrueAnswer } from './simulated-answers.ts';
 import type { SimulatedProviders, SimulatedRequest, Wave } from './simulated-providers.ts';
 import type { SimulatedWorker } from './simulated-worker.ts';
 import { isQuietTime } from './simulated-world.ts';
@@ -12,6 +16,8 @@ export type Facts = {
   world: World;
   clock: Clock;
   providers: SimulatedProviders;
+  troubles: AccountTroubles;
+  selfPauses: readonly SelfPause[];
   lateSendMinutes: number;
   workers: () => SimulatedWorker[];
 };
@@ -35,7 +41,7 @@ type Seen = Facts & {
   requestsOf: Map<string, SimulatedRequest[]>;
 };
 
-/** The promises of reliability R2 to R7, after everything has come to rest. @returns those that were broken */
+/** The promises of reliability R2 to R7, and who may wait for whose answer, after everything has come to rest. @returns those that were broken */
 export async function findBrokenRules(facts: Facts): Promise<string[]> {
   const { database } = facts;
   const runs = await database<StoredRun[]>`
@@ -44,7 +50,7 @@ export async function findBrokenRules(facts: Facts): Promise<string[]> {
     from runs order by created_at, id`;
   const deliveries = await database<StoredDelivery[]>`
     select run_id as "runId", device_id as "deviceId", outcome, code, attempts from readable_deliveries as deliveries`;
-  const gone = await database<{ id: string }[]>`select id from devices where state <> 'ACTIVE'`;
+  const gone = await database<{ id: string; state: string }[]>`select id, state from devices where state <> 'ACTIVE'`;
   const requestsOf = Map.groupBy(facts.providers.requests, ({ runId, deviceId }) => `${runId}/${deviceId}`);
   const seen: Seen = { ...facts, runs, deliveries, gone: new Set(gone.map(({ id }) => id)), requestsOf };
   const faults = facts
@@ -59,11 +65,16 @@ export async function findBrokenRules(facts: Facts): Promise<string[]> {
     ...findUnwanted(seen),
     ...findOccurrences(seen),
     ...findLateStores(seen),
+    ...findScopeFaults({
+      ...seen,
+      dropped: new Set(gone.flatMap(({ id, state }) => (state === 'GONE' ? [id] : []))),
+      rejected: new Set(
+        deliveries.flatMap(({ runId, deviceId, outcome }) => (outcome === 'REJECTED' ? [`${runId}/${deviceId}`] : [])),
+      ),
+    }),
     ...(await findMiscounted(seen)),
   ];
 }
-
-const finalKinds = new Set(['accepted', 'gone', 'rejected']);
 
 /** Everybody a finished run was to reach has one row of the ledger, with a final outcome (reliability R2). */
 function findLost({ runs, deliveries, world, gone }: Seen): string[] {
@@ -91,21 +102,21 @@ function findLost({ runs, deliveries, world, gone }: Seen): string[] {
   });
 }
 
-/** What the ledger says is what a provider answered. */
+/** What the ledger says is what a provider answered, by the truth of the answer. */
 function findUntrue({ runs, deliveries, world, requestsOf, providers }: Seen): string[] {
-  const expected: Record<string, string> = { ACCEPTED: 'accepted', REJECTED: 'rejected' };
   const isSent = new Set(runs.filter(({ status }) => status === 'SENT').map(({ id }) => id));
   return deliveries.flatMap((row) => {
     const name = `${world.nameOf(row.runId)} ${world.nameOf(row.deviceId)}`;
     const requests = requestsOf.get(`${row.runId}/${row.deviceId}`) ?? [];
     const known = requests.filter((request) => request.answeredAt !== undefined && request.wave.end === 'stored');
-    const last = known.at(-1)?.outcome.kind;
-    const kind = row.outcome === 'GONE' && row.code !== 'DEVICE_LEFT' ? 'gone' : expected[row.outcome];
-    const isUnsure = requests.some(({ outcome, wave }) => wave.end === 'unsure' && outcome.kind === kind);
+    const last = known.at(-1)?.given;
+    const isUnsure = requests.some(({ given, wave }) => wave.end === 'unsure' && isTold(row, given));
     if (isUnsure) return [];
-    if (kind !== undefined)
-      return last === kind ? [] : [`${name} is ${row.outcome}, and the last stored answer was ${last}`];
-    if (last !== undefined && finalKinds.has(last)) return [`${name} is ${row.outcome}, and its provider said ${last}`];
+    if (isEnd(row) && !(last && isTold(row, last)))
+      return [`${name} is ${row.outcome}, and the last stored answer was ${last?.word}`];
+    if (!isEnd(row) && last?.final !== undefined)
+      return [`${name} is ${row.outcome}, and its provider said ${last.word}`];
+    if (isEnd(row)) return [];
     // Whom three workers in a row died with, before a request of theirs had left, is not sent to by a fourth (fault F16).
     const isSetAside = row.code === 'SET_ASIDE' && providers.deathsBefore(row.runId, row.deviceId) >= 3;
     const isUntried =
@@ -116,6 +127,17 @@ function findUntrue({ runs, deliveries, world, requestsOf, providers }: Seen): s
   });
 }
 
+/** An outcome that only an answer can bring. */
+function isEnd({ outcome, code }: StoredDelivery): boolean {
+  return outcome === 'ACCEPTED' || outcome === 'REJECTED' || (outcome === 'GONE' && code !== 'DEVICE_LEFT');
+}
+
+/** Whether such an answer may lead to such a row. Who was dropped wrongly is found by the state of the device. */
+function isTold({ outcome }: StoredDelivery, { final, about }: TrueAnswer): boolean {
+  if (final !== undefined) return outcome === final;
+  return outcome !== 'ACCEPTED' && about !== 'passing';
+}
+
 /** A request is repeated after a crash or an answer that asks for it, under the same identity; tries are bounded (reliability R3). */
 function findRepeats({ requestsOf, world }: Seen): string[] {
   return [...requestsOf.values()].flatMap((requests) => {
@@ -124,19 +146,20 @@ function findRepeats({ requestsOf, world }: Seen): string[] {
     for (const [index, request] of requests.entries()) {
       const next = requests[index + 1];
       if (!next) break;
-      if (finalKinds.has(request.outcome.kind) && !isLost(request.wave))
+      if (request.given.final !== undefined && !isLost(request.wave))
         broken.push(
-          `${name} was sent again at ${new Date(next.realAt).toISOString()} after ${request.outcome.kind} was stored (reliability R3)`,
+          `${name} was sent again at ${new Date(next.realAt).toISOString()} after ${request.given.word} was stored (reliability R3)`,
         );
       if (request.wave === next.wave) broken.push(`${name} was sent twice by one window (reliability R3)`);
       if (next.collapseId !== request.collapseId || next.messageId !== request.messageId)
         broken.push(`${name} was repeated under another identity (reliability R3)`);
     }
     const lost = requests.filter(({ wave }) => isLost(wave)).length;
-    const unreached = requests.filter(
-      ({ outcome }) => outcome.kind === 'unreached' || outcome.kind === 'stopped',
+    // An answer about the account says nothing of the device, and is no attempt of it.
+    const uncounted = requests.filter(
+      ({ given }) => given.about === 'account' || given.word === 'UNREACHABLE' || given.word.includes('sporadic'),
     ).length;
-    if (requests.length > maxDeliveryAttempts + lost + unreached)
+    if (requests.length > maxDeliveryAttempts + lost + uncounted)
       broken.push(`${name} was tried ${requests.length} times (reliability R5)`);
     return broken;
   });
@@ -146,44 +169,35 @@ function findRepeats({ requestsOf, world }: Seen): string[] {
 function findHurried({ requestsOf, providers, world }: Seen): string[] {
   const own = [...requestsOf.values()].flatMap((requests) =>
     requests.slice(1).flatMap((request, index) => {
-      const { outcome, wave, answeredAt, at } = requests[index]!;
+      const { given, wave, answeredAt, at } = requests[index]!;
       if (answeredAt === undefined || isLost(wave)) return [];
-      const seconds =
-        outcome.kind === 'wait'
-          ? (outcome.retryAfterSeconds ?? minDelaySeconds)
-          : outcome.kind === 'unknown'
-            ? minDelaySeconds
-            : 0;
-      return request.at - at >= seconds * 1000
+      const { waitSeconds = 0 } = given;
+      return request.at - at >= waitSeconds * 1000
         ? []
         : [
-            `${nameOf(world, request)} was tried after ${(request.at - at) / 1000} s, not ${seconds} s (reliability R5)`,
+            `${nameOf(world, request)} was tried after ${(request.at - at) / 1000} s, not ${waitSeconds} s (reliability R5)`,
           ];
     }),
   );
   const asked = providers.requests.filter(
-    ({ outcome, answeredAt }) => answeredAt !== undefined && outcome.kind === 'wait' && outcome.scope === 'credential',
+    ({ given, answeredAt }) => answeredAt !== undefined && given.about === 'account' && given.waitSeconds !== undefined,
   );
-  const account = asked.flatMap((refused) => {
-    const { outcome, wave, answeredAt, platform, at, realAt } = refused;
-    const seconds = (outcome as { retryAfterSeconds?: number }).retryAfterSeconds ?? 0;
-    const silentUntil = at + (answeredAt! - realAt) + seconds * 1000;
+  const ofAccount = asked.flatMap((refused) => {
+    const { given, wave, answeredAt, account, at, realAt } = refused;
+    const silentUntil = at + (answeredAt! - realAt) + given.waitSeconds! * 1000;
     return (
       providers.requests
-        .filter((request) => request.platform === platform && request.realAt > answeredAt! && request.at < silentUntil)
+        .filter((request) => request.account === account && request.realAt > answeredAt! && request.at < silentUntil)
         // Another node is told within a second; a worker that answers late is one that stood still.
         .filter((request) => request.wave.worker === wave.worker || request.at > at + (answeredAt! - realAt) + 1_000)
         .map(
           (request) =>
-            `${nameOf(world, request)} was sent although ${platform} was to wait ${seconds} s since ${new Date(answeredAt!).toISOString()} (reliability R5)`,
+            `${nameOf(world, request)} was sent although ${account} was to wait ${given.waitSeconds} s since ${new Date(answeredAt!).toISOString()} (reliability R5)`,
         )
     );
   });
-  return [...own, ...account];
+  return [...own, ...ofAccount];
 }
-
-// What is asked for when a provider says nothing (engine/fan-out/retry-delay.ts).
-const minDelaySeconds = 10;
 
 /** Nothing goes out after a stop or in a pause but windows that were under way, in quiet hours, or before its time. */
 function findUnwanted({ providers, world, runs }: Seen): string[] {

@@ -1,16 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import type { ProviderCredentials } from '../../src/domain/provider-credential.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { makeRandom } from '../torture/make-random.ts';
 import { clearSimulation, findDueWork, listOpenCampaigns, separateRuns, splitChunks } from './simulated-store.ts';
 import { findBrokenRules } from './find-broken-rules.ts';
-import { hashOf, makeSimulatedProviders } from './simulated-providers.ts';
+import { makeAccountTroubles } from './account-troubles.ts';
+import { hashOf } from './hash-of.ts';
+import { makeStoredCredentials } from './simulated-credentials.ts';
+import { makeSimulatedProviders } from './simulated-providers.ts';
 import { makeSimulatedWorker, heartbeatMilliseconds } from './simulated-worker.ts';
 import type { JobName, SimulatedWorker, TaskName } from './simulated-worker.ts';
 import { makeWorld, pickBegin } from './simulated-world.ts';
 import type { WorldCampaign } from './simulated-world.ts';
+import { makePauseWatch } from './watch-pauses.ts';
 
 export type Simulated = { seed: number; broken: string[]; trace: string[]; numbers: Record<string, number> };
 
@@ -23,6 +26,9 @@ const maxSettlingSteps = 3_000;
 /** Waits in a row after which nothing was due: weeks of simulated time. */
 const maxIdleSteps = 40;
 const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+/** Three sends over at least 72 hours, and one more. */
+const longSends = 4;
+const longPause = 37 * hour;
 
 /**
  * One seed: campaigns, workers, providers and faults on a clock that stands still between steps, one step after another
@@ -36,6 +42,7 @@ export async function simulate(database: Database, seed: number): Promise<Simula
   const simulation = await makeSimulation(database, seed);
   await simulation.disturb();
   const stuck = await simulation.settle();
+  if (stuck.length === 0) stuck.push(...(await simulation.sendForDays()));
   const broken = [...stuck, ...(await findBrokenRules(simulation.facts))];
   return { seed, broken, trace: simulation.trace, numbers: simulation.count() };
 }
@@ -46,17 +53,15 @@ async function makeSimulation(database: Database, seed: number) {
   const trace: string[] = [];
   const world = await makeWorld({ database, clock, random });
   const note = (line: string): void => void trace.push(line);
-  const providers = makeSimulatedProviders({ seed, clock, note, nameOf: world.nameOf });
+  const troubles = makeAccountTroubles({ seed, clock, hasHms: world.hasHms });
+  const providers = makeSimulatedProviders({ seed, clock, note, troubles, ...world });
+  const pauseWatch = makePauseWatch({ database, clock, requests: providers.requests });
   const workers: SimulatedWorker[] = [];
   const dead: SimulatedWorker[] = [];
   const windowDevices = random.between(1, 12);
   let stepNumber = 0;
-  // Other accounts than the last seed's, which may have been asked to wait.
-  const credentials = {
-    fcm: { projectId: `p${seed}`, simulated: true },
-    apns: { teamId: `t${seed}`, simulated: true },
-    webpush: { publicKey: `k${seed}` },
-  } as unknown as ProviderCredentials;
+  const stored = await makeStoredCredentials({ database, clock, seed, world, troubles });
+  let isMendDue = false;
 
   const addWorker = (): SimulatedWorker => {
     const name = `w${workers.length + dead.length}`;
@@ -68,7 +73,8 @@ async function makeSimulation(database: Database, seed: number) {
       windowDevices,
       lateSendMinutes,
       spread,
-      credentials,
+      credentials: stored.credentials,
+      credentialVersion: stored.versionOf,
     });
     workers.push(worker);
     return worker;
@@ -94,6 +100,14 @@ async function makeSimulation(database: Database, seed: number) {
     }
   }
 
+  /** Somebody puts right what was wrong with a credential: it is another one from then on. */
+  async function correctCredentials(): Promise<void> {
+    const due = await stored.correct();
+    if (due.length === 0) return;
+    isMendDue = true;
+    say(`corrected: ${due.join(', ')}`);
+  }
+
   /** Real time passes; heartbeats and late answers come when they are due. */
   async function pass(milliseconds: number): Promise<void> {
     const end = clock.realNow().getTime() + milliseconds;
@@ -102,9 +116,11 @@ async function makeSimulation(database: Database, seed: number) {
       const next = providers.nextAnswerAt();
       const until = isWorking ? Math.min(end, now + heartbeatMilliseconds, Math.max(next ?? end, now + 1)) : end;
       clock.advance(until - now);
+      await correctCredentials();
       for (const worker of workers) await worker.beat();
       if (isWorking) await drive();
     }
+    await pauseWatch.look();
   }
 
   async function runJob(worker: SimulatedWorker, job: JobName): Promise<number> {
@@ -120,6 +136,7 @@ async function makeSimulation(database: Database, seed: number) {
     say(`${worker.name} ${task}`);
     worker.begin(task);
     await drive();
+    await pauseWatch.look();
   }
 
   async function change(campaign: WorldCampaign, action: 'pause' | 'resume' | 'stop'): Promise<void> {
@@ -147,6 +164,7 @@ async function makeSimulation(database: Database, seed: number) {
     [8, () => runJob(pick(workers), 'fire')],
     [14, () => runJob(pick(workers), 'release')],
     [6, () => runJob(pick(workers), 'end')],
+    [4, () => runJob(pick(workers), 'mend')],
     [
       24,
       () => {
@@ -220,7 +238,10 @@ async function makeSimulation(database: Database, seed: number) {
   ];
   const weights = happenings.reduce((sum, [weight]) => sum + weight, 0);
 
-  const facts = { database, world, clock, providers, lateSendMinutes, workers: () => [...workers, ...dead] };
+  const facts = {
+    ...{ database, world, clock, providers, troubles, lateSendMinutes, selfPauses: pauseWatch.pauses },
+    workers: () => [...workers, ...dead],
+  };
   return {
     trace,
     facts,
@@ -230,6 +251,7 @@ async function makeSimulation(database: Database, seed: number) {
       devices: world.devices.length,
       deaths: dead.filter(({ process }) => process.requestsToDeath !== undefined).length,
       steps: stepNumber,
+      'worlds of several days': Number(world.longAudience.length > 0),
     }),
 
     async disturb(): Promise<void> {
@@ -237,6 +259,7 @@ async function makeSimulation(database: Database, seed: number) {
       for (let step = 0; step < steps; step += 1) {
         while (workers.length < maxWorkers && (workers.length === 0 || random.next() < 0.5)) addWorker();
         clock.advance(random.between(1, 900));
+        await correctCredentials();
         let share = random.between(0, weights - 1);
         const [, happen] = happenings.find(([weight]) => (share -= weight) < 0)!;
         await happen();
@@ -244,45 +267,71 @@ async function makeSimulation(database: Database, seed: number) {
       }
     },
 
-    /** Works off what is left, with nobody dying any more. @returns what is still open after far too many steps */
-    async settle(): Promise<string[]> {
-      for (const { process } of workers) {
-        process.requestsToDeath = undefined;
-        process.stallMilliseconds = undefined;
+    settle,
+    sendForDays,
+  };
+
+  /** Works off what is left, with nobody dying any more. @returns what is still open after far too many steps */
+  async function settle(): Promise<string[]> {
+    for (const { process } of workers) {
+      process.requestsToDeath = undefined;
+      process.stallMilliseconds = undefined;
+    }
+    let idleSteps = 0;
+    for (let step = 0; step < maxSettlingSteps && idleSteps < maxIdleSteps; step += 1) {
+      for (const worker of workers)
+        if (!worker.isFree('chunk') && worker.isIdle() && !worker.isStalled()) worker.retire();
+      const worker = workers.find((candidate) => candidate.isFree('chunk') && candidate.isIdle()) ?? addWorker();
+      clock.advance(random.between(1, 900));
+      await correctCredentials();
+      if (isMendDue) {
+        isMendDue = false;
+        await runJob(worker, 'mend');
       }
-      let idleSteps = 0;
-      for (let step = 0; step < maxSettlingSteps && idleSteps < maxIdleSteps; step += 1) {
-        for (const worker of workers)
-          if (!worker.isFree('chunk') && worker.isIdle() && !worker.isStalled()) worker.retire();
-        const worker = workers.find((candidate) => candidate.isFree('chunk') && candidate.isIdle()) ?? addWorker();
-        clock.advance(random.between(1, 900));
-        const due = await findDueWork(database, clock);
-        for (const job of due.jobs) await runJob(worker, job);
-        for (const task of due.tasks) if (worker.isFree(task)) await begin(worker, task);
-        if (due.jobs.length + due.tasks.length > 0 || (await runJob(worker, 'end')) > 0) {
-          if (due.jobs.length + due.tasks.length > 0) idleSteps = 0;
-          continue;
-        }
-        const open = await listOpenCampaigns(database);
-        if (open.length === 0) return [];
-        for (const campaign of world.campaigns) {
-          const state = open.find(({ id }) => id === campaign.id);
-          if (state?.isRefused === true) await change(campaign, 'pause');
-          if (state && (state.isRefused || state.status === 'PAUSED')) await change(campaign, 'resume');
-        }
-        const answer = providers.nextAnswerAt();
-        const wait = Math.min(
-          due.inMilliseconds,
-          answer === undefined ? 24 * hour : answer - clock.realNow().getTime(),
-        );
-        idleSteps += 1;
-        // What is due soon after is worked off with it.
-        await pass(Math.max(second, wait) + random.between(0, minute));
+      const due = await findDueWork(database, clock);
+      for (const job of due.jobs) await runJob(worker, job);
+      for (const task of due.tasks) if (worker.isFree(task)) await begin(worker, task);
+      if (due.jobs.length + due.tasks.length > 0 || (await runJob(worker, 'end')) > 0) {
+        if (due.jobs.length + due.tasks.length > 0) idleSteps = 0;
+        continue;
       }
       const open = await listOpenCampaigns(database);
-      return [
-        `nothing ends: ${open.map(({ id, status }) => `${world.nameOf(id)} is ${status}`).join(', ')} (reliability R7)`,
-      ];
-    },
-  };
+      if (open.length === 0) return [];
+      for (const campaign of world.campaigns) {
+        const state = open.find(({ id }) => id === campaign.id);
+        if (state?.isRefused === true) await change(campaign, 'pause');
+        if (state && (state.isRefused || state.status === 'PAUSED')) await change(campaign, 'resume');
+      }
+      const answer = providers.nextAnswerAt();
+      const wait = Math.min(
+        due.inMilliseconds,
+        troubles.untilCorrection(),
+        answer === undefined ? 24 * hour : answer - clock.realNow().getTime(),
+      );
+      idleSteps += 1;
+      // What is due soon after is worked off with it.
+      await pass(Math.max(second, wait) + random.between(0, minute));
+    }
+    const open = await listOpenCampaigns(database);
+    return [
+      `nothing ends: ${open.map(({ id, status }) => `${world.nameOf(id)} is ${status}`).join(', ')} (reliability R7)`,
+    ];
+  }
+
+  /**
+   * In some worlds, one more campaign every day and a half: an address that is of no use leaves the audience after three
+   * such sends.
+   */
+  async function sendForDays(): Promise<string[]> {
+    const to = world.longAudience;
+    if (to.length === 0) return [];
+    for (let send = 0; send < longSends; send += 1) {
+      if (send > 0) await pass(longPause);
+      const { name } = await world.addCampaign({ to });
+      say(`${name} is one of ${longSends} over ${((longSends - 1) * longPause) / hour} hours`);
+      const stuck = await settle();
+      if (stuck.length > 0) return stuck;
+    }
+    return [];
+  }
 }

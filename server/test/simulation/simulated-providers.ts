@@ -1,7 +1,19 @@
 import type { Clock } from '../../src/clock.ts';
 import type { Platform } from '../../src/domain/campaigns/content.ts';
-import type { DeliveryRequest, Outcome } from '../../src/engine/delivery/provider.ts';
+import { classifyApnsAnswer } from '../../src/engine/delivery/apns/classify-apns-answer.ts';
+import { classifyFcmAnswer } from '../../src/engine/delivery/fcm/classify-fcm-answer.ts';
+import { classifyHmsAnswer } from '../../src/engine/delivery/hms/classify-hms-answer.ts';
+import type { Answer, DeliveryRequest, Outcome } from '../../src/engine/delivery/provider.ts';
+import { classifyWebPushAnswer } from '../../src/engine/delivery/webpush/classify-web-push-answer.ts';
+import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
 import { makeRandom } from '../torture/make-random.ts';
+import type { Random } from '../torture/make-random.ts';
+import type { AccountTroubles } from './account-troubles.ts';
+import { answerForCondition } from './device-conditions.ts';
+import { hashOf } from './hash-of.ts';
+import { accepted, accountLimited, busy, messageRefused, reset, unreached } from './simulated-answers.ts';
+import type { TrueAnswer } from './simulated-answers.ts';
+import type { WorldDevice } from './simulated-world.ts';
 
 /** What one transaction of a worker settles: a window of a chunk, or a batch of deliveries that were due again. */
 export type Wave = {
@@ -31,14 +43,32 @@ export type SimulatedRequest = {
   runId: string;
   deviceId: string;
   platform: Platform;
+  account: string;
   /** By the clock that the sandbox moves, and by the real one. */
   at: number;
   realAt: number;
   collapseId: string;
   messageId: string;
+  /** What the provider answered, and the simulator's truth of it. */
+  given: TrueAnswer;
+  /** What the product makes of the answer, for the trace. */
   outcome: Outcome;
+  /** How often the device was asked in the run, this time included. */
+  asked: number;
   /** Real time; undefined until the worker knows the outcome. */
   answeredAt: number | undefined;
+};
+
+/** A message that the product did not send although it was due: it waits, or is over. */
+export type PutOff = {
+  runId: string;
+  deviceId: string;
+  /** By the clock that the sandbox moves, and by the real one. */
+  at: number;
+  realAt: number;
+  /** Undefined: for ever. */
+  until: number | undefined;
+  code: string | null;
 };
 
 type Sending = DeliveryRequest & { wave: Wave; resolve: (outcome: Outcome) => void };
@@ -51,48 +81,80 @@ type Options = {
   clock: Clock;
   note: (line: string) => void;
   nameOf: (id: string, campaignId?: string) => string;
+  deviceOf: (id: string) => WorldDevice;
+  troubles: AccountTroubles;
+};
+
+const classify: Record<ProviderName, (answer: Answer, now: Date) => Outcome> = {
+  fcm: classifyFcmAnswer,
+  apns: classifyApnsAnswer,
+  webpush: classifyWebPushAnswer,
+  hms: classifyHmsAnswer,
 };
 
 /**
  * The providers of a simulation. A request stays with them until the simulation asks for answers, so that all requests
  * of a window are under way before the first is answered, in one order. Each answer follows from the seed, the device,
- * the run and how often it was asked.
+ * the run and how often it was asked. It is what comes from the network, and becomes an outcome as the product classifies
+ * it; its truth stays beside it.
  */
-export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
+export function makeSimulatedProviders({ seed, clock, note, nameOf, deviceOf, troubles }: Options) {
   const requests: SimulatedRequest[] = [];
   let arrived: Sending[] = [];
   let inFlight: InFlight[] = [];
   const asked = new Map<string, number>();
   // Workers that died with a device in their open window, before its request had left them; by run and device.
   const deathsBefore = new Map<string, number>();
-  const outages = makeOutages(seed, clock);
+  const askedOfDevice = new Map<string, number>();
+  const putOffs: PutOff[] = [];
 
   const keyOf = ({ message, device }: DeliveryRequest): string =>
     `${nameOf(message.runId, message.campaignId)} ${nameOf(device.deviceId)}`;
 
-  function decide(sending: Sending): { outcome: Outcome; seconds: number } {
+  function decide(sending: Sending): { given: TrueAnswer; asked: number; seconds: number } {
     const key = keyOf(sending);
     const times = (asked.get(key) ?? 0) + 1;
     asked.set(key, times);
     const random = makeRandom(hashOf(`${seed} ${key} ${times}`));
     const seconds = random.next() < 0.03 ? random.between(2, 30) : 0;
-    return { outcome: outages.outcome(sending.device.platform) ?? pickOutcome(random), seconds };
+    return { given: pickAnswer(sending, random), asked: times, seconds };
+  }
+
+  function pickAnswer({ message, device: { deviceId } }: Sending, random: Random): TrueAnswer {
+    const { name, provider, account, condition } = deviceOf(deviceId);
+    const askedBefore = askedOfDevice.get(deviceId) ?? 0;
+    askedOfDevice.set(deviceId, askedBefore + 1);
+    const trouble = troubles.of(account);
+    if (trouble && condition.kind !== 'unresolved') return trouble.answer(name);
+    const now = clock.realNow();
+    const own = answerForCondition({ provider, device: name, condition, asked: askedBefore + 1, now });
+    if (own) return own;
+    // A personal text that is too large is so each time.
+    if (makeRandom(hashOf(`${seed} ${nameOf(message.runId)} ${name} text`)).next() < 0.045)
+      return messageRefused(provider);
+    return pickOrdinaryAnswer(provider, random);
   }
 
   function take(sending: Sending): void {
     const { wave, message, device, resolve } = sending;
-    const { outcome, seconds } = decide(sending);
+    const { given, asked: times, seconds } = decide(sending);
+    const { provider, account } = deviceOf(device.deviceId);
+    const outcome = classify[provider](given.answer, clock.realNow());
     const [at, realAt] = [clock.now().getTime(), clock.realNow().getTime()];
     const { collapseId, id: messageId } = message.identity;
-    const of = { wave, runId: message.runId, deviceId: device.deviceId, platform: device.platform };
-    const request = { ...of, at, realAt, collapseId, messageId, outcome, answeredAt: undefined };
+    const of = { wave, runId: message.runId, deviceId: device.deviceId, platform: device.platform, account };
+    const identity = { collapseId, messageId };
+    const request = { ...of, at, realAt, ...identity, given, outcome, asked: times, answeredAt: undefined };
     requests.push(request);
     if (wave.worker.stallMilliseconds !== undefined) {
       wave.worker.stalledUntil = realAt + wave.worker.stallMilliseconds;
       wave.worker.stallMilliseconds = undefined;
     }
     inFlight.push({ request, dueAt: realAt + seconds * 1000, resolve });
-    note(`  ${wave.worker.name} → ${keyOf(sending)}: ${wordOf(outcome)} in ${seconds} s`);
+    note(
+      `  ${wave.worker.name} → ${keyOf(sending)} (${account}): ${given.word} about the ${given.about}, ` +
+        `so ${wordOf(outcome)}, in ${seconds} s`,
+    );
   }
 
   function noteDeathBefore({ message, device }: Sending): void {
@@ -107,6 +169,7 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
 
   return {
     requests,
+    putOffs,
     deathsBefore: (runId: string, deviceId: string): number => deathsBefore.get(`${runId}/${deviceId}`) ?? 0,
     /** A request leaves a worker. One that dies never learns what became of it. */
     deliver: (request: DeliveryRequest, wave: Wave): Promise<Outcome> =>
@@ -151,42 +214,15 @@ export function makeSimulatedProviders({ seed, clock, note, nameOf }: Options) {
   };
 }
 
-/** A provider that answers nothing but one fault for some minutes. */
-function makeOutages(seed: number, clock: Clock) {
-  const random = makeRandom(hashOf(`${seed} outages`));
-  const begin = clock.realNow().getTime();
-  const outages = Array.from({ length: random.between(0, 3) }, () => {
-    const from = begin + random.between(0, 3_600_000);
-    const platform = (['ANDROID', 'IOS', 'WEB'] as const)[random.between(0, 2)]!;
-    const kinds: Outcome[] = [
-      { kind: 'unreached', code: 'UNREACHABLE' },
-      { kind: 'wait', code: '503', scope: 'device' },
-      { kind: 'wait', code: '429', scope: 'credential', retryAfterSeconds: random.between(5, 120) },
-    ];
-    return { from, until: from + random.between(10, 900) * 1000, platform, outcome: kinds[random.between(0, 2)]! };
-  });
-  return {
-    outcome(platform: Platform): Outcome | undefined {
-      const now = clock.realNow().getTime();
-      return outages.find((outage) => outage.platform === platform && outage.from <= now && now < outage.until)
-        ?.outcome;
-    },
-  };
-}
-
-function pickOutcome(random: ReturnType<typeof makeRandom>): Outcome {
+/** What an account without trouble answers for a device that is well. */
+function pickOrdinaryAnswer(provider: ProviderName, random: Random): TrueAnswer {
   const share = random.next();
-  if (share < 0.72) return { kind: 'accepted', providerMessageId: 'p' };
-  if (share < 0.77) return { kind: 'wait', code: '503', scope: 'device' };
-  if (share < 0.81) return { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: random.between(1, 300) };
-  if (share < 0.84)
-    return { kind: 'wait', code: '429', scope: 'credential', retryAfterSeconds: random.between(1, 180) };
-  // The connection was reset before or after the provider took the message: the worker cannot tell.
-  if (share < 0.9) return { kind: 'unknown', code: 'RESET' };
-  if (share < 0.92) return { kind: 'unreached', code: 'UNREACHABLE' };
-  if (share < 0.95) return { kind: 'gone', code: 'UNREGISTERED' };
-  if (share < 0.995) return { kind: 'rejected', code: 'TOO_BIG', detail: 'too big' };
-  return { kind: 'stopped', code: 'THIRD_PARTY_AUTH_ERROR', detail: 'the credential is refused' };
+  if (share < 0.8) return accepted(provider);
+  if (share < 0.85) return busy(provider);
+  if (share < 0.89) return busy(provider, random.between(1, 300));
+  if (share < 0.91) return accountLimited(provider, random.between(1, 180));
+  if (share < 0.97) return reset();
+  return share < 0.98 ? unreached() : accepted(provider);
 }
 
 function wordOf(outcome: Outcome): string {
@@ -196,13 +232,6 @@ function wordOf(outcome: Outcome): string {
     ...('code' in outcome ? [outcome.code] : []),
     ...(after === undefined ? [] : [`${after} s`]),
   ].join(' ');
-}
-
-/** FNV-1a. */
-export function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0)!, 0x01000193);
-  return hash >>> 0;
 }
 
 function compare(one: string, other: string): number {

@@ -1,5 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
+import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
 import type { Database } from '../../src/storage/database.ts';
+import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import type { Random } from '../torture/make-random.ts';
 
 /** Takes away what the seed before left, however it ended. */
@@ -7,7 +9,7 @@ export async function clearSimulation(database: Database): Promise<void> {
   await database.unsafe(`
     delete from deliveries; delete from run_counts; delete from run_cursors; delete from run_refusals; delete from chunks; delete from push_requests; delete from runs;
     delete from campaign_names; delete from campaigns; delete from user_messages; delete from devices;
-    delete from users; delete from send_budgets; delete from transaction_receipts; delete from workspaces`);
+    delete from users; delete from send_budgets; delete from transaction_receipts; delete from provider_credentials; delete from workspaces`);
 }
 
 /**
@@ -96,4 +98,29 @@ export async function findDueWork(database: Database, clock: Clock): Promise<Due
     tasks: [...(isDue(chunk) ? (['chunk'] as const) : []), ...(isDue(retry) ? (['retry'] as const) : [])],
     inMilliseconds: Math.min(dayMilliseconds, ...waits, ...(lease ? [lease.getTime() - realNow.getTime()] : [])),
   };
+}
+
+/** A stored credential of each provider, of which only its version counts here. */
+export async function storeCredentials(
+  database: Database,
+  { workspaceId, providers, at }: { workspaceId: string; providers: readonly ProviderName[]; at: Date },
+): Promise<void> {
+  await database`
+    insert into provider_credentials (workspace_id, provider, app_id, sealed, summary, simulated, updated_at)
+    select ${workspaceId}, provider, 'default', ''::bytea, '{}', true, ${at} from unnest(${[...providers]}::text[]) as given (provider)
+    on conflict (workspace_id, provider, app_id) do update set updated_at = excluded.updated_at`;
+}
+
+/** The version of each provider's credentials, as the product tells them apart. */
+export async function readCredentialVersions(database: Database, workspaceId: string): Promise<Map<string, string>> {
+  const rows = await listProviderCredentials(database, workspaceId);
+  return new Map(rows.map(({ provider, version }) => [provider, version]));
+}
+
+/** Runs that the product paused by itself, since nobody of theirs can be reached. */
+export async function listSelfPausedRuns(database: Database): Promise<string[]> {
+  const rows = await database<{ id: string }[]>`
+    select runs.id from runs join campaigns on campaigns.id = runs.campaign_id
+    where runs.status = 'PAUSED' and campaigns.status <> 'PAUSED' order by runs.created_at, runs.id`;
+  return rows.map(({ id }) => id);
 }

@@ -1,13 +1,16 @@
 import type { Clock } from '../../src/clock.ts';
 import type { ProviderCredentials } from '../../src/domain/provider-credential.ts';
 import { providerOf } from '../../src/domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import { setImmediate } from 'node:timers/promises';
 import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
 import { makeSingleBatch } from '../../src/engine/delivery/delivery-batch.ts';
 import type { DeliveryRequest } from '../../src/engine/delivery/provider.ts';
 import { makeDeliverToDevices } from '../../src/engine/fan-out/deliver-to-devices.ts';
+import type { DeviceResult } from '../../src/engine/fan-out/device-result.ts';
 import type { DeliverToDevices } from '../../src/engine/fan-out/deliver-to-devices.ts';
+import { makeContinueMendedRuns } from '../../src/engine/fan-out/continue-mended-runs.ts';
 import { makeEndRuns } from '../../src/engine/fan-out/end-runs.ts';
 import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
 import { makeReleaseRuns } from '../../src/engine/fan-out/release-runs.ts';
@@ -33,9 +36,11 @@ export type WorkerParts = {
   /** Spreads retries. One value for all that happens at an instant, so that its order does not matter. */
   spread: () => number;
   credentials: ProviderCredentials;
+  /** What tells the credentials of a provider from those that take their place. */
+  credentialVersion: (provider: ProviderName) => string;
 };
 
-export type JobName = 'fire' | 'release' | 'end';
+export type JobName = 'fire' | 'release' | 'end' | 'mend';
 export type TaskName = 'chunk' | 'retry';
 export type SimulatedWorker = ReturnType<typeof makeSimulatedWorker>;
 
@@ -67,8 +72,8 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     waves.push(wave);
     return wave;
   };
-  const makeDeliver = (waveOf: (request: DeliveryRequest) => Wave) =>
-    makeDeliverToDevices({
+  const makeDeliver = (waveOf: (request: DeliveryRequest) => Wave): DeliverToDevices => {
+    const deliver = makeDeliverToDevices({
       clock,
       log,
       governor,
@@ -79,12 +84,43 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
       loadCredentials: async () => ({
         find: (device) => ({
           credentials: parts.credentials,
-          name: { provider: providerOf(device), appId: 'default', version: '1' },
+          name: {
+            provider: providerOf(device),
+            appId: 'default',
+            version: parts.credentialVersion(providerOf(device)),
+          },
         }),
         apps: [],
       }),
       delivery: { openBatch: makeSingleBatch((request) => providers.deliver(request, waveOf(request))) },
     });
+    return async (run, addressees) => {
+      const [begunAt, before] = [clock.now(), providers.requests.length];
+      const results = await deliver(run, addressees);
+      if (begunAt < run.sendUntil) notePutOffs({ runId: run.id, results, before });
+      return results;
+    };
+  };
+  /** What was due and not sent, by the decision of the product. */
+  const notePutOffs = ({
+    runId,
+    results,
+    before,
+  }: {
+    runId: string;
+    results: DeviceResult[];
+    before: number;
+  }): void => {
+    const asked = new Set(
+      providers.requests.slice(before).flatMap((one) => (one.runId === runId ? [one.deviceId] : [])),
+    );
+    const [at, realAt] = [clock.now().getTime(), clock.realNow().getTime()];
+    for (const { delivery } of results) {
+      const { deviceId, outcome, code, retryAt } = delivery;
+      if (asked.has(deviceId) || (outcome !== 'WAITING' && outcome !== 'EXPIRED')) continue;
+      providers.putOffs.push({ runId, deviceId, at, realAt, until: retryAt?.getTime(), code });
+    }
+  };
 
   let window: Wave | undefined;
   const deliverWindow = makeDeliver(() => window!);
@@ -148,6 +184,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     fire: makeFireDueCampaigns({ database, log, lateSendMinutes: parts.lateSendMinutes, onFired() {} }),
     release: makeReleaseRuns({ database, log, wakeWorkers: () => {} }),
     end: makeEndRuns({ database, clock, log }),
+    mend: makeContinueMendedRuns({ database, clock, onContinued: () => {} }),
   };
 
   return {

@@ -5,6 +5,7 @@ import type { Clock } from '../../src/clock.ts';
 import { defaultDeliverySettings, sendUntil } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { Platform } from '../../src/domain/campaigns/content.ts';
+import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { addDays, localDate, toInstant } from '../../src/domain/timing/local-time.ts';
 import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
@@ -14,7 +15,10 @@ import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { WorkspaceChanges } from '../../src/storage/installation/workspaces.ts';
 import type { Random } from '../torture/make-random.ts';
+import { pushOrigins } from './account-troubles.ts';
 import { browserSubscription } from './browser-subscription.ts';
+import { drawCondition, drawSporadic } from './device-conditions.ts';
+import type { DeviceCondition } from './device-conditions.ts';
 
 export type WorldDevice = {
   id: string;
@@ -22,6 +26,10 @@ export type WorldDevice = {
   userId: string;
   bucket: number;
   platform: Platform;
+  provider: ProviderName;
+  /** Through which it is reached: a provider, or a push service by its origin. */
+  account: string;
+  condition: DeviceCondition;
   timeZone: string;
   addedAt: number;
 };
@@ -42,6 +50,7 @@ export type WorldCampaign = {
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
 const platforms: Platform[] = ['ANDROID', 'IOS', 'WEB'];
+const usualProviders: Record<Platform, ProviderName> = { ANDROID: 'fcm', IOS: 'apns', WEB: 'webpush' };
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'];
 const quietHours = '22:00-07:00';
 const hour = 3_600_000;
@@ -58,7 +67,13 @@ export async function makeWorld({ database, clock, random }: { database: Databas
   const names = new Map<string, string>();
   const devices: WorldDevice[] = [];
   const campaigns: WorldCampaign[] = [];
+  const byId = new Map<string, WorldDevice>();
+  let hmsPhones = 0;
   const hasQuietHours = random.next() < 0.4;
+  // An iPhone is reached through Firebase where its app says so.
+  const hasFcmPhones = random.next() < 0.5;
+  const hasHms = random.next() < 0.2;
+  const hasDeadHost = random.next() < 0.06;
 
   await database`
     insert into workspaces (id, db_name, name, created_at)
@@ -68,22 +83,38 @@ export async function makeWorld({ database, clock, random }: { database: Databas
     await changeWorkspace({ database }, { id: workspaceId, ...controls } as WorkspaceChanges & { id: string });
   }
 
-  async function addDevices(count: number): Promise<void> {
+  /** Who reaches the next device, and what is the matter with it. */
+  function drawDevice(index: number): Drawn {
+    const platform = platforms[index % 3]!;
+    const origin = pushOrigins[random.between(0, 2)]!;
+    // One key of few phones, beside those of many.
+    const isHms = hasHms && platform === 'ANDROID' && hmsPhones < 3 && random.next() < 0.3;
+    if (isHms) hmsPhones += 1;
+    const isFcmPhone = hasFcmPhones && platform === 'IOS' && random.next() < 0.7;
+    const provider = isHms ? 'hms' : isFcmPhone ? 'fcm' : usualProviders[platform];
+    const condition = drawCondition(random, { provider, origin, begin: begin.getTime() });
+    return { platform, provider, account: provider === 'webpush' ? origin : provider, condition };
+  }
+
+  /** Three to eight iPhones of a world that Apple's gateway at Firebase refuses now and then, among as many healthy ones. */
+  function addSporadicPhones(): Drawn[] {
+    const phone = { platform: 'IOS', provider: 'fcm', account: 'fcm' } as const;
+    const sporadic = Array.from({ length: random.between(3, 8) }, () => drawSporadic(random, begin.getTime()));
+    const healthy = sporadic.map((): DeviceCondition => ({ kind: 'healthy' }));
+    return [...sporadic, ...healthy].map((condition) => ({ ...phone, condition }));
+  }
+
+  async function addDevices(count: number, more: Drawn[] = []): Promise<void> {
     const at = clock.now();
-    const added = Array.from({ length: count }, (_, index): WorldDevice => {
+    const drawn = [...Array.from({ length: count }, (_, index) => drawDevice(devices.length + index)), ...more];
+    const added = drawn.map((given, index): WorldDevice => {
       const name = `d${devices.length + index}`;
       const id = idAt(at);
       names.set(id, name);
       const timeZone = zones[random.between(0, zones.length - 1)]!;
-      return {
-        id,
-        name,
-        userId: id,
-        bucket: bucketOf(name),
-        platform: platforms[(devices.length + index) % 3]!,
-        timeZone,
-        addedAt: at.getTime(),
-      };
+      const found = { ...given, id, name, userId: id, bucket: bucketOf(name), timeZone, addedAt: at.getTime() };
+      byId.set(id, found);
+      return found;
     });
     devices.push(...added);
     const column = <Value>(pick: (device: WorldDevice) => Value): Value[] => added.map(pick);
@@ -93,23 +124,28 @@ export async function makeWorld({ database, clock, random }: { database: Databas
       from unnest(${column(({ bucket }) => bucket)}::smallint[], ${column(({ id }) => id)}::text[],
         ${column(({ name }) => name)}::text[], ${column(({ timeZone }) => timeZone)}::text[]) as row (bucket, id, name, zone)`;
     await database`
-      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_id, state, registered_at,
-        created_at, updated_at)
-      select ${workspaceId}, row.bucket, row.id, row.id, 'phone', row.platform, row.push_id, 'ACTIVE', ${at}, ${at}, ${at}
+      insert into devices (workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, state,
+        registered_at, created_at, updated_at)
+      select ${workspaceId}, row.bucket, row.id, row.id, 'phone', row.platform, row.provider, row.push_id, 'ACTIVE',
+        ${at}, ${at}, ${at}
       from unnest(${column(({ bucket }) => bucket)}::smallint[], ${column(({ id }) => id)}::text[],
         ${column(({ platform }) => platform)}::text[],
-        ${column(({ platform, name }) => (platform === 'WEB' ? browserSubscription(name) : name))}::text[])
-        as row (bucket, id, platform, push_id)`;
+        ${column(({ platform, provider }) => (provider === usualProviders[platform] ? null : provider))}::text[],
+        ${column(({ account, name, provider }) => (provider === 'webpush' ? browserSubscription(name, account) : name))}::text[])
+        as row (bucket, id, platform, provider, push_id)`;
   }
 
   /** Accepts a campaign, as the push API does. */
-  async function addCampaign(): Promise<WorldCampaign> {
+  async function addCampaign(given?: { to: readonly WorldDevice[] }): Promise<WorldCampaign> {
     const at = clock.now();
-    const picked = pickTiming(random, at);
+    const picked: Timing = given ? { kind: 'soon' } : pickTiming(random, at);
     // Where the first zone's time has passed, nothing would be left: such a schedule is refused at the edge.
     const timing: Timing = nextOccurrences(picked, { after: at, count: 1 }).length > 0 ? picked : { kind: 'soon' };
-    const settings = pickSettings(random);
-    const users = timing.kind === 'soon' && random.next() < 0.3 ? devices.filter(() => random.next() < 0.5) : undefined;
+    const settings: DeliverySettings = given
+      ? { ...pickSettings(random, { hasDeadHost }), devicesPerMinute: null, bypassesQuietHours: true }
+      : pickSettings(random, { hasDeadHost });
+    const drawn = timing.kind === 'soon' && random.next() < 0.3 ? devices.filter(() => random.next() < 0.5) : undefined;
+    const users = given?.to ?? drawn;
     const [campaignId, runId] = [idAt(at), idAt(at)];
     const name = `c${campaigns.length}`;
     const text = { title: 'T', message: 'M' };
@@ -149,9 +185,19 @@ export async function makeWorld({ database, clock, random }: { database: Databas
     return campaign;
   }
 
-  await addDevices(random.between(4, 40));
+  await addDevices(
+    random.between(4, hasFcmPhones ? 26 : 38),
+    hasFcmPhones && random.next() < 0.5 ? addSporadicPhones() : [],
+  );
+  if (hasDeadHost) await addDevices(0, [deadHost(devices.length)]);
+  const before = devices.length;
+  if (random.next() < longShare) await addDevices(0, longAudience());
   return {
     workspaceId,
+    hasHms,
+    /** To whom campaigns are sent over several days in the end; empty in most worlds. */
+    longAudience: devices.slice(before),
+    deviceOf: (id: string): WorldDevice => byId.get(id)!,
     devices,
     campaigns,
     hasQuietHours,
@@ -168,6 +214,30 @@ export async function makeWorld({ database, clock, random }: { database: Databas
     },
   };
 }
+
+/** A browser whose push service is gone; no other one has its origin. */
+function deadHost(number: number): Drawn {
+  const account = `https://d${number}.dead.example`;
+  return { platform: 'WEB', provider: 'webpush', account, condition: { kind: 'unresolved' } };
+}
+
+type Drawn = Pick<WorldDevice, 'platform' | 'provider' | 'account' | 'condition'>;
+
+/** Of three accounts one address that is of no use, which no answer says for certain, among three that are well. */
+function longAudience(): Drawn[] {
+  const faulty: Drawn[] = [
+    { platform: 'ANDROID', provider: 'fcm', account: 'fcm', condition: { kind: 'malformed' } },
+    { platform: 'IOS', provider: 'apns', account: 'apns', condition: { kind: 'foreign' } },
+    { platform: 'WEB', provider: 'webpush', account: pushOrigins[1], condition: { kind: 'outdated' } },
+  ];
+  return faulty.flatMap((device) => [
+    device,
+    ...Array.from({ length: 3 }, (): Drawn => ({ ...device, condition: { kind: 'healthy' } })),
+  ]);
+}
+
+/** In this share of worlds campaigns are sent over several days in the end. */
+const longShare = 0.08;
 
 function pickTiming(random: Random, now: Date): Timing {
   const timeZone = zones[random.between(0, zones.length - 1)]!;
@@ -188,8 +258,10 @@ function pickTiming(random: Random, now: Date): Timing {
   return { kind: 'periodic', repeatAfterDays: random.between(1, 2), firstDate, endDate, time, timeZone, ...inUserZone };
 }
 
-function pickSettings(random: Random): DeliverySettings {
-  const ttl = [60, 240, 1440, 2880][random.between(0, 3)]!;
+function pickSettings(random: Random, { hasDeadHost }: { hasDeadHost: boolean }): DeliverySettings {
+  const drawn = [60, 240, 1440, 2880][random.between(0, 3)]!;
+  // A host that is gone is tried every two minutes until the message is over.
+  const ttl = hasDeadHost ? 60 : drawn;
   return {
     ...defaultDeliverySettings,
     templates: 'OFF',
