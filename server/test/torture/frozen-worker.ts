@@ -21,6 +21,7 @@ const minDevices = 2_000;
 export async function frozenWorker(options: FrozenWorkerOptions): Promise<Report> {
   const bundle = await makeTortureBundle({
     ...options,
+    answers: 'of the field',
     devices: Math.max(minDevices, Math.ceil(options.devices / options.rounds)),
   });
   try {

@@ -10,7 +10,7 @@ import type { TortureOptions } from './torture-bundle.ts';
  * open windows may hold.
  */
 export async function killDatabase(options: TortureOptions & { workers: number }): Promise<Report> {
-  const bundle = await makeTortureBundle(options);
+  const bundle = await makeTortureBundle({ ...options, answers: 'of the field' });
   try {
     await bundle.importDevices();
     for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();

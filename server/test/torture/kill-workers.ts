@@ -15,7 +15,7 @@ export type KillWorkersOptions = TortureOptions & {
  * started again. Nobody is lost; what is repeated was in the open windows of the dead, and carries the same identity.
  */
 export async function killWorkers(options: KillWorkersOptions): Promise<Report> {
-  const bundle = await makeTortureBundle(options);
+  const bundle = await makeTortureBundle({ ...options, answers: 'of the field' });
   try {
     await bundle.importDevices();
     for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();

@@ -8,7 +8,7 @@ import type { TortureOptions } from './torture-bundle.ts';
  * Fault F2: workers are asked to stop (SIGTERM) in the middle of a campaign to everybody. Nothing is lost or repeated.
  */
 export async function stopWorkers(options: TortureOptions & { workers: number }): Promise<Report> {
-  const bundle = await makeTortureBundle(options);
+  const bundle = await makeTortureBundle({ ...options, answers: 'of the field' });
   try {
     await bundle.importDevices();
     for (let number = 0; number < options.workers; number += 1) await bundle.startWorker();

@@ -14,6 +14,7 @@ import { emptyTables, findEmptyTables } from './empty-tables.ts';
 import type { EmptyTables } from './empty-tables.ts';
 import { isDocumented, makeCaller } from './make-caller.ts';
 import type { PushBody } from './make-caller.ts';
+import { fieldFaults, fcmPhonePrefix } from './field-faults.ts';
 import { makeRandom } from './make-random.ts';
 import { runCommand } from './run-command.ts';
 import type { CommitCutter } from './start-commit-cutter.ts';
@@ -21,6 +22,7 @@ import { nodeEnvironment } from './node-environment.ts';
 import { startCollector } from './start-collector.ts';
 import { startKillableDatabase } from './start-killable-database.ts';
 import type { KillableDatabase } from './start-killable-database.ts';
+import { watchPutOffs } from './watch-put-offs.ts';
 import { startWorkerProcess } from './start-worker-process.ts';
 import type { WorkerProcess } from './start-worker-process.ts';
 
@@ -52,6 +54,8 @@ export type BundleOptions = TortureOptions & {
   startFront?: (url: string) => Promise<Front>;
   /** For the database and the nodes; the bundle removes it in the end. */
   folder?: Folder;
+  /** Whether the simulated providers answer as real ones do in operation (field-faults.ts); they accept everything unless said. */
+  answers?: 'of the field';
 };
 
 export type TortureBundle = Awaited<ReturnType<typeof openTortureBundle>>;
@@ -115,6 +119,9 @@ async function startNodes(
   const database = installation.acrossWorkspaces;
   const secret = installation.secretFor('simulator');
   const collector = await startCollector({ ...installation, database, clock, log, secret });
+  const field =
+    options.answers === undefined ? undefined : { putOffs: await watchPutOffs(database, postgres.ownerUrl) };
+  if (field) await collector.setFaults(fieldFaults);
   const workers: WorkerProcess[] = [];
   /** Those that a round left alive, for the next one. */
   const resting: WorkerProcess[] = [];
@@ -129,6 +136,8 @@ async function startNodes(
     cutters: front?.cutters ?? [],
     database,
     collector,
+    /** What is watched while the providers answer as in operation. */
+    field,
     /** Derives the keys of the simulated browsers. */
     secret,
     workspaceId,
@@ -148,11 +157,18 @@ async function startNodes(
       const count = String(options.devices);
       await runCommand(direct, ['sandbox', 'generate-users', '--users', count, '--out', file]);
       await runCommand(direct, ['import', file]);
+      // One iPhone of sixteen is reached through Firebase.
+      if (field)
+        await database`
+          update devices set push_provider = 'fcm', push_id = ${fcmPhonePrefix} || push_id
+          where workspace_id = ${workspaceId} and platform = 'IOS' and push_id like '0%'`;
       empty = await findEmptyTables(database);
     },
     /** As it was when the devices had been imported. */
     async forget(): Promise<void> {
       collector.forget();
+      // Each device is limited again in the next round.
+      if (field) await collector.setFaults(fieldFaults);
       if (empty) await emptyTables(empty, { database, ownerUrl: postgres.ownerUrl });
     },
     async startWorker(
@@ -231,14 +247,29 @@ async function startNodes(
     /** Until so many devices of all campaigns together have got a message. */
     waitForReached: (devices: number) =>
       bundle.waitFor(`${devices} devices reached`, () => (collector.reached() >= devices ? true : undefined)),
-    /** The end of a campaign's run, whatever it is. */
+    /** The end of a campaign's run, whatever it is. What waits for a time, and for nothing else, does not wait for real. */
     waitForRunEnd: (campaignId: string) =>
       bundle.waitFor(`end of campaign ${campaignId}`, async () => {
         const [run] = await database<{ status: string; reason: string | null; isOpen: boolean }[]>`
           select status, status_reason as reason, status in ('QUEUED', 'SENDING') as "isOpen"
           from runs where campaign_id = ${campaignId}`.catch(() => []);
-        return run && !run.isOpen ? run : undefined;
+        if (run && !run.isOpen) return run;
+        if (run && field) await bundle.passWait(campaignId).catch(() => {});
+        return undefined;
       }),
+    /** Moves time to the next attempt when the rest of a run waits for one. */
+    async passWait(campaignId: string): Promise<void> {
+      const [open] = await database<{ chunks: number; leased: number; retryAt: Date | null }[]>`
+        select
+          (select count(*) from chunks where run_id = runs.id and state in ('READY', 'CLAIMED')) as chunks,
+          (select count(*) from readable_deliveries as deliveries
+            where run_id = runs.id and outcome = 'WAITING' and lease_until is not null) as leased,
+          (select min(retry_at) from readable_deliveries as deliveries
+            where run_id = runs.id and outcome = 'WAITING') as "retryAt"
+        from runs where campaign_id = ${campaignId}`;
+      const wait = (open?.retryAt?.getTime() ?? 0) - bundle.now().getTime();
+      if (open?.chunks === 0 && open.leased === 0 && wait > 1_000) await bundle.advanceClock(wait);
+    },
     /** Who is as every other may work for the next round. */
     async restWorkers(): Promise<void> {
       await Promise.all(
