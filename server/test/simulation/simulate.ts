@@ -1,9 +1,17 @@
+import { probeMilliseconds } from '../../src/engine/governor/evidence.ts';
 import { setImmediate } from 'node:timers/promises';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { makeRandom } from '../torture/make-random.ts';
-import { clearSimulation, findDueWork, listOpenCampaigns, separateRuns, splitChunks } from './simulated-store.ts';
+import {
+  clearSimulation,
+  findDueWork,
+  hasHeldRuns,
+  listOpenCampaigns,
+  separateRuns,
+  splitChunks,
+} from './simulated-store.ts';
 import { findBrokenRules } from './find-broken-rules.ts';
 import { makeAccountTroubles } from './account-troubles.ts';
 import { hashOf } from './hash-of.ts';
@@ -165,6 +173,7 @@ async function makeSimulation(database: Database, seed: number) {
     [14, () => runJob(pick(workers), 'release')],
     [6, () => runJob(pick(workers), 'end')],
     [4, () => runJob(pick(workers), 'mend')],
+    [4, () => runJob(pick(workers), 'probe')],
     [
       24,
       () => {
@@ -288,6 +297,8 @@ async function makeSimulation(database: Database, seed: number) {
         isMendDue = false;
         await runJob(worker, 'mend');
       }
+      const isHeld = await hasHeldRuns(database);
+      if (isHeld) for (const job of ['probe', 'mend'] as const) await runJob(worker, job);
       const due = await findDueWork(database, clock);
       for (const job of due.jobs) await runJob(worker, job);
       for (const task of due.tasks) if (worker.isFree(task)) await begin(worker, task);
@@ -304,13 +315,14 @@ async function makeSimulation(database: Database, seed: number) {
       }
       const answer = providers.nextAnswerAt();
       const wait = Math.min(
+        isHeld ? probeMilliseconds : due.inMilliseconds,
         due.inMilliseconds,
         troubles.untilCorrection(),
         answer === undefined ? 24 * hour : answer - clock.realNow().getTime(),
       );
-      idleSteps += 1;
-      // What is due soon after is worked off with it.
-      await pass(Math.max(second, wait) + random.between(0, minute));
+      idleSteps += isHeld ? 0 : 1;
+      // What is due soon after is worked off with it; a held credential is asked about every few seconds.
+      await pass(Math.max(second, wait) + (isHeld ? 0 : random.between(0, minute)));
     }
     const open = await listOpenCampaigns(database);
     return [

@@ -7,7 +7,7 @@ import type { Random } from '../torture/make-random.ts';
 /** Takes away what the seed before left, however it ended. */
 export async function clearSimulation(database: Database): Promise<void> {
   await database.unsafe(`
-    delete from deliveries; delete from run_counts; delete from run_cursors; delete from run_refusals; delete from chunks; delete from push_requests; delete from runs;
+    delete from deliveries; delete from run_counts; delete from run_cursors; delete from run_refusals; delete from provider_evidence; delete from chunks; delete from push_requests; delete from runs;
     delete from campaign_names; delete from campaigns; delete from user_messages; delete from devices;
     delete from users; delete from send_budgets; delete from transaction_receipts; delete from provider_credentials; delete from workspaces`);
 }
@@ -66,6 +66,17 @@ export async function listOpenCampaigns(database: Database): Promise<OpenCampaig
     order by campaigns.name`;
 }
 
+/** Whether runs wait for a credential that is held until one of its devices is accepted. */
+export async function hasHeldRuns(database: Database): Promise<boolean> {
+  const [row] = await database<{ isHeld: boolean }[]>`
+    select exists (
+      select 1 from provider_evidence join run_refusals on evidence_key = key
+      join runs on runs.id = run_id and runs.status in ('SENDING', 'PAUSED')
+      where held_at is not null
+    ) as "isHeld"`;
+  return row!.isHeld;
+}
+
 export type DueWork = {
   jobs: ('fire' | 'release')[];
   tasks: ('chunk' | 'retry')[];
@@ -82,7 +93,8 @@ export async function findDueWork(database: Database, clock: Clock): Promise<Due
     select
       (select min(next_at) from campaigns where status in ('SCHEDULED', 'ACTIVE')) as fire,
       exists (select 1 from runs where status = 'QUEUED') as "isQueued",
-      (select min(retry_at) from readable_deliveries as deliveries join runs on runs.id = run_id and runs.status = 'SENDING'
+      (select min(retry_at) from readable_deliveries as deliveries join runs on runs.id = run_id
+          and (runs.status = 'SENDING' or runs.status = 'PAUSED' and runs.paused_platform is not null)
         where outcome = 'WAITING' and (lease_until is null or lease_until <= ${realNow})) as retry,
       (select min(not_before) from chunks join runs on runs.id = run_id and runs.status = 'SENDING'
         where state = 'READY' or state = 'CLAIMED' and lease_until <= ${realNow}) as chunk,

@@ -13,6 +13,7 @@ import type { DeliverToDevices } from '../../src/engine/fan-out/deliver-to-devic
 import { makeContinueMendedRuns } from '../../src/engine/fan-out/continue-mended-runs.ts';
 import { makeEndRuns } from '../../src/engine/fan-out/end-runs.ts';
 import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
+import { makeProbeHeldKeys } from '../../src/engine/fan-out/probe-held-keys.ts';
 import { makeReleaseRuns } from '../../src/engine/fan-out/release-runs.ts';
 import { makeRetryDeliveries } from '../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../src/engine/fan-out/send-window.ts';
@@ -40,7 +41,7 @@ export type WorkerParts = {
   credentialVersion: (provider: ProviderName) => string;
 };
 
-export type JobName = 'fire' | 'release' | 'end' | 'mend';
+export type JobName = 'fire' | 'release' | 'end' | 'mend' | 'probe';
 export type TaskName = 'chunk' | 'retry';
 export type SimulatedWorker = ReturnType<typeof makeSimulatedWorker>;
 
@@ -185,6 +186,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     release: makeReleaseRuns({ database, log, wakeWorkers: () => {} }),
     end: makeEndRuns({ database, clock, log }),
     mend: makeContinueMendedRuns({ database, clock, onContinued: () => {} }),
+    probe: makeProbeHeldKeys({ database, clock, onDue: () => {} }),
   };
 
   return {
