@@ -1,6 +1,6 @@
 import type { ConsoleCaller, Key } from './console-caller.ts';
 
-export type DeviceAction = 'block' | 'unblock' | 'opt-out' | 'opt-in' | 'remove';
+export type DeviceAction = 'block' | 'unblock' | 'opt-out' | 'opt-in' | 'keep' | 'remove';
 
 /** As the data API takes it: `platform`, `push_id`, and what else it knows of a device. */
 type NewDevice = { deviceId: string; attributes: Record<string, unknown> };
@@ -16,6 +16,9 @@ export function makeUserCalls({ ask }: ConsoleCaller) {
     /** What happened, newest first; `next` is the `after` of the next page. */
     listTimeline: ({ workspaceId, id, after }: Key & { after?: string }) =>
       ask('GET people/:id/timeline', { params: { id }, query: { workspaceId, after } }),
+    /** Devices whose answers usually mean a dead address; `next` is the `after` of the next page. */
+    listSuspectedDevices: (query: { workspaceId: string; after?: string | undefined }) =>
+      ask('GET people/suspected-devices', { query }),
     /** Those marked for tests, at most 100. */
     listForTests: async (workspaceId: string) => (await ask('GET people/for-tests', { query: { workspaceId } })).users,
     /** A new user, or a known one whose attributes change. */

@@ -64,6 +64,7 @@ export const actionNames: Record<string, string> = {
   'person.attributes': 'Attributes changed',
   'person.device-add': 'Device added',
   'person.device-block': 'Device blocked',
+  'person.device-keep': 'Suspected device kept',
   'person.device-opt-in': 'Device opted in',
   'person.device-opt-out': 'Device opted out',
   'person.device-remove': 'Device removed',

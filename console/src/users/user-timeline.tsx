@@ -34,6 +34,7 @@ const changes: Record<string, string> = {
   'person.device-unblock': 'device unblocked',
   'person.device-opt-out': 'device opted out',
   'person.device-opt-in': 'device opted in',
+  'person.device-keep': 'suspected device kept',
   'person.device-remove': 'device removed',
 };
 

@@ -78,6 +78,8 @@ const examples: Record<string, readonly string[]> = {
     'explain --campaign 01a205d1deb61da051ccde15 --user ada',
     'explain --campaign 01a205d1deb61da051ccde15 --user ada --json',
   ],
+  'devices suspected': ['devices suspected', 'devices suspected --json'],
+  'devices keep': ['devices keep 01a205d1deb61da051ccde15'],
   'erasures list': ['erasures list', 'erasures list --customer ada'],
   'erasures cancel': ['erasures cancel ada', 'erasures cancel ada --json'],
   'workspaces create': ['workspaces create --name "Our shop" --time-zone Europe/Berlin'],

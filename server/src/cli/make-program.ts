@@ -21,6 +21,7 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
   campaigns: async () => (await import('./campaigns-command.ts')).registerCampaigns,
   accounts: async () => (await import('./accounts-command.ts')).registerAccounts,
   explain: async () => (await import('./explain-command.ts')).registerExplain,
+  devices: async () => (await import('./devices-command.ts')).registerDevices,
   erasures: async () => (await import('./erasures-command.ts')).registerErasures,
   workspaces: async () => (await import('./workspaces-command.ts')).registerWorkspaces,
   apps: async () => (await import('./apps-command.ts')).registerApps,

@@ -40,7 +40,7 @@ test('the help of every command ends with examples, each of which the command li
 });
 
 test('every command that tells something has --json', () => {
-  const telling = /(^| )(list|show|search|status|print|check|doctor|explain|send|watch|clock)$/;
+  const telling = /(^| )(list|show|search|status|print|check|doctor|explain|send|watch|clock|suspected)$/;
   const told = leaves.filter(({ path }) => telling.test(path));
   expect(told.length).toBeGreaterThan(20);
   for (const { path, command } of told)

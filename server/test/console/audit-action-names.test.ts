@@ -8,7 +8,7 @@ const madeOf: [kind: string, words: string[]][] = [
   ['campaign', ['pause', 'resume', 'stop']],
   ['credential', ['connect', 'replace']],
   ['person', ['attributes', 'test', 'device-add', 'device-block', 'device-unblock']],
-  ['person', ['device-opt-out', 'device-opt-in', 'device-remove']],
+  ['person', ['device-opt-out', 'device-opt-in', 'device-keep', 'device-remove']],
   ['segment', ['archive', 'unarchive']],
 ];
 

@@ -103,7 +103,10 @@ async function addObjects(): Promise<void> {
       updated_at, blocked_state, blocked_at)
     select ${workspaceId}, ${bucketOf('ana')}, id, ${idOf('1')}, id, 'ANDROID', id, state, ${at}, ${at}, ${at},
       case when state = 'BLOCKED' then 'ACTIVE' end, case when state = 'BLOCKED' then ${at}::timestamptz end
-    from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED')) as given (id, state)`;
+    from (values (${idOf('3')}, 'ACTIVE'), (${idOf('4')}, 'BLOCKED'), (${idOf('6')}, 'ACTIVE')) as given (id, state)`;
+  await database`
+    update devices set suspected_code = 'BadDeviceToken', suspected_sends = 1, suspected_since = ${at}, suspected_at = ${at}
+    where id = ${idOf('6')}`;
 }
 
 type Facts = {
@@ -192,6 +195,7 @@ function goodCalls({
     'POST /people/:id/devices/:deviceRowId/unblock': { path: `people/${idOf('1')}/devices/${idOf('4')}/unblock` },
     'POST /people/:id/devices/:deviceRowId/opt-out': { path: `people/${idOf('1')}/devices/${idOf('3')}/opt-out` },
     'POST /people/:id/devices/:deviceRowId/opt-in': { path: `people/${idOf('1')}/devices/${idOf('3')}/opt-in` },
+    'POST /people/:id/devices/:deviceRowId/keep': { path: `people/${idOf('1')}/devices/${idOf('6')}/keep` },
     'POST /people/:id/devices/:deviceRowId/remove': { path: `people/${idOf('1')}/devices/${idOf('3')}/remove` },
     'POST /people/:id/erase': { path: `people/${idOf('1')}/erase` },
     'DELETE /people/:id/erasure': { path: `people/${idOf('9')}/erasure` },

@@ -27,6 +27,7 @@ test.each([
   ['deliveries?after=2026-01-01~', `.000Z~1~${id}`],
   ['callbacks?after=', `.000Z~${id}`],
   ['mails?after=', `.000Z~${id}`],
+  ['people/suspected-devices?after=', `.000Z~${id}`],
   [`people/${id}/timeline?after=`, '.000000Z~x'],
 ])('an instant that cannot be is refused: %s…%s', async (before, behind) => {
   for (const instant of instants) expect(await statusOf(`${before}${instant}${behind}`), instant).toBe(400);

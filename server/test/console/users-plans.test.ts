@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Queryable } from '../../src/storage/database.ts';
 import {
+  findUserOfSuspect,
+  keepSuspectedDevice,
+  listSuspectedDevices,
+} from '../../src/storage/devices/suspected-devices.ts';
+import { findRecoveredDevices } from '../../src/storage/ledger/accepted-devices.ts';
+import {
+  findCustomerIds,
   findUserRecord,
   findUsersByAnyIdentifier,
   listFoundUsers,
@@ -17,6 +24,7 @@ import { collectPlansOfSent } from '../collect-plans.ts';
 const users = 20_000;
 const workspaceId = 'W';
 const idOf = (number: number): string => number.toString(16).padStart(24, '0');
+const deviceId = `d${idOf(7).slice(1)}`;
 const user = { workspaceId, bucket: 7, userId: idOf(7) };
 let bundle: TestDatabase;
 
@@ -79,6 +87,9 @@ beforeAll(async () => {
     select lpad(number::text, 24, '0'), 'W', '2026-03-01', 'test', 'person.attributes', 'person', lpad(to_hex(number), 24, '0')
     from generate_series(1, ${users}) as number`;
   await database`update users set is_test = true where id in (${idOf(7)}, ${idOf(8)})`;
+  await database`
+    update devices set suspected_code = '404', suspected_sends = 1, suspected_since = '2026-03-01', suspected_at = '2026-03-01'
+    where id in (${deviceId}, ${`d${idOf(8).slice(1)}`})`;
   await database`analyze`;
 });
 afterAll(() => bundle.drop());
@@ -95,6 +106,23 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ],
   ['one of them', (tx) => findUserRecord(tx, { workspaceId, id: idOf(7) }), ['users_pkey']],
   ['devices', (tx) => listUserDevices(tx, user), ['devices_workspace_id_bucket_user_id_device_id']],
+  ['customer ids of users', (tx) => findCustomerIds(tx, { workspaceId, users: [user] }), ['users_pkey']],
+  [
+    'suspected devices',
+    (tx) => listSuspectedDevices(tx, { workspaceId, after: { lastAt: new Date(), id: 'd' }, limit: 51 }),
+    ['devices_suspected'],
+  ],
+  ['the user of one', (tx) => findUserOfSuspect(tx, { workspaceId, id: deviceId }), ['devices_suspected']],
+  [
+    'keeping one',
+    (tx) => keepSuspectedDevice(tx, { workspaceId, bucket: 7, id: deviceId, at: new Date() }),
+    ['devices_suspected'],
+  ],
+  [
+    'those of them that recovered',
+    (tx) => findRecoveredDevices(tx, [{ ...user, id: deviceId, lastAt: new Date('2026-03-01') }]),
+    ['deliveries_20260301_pkey'],
+  ],
   ['segments', (tx) => listUserSegments(tx, user), ['segment_members_pkey']],
   ['test people', (tx) => listTestUsers(tx, { workspaceId, limit: 100 }), ['users_test']],
   [

@@ -79,6 +79,34 @@ test('a run under way does not meet the moved device again: its row is newer tha
   expect((after!.id as string) > (before!.id as string)).toBe(true);
 });
 
+test('a device that left the audience as a suspect can be kept afterwards; strikes that were not enough are forgotten', async () => {
+  for (const user of ['suspects', 'keeper']) await bundle.addUser(user);
+  for (const device of ['suspect-left', 'suspect-stays']) await bundle.addDevice('suspects', device);
+  await bundle.database`
+    update devices set suspected_code = '404', suspected_sends = 3, suspected_since = '2026-02-01', suspected_at = '2026-02-05'
+    where user_id = (select id from users where customer_id = 'suspects')`;
+  await bundle.database`
+    update devices set state = 'GONE', gone_at = '2026-02-05', gone_reason = '404' where device_id = 'suspect-left'`;
+  await merge(['suspects', 'keeper']);
+  const moved = await bundle.database`
+    select device_id, state, suspected_code, suspected_sends, suspected_since is null as is_forgotten from devices
+    where device_id in ('suspect-left', 'suspect-stays') order by device_id`;
+  expect([...moved]).toEqual([
+    {
+      ...{ device_id: 'suspect-left', state: 'GONE', suspected_code: '404', suspected_sends: 3, is_forgotten: false },
+    },
+    {
+      ...{
+        device_id: 'suspect-stays',
+        state: 'ACTIVE',
+        suspected_code: null,
+        suspected_sends: null,
+        is_forgotten: true,
+      },
+    },
+  ]);
+});
+
 test('a delivery that waits follows its device, one that was sent keeps the id it was sent under', async () => {
   await bundle.addUser('waits');
   await bundle.addDevice('waits', 'd');

@@ -160,6 +160,7 @@ describe('GET /v5/campaigns/{id}/explain', () => {
 describe('the step of a person', () => {
   const device = (id: string, more: Partial<ExplainedDevice> = {}): ExplainedDevice => ({
     ...{ id, deviceId: `app-${id}`, platform: 'ANDROID', state: 'ACTIVE', isProvisional: false, appId: null },
+    suspicion: null,
     ...more,
   });
   const sent = (deviceId: string, outcome: string, code: string | null = null) => ({
@@ -210,6 +211,7 @@ describe('the step of a person', () => {
       attempts: 0,
       at: null,
       until: null,
+      suspicion: null,
       ...noVariant,
     };
     for (const step of steps) expect(tellDevice({ ...base, step })).toMatch(/^[A-Z].*[a-z]\.$/);

@@ -39,6 +39,17 @@ export type DeliveryExplanation = {
       /** Until when it waits. */
       until: string | null;
 
+      /** Why the device may leave the audience, or has left it; null where that decided nothing. */
+      suspicion: {
+        /** By which the device is kept. */
+        id: string;
+        code: string;
+        sends: number;
+        since: string;
+        lastAt: string;
+        hasLeft: boolean;
+      } | null;
+
       /** variation_1 and so on; null where the campaign has one. */
       variation: string | null;
 

@@ -50,7 +50,7 @@ import type { FixedSettings, WorkspaceSettings } from './settings.ts';
 import type { DeadEventBatchList, EventStreamList } from './stream.ts';
 import type { SystemState } from './system.ts';
 import type { TemplateList } from './template.ts';
-import type { AddedUser, Erasure, FoundUser, TestUser, TimelinePage, User } from './user.ts';
+import type { AddedUser, Erasure, FoundUser, SuspectedDevicePage, TestUser, TimelinePage, User } from './user.ts';
 import type { SavedView, ViewList } from './view.ts';
 
 /** What each route answers; undefined: no JSON. */
@@ -137,6 +137,7 @@ export type ConsoleAnswers = {
   'GET people/for-tests': {
     users: TestUser[];
   };
+  'GET people/suspected-devices': SuspectedDevicePage;
   'GET places': {
     places: Place[];
   };
@@ -227,6 +228,7 @@ export type ConsoleAnswers = {
   'POST people': AddedUser;
   'POST people/:id/devices': undefined;
   'POST people/:id/devices/:deviceRowId/block': undefined;
+  'POST people/:id/devices/:deviceRowId/keep': undefined;
   'POST people/:id/devices/:deviceRowId/opt-in': undefined;
   'POST people/:id/devices/:deviceRowId/opt-out': undefined;
   'POST people/:id/devices/:deviceRowId/remove': undefined;

@@ -7,6 +7,24 @@ export type AddedUser = {
   id: string;
 };
 
+/** Answers that usually mean a dead address. */
+export type DeviceSuspicion = {
+  /** The provider's word in the last send. */
+  code: string;
+
+  /** In how many sends it gave such an answer. */
+  sends: number;
+  leavesAfterSends: number;
+
+  /** Between the first and the last of them, at least. */
+  leavesAfterHours: number;
+  since: string;
+  lastAt: string;
+
+  /** It left the audience because of it. */
+  hasLeft: boolean;
+};
+
 export type Erasure = {
   id: string;
   requestedAt: string;
@@ -24,6 +42,29 @@ export type FoundUser = {
 
   /** The name of the attribute that has the value. */
   attribute: string | null;
+};
+
+export type SuspectedDevice = {
+  id: string;
+  userId: string;
+  customerId: string;
+
+  /** The app's name of it. */
+  deviceId: string;
+  platform: Platform;
+
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
+  state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
+  suspicion: DeviceSuspicion;
+};
+
+export type SuspectedDevicePage = {
+  /** The latest strike first, at most 50. */
+  devices: SuspectedDevice[];
+
+  /** The `after` of the next page. */
+  next: string | null;
 };
 
 export type TestUser = {
@@ -122,6 +163,7 @@ export type UserDevice = {
   goneReason: string | null;
   blockedAt: string | null;
   blockReason: string | null;
+  suspicion: DeviceSuspicion | null;
 };
 
 export type UserMessage = {

@@ -4,11 +4,12 @@ import { ServiceError } from '../../domain/errors.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import { setDeviceOptIn } from '../../storage/devices/devices.ts';
+import { keepSuspectedDevice } from '../../storage/devices/suspected-devices.ts';
 import { findUserRecord, listUserDevices } from '../../storage/users/user-records.ts';
 import type { UserDevice, UserRecord } from '../../storage/users/user-records.ts';
 import { setUserIsTest } from '../../storage/users/users.ts';
-import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
 import { blockDevices } from '../data/block-devices.ts';
 import { lockIdentified, lockUserOrRetained } from '../data/find-user.ts';
 import { registerDevice, removeDevice } from '../data/register-device.ts';
@@ -18,11 +19,11 @@ import { upsertUser } from '../data/upsert-user.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
-type By = { by: SignedIn };
+type By = { by: Actor };
 type Key = { workspaceId: string; id: string };
 type DeviceKey = Key & { deviceRowId: string };
 export type NewDevice = Omit<RegisterDeviceCommand, 'workspaceId' | 'customerId' | 'at'>;
-export const deviceActions = ['block', 'unblock', 'opt-out', 'opt-in', 'remove'] as const;
+export const deviceActions = ['block', 'unblock', 'opt-out', 'opt-in', 'keep', 'remove'] as const;
 export type DeviceAction = (typeof deviceActions)[number];
 
 /**
@@ -100,14 +101,18 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
         return [undefined, { platform: device.platform }];
       }),
 
-    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for what a device in its state cannot become */
+    /**
+     * @throws ServiceError NOT_FOUND, also for keeping a device that is not suspected; PARAMETER_INVALID for what a device in
+     * its state cannot become
+     */
     changeDevice: ({ action, ...key }: By & DeviceKey & { action: DeviceAction }): Promise<void> =>
       change({ ...key, action: `device-${action}` }, async (tx, { user: { bucket, userId }, at }) => {
         const owner = { workspaceId: key.workspaceId, bucket, userId };
         const device = (await listUserDevices(tx, owner)).find(({ id }) => id === key.deviceRowId);
         if (!device) throw new ServiceError('NOT_FOUND');
         await changeDevice(tx, { ...owner, action, device, at });
-        return [undefined, { platform: device.platform }];
+        const { platform, suspicion } = device;
+        return [undefined, { platform, ...(action === 'keep' && { code: suspicion?.code, sends: suspicion?.sends }) }];
       }),
   };
 }
@@ -143,6 +148,9 @@ async function changeDevice(tx: Transaction, { action, device, ...owner }: Devic
       const reason = 'the provider no longer knows its token; it is back when its app registers anew';
       throw new ServiceError('PARAMETER_INVALID', { field: 'device', reason });
     }
+    case 'keep':
+      if (await keepSuspectedDevice(tx, { workspaceId, bucket: owner.bucket, id: device.id, at })) return;
+      throw new ServiceError('NOT_FOUND');
     case 'remove':
       return removeDevice(tx, { ...owner, id: device.id });
     default:

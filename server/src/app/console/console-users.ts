@@ -5,6 +5,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { inSnapshot, inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import type { SuspectPlace } from '../../storage/devices/suspected-devices.ts';
 import { listErasures } from '../../storage/users/erasures.ts';
 import type { ErasureRecord } from '../../storage/users/erasures.ts';
 import {
@@ -25,7 +26,9 @@ import type { SignedIn } from '../accounts/account-dependencies.ts';
 import { audit } from '../accounts/audit.ts';
 import { cancelErasure } from '../data/cancel-erasure.ts';
 import { customerDigest, deleteUser } from '../data/delete-user.ts';
+import { listSuspectedDevices } from '../data/list-suspected-devices.ts';
 import { retryDeadlock } from '../data/retry-deadlock.ts';
+import { tellSuspicions } from '../data/tell-suspicions.ts';
 import { makeChangeUsers } from './change-users.ts';
 import { requireWorkspace } from '../workspaces/require-workspace.ts';
 
@@ -56,6 +59,10 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
       await requireWorkspace(database, workspaceId);
       return listTestUsers(database, { workspaceId, limit: maxTestUsers });
     },
+
+    /** Devices whose answers usually mean a dead address, the latest first. @throws ServiceError NOT_FOUND */
+    listSuspectedDevices: (question: { workspaceId: string; after: SuspectPlace | undefined }) =>
+      listSuspectedDevices({ database }, question),
 
     /** What happened, newest first. @throws ServiceError NOT_FOUND */
     async listTimeline({ workspaceId, id, after }: Key & { after: TimelinePosition | undefined }) {
@@ -128,7 +135,12 @@ async function readUser(tx: Transaction, { workspaceId, id }: Key) {
   const user = isId(id) ? await findUserRecord(tx, { workspaceId, id }) : undefined;
   if (!user) throw new ServiceError('NOT_FOUND');
   const key = { workspaceId, bucket: user.bucket, userId: user.userId };
-  const devices = await listUserDevices(tx, key);
+  const found = await listUserDevices(tx, key);
+  const suspicions = await tellSuspicions(
+    tx,
+    found.map((device) => ({ ...device, ...key })),
+  );
+  const devices = found.map((device) => ({ ...device, suspicion: suspicions.get(device.id) ?? null }));
   const segments = await listUserSegments(tx, key);
   const messages = await listUserMessages(tx, { ...key, limit: maxMessages });
   const erasure = await findErasure(tx, { workspaceId, customerId: user.customerId });

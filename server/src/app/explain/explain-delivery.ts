@@ -18,6 +18,7 @@ import { findUsersByCustomerIds } from '../../storage/users/users.ts';
 import type { ToldTrigger } from '../../domain/triggers/told-trigger.ts';
 import { listTriggeredUsers } from '../../storage/triggers/triggered-audience.ts';
 import { listTriggersToExplain } from '../../storage/triggers/triggers-of-users.ts';
+import { tellSuspicions } from '../data/tell-suspicions.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type ExplainDependencies = { database: Database };
@@ -89,7 +90,9 @@ export async function explainRunToUsers(
 ): Promise<RunExplanation[]> {
   const asked = { workspaceId, campaign, run, users };
   const membershipOf = await findMemberships(tx, asked);
-  const devices = groupByUser(await listDevicesToExplain(tx, asked));
+  const found = await listDevicesToExplain(tx, asked);
+  const suspicions = await tellSuspicions(tx, found);
+  const devices = groupByUser(found.map((device) => ({ ...device, suspicion: suspicions.get(device.id) ?? null })));
   const deliveries = groupByUser(await listDeliveriesToExplain(tx, asked));
   const chunks = await listChunksToExplain(tx, run.id);
   const settings = deliverySettings(campaign.settings);

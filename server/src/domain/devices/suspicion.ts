@@ -1,3 +1,5 @@
+import type { DeviceState } from './device-state.ts';
+
 /** What a device is suspected of: answers that usually mean a dead address, in so many sends. */
 export type Suspicion = {
   /** The provider's word in the last send. */
@@ -28,4 +30,20 @@ export function nextSuspicion(last: Suspicion | undefined, { code, at }: { code:
 /** True if a device leaves the audience: enough sends over enough time (decision 0064). Pure. */
 export function isDroppedSuspect({ sends, since, lastAt }: Suspicion): boolean {
   return sends >= suspicionSends && lastAt.getTime() - since.getTime() >= suspicionHours * hourMilliseconds;
+}
+
+/** A suspicion, and whether its device has left the audience because of it. */
+export type ToldSuspicion = Suspicion & { hasLeft: boolean };
+
+/**
+ * What is said of a suspicion: nothing if a message was accepted since, because then the next strike is the first one again.
+ * A device that was called dead for another reason is not told of here. Pure.
+ */
+export function tellSuspicion(
+  { code, sends, since, lastAt }: Suspicion,
+  { state, isRecovered }: { state: DeviceState; isRecovered: boolean },
+): ToldSuspicion | null {
+  const hasLeft = isDroppedSuspect({ code, sends, since, lastAt });
+  if (isRecovered || (state === 'GONE' && !hasLeft)) return null;
+  return { code, sends, since, lastAt, hasLeft };
 }

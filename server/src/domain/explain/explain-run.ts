@@ -1,5 +1,7 @@
 import { defaultAppId } from '../apps/app.ts';
 import type { Platform } from '../campaigns/content.ts';
+import type { DeviceState } from '../devices/device-state.ts';
+import type { ToldSuspicion } from '../devices/suspicion.ts';
 import { controlGroups } from '../experiments/control-groups.ts';
 import type { NamedVariant } from '../experiments/variants.ts';
 import { unknownCase } from '../unknown-case.ts';
@@ -71,10 +73,12 @@ export type ExplainedDevice = {
   id: string;
   deviceId: string;
   platform: Platform;
-  state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
+  state: DeviceState;
   isProvisional: boolean;
   /** Null: the default app. */
   appId: string | null;
+  /** Null: nothing speaks against it. */
+  suspicion: ToldSuspicion | null;
 };
 
 /** A row of the ledger. */
@@ -102,6 +106,8 @@ export type DeviceExplanation = {
   attempts: number;
   at: Date | null;
   until: Date | null;
+  /** Why the device may leave the audience, or has left it, with the id by which it is kept; null where that decided nothing. */
+  suspicion: (ToldSuspicion & { id: string }) | null;
 } & NamedVariant;
 
 export type RunExplanation = {
@@ -140,7 +146,9 @@ export function explainRun(facts: RunFacts): RunExplanation {
     .filter(({ id }) => !inLedger.has(id))
     .map((device): DeviceExplanation => {
       const step = stepWithoutDelivery(device, facts);
-      return { deviceId: device.deviceId, platform: device.platform, step, ...nothingSent };
+      const { id, deviceId, platform } = device;
+      const suspicion = step === 'DEVICE_GONE' && device.suspicion?.hasLeft ? { ...device.suspicion, id } : null;
+      return { deviceId, platform, step, ...nothingSent, suspicion };
     });
   if (told.length === 0 && membership !== 'member') {
     // A member's device that could be sent to would be in the ledger.
@@ -191,8 +199,12 @@ function stepWithoutDelivery(device: ExplainedDevice, { run, chunk }: RunFacts):
 
 function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]): DeviceExplanation {
   const { platform, code, attempts, sentAt: at, retryAt: until, variation, locale } = delivery;
-  const deviceId = devices.find(({ id }) => id === delivery.deviceId)?.deviceId ?? null;
-  return { deviceId, platform, step: stepOfDelivery(delivery), code, attempts, at, until, variation, locale };
+  const device = devices.find(({ id }) => id === delivery.deviceId);
+  const step = stepOfDelivery(delivery);
+  const isStrike = step === 'REJECTED' || code === 'HOST_NOT_FOUND';
+  const suspicion = isStrike && device?.suspicion ? { ...device.suspicion, id: device.id } : null;
+  const deviceId = device?.deviceId ?? null;
+  return { deviceId, platform, step, code, attempts, at, until, suspicion, variation, locale };
 }
 
 const eligibilitySteps: readonly string[] = [

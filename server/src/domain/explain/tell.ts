@@ -1,5 +1,6 @@
 import { tellTrigger } from '../triggers/told-trigger.ts';
 import type { ToldTrigger } from '../triggers/told-trigger.ts';
+import { suspicionHours, suspicionSends } from '../devices/suspicion.ts';
 import type { DeviceExplanation, RunExplanation, Step } from './explain-run.ts';
 
 const sentences: Record<Step, string> = {
@@ -43,7 +44,23 @@ const sentences: Record<Step, string> = {
 };
 
 /** The sentence of a step, with the instants and the words that are known of it. */
-export function tellDevice({ step, code, at, until, variation, locale }: DeviceExplanation): string {
+export function tellDevice(device: DeviceExplanation): string {
+  const { step, suspicion } = device;
+  if (!suspicion) return tellStep(device);
+  if (step === 'DEVICE_GONE') return tellSuspect(suspicion);
+  return `${tellStep(device)} ${tellSuspect(suspicion)}`;
+}
+
+/** Why a device may leave the audience or has left it, and how to undo that. */
+function tellSuspect({ id, code, sends, since, hasLeft }: NonNullable<DeviceExplanation['suspicion']>): string {
+  const strikes = `${sends} ${sends === 1 ? 'send' : 'sends'} since ${since.toISOString()}`;
+  const keep = `carillon devices keep ${id}`;
+  if (hasLeft)
+    return `The device left the audience after ${strikes} that failed like a dead address (${code}); to take it back, press Keep on the user’s page or run ${keep}.`;
+  return `The device is suspected: ${strikes} failed like a dead address (${code}). It leaves the audience after ${suspicionSends} such sends over ${suspicionHours} hours; to prevent that, press Keep on the user’s page or run ${keep}.`;
+}
+
+function tellStep({ step, code, at, until, variation, locale }: DeviceExplanation): string {
   const parts = [sentences[step].slice(0, -1)];
   if (step === 'ACCEPTED' && at) parts.push(`at ${at.toISOString()}`);
   if (code !== null && code !== step) parts.push(`(${code})`);

@@ -2,6 +2,15 @@ import { Type } from 'typebox';
 import { Platform } from './platform-shapes.ts';
 import { described, orNull } from './shape-parts.ts';
 
+const SuspectedDelivery = Type.Object({
+  id: Type.String({ description: 'By which the device is kept.' }),
+  code: Type.String(),
+  sends: Type.Number(),
+  since: Type.String(),
+  lastAt: Type.String(),
+  hasLeft: Type.Boolean(),
+});
+
 export const DeliveryExplanation = described(
   Type.Object({
     campaign: Type.Object({
@@ -35,6 +44,10 @@ export const DeliveryExplanation = described(
               attempts: Type.Number(),
               at: orNull(Type.String()),
               until: described(orNull(Type.String()), 'Until when it waits.'),
+              suspicion: described(
+                orNull(SuspectedDelivery),
+                'Why the device may leave the audience, or has left it; null where that decided nothing.',
+              ),
               variation: described(orNull(Type.String()), 'variation_1 and so on; null where the campaign has one.'),
               locale: described(orNull(Type.String()), 'default or a language tag; null where there is one.'),
             }),

@@ -3,19 +3,20 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deviceActions } from '../../app/console/change-users.ts';
 import type { ConsoleUsers } from '../../app/console/console-users.ts';
-import { microsecondPattern } from '../../domain/segments/iso-time.ts';
+import { instantPattern, microsecondPattern } from '../../domain/segments/iso-time.ts';
 import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
 import type { VendorHeaders } from '../vendor-headers.ts';
 import { consoleApi as api } from './console-access.ts';
 import {
   presentErasure,
+  presentSuspectedDevices,
   presentFoundUser,
   presentTimelineEntry,
   presentUser,
   presentPlace,
   presentTestUser,
 } from './present-users.ts';
-import { AddedUser, Erasure, FoundUser, TestUser, TimelinePage, User } from './user-shapes.ts';
+import { AddedUser, Erasure, FoundUser, SuspectedDevicePage, TestUser, TimelinePage, User } from './user-shapes.ts';
 
 const workspaceId = Type.String({ maxLength: 64 });
 const Workspace = Type.Object({ workspaceId });
@@ -27,6 +28,10 @@ const DeviceId = Type.Object({ id: rowId, deviceRowId: rowId });
 const After = Type.Object({
   workspaceId,
   after: Type.Optional(Type.String({ pattern: `^${microsecondPattern}~.{1,600}$` })),
+});
+const AfterSuspect = Type.Object({
+  workspaceId,
+  after: Type.Optional(Type.String({ pattern: `^${instantPattern}~[0-9a-f]{24}$` })),
 });
 const closed = { additionalProperties: false };
 const attributes = Type.Record(Type.String(), Type.Unknown());
@@ -85,6 +90,16 @@ export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRo
         entries: page.entries.map(presentTimelineEntry),
         next: page.hasMore && last ? presentPlace(last) : null,
       };
+    },
+  );
+  server.get(
+    `${api}/people/suspected-devices`,
+    { schema: { hide: true, querystring: AfterSuspect, response: { 200: SuspectedDevicePage } }, config },
+    async (request) => {
+      const { workspaceId: id, after } = request.query as Static<typeof AfterSuspect>;
+      const [lastAt, deviceId] = after?.split('~') ?? [];
+      const place = lastAt === undefined ? undefined : { lastAt: new Date(lastAt), id: deviceId! };
+      return presentSuspectedDevices(await users.listSuspectedDevices({ workspaceId: id, after: place }));
     },
   );
   addChanges(server, deps);

@@ -12,6 +12,37 @@ export const FoundUser = Type.Object({
   attribute: described(orNull(Type.String()), 'The name of the attribute that has the value.'),
 });
 
+export const DeviceSuspicion = described(
+  Type.Object({
+    code: Type.String({ description: "The provider's word in the last send." }),
+    sends: Type.Number({ description: 'In how many sends it gave such an answer.' }),
+    leavesAfterSends: Type.Number(),
+    leavesAfterHours: Type.Number({ description: 'Between the first and the last of them, at least.' }),
+    since: Type.String(),
+    lastAt: Type.String(),
+    hasLeft: Type.Boolean({ description: 'It left the audience because of it.' }),
+  }),
+  'Answers that usually mean a dead address.',
+);
+
+const DeviceState = oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']);
+
+export const SuspectedDevice = Type.Object({
+  id: Type.String(),
+  userId: Type.String(),
+  customerId: Type.String(),
+  deviceId: Type.String({ description: "The app's name of it." }),
+  platform: Platform,
+  provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
+  state: DeviceState,
+  suspicion: DeviceSuspicion,
+});
+
+export const SuspectedDevicePage = Type.Object({
+  devices: described(Type.Array(SuspectedDevice), 'The latest strike first, at most 50.'),
+  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+});
+
 export const UserDevice = Type.Object({
   id: Type.String(),
   deviceId: Type.String({ description: "The app's name of it." }),
@@ -22,7 +53,7 @@ export const UserDevice = Type.Object({
     orNull(Type.Literal('fid')),
     "The id of a Firebase installation; null: the provider's own address.",
   ),
-  state: oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']),
+  state: DeviceState,
   isProvisional: Type.Boolean(),
   model: orNull(Type.String()),
   appVersion: orNull(Type.String()),
@@ -32,6 +63,7 @@ export const UserDevice = Type.Object({
   goneReason: described(orNull(Type.String()), "The provider's word."),
   blockedAt: orNull(Type.String()),
   blockReason: orNull(Type.String()),
+  suspicion: orNull(DeviceSuspicion),
 });
 
 export const UserMessage = Type.Object({

@@ -1,6 +1,6 @@
 import { addressHash } from '../../domain/devices/device-identifier.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 /** A device's old id and the one it has in another bucket. */
 export type MovedDevice = { from: string; to: string };
@@ -18,6 +18,10 @@ export async function moveDevices(
   { workspaceId, from, to, devices }: Merge & { devices: MovedDevice[] },
 ): Promise<void> {
   if (devices.length === 0) return;
+  // The ledger keeps the old id, so nobody could see later that a message was accepted after the last strike: strikes that have
+  // not been enough are forgotten. Those of a device that left the audience stay, so that a person can keep it.
+  const ifGone = (column: Fragment): Fragment =>
+    tx`case when coalesce(blocked_state, state) = 'GONE' then ${column} end`;
   const moved = await tx<Left[]>`
     with renamed as (
       select old_id, new_id
@@ -28,20 +32,22 @@ export async function moveDevices(
       where devices.workspace_id = ${workspaceId} and devices.bucket = ${from.bucket}
         and devices.id = renamed.old_id collate "C"
       returning renamed.new_id, devices.device_id, devices.platform, devices.push_provider, devices.push_id,
-        devices.push_id_type,        devices.app_id, devices.state, devices.provisional, devices.model, devices.app_version, devices.os_version,
+        devices.push_id_type, devices.app_id, devices.state, devices.provisional, devices.model, devices.app_version, devices.os_version,
         devices.gaid, devices.idfv, devices.locale, devices.badge_count, devices.registered_at, devices.gone_at,
         devices.gone_reason, devices.created_at, devices.updated_at, devices.blocked_state, devices.blocked_at,
-        devices.block_reason, devices.block_reference
+        devices.block_reason, devices.block_reference, devices.suspected_code, devices.suspected_sends,
+        devices.suspected_since, devices.suspected_at
     )
     insert into devices (
       workspace_id, bucket, id, user_id, device_id, platform, push_provider, push_id, push_id_type, app_id, state, provisional, model,
       app_version, os_version, gaid, idfv, locale, badge_count, registered_at, gone_at, gone_reason, created_at,
       updated_at, blocked_state,
-      blocked_at, block_reason, block_reference
+      blocked_at, block_reason, block_reference, suspected_code, suspected_sends, suspected_since, suspected_at
     )
     select ${workspaceId}, ${to.bucket}, new_id, ${to.userId}, device_id, platform, push_provider, push_id, push_id_type, app_id, state,
       provisional, model, app_version, os_version, gaid, idfv, locale, badge_count, registered_at, gone_at, gone_reason,
-      created_at, updated_at, blocked_state, blocked_at, block_reason, block_reference
+      created_at, updated_at, blocked_state, blocked_at, block_reason, block_reference, ${ifGone(tx`suspected_code`)},
+      ${ifGone(tx`suspected_sends`)}, ${ifGone(tx`suspected_since`)}, ${ifGone(tx`suspected_at`)}
     from moved
     returning id, push_id as "pushId"`;
   await giveAddresses(tx, { workspaceId, bucket: to.bucket, devices: moved });

@@ -1,8 +1,12 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
-import { isDroppedSuspect, nextSuspicion } from '../../domain/devices/suspicion.ts';
+import type { ProviderName } from '../../domain/delivery/provider-name.ts';
+import type { DeviceState } from '../../domain/devices/device-state.ts';
+import { isDroppedSuspect, nextSuspicion, suspicionHours, suspicionSends } from '../../domain/devices/suspicion.ts';
 import type { Suspicion } from '../../domain/devices/suspicion.ts';
-import type { Queryable } from '../database.ts';
+import type { UserKey } from '../../domain/users/bucket.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import { findAcceptedDevices } from '../ledger/accepted-devices.ts';
+import { allBuckets } from '../segments/segment-members.ts';
 import { isInBuckets } from '../users/in-buckets.ts';
 
 export type SuspectedDevice = { bucket: number; userId: string; id: string; code: string };
@@ -77,52 +81,70 @@ async function findRecovered(
   return recovered;
 }
 
-export type ListedSuspect = {
+export type ListedSuspect = UserKey & {
   id: string;
-  userId: string;
   deviceId: string;
   platform: Platform;
-  code: string;
-  sends: number;
-  since: Date;
-  lastAt: Date;
-  /** False: it was dropped for it. */
-  isInAudience: boolean;
-};
+  /** Null: the usual one of the platform. */
+  provider: ProviderName | null;
+  state: DeviceState;
+} & Suspicion;
 
-type Page = { workspaceId: string; after: { lastAt: Date; id: string } | undefined; limit: number };
+/** Where a page of suspected devices ended. */
+export type SuspectPlace = { lastAt: Date; id: string };
+type Page = { workspaceId: string; after: SuspectPlace | undefined; limit: number };
 
-/** Suspected devices of a workspace, the latest first. Index: devices_suspected, for each bucket. */
+/** That a suspicion has been enough to take its device out of the audience; `isDroppedSuspect` in SQL. */
+const isEnough = (tx: Queryable): Fragment => tx`
+  (suspected_sends >= ${suspicionSends} and suspected_at - suspected_since >= make_interval(hours => ${suspicionHours}))`;
+
+/**
+ * Suspected devices of a workspace, the latest first; not those that a provider has called dead since. Reads all of them, in
+ * every bucket. Index: devices_suspected.
+ */
 export async function listSuspectedDevices(
   tx: Queryable,
   { workspaceId, after, limit }: Page,
 ): Promise<ListedSuspect[]> {
   const isAfter = after ? tx`(suspected_at, id) < (${after.lastAt}, ${after.id} collate "C")` : tx`true`;
   return tx<ListedSuspect[]>`
-    select id, user_id as "userId", device_id as "deviceId", platform, suspected_code as code, suspected_sends as sends,
-      suspected_since as since, suspected_at as "lastAt", state <> 'GONE' as "isInAudience"
+    select bucket, user_id as "userId", id, device_id as "deviceId", platform, push_provider as provider, state,
+      suspected_code as code, suspected_sends as sends, suspected_since as since, suspected_at as "lastAt"
     from devices
-    where workspace_id = ${workspaceId} and suspected_code is not null and ${isAfter}
+    where workspace_id = ${workspaceId} and suspected_code is not null and (state <> 'GONE' or ${isEnough(tx)})
+      and ${isAfter}
     order by suspected_at desc, id desc limit ${limit}`;
 }
 
+/** The user of a suspected device, by the device's id alone, in every bucket. Index: devices_suspected, or the primary key. */
+export async function findUserOfSuspect(
+  tx: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<UserKey | undefined> {
+  const [row] = await tx<UserKey[]>`
+    select bucket, user_id as "userId" from devices
+    where workspace_id = ${workspaceId} and bucket = any(${allBuckets}) and id = ${id} and suspected_code is not null`;
+  return row;
+}
+
+type Suspect = { workspaceId: string; bucket: number; id: string; at: Date };
+
 /**
- * Keeps a suspected device: the suspicion is forgotten, and a device that was dropped for it is in the audience again. Index:
- * devices_suspected.
+ * Keeps a suspected device: its suspicion is forgotten, and a device that left the audience because of it is back. One that was
+ * blocked after it left is back when it is unblocked. Index: devices_suspected, or the primary key.
  *
  * @returns false if there is no such suspected device
  */
-export async function keepSuspectedDevice(
-  tx: Queryable,
-  { workspaceId, id, at }: { workspaceId: string; id: string; at: Date },
-): Promise<boolean> {
+export async function keepSuspectedDevice(tx: Queryable, { workspaceId, bucket, id, at }: Suspect): Promise<boolean> {
+  const isBack = tx`(coalesce(blocked_state, state) = 'GONE' and ${isEnough(tx)})`;
   const rows = await tx`
     update devices
-    set state = case when state = 'GONE' and gone_reason = suspected_code then 'ACTIVE' else state end,
-      gone_at = case when state = 'GONE' and gone_reason = suspected_code then null else gone_at end,
-      gone_reason = case when state = 'GONE' and gone_reason = suspected_code then null else gone_reason end,
+    set state = case when ${isBack} and state = 'GONE' then 'ACTIVE' else state end,
+      blocked_state = case when ${isBack} and state = 'BLOCKED' then 'ACTIVE' else blocked_state end,
+      gone_at = case when ${isBack} then null else gone_at end,
+      gone_reason = case when ${isBack} then null else gone_reason end,
       suspected_code = null, suspected_sends = null, suspected_since = null, suspected_at = null, updated_at = ${at}
-    where workspace_id = ${workspaceId} and id = ${id} and suspected_code is not null
+    where workspace_id = ${workspaceId} and bucket = ${bucket}::smallint and id = ${id} and suspected_code is not null
     returning 1`;
   return rows.length === 1;
 }

@@ -7,8 +7,11 @@ import type {
 } from '../../domain/explain/explain-run.ts';
 import type { CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
 import { namedVariant } from '../../domain/experiments/variants.ts';
+import type { Suspicion } from '../../domain/devices/suspicion.ts';
 import type { UserKey } from '../../domain/users/bucket.ts';
 import type { Queryable } from '../database.ts';
+import { suspicionColumns, withSuspicion } from '../devices/suspicion-columns.ts';
+import type { SuspicionColumns } from '../devices/suspicion-columns.ts';
 import { listRunsThatSent } from '../retention/run-failures.ts';
 import { isGivenBucket } from '../users/given-bucket.ts';
 import { givenInLedger } from './ledger-bytes.ts';
@@ -91,19 +94,24 @@ export async function listRunsToExplain(
   return runs.map((run) => ({ ...run, isLedgerDropped: sent.has(run.id) }));
 }
 
+/** `suspicion`: as its row has it; the device may have recovered since. */
+export type DeviceToExplain = Omit<ExplainedDevice, 'suspicion'> & { suspicion: Suspicion | null };
+
 /** Devices of users, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
 export async function listDevicesToExplain(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: UserKey[] },
-): Promise<OfUser<ExplainedDevice>[]> {
+): Promise<OfUser<DeviceToExplain>[]> {
   const inBucket = isGivenBucket(tx, { column: tx`devices.bucket`, given: tx`given.bucket`, rows: users });
-  return tx<OfUser<ExplainedDevice>[]>`
+  const rows = await tx<OfUser<Omit<ExplainedDevice, 'suspicion'> & SuspicionColumns>[]>`
     select devices.bucket, devices.user_id as "userId", devices.id, devices.device_id as "deviceId", devices.platform,
-      devices.state, devices.provisional as "isProvisional", devices.app_id as "appId"
+      devices.state, devices.provisional as "isProvisional", devices.app_id as "appId",
+      ${suspicionColumns(tx)}
     from ${given(tx, users)}
     join devices on devices.workspace_id = ${workspaceId} and ${inBucket}
       and devices.user_id = given.user_id collate "C"
     order by devices.bucket, devices.id`;
+  return rows.map(withSuspicion);
 }
 
 type Asked = { workspaceId: string; run: RunToExplain; users: UserKey[] };

@@ -1,6 +1,10 @@
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ProviderName } from '../../domain/delivery/provider-name.ts';
+import type { DeviceState } from '../../domain/devices/device-state.ts';
+import type { Suspicion } from '../../domain/devices/suspicion.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { suspicionColumns, withSuspicion } from '../devices/suspicion-columns.ts';
+import type { SuspicionColumns } from '../devices/suspicion-columns.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import { idBytes } from '../ledger/ledger-bytes.ts';
 import type { Queryable } from '../database.ts';
@@ -49,6 +53,21 @@ export async function listFoundUsers(
     join users on users.workspace_id = ${workspaceId} and ${inBucket} and users.id = given.id collate "C"
     order by users.customer_id, users.id`;
   return withDevices(tx, { workspaceId, users: found });
+}
+
+/** The customer ids of users, by the id of the user. Index: users primary key. */
+export async function findCustomerIds(
+  tx: Queryable,
+  { workspaceId, users }: { workspaceId: string; users: readonly UserKey[] },
+): Promise<Map<string, string>> {
+  if (users.length === 0) return new Map();
+  const inBucket = isGivenBucket(tx, { column: tx`users.bucket`, given: tx`given.bucket`, rows: users });
+  const rows = await tx<{ userId: string; customerId: string }[]>`
+    select users.id as "userId", users.customer_id as "customerId"
+    from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
+      as given (bucket, id)
+    join users on users.workspace_id = ${workspaceId} and ${inBucket} and users.id = given.id collate "C"`;
+  return new Map(rows.map(({ userId, customerId }) => [userId, customerId]));
 }
 
 /** People marked for tests, by customer id. Index: users_test. */
@@ -124,7 +143,7 @@ export type UserDevice = {
   pushId: string;
   /** Null: a token. */
   pushIdType: 'fid' | null;
-  state: 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
+  state: DeviceState;
   isProvisional: boolean;
   model: string | null;
   appVersion: string | null;
@@ -134,17 +153,20 @@ export type UserDevice = {
   goneReason: string | null;
   blockedAt: Date | null;
   blockReason: string | null;
+  /** Answers that usually mean a dead address. */
+  suspicion: Suspicion | null;
 };
 
 /** Devices of a user, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
 export async function listUserDevices(tx: Queryable, user: User): Promise<UserDevice[]> {
-  return tx<UserDevice[]>`
+  const rows = await tx<(Omit<UserDevice, 'suspicion'> & SuspicionColumns)[]>`
     select id, device_id as "deviceId", platform, push_provider as provider, push_id as "pushId", push_id_type as "pushIdType", state,
       provisional as "isProvisional", model, app_version as "appVersion", os_version as "osVersion", registered_at as "registeredAt", gone_at as "goneAt",
-      gone_reason as "goneReason", blocked_at as "blockedAt", block_reason as "blockReason"
+      gone_reason as "goneReason", blocked_at as "blockedAt", block_reason as "blockReason", ${suspicionColumns(tx)}
     from devices
     where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and user_id = ${user.userId}
     order by registered_at desc, id`;
+  return rows.map(withSuspicion);
 }
 
 export type UserSegment = { id: string; name: string; kind: 'FILE' | 'COHORT' };

@@ -14,6 +14,7 @@ const run: ExplainedRun = {
 };
 const phone: ExplainedDevice = {
   ...{ id: 'd5', deviceId: 'phone', platform: 'ANDROID', state: 'ACTIVE', isProvisional: false, appId: null },
+  suspicion: null,
 };
 const iphone: ExplainedDevice = { ...phone, id: 'd6', deviceId: 'iphone', platform: 'IOS' };
 const noVariant = { variation: null, locale: null };
@@ -118,8 +119,31 @@ describe('a device that is in the ledger', () => {
     const told = { code: 'FCM_503', attempts: 3, variation: 'variation_2', locale: 'de' };
     const deliveries = [delivery({ outcome: 'WAITING', retryAt, ...told })];
     expect(explain({ deliveries }).devices).toEqual([
-      { deviceId: 'phone', platform: 'ANDROID', step: 'WAITING', at: deliveries[0]!.sentAt, until: retryAt, ...told },
+      {
+        deviceId: 'phone',
+        platform: 'ANDROID',
+        step: 'WAITING',
+        at: deliveries[0]!.sentAt,
+        until: retryAt,
+        suspicion: null,
+        ...told,
+      },
     ]);
+  });
+
+  test('is told of with its suspicion where that may have decided, and by whose id it is kept', () => {
+    const since = new Date('2026-03-01T09:00:00Z');
+    const suspicion = { code: 'BadDeviceToken', sends: 1, since, lastAt: since, hasLeft: false };
+    const of = (outcome: string, code: string) =>
+      explain({ devices: [{ ...phone, suspicion }], deliveries: [delivery({ outcome, code })] }).devices[0]!.suspicion;
+    expect(of('REJECTED', 'BadDeviceToken')).toEqual({ ...suspicion, id: 'd5' });
+    expect(of('FAILED', 'HOST_NOT_FOUND')).toEqual({ ...suspicion, id: 'd5' });
+    expect(of('FAILED', 'FCM_503')).toBeNull();
+    expect(of('ACCEPTED', 'FALLBACK')).toBeNull();
+    const gone = (hasLeft: boolean) =>
+      explain({ devices: [{ ...phone, state: 'GONE', suspicion: { ...suspicion, hasLeft } }] }).devices[0];
+    expect(gone(true)).toMatchObject({ step: 'DEVICE_GONE', suspicion: { id: 'd5', hasLeft: true } });
+    expect(gone(false)).toMatchObject({ step: 'DEVICE_GONE', suspicion: null });
   });
 
   test('has no name any more when it is no more', () => {

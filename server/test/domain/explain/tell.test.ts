@@ -7,6 +7,7 @@ const at = new Date('2026-03-01T09:00:05Z');
 const until = new Date('2026-03-01T10:00:00Z');
 const explained = (step: Step, more: Partial<DeviceExplanation> = {}): DeviceExplanation => ({
   ...{ deviceId: 'phone', platform: 'ANDROID', step, code: null, attempts: 0, at: null, until: null },
+  suspicion: null,
   ...{ variation: null, locale: null, ...more },
 });
 const run = (step: Step, reason: string | null, devices: DeviceExplanation[]) =>
@@ -26,6 +27,25 @@ describe('a device is told of in a sentence', () => {
     ['The message was rejected (variation_2).', explained('REJECTED', { variation: 'variation_2' })],
     ['The message was rejected (de).', explained('REJECTED', { locale: 'de' })],
   ])('%s', (sentence, device) => expect(tellDevice(device)).toBe(sentence));
+
+  const strikes = { id: 'd5', code: 'BadDeviceToken', since: at, lastAt: until };
+  test.each<[string, DeviceExplanation]>([
+    [
+      'The message was rejected (BadDeviceToken). The device is suspected: 2 sends since 2026-03-01T09:00:05.000Z failed like a dead address (BadDeviceToken). It leaves the audience after 3 such sends over 72 hours; to prevent that, press Keep on the user’s page or run carillon devices keep d5.',
+      explained('REJECTED', { code: 'BadDeviceToken', suspicion: { ...strikes, sends: 2, hasLeft: false } }),
+    ],
+    [
+      'The device left the audience after 3 sends since 2026-03-01T09:00:05.000Z that failed like a dead address (BadDeviceToken); to take it back, press Keep on the user’s page or run carillon devices keep d5.',
+      explained('DEVICE_GONE', { suspicion: { ...strikes, sends: 3, hasLeft: true } }),
+    ],
+    [
+      'The message was given up after its attempts (HOST_NOT_FOUND). The device is suspected: 1 send since 2026-03-01T09:00:05.000Z failed like a dead address (HOST_NOT_FOUND). It leaves the audience after 3 such sends over 72 hours; to prevent that, press Keep on the user’s page or run carillon devices keep d5.',
+      explained('FAILED', {
+        code: 'HOST_NOT_FOUND',
+        suspicion: { ...strikes, code: 'HOST_NOT_FOUND', sends: 1, hasLeft: false },
+      }),
+    ],
+  ])('with its suspicion and how to undo it: %s', (sentence, device) => expect(tellDevice(device)).toBe(sentence));
 
   test('whatever decided: each step has one of its own', () => {
     const sentences = steps.map((step) => tellDevice(explained(step)));

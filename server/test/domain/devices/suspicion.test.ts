@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { isDroppedSuspect, nextSuspicion, tellSuspicion } from '../../../src/domain/devices/suspicion.ts';
+
+const since = new Date('2026-03-01T12:00:00Z');
+const after = (hours: number) => new Date(since.getTime() + hours * 3_600_000);
+const first = { code: 'BadDeviceToken', sends: 1, since, lastAt: since };
+
+describe('a suspicion', () => {
+  test('begins with its first strike and counts each send', () => {
+    expect(nextSuspicion(undefined, { code: 'BadDeviceToken', at: since })).toEqual(first);
+    expect(nextSuspicion(first, { code: 'INVALID_ARGUMENT', at: after(1) })).toEqual({
+      ...{ code: 'INVALID_ARGUMENT', sends: 2, since, lastAt: after(1) },
+    });
+  });
+
+  test('counts a host that is not found once a day', () => {
+    const host = { ...first, code: 'HOST_NOT_FOUND' };
+    expect(nextSuspicion(host, { code: 'HOST_NOT_FOUND', at: after(23.9) })).toBe(host);
+    expect(nextSuspicion(host, { code: 'HOST_NOT_FOUND', at: after(24) })).toMatchObject({ sends: 2 });
+  });
+
+  test.each([
+    [2, 100, false],
+    [3, 71.9, false],
+    [3, 72, true],
+    [40, 72, true],
+  ])('of %i sends over %d hours takes the device out: %s', (sends, hours, isOut) => {
+    expect(isDroppedSuspect({ ...first, sends, lastAt: after(hours) })).toBe(isOut);
+  });
+});
+
+describe('what is said of a suspicion', () => {
+  const enough = { ...first, sends: 3, lastAt: after(72) };
+  test.each([
+    ['that a device may leave', first, { state: 'ACTIVE', isRecovered: false }, { ...first, hasLeft: false }],
+    ['that it has left', enough, { state: 'GONE', isRecovered: false }, { ...enough, hasLeft: true }],
+    ['nothing after a message was accepted', first, { state: 'ACTIVE', isRecovered: true }, null],
+    ['nothing if the provider called it dead', first, { state: 'GONE', isRecovered: false }, null],
+  ] as const)('is %s', (_what, suspicion, device, told) => {
+    expect(tellSuspicion(suspicion, device)).toEqual(told);
+  });
+});
