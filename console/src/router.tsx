@@ -26,7 +26,7 @@ import { screens } from './shell/screens.ts';
 import { firstWorkspace } from './shell/workspace.ts';
 import { WorkspaceShell } from './shell/workspace-shell.tsx';
 import { readSegmentListSearch, readSegmentSearch } from './segments/segment-search.ts';
-import { readUserSearch } from './users/user-search.ts';
+import { readUserListSearch, readUserSearch } from './users/user-search.ts';
 
 const root = createRootRoute({
   component: () => (
@@ -123,7 +123,7 @@ const changedFilter = createRoute({
 const users = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.users),
-  validateSearch: readQuery,
+  validateSearch: readUserListSearch,
   component: lazyRouteComponent(() => import('./users/list-page.tsx'), 'UsersPage'),
 });
 const user = createRoute({
@@ -249,11 +249,6 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
-}
-
-function readQuery(search: AddressSearch): { q?: string } {
-  const q = textOf(search.q);
-  return q === undefined ? {} : { q };
 }
 
 function readSpan(search: AddressSearch): { span?: 'day' | 'week' } {

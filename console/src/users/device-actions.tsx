@@ -20,6 +20,10 @@ const words: Record<DeviceAction, { label: string; hits: string }> = {
     hits: 'No message is sent to it until its app reports that the user wants them again.',
   },
   'opt-in': { label: 'Opt in', hits: 'Messages are sent to it, as if its app had reported that the user wants them.' },
+  keep: {
+    label: 'Keep',
+    hits: 'Its failed sends are forgotten. If it left the audience because of them, messages are sent to it again.',
+  },
   remove: { label: 'Remove', hits: 'The device and its token are deleted; its app can register it again.' },
 };
 
@@ -28,6 +32,7 @@ const done: Record<DeviceAction, string> = {
   unblock: 'unblocked',
   'opt-out': 'opted out',
   'opt-in': 'opted in',
+  keep: 'kept',
   remove: 'removed',
 };
 
@@ -43,7 +48,7 @@ const opposites: Partial<Record<DeviceAction, DeviceAction>> = {
 export function DeviceActions({ workspaceId, userId, device, onChanged }: DeviceActionsProps) {
   return (
     <Group gap="xs" wrap="nowrap">
-      {actionsOf(device.state).map((action) => (
+      {actionsOf(device).map((action) => (
         <ConfirmButton
           key={action}
           size="compact-xs"
@@ -70,7 +75,12 @@ export function DeviceActions({ workspaceId, userId, device, onChanged }: Device
   );
 }
 
-function actionsOf(state: UserDevice['state']): DeviceAction[] {
+function actionsOf({ state, suspicion }: UserDevice): DeviceAction[] {
+  const usual = actionsOfState(state);
+  return suspicion ? ['keep', ...usual] : usual;
+}
+
+function actionsOfState(state: UserDevice['state']): DeviceAction[] {
   switch (state) {
     case 'ACTIVE':
       return ['opt-out', 'block', 'remove'];

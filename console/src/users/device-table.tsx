@@ -8,6 +8,7 @@ import { Ago } from '../parts/ago.tsx';
 import { Time } from '../parts/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { AskedForm } from '../parts/asked-form.tsx';
+import { SuspicionNote } from './suspicion-note.tsx';
 import { AddDeviceForm } from './add-device-form.tsx';
 import { DeviceActions } from './device-actions.tsx';
 
@@ -98,11 +99,12 @@ function TokenState({ device }: { device: UserDevice }) {
         {explain(device)} {device.goneAt !== null && <Time at={device.goneAt} />}
         {device.blockedAt !== null && <Time at={device.blockedAt} />}
       </Text>
+      {device.suspicion && <SuspicionNote suspicion={device.suspicion} />}
     </>
   );
 }
 
-function explain({ state, goneReason, blockReason, isProvisional }: UserDevice): string {
+function explain({ state, goneReason, blockReason, isProvisional, suspicion }: UserDevice): string {
   switch (state) {
     case 'ACTIVE':
       return isProvisional ? 'Accepts quiet messages; the user has not been asked yet' : 'Accepts messages';
@@ -111,6 +113,7 @@ function explain({ state, goneReason, blockReason, isProvisional }: UserDevice):
     case 'BLOCKED':
       return `Blocked by the API${blockReason === null ? '' : ` (${blockReason})`},`;
     case 'GONE':
+      if (suspicion?.hasLeft) return 'Left the audience after too many failed sends,';
       return `The provider reported it gone (${goneReason ?? 'no reason given'}),`;
   }
 }

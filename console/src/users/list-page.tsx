@@ -13,13 +13,27 @@ import { Ago } from '../parts/ago.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { AddUserForm } from './add-user-form.tsx';
+import { SuspectedDevices } from './suspected-devices.tsx';
 import { TestUsers } from './test-users.tsx';
+import { UserListTabs } from './user-list-tabs.tsx';
 import { AskedForm } from '../parts/asked-form.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
 
-/** Finds a person by whatever is at hand. The address holds the word. */
+/** Users, found one by one, and the devices among all of them that need a look. */
 export function UsersPage() {
+  const { view } = route.useSearch();
+  return (
+    <Stack gap="md">
+      <PageHeader title="Users" about="Devices, segments, and what happened to every message." />
+      <UserListTabs />
+      {view === 'suspected' ? <SuspectedDevices /> : <UserSearch />}
+    </Stack>
+  );
+}
+
+/** Finds a person by whatever is at hand. The address holds the word. */
+function UserSearch() {
   const { id: workspaceId } = useWorkspace();
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
@@ -30,8 +44,7 @@ export function UsersPage() {
     enabled: q !== '',
   });
   return (
-    <Stack gap="md">
-      <PageHeader title="Users" about="Devices, segments, and what happened to every message." />
+    <>
       <form
         key={q}
         role="search"
@@ -68,7 +81,7 @@ export function UsersPage() {
           {(users) => (users.length === 0 ? <Nobody q={q} /> : <UsersTable users={users} />)}
         </Loaded>
       )}
-    </Stack>
+    </>
   );
 }
 

@@ -164,4 +164,49 @@ describeScreen('people in Chromium', () => {
     expect(faults).toEqual([expect.stringContaining('status of 400')]);
     await context.close();
   }, 180_000);
+
+  test('suspected devices are listed with what became of them, and a person keeps one there or on the page of its user', async () => {
+    const { bundle } = console;
+    const { page, context, faults } = await console.openSession();
+    await page.goto(`${console.home}/people?view=suspected`);
+    await page.getByRole('heading', { name: 'No suspected devices' }).waitFor();
+    await expectAccessible(page);
+    await bundle.database`
+      update devices set suspected_code = 'BadDeviceToken', suspected_sends = 2, suspected_since = now() - interval '30 hours',
+        suspected_at = now() - interval '1 hour'
+      where platform = 'IOS' and id = (select min(id) from devices where platform = 'IOS')`;
+    await bundle.database`
+      update devices set suspected_code = '403', suspected_sends = 3, suspected_since = now() - interval '80 hours',
+        suspected_at = now() - interval '2 hours', state = 'GONE', gone_at = now(), gone_reason = '403'
+      where platform = 'WEB' and id = (select min(id) from devices where platform = 'WEB')`;
+    await page.reload();
+    await page.getByRole('link', { name: 'Suspected devices: 2' }).waitFor();
+    const rows = page.getByRole('region', { name: 'Suspected devices' }).locator('tbody tr');
+    await rows.nth(1).waitFor();
+    const [iphone, browser] = await rows.allInnerTexts();
+    expect(iphone).toMatch(/iOS\s+BadDeviceToken\s+2 of 3 sends\s.*ago\s+1 hour ago\s+In the audience/s);
+    expect(browser).toMatch(/Web\s+403\s+3 sends\s.*ago\s+2 hours ago\s+Left/s);
+    await page.getByText('After 3 such sends over at least 72 hours').waitFor();
+    await expectAccessible(page);
+    await rows.nth(1).getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('dialog').getByText('It is in the audience again').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('link', { name: 'Suspected devices: 1' }).waitFor();
+    const [back] = await bundle.database`
+      select count(*)::int as count from devices where state = 'GONE' or suspected_code = '403'`;
+    expect(back!.count).toBe(0);
+
+    await rows.getByRole('link').click();
+    await page.getByText('Suspected, 2 of 3 sends').waitFor();
+    await page.getByText('They failed like sends to a dead address (BadDeviceToken)').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: /^Keep/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
+    await page.getByText('Suspected, 2 of 3 sends').waitFor({ state: 'detached' });
+    await page.getByRole('navigation', { name: 'User' }).getByText('Timeline').click();
+    await page.getByText('suspected device kept').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
 });

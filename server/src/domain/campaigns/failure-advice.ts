@@ -1,3 +1,4 @@
+import { suspicionHours, suspicionSends } from '../devices/suspicion.ts';
 import { providersOf } from '../delivery/provider-name.ts';
 import type { ProviderName } from '../delivery/provider-name.ts';
 import type { Platform } from './content.ts';
@@ -11,6 +12,9 @@ export function adviseOnFailure({ platform, outcome, code }: FailureReason): str
     return 'The text could not be rendered with these people’s attributes. Give the payload a fallback, or the template a default.';
   return (
     ours[code] ??
+    (outcome === 'REJECTED' && providersOf[platform].some((provider) => dropCodes[provider]?.has(code))
+      ? undecided
+      : undefined) ??
     providersOf[platform].map((provider) => advice[provider][code]).find((words) => words !== undefined) ??
     byOutcome[outcome] ??
     'Look up the code with the provider; the delivery log has its whole answer.'
@@ -18,6 +22,8 @@ export function adviseOnFailure({ platform, outcome, code }: FailureReason): str
 }
 
 const gone = 'Nothing to do: the device is taken out of the audience and comes back when the app registers again.';
+const suspected = `A device that goes on failing so while others are accepted is suspected: it leaves the audience after ${suspicionSends} such sends over ${suspicionHours} hours, and is listed under Users, Suspected devices, where it can be kept.`;
+const undecided = `The provider says that the address is dead, but too few other devices were accepted to be sure, so the devices stay in the audience. If every device gets this answer, the credential or a proxy is to blame. ${suspected}`;
 const tooLarge = 'Shorten title and message, or send fewer custom members: a message has 4 KB at most.';
 const wrongCredential = 'Compare the credential with the app: carillon credentials check asks the provider about it.';
 
@@ -33,6 +39,7 @@ const ours: Record<string, string> = {
   PROXY_REFUSED:
     'Let the outgoing proxy open tunnels (CONNECT) to this provider; its own log and the node’s have the status.',
   PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
+  HOST_NOT_FOUND: `The name of the push service that these browsers chose does not resolve. If it is a name of your own, check DNS on this machine. ${suspected}`,
   HOST_NOT_ALLOWED:
     'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
   HOST_INVALID: gone,
@@ -68,23 +75,20 @@ const ours: Record<string, string> = {
 
 const fcm: Record<string, string> = {
   UNREGISTERED: gone,
-  INVALID_ARGUMENT:
-    'FCM refused a field of the message, or the token is not one of FCM’s; the delivery log has its answer.',
-  SENDER_ID_MISMATCH:
-    'These tokens belong to another Firebase project. Give the workspace that project’s service account.',
+  INVALID_ARGUMENT: `FCM refused a field of the message, or the token is malformed; the delivery log has its answer. If no device got the message, correct the message. ${suspected}`,
+  SENDER_ID_MISMATCH: `These tokens belong to another Firebase project. If it is all of them, give the workspace that project’s service account. ${suspected}`,
   QUOTA_EXCEEDED: 'Give the campaign a throttle, or ask Google for more than 600,000 messages a minute.',
   UNAVAILABLE: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
   INTERNAL: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
   FCM_503: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
   FCM_500: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
-  THIRD_PARTY_AUTH_ERROR: wrongCredential,
+  THIRD_PARTY_AUTH_ERROR:
+    'Firebase could not use its key for Apple or for browsers. If all of these devices get this answer, upload a valid key in the Firebase console, under Cloud Messaging. A few may get it now and then: nothing to do, the next campaign reaches them.',
 };
 
 const apns: Record<string, string> = {
-  BadDeviceToken:
-    'Development builds have tokens of Apple’s sandbox: check the environment of the credential. The devices are out.',
-  DeviceTokenNotForTopic:
-    'The tokens belong to another app: compare the bundle id of the credential. The devices are out.',
+  BadDeviceToken: `Development builds have tokens of Apple’s sandbox: compare the environment of the credential with the build of the app. ${suspected}`,
+  DeviceTokenNotForTopic: `These tokens belong to another app: compare the bundle id of the credential. ${suspected}`,
   Unregistered: gone,
   ExpiredToken: gone,
   PayloadTooLarge: tooLarge,
@@ -94,11 +98,12 @@ const apns: Record<string, string> = {
   MissingTopic: wrongCredential,
 };
 
+const foreignKey = `These browsers subscribed with another VAPID key, and come back when the site subscribes them again. If all browsers of one push service get this answer, it does not accept the contact address (subject) of your VAPID key: it must be a reachable mailto: or https: address. ${suspected}`;
+
 const webPush: Record<string, string> = {
-  '400': 'The push service refuses the request; the delivery log has its words.',
-  '401': 'These browsers subscribed with another VAPID key. They come back when the site subscribes them anew.',
-  '403':
-    'Where the delivery log says BadJwtToken (Safari), connect Web Push with a contact (subject) on the internet and no keys, which keeps the keys; if the contact is right, set the clock of this machine. Otherwise these browsers subscribed with another VAPID key, and come back when the site subscribes them again.',
+  '400': `The push service refuses the request, as it does for browsers that subscribed with another VAPID key; the delivery log has its words. ${suspected}`,
+  '401': foreignKey,
+  '403': `Where the delivery log says BadJwtToken (Safari), connect Web Push with a contact (subject) on the internet and no keys, which keeps the keys; if the contact is right, set the clock of this machine. ${foreignKey}`,
   '404': gone,
   '410': gone,
   '413': tooLarge,
@@ -115,6 +120,12 @@ const hms: Record<string, string> = {
   HMS_TOKEN_REFUSED: wrongCredential,
   '81000001': 'Huawei Push Kit had a fault until the message’s time was over. Give it a longer time to live.',
   HMS_503: 'Huawei limited this account until the message’s time was over. Give the campaign a throttle.',
+};
+
+/** Codes of a dead address that count at once only if other devices were accepted: without them the message is rejected. */
+const dropCodes: Partial<Record<ProviderName, ReadonlySet<string>>> = {
+  webpush: new Set(['404', '410']),
+  hms: new Set(['80100000', '80300007']),
 };
 
 const advice: Record<ProviderName, Record<string, string>> = { fcm, apns, webpush: webPush, hms };

@@ -22,10 +22,40 @@ describe('what to do about a failed delivery', () => {
     ['UNREGISTERED', 'WEB', /^Nothing to do/],
     ['BadDeviceToken', 'IOS', /sandbox/],
     ['PayloadTooLarge', 'IOS', /4 KB/],
-    ['410', 'WEB', /^Nothing to do/],
     ['413', 'WEB', /4 KB/],
   ] as const)('%s on %s', (code, platform, words) => {
     expect(advise(code, { platform })).toMatch(words);
+  });
+
+  test.each([
+    ['BadDeviceToken', 'IOS'],
+    ['DeviceTokenNotForTopic', 'IOS'],
+    ['INVALID_ARGUMENT', 'ANDROID'],
+    ['SENDER_ID_MISMATCH', 'ANDROID'],
+    ['400', 'WEB'],
+    ['401', 'WEB'],
+    ['403', 'WEB'],
+    ['HOST_NOT_FOUND', 'WEB'],
+  ] as const)(
+    '%s on %s says when the device leaves the audience, and does not say that it has left',
+    (code, platform) => {
+      expect(advise(code, { platform })).toMatch(/leaves the audience after 3 such sends over 72 hours/);
+      expect(advise(code, { platform })).not.toMatch(/The devices are out/);
+    },
+  );
+
+  test.each([
+    ['404', 'WEB'],
+    ['410', 'WEB'],
+    ['80100000', 'ANDROID'],
+    ['80300007', 'ANDROID'],
+  ] as const)('%s on %s: a device that was dropped needs nothing, one that was not is explained', (code, platform) => {
+    expect(advise(code, { platform, outcome: 'GONE' })).toMatch(/^Nothing to do/);
+    expect(advise(code, { platform })).toMatch(/too few other devices were accepted to be sure/);
+  });
+
+  test('a key that Firebase lacks is not called a wrong credential of the workspace', () => {
+    expect(advise('THIRD_PARTY_AUTH_ERROR', { platform: 'IOS' })).toMatch(/upload a valid key in the Firebase console/);
   });
 
   test('goes by the outcome where the code says nothing', () => {
