@@ -31,6 +31,7 @@ import { timeZoneAliases } from '../server/src/domain/timing/time-zone-aliases.t
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
 import { renderFieldPlaces } from './field-places/render-field-places.ts';
+import { renderProviderAnswers } from './render-provider-answers.ts';
 import { renderReliability } from './render-reliability.ts';
 import { renderStates } from './render-states.ts';
 import { renderSwitching } from './render-switching.ts';
@@ -64,6 +65,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     'library-metrics': renderLibraryMetrics(),
     reliability: await renderReliability(table),
     ...renderStates(),
+    ...renderProviderAnswers(table),
   };
 }
 

@@ -169,6 +169,13 @@ test('every answer of the console is what its shape says: no member too many, an
   await ask('GET people', { query: { q: 'ada' } });
   await ask('GET people/:id', user);
   await ask('GET people/for-tests');
+  const suspect = (sends: number | null) => bundle.database`
+    update devices set suspected_code = ${sends && 'BadDeviceToken'}, suspected_sends = ${sends}::smallint,
+      suspected_since = ${sends && '2026-03-01'}::timestamptz, suspected_at = ${sends && '2100-01-01'}::timestamptz`;
+  await suspect(2);
+  await ask('GET people/suspected-devices');
+  await ask('GET people/:id', user);
+  await suspect(null);
   await ask('GET people/:id/timeline', user);
   await ask('GET overview/people');
   await ask('GET overview/first-steps');

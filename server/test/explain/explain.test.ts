@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { explainRun, steps } from '../../src/domain/explain/explain-run.ts';
 import type { ExplainedDevice, RunFacts } from '../../src/domain/explain/explain-run.ts';
 import { tellDevice } from '../../src/domain/explain/tell.ts';
+import { findUserOfSuspect, keepSuspectedDevice } from '../../src/storage/devices/suspected-devices.ts';
 import { makeDropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
 import { faultsOf, makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';
 import type { AuthoringBundle } from '../campaigns/authoring-bundle.ts';
@@ -79,6 +80,46 @@ describe('GET /v5/campaigns/{id}/explain', () => {
     expect(explanation).toMatch(
       /^The message waits for another attempt \(UNAVAILABLE\) and is waiting until 2026-03-01T12:/,
     );
+  });
+
+  test('says of a suspected device what it is suspected of, that it left the audience, and how it is kept', async () => {
+    const { database } = bundle;
+    const [device] = await database`select id from devices where push_id = 'push-user-0'`;
+    const strikes = async (sends: number, since: string) => {
+      const lastAt = bundle.clock.now();
+      await database`
+        update devices set suspected_code = 'INVALID_ARGUMENT', suspected_sends = ${sends}, suspected_since = ${since},
+          suspected_at = ${lastAt}
+        where push_id = 'push-user-0'`;
+    };
+    bundle.answer(() => ({ kind: 'rejected', code: 'INVALID_ARGUMENT', detail: 'bad' }));
+    const rejected = await bundle.live(platforms);
+    await bundle.deliver();
+    await strikes(2, '2026-02-28T12:00:00Z');
+    const keep = `press Keep on the user’s page or run carillon devices keep ${String(device!.id)}.`;
+    expect((await explain(rejected, 'user-0')).explanation).toBe(
+      `The message was rejected (INVALID_ARGUMENT). The device is suspected: 2 sends since 2026-02-28T12:00:00.000Z failed like a dead address (INVALID_ARGUMENT). It leaves the audience after 3 such sends over 72 hours; to prevent that, ${keep}`,
+    );
+    await strikes(3, '2026-02-20T12:00:00Z');
+    await database`
+      update devices set state = 'GONE', gone_at = suspected_at, gone_reason = suspected_code where push_id = 'push-user-0'`;
+    bundle.clock.advance(hour);
+    bundle.answer(() => ({ kind: 'accepted' }));
+    const without = await bundle.live(platforms);
+    await bundle.deliver();
+    expect(await explain(without, 'user-0')).toMatchObject({
+      step: 'DEVICE_GONE',
+      explanation: `The device left the audience after 3 sends since 2026-02-20T12:00:00.000Z that failed like a dead address (INVALID_ARGUMENT); to take it back, ${keep}`,
+    });
+    const { bucket } = (await findUserOfSuspect(database, {
+      workspaceId: bundle.workspaceId,
+      id: device!.id as string,
+    }))!;
+    const key = { workspaceId: bundle.workspaceId, bucket, id: device!.id as string };
+    expect(await keepSuspectedDevice(database, { ...key, at: bundle.clock.now() })).toBe(true);
+    const kept = await bundle.live(platforms);
+    await bundle.deliver();
+    expect((await explain(kept, 'user-0')).step).toBe('ACCEPTED');
   });
 
   test('says what a campaign that was not sent yet waits for, and that nobody has an id', async () => {

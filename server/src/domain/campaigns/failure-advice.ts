@@ -23,7 +23,8 @@ export function adviseOnFailure({ platform, outcome, code }: FailureReason): str
 
 const gone = 'Nothing to do: the device is taken out of the audience and comes back when the app registers again.';
 const suspected = `A device that goes on failing so while others are accepted is suspected: it leaves the audience after ${suspicionSends} such sends over ${suspicionHours} hours, and is listed under Users, Suspected devices, where it can be kept.`;
-const undecided = `The provider says that the address is dead, but too few other devices were accepted to be sure, so the devices stay in the audience. If every device gets this answer, the credential or a proxy is to blame. ${suspected}`;
+const undecided =
+  'The provider says that the address is dead, but too few other devices were accepted to be sure, so the devices stay in the audience. If every device gets this answer, the credential or a proxy is to blame.';
 const tooLarge = 'Shorten title and message, or send fewer custom members: a message has 4 KB at most.';
 const wrongCredential = 'Compare the credential with the app: carillon credentials check asks the provider about it.';
 

@@ -207,3 +207,16 @@ export function canProbe({ remembered }: Hold, { deviceId, now }: { deviceId: st
   const seen = remembered.find((one) => one.deviceId === deviceId);
   return !seen || seen.code === null || now - seen.at >= failedMilliseconds;
 }
+
+/** The numbers of these rules; docs/provider-answers.md is written from them. */
+export const evidenceNumbers = {
+  maxEvidenceDevices,
+  evidenceHours: evidenceMilliseconds / 3_600_000,
+  accountShare,
+  accountShareOfDrops,
+  minWitnesses,
+  witnessShareOfFew,
+  witnessShareOfDrops,
+  recentSeconds: recentMilliseconds / 1_000,
+  healthyShare,
+} as const;

@@ -31,12 +31,23 @@ describe('a suspicion', () => {
 
 describe('what is said of a suspicion', () => {
   const enough = { ...first, sends: 3, lastAt: after(72) };
+  const active = { state: 'ACTIVE', isRecovered: false } as const;
+  const gone = { state: 'GONE', isRecovered: false } as const;
   test.each([
-    ['that a device may leave', first, { state: 'ACTIVE', isRecovered: false }, { ...first, hasLeft: false }],
-    ['that it has left', enough, { state: 'GONE', isRecovered: false }, { ...enough, hasLeft: true }],
-    ['nothing after a message was accepted', first, { state: 'ACTIVE', isRecovered: true }, null],
-    ['nothing if the provider called it dead', first, { state: 'GONE', isRecovered: false }, null],
-  ] as const)('is %s', (_what, suspicion, device, told) => {
+    { what: 'that a device may leave', suspicion: first, device: active, told: { ...first, hasLeft: false } },
+    {
+      ...{ what: 'that it has left', suspicion: enough, device: gone },
+      told: { ...enough, hasLeft: true },
+    },
+    {
+      ...{ what: 'nothing after a message was accepted', suspicion: first, device: { ...active, isRecovered: true } },
+      told: null,
+    },
+    {
+      ...{ what: 'nothing if the provider called it dead', suspicion: first, device: gone },
+      told: null,
+    },
+  ] as const)('is $what', ({ suspicion, device, told }) => {
     expect(tellSuspicion(suspicion, device)).toEqual(told);
   });
 });
