@@ -33,14 +33,12 @@ const controlGroup =
 
 const ours: Record<string, string> = {
   NOT_CONNECTED: 'Check that this machine reaches the provider (firewall, proxy, DNS).',
-  HOST_NOT_FOUND:
-    'The host name does not exist, as DNS answers. Nothing to do for browsers of a push service that was shut down; if it is FCM, APNs or Huawei, check the DNS of this machine.',
   NOT_SENT: 'Check that this machine reaches the provider reliably; connections broke before the message was out.',
   PROXY_UNREACHABLE: 'The outgoing proxy did not answer: check that it runs, and CARILLON_OUTGOING_PROXY.',
   PROXY_REFUSED:
     'Let the outgoing proxy open tunnels (CONNECT) to this provider; its own log and the node’s have the status.',
   PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
-  HOST_NOT_FOUND: `The name of the push service that these browsers chose does not resolve. If it is a name of your own, check DNS on this machine. ${suspected}`,
+  HOST_NOT_FOUND: `The host name does not exist, as DNS answers. If it is FCM, APNs, Huawei or a host of your own, check the DNS of this machine. ${suspected}`,
   HOST_NOT_ALLOWED:
     'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
   HOST_INVALID: gone,
