@@ -1,8 +1,8 @@
 import { evidenceNumbers } from '../server/src/domain/delivery/evidence.ts';
-import type { AccountEffect } from '../server/src/domain/delivery/evidence.ts';
+import type { AccountEffect, DeviceEffect } from '../server/src/domain/delivery/evidence.ts';
 import { suspicionHours, suspicionSends, unresolvedHours } from '../server/src/domain/devices/suspicion.ts';
 import { unknownCase } from '../server/src/domain/unknown-case.ts';
-import type { AnswerRules, DeviceEffect, Meaning } from '../server/src/engine/delivery/answer-rules.ts';
+import type { AnswerRules, Meaning } from '../server/src/engine/delivery/answer-rules.ts';
 import { apnsAnswers } from '../server/src/engine/delivery/apns/apns-answers.ts';
 import { fcmAnswers } from '../server/src/engine/delivery/fcm/fcm-answers.ts';
 import { hmsAnswers } from '../server/src/engine/delivery/hms/hms-answers.ts';

@@ -82,110 +82,31 @@ const defaultPauseSeconds = 60;
 // Keys are as many as credentials, bundles and push services; subscriptions name the last, so there is a bound.
 const maxKeys = 10_000;
 
-type Known = { remembered: Seen[]; storedAt: number };
-
-export function makeEvidence({ database, clock, log }: EvidenceDependencies): Evidence {
-  const known = new Map<string, Known>();
-  let holds = new Map<string, Hold>();
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | undefined;
-
-  const knownOf = (key: string): Known => {
-    let found = known.get(key);
-    if (!found) {
-      found = { remembered: [], storedAt: Number.NEGATIVE_INFINITY };
-      known.set(key, found);
-      if (known.size > maxKeys) known.delete(known.keys().next().value!);
-    }
-    return found;
-  };
-
-  async function findHolds(): Promise<ReadonlyMap<string, Hold>> {
-    const now = clock.realNow().getTime();
-    if (Math.abs(now - readAt) >= freshMilliseconds) {
-      reading ??= listHolds(database, clock.now())
-        .then((rows) => {
-          holds = new Map(rows.map((hold) => [hold.key, hold]));
-        })
-        .catch((error: unknown) => log.debug({ err: error }, 'holds were not read'))
-        .finally(() => {
-          readAt = now;
-          reading = undefined;
-        });
-      await reading;
-    }
-    return holds;
-  }
-
-  /** Adds answers to a key's row, and what this node has not stored yet. */
-  async function store(tx: Transaction, key: BatchKey, answers: readonly Seen[]): Promise<Seen[]> {
-    const now = clock.now();
-    const own = knownOf(key.text);
-    const mine = own.remembered;
-    own.remembered = [];
-    const stored = await lockEvidence(tx, { ...ownerOf(key), at: now });
-    const before = rememberAnswers(stored, { answers: mine, now: now.getTime() });
-    const after = answers.length === 0 ? before : rememberAnswers(before, { answers, now: now.getTime() });
-    await storeEvidence(tx, { key: key.text, remembered: after, at: now });
-    return before;
-  }
-
-  async function inEvidence<T>(work: (tx: Transaction) => Promise<T>, instead: T): Promise<T> {
-    try {
-      return await inTransaction(database, work);
-    } catch (error) {
-      log.warn({ err: error }, 'evidence of provider answers is not shared');
-      return instead;
-    }
-  }
-
+export function makeEvidence(deps: EvidenceDependencies): Evidence {
+  const { database, clock, log } = deps;
+  const holds = makeHolds(deps);
+  const memory = makeMemory(deps);
   return {
-    findHolds,
+    findHolds: holds.find,
     noteAccepted(key, deviceIds) {
-      const now = clock.now().getTime();
-      const answers = deviceIds.map((deviceId) => ({ deviceId, code: null, at: now }));
-      const own = knownOf(key.text);
-      own.remembered = rememberAnswers(own.remembered, { answers, now });
-      if (Math.abs(now - own.storedAt) < storeMilliseconds) return;
-      own.storedAt = now;
-      void inEvidence((tx) => store(tx, key, []), undefined);
+      const at = clock.now().getTime();
+      memory.note(
+        key,
+        deviceIds.map((deviceId) => ({ deviceId, code: null, at })),
+      );
     },
-    async judge(key, { answers, codes }) {
-      const now = clock.now();
-      const own = knownOf(key.text);
-      const mine = own.remembered;
-      const judgements = await inEvidence<Map<string, Judgement> | undefined>(async (tx) => {
-        const remembered = await store(tx, key, answers);
-        const judged = judgeCodes(key, { remembered, answers, codes, now });
-        for (const { hold } of judged.values()) if (hold) await holdKey(tx, { ...hold, at: now, isSure: false });
-        return judged;
-      }, undefined);
-      if (!judgements) own.remembered = rememberAnswers(mine, { answers, now: now.getTime() });
-      own.storedAt = now.getTime();
-      const found = judgements ?? judgeCodes(key, { remembered: mine, answers, codes, now });
-      for (const { hold } of found.values())
-        if (hold) {
-          const isKnown = holds.has(hold.key);
-          holds.set(hold.key, hold);
-          if (isKnown) continue;
+    async judge(key, window) {
+      const judgements = await memory.judge(key, window);
+      for (const { hold } of judgements.values())
+        if (hold && holds.add(hold))
           log.warn({ key: hold.key, code: hold.code, until: hold.until }, 'a credential is held: its devices wait');
-        }
-      return found;
+      return judgements;
     },
     async hold(key, { code, detail }) {
-      const at = clock.now();
       const hold = { key: key.text, code, detail, until: null };
-      const remembered = await inEvidence(async (tx) => {
-        const before = await lockEvidence(tx, { ...ownerOf(key), at });
-        await holdKey(tx, { ...hold, at, isSure: true });
-        return before;
-      }, []);
-      holds.set(key.text, { ...hold, remembered });
+      holds.add({ ...hold, remembered: await memory.hold(key, hold) });
     },
-    async noteFailed(key, { deviceId, code }) {
-      const at = clock.now().getTime();
-      await inEvidence((tx) => store(tx, key, [{ deviceId, code, at }]), undefined);
-    },
+    noteFailed: (key, { deviceId, code }) => memory.store(key, [{ deviceId, code, at: clock.now().getTime() }]),
     async mayProbe(hold, deviceId) {
       const at = clock.now();
       if (!canProbe(hold, { deviceId, now: at.getTime() })) return false;
@@ -198,9 +119,124 @@ export function makeEvidence({ database, clock, log }: EvidenceDependencies): Ev
         return new Set<string>();
       }),
     async release(key) {
-      holds.delete(key);
-      known.delete(key);
+      holds.remove(key);
       log.info({ key }, 'a held credential works again: its devices are sent to');
+      await memory.release(key);
+    },
+  };
+}
+
+/** The holds in force, read from the database once a second; without it, as they were known. */
+function makeHolds({ database, clock, log }: EvidenceDependencies) {
+  let holds = new Map<string, Hold>();
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  return {
+    async find(): Promise<ReadonlyMap<string, Hold>> {
+      const now = clock.realNow().getTime();
+      if (Math.abs(now - readAt) < freshMilliseconds) return holds;
+      reading ??= listHolds(database, clock.now())
+        .then((rows) => {
+          holds = new Map(rows.map((hold) => [hold.key, hold]));
+        })
+        .catch((error: unknown) => log.debug({ err: error }, 'holds were not read'))
+        .finally(() => {
+          readAt = now;
+          reading = undefined;
+        });
+      await reading;
+      return holds;
+    },
+    /** @returns true if the key was not held before, as far as this node knew */
+    add(hold: Hold): boolean {
+      const isNew = !holds.has(hold.key);
+      holds.set(hold.key, hold);
+      return isNew;
+    },
+    remove: (key: string): boolean => holds.delete(key),
+  };
+}
+
+/** `remembered`: answers that this node has not stored yet. */
+type Known = { remembered: Seen[]; storedAt: number };
+
+/** The remembered answers of keys: those of all nodes in the database, and the latest of this one. */
+function makeMemory({ database, clock, log }: EvidenceDependencies) {
+  const known = new Map<string, Known>();
+
+  function knownOf(key: string): Known {
+    let found = known.get(key);
+    if (!found) {
+      found = { remembered: [], storedAt: Number.NEGATIVE_INFINITY };
+      known.set(key, found);
+      if (known.size > maxKeys) known.delete(known.keys().next().value!);
+    }
+    return found;
+  }
+
+  /** Adds answers to a key's row, and what this node has not stored yet. @returns what was remembered before the answers */
+  async function storeIn(
+    tx: Transaction,
+    { key, answers }: { key: BatchKey; answers: readonly Seen[] },
+  ): Promise<Seen[]> {
+    const at = clock.now();
+    const now = at.getTime();
+    const own = knownOf(key.text);
+    const mine = own.remembered;
+    own.remembered = [];
+    const stored = await lockEvidence(tx, { ...ownerOf(key), at });
+    const before = rememberAnswers(stored, { answers: mine, now });
+    const after = answers.length === 0 ? before : rememberAnswers(before, { answers, now });
+    await storeEvidence(tx, { key: key.text, remembered: after, at });
+    return before;
+  }
+
+  async function inEvidence<T>(work: (tx: Transaction) => Promise<T>, instead: T): Promise<T> {
+    try {
+      return await inTransaction(database, work);
+    } catch (error) {
+      log.warn({ err: error }, 'evidence of provider answers is not shared');
+      return instead;
+    }
+  }
+
+  const store = async (key: BatchKey, answers: readonly Seen[]): Promise<void> =>
+    void (await inEvidence((tx) => storeIn(tx, { key, answers }), []));
+
+  return {
+    store,
+    note(key: BatchKey, answers: readonly Seen[]): void {
+      const now = clock.now().getTime();
+      const own = knownOf(key.text);
+      own.remembered = rememberAnswers(own.remembered, { answers, now });
+      if (Math.abs(now - own.storedAt) < storeMilliseconds) return;
+      own.storedAt = now;
+      void store(key, []);
+    },
+    async judge(key: BatchKey, window: Omit<Window, 'remembered' | 'now'>): Promise<Map<string, Judgement>> {
+      const now = clock.now();
+      const own = knownOf(key.text);
+      const mine = own.remembered;
+      own.storedAt = now.getTime();
+      const judgements = await inEvidence<Map<string, Judgement> | undefined>(async (tx) => {
+        const remembered = await storeIn(tx, { key, answers: window.answers });
+        const judged = judgeCodes(key, { ...window, remembered, now });
+        for (const { hold } of judged.values()) if (hold) await holdKey(tx, { ...hold, at: now, isSure: false });
+        return judged;
+      }, undefined);
+      if (judgements) return judgements;
+      own.remembered = rememberAnswers(mine, { answers: window.answers, now: now.getTime() });
+      return judgeCodes(key, { ...window, remembered: mine, now });
+    },
+    hold: (key: BatchKey, hold: Omit<Hold, 'remembered'>): Promise<Seen[]> =>
+      inEvidence(async (tx) => {
+        const at = clock.now();
+        const remembered = await lockEvidence(tx, { ...ownerOf(key), at });
+        await holdKey(tx, { ...hold, at, isSure: true });
+        return remembered;
+      }, []),
+    async release(key: string): Promise<void> {
+      known.delete(key);
       await inEvidence((tx) => releaseKey(tx, { key, at: clock.now() }), undefined);
     },
   };
