@@ -6,7 +6,7 @@ import { hashOf } from './hash-of.ts';
 import { aboutAccount, accountLimited, busy, credentialRefused, unreached } from './simulated-answers.ts';
 import type { TrueAnswer } from './simulated-answers.ts';
 
-/** What carries messages and can fail as a whole: a provider, or a push service by its origin. */
+/** A sender's account that can fail as a whole: at a provider, or at a push service by its origin. */
 export type AccountName = string;
 
 export type Trouble = {
@@ -15,7 +15,7 @@ export type Trouble = {
   /** Real time. */
   from: number;
   until: number;
-  /** It ends because somebody corrects the credential. */
+  /** It ends because a user corrects the credential. */
   isOfCredential: boolean;
   answer(device: string): TrueAnswer;
 };
@@ -33,8 +33,8 @@ export const pushOrigins = [
 export type AccountTroubles = ReturnType<typeof makeAccountTroubles>;
 
 /**
- * What is the matter with whole accounts, and when: minutes in which one answers nothing but one fault, and in some
- * worlds a credential that is wrong until it is corrected.
+ * The troubles of whole accounts, by time: minutes in which an account answers with one fault only, and in some worlds a
+ * credential that is wrong until a user corrects it.
  */
 export function makeAccountTroubles({ seed, clock, hasHms }: { seed: number; clock: Clock; hasHms: boolean }) {
   const random = makeRandom(hashOf(`${seed} troubles`));

@@ -4,16 +4,16 @@ import { aboutDevice, dead, unreached } from './simulated-answers.ts';
 import type { TrueAnswer } from './simulated-answers.ts';
 
 /**
- * What is the matter with a device, for as long as the world lasts. This is the simulator's own assignment: whether an
- * answer concerns a device is judged by it, and never by what the product makes of the answer.
+ * The condition of a device, which lasts as long as the world. This is the simulator's own assignment: the auditor judges
+ * by it whether an answer concerns a device, and never by what the product makes of the answer.
  */
 export type DeviceCondition =
   | { kind: 'healthy' }
-  /** Sent too much, for some minutes of each period. */
+  /** The device gets too many messages, for some minutes of each period. */
   | { kind: 'limited' | 'throttled'; name: 'limited' | 'limited-bare' | 'throttled'; phase: number }
   /** Refused at its first messages, or for about a day, as a few iPhones are. */
   | { kind: 'sporadic'; refusals: number; refusedUntil: number }
-  /** Of no use, and no answer says so for certain. */
+  /** The address never works, and no answer says so for certain. */
   | { kind: 'malformed' | 'outdated' | 'foreign' }
   /** The host of the subscription is gone. */
   | { kind: 'unresolved' }
@@ -53,7 +53,7 @@ export function drawSporadic(random: Random, begin: number): DeviceCondition {
 
 type Asking = { provider: ProviderName; device: string; condition: DeviceCondition; asked: number; now: Date };
 
-/** What the provider answers for the condition of the device; undefined where it is as good as healthy now. */
+/** Returns what the provider answers because of the device's condition; undefined while the device works. */
 export function answerForCondition({ provider, device, condition, asked, now }: Asking): TrueAnswer | undefined {
   const at = now.getTime();
   switch (condition.kind) {

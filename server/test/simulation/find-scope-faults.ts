@@ -153,7 +153,7 @@ function spanOf(requests: readonly SimulatedRequest[]): number {
   return requests.length === 0 ? 0 : requests.at(-1)!.at - requests[0]!.at;
 }
 
-/** What passes is not the end of a message: a device that is limited, throttled or refused once is sent to again. */
+/** A passing fault does not end a message: a device that is limited, throttled or refused once is retried. */
 function findGivenUp({ requestsOf, world, rejected }: ScopeFacts): string[] {
   return [...requestsOf.values()].flatMap((requests) => {
     const [first] = requests as [SimulatedRequest];

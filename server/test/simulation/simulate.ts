@@ -108,7 +108,7 @@ async function makeSimulation(database: Database, seed: number) {
     }
   }
 
-  /** Somebody puts right what was wrong with a credential: it is another one from then on. */
+  /** A user replaces each credential whose trouble is over. */
   async function correctCredentials(): Promise<void> {
     const due = await stored.correct();
     if (due.length === 0) return;

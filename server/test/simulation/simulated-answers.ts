@@ -18,7 +18,7 @@ export type TrueAnswer = {
   about: About;
   /** What the ledger must have if this is the last answer that was stored; such a message is not sent again. */
   final?: 'ACCEPTED' | 'GONE' | 'REJECTED';
-  /** How long whoever the answer is about must not be sent to; ten seconds where a busy server names no time. */
+  /** How long the sender must wait before it sends to the device or the account again; ten seconds if a busy server names no time. */
   waitSeconds?: number;
   /** The address can never be sent to, but this answer alone does not say so. */
   isForEver?: boolean;
@@ -41,7 +41,7 @@ export function accepted(provider: ProviderName): TrueAnswer {
   return { ...http(given[provider]), about: 'acceptance', final: 'ACCEPTED' };
 }
 
-/** The provider says that the address is dead. Of Huawei and of push services one such answer alone is no proof. */
+/** The provider says that the address is dead. One such answer of Huawei or of a push service is not a proof. */
 export function dead(provider: ProviderName, now: Date): TrueAnswer {
   switch (provider) {
     case 'fcm': {
@@ -63,7 +63,7 @@ export function dead(provider: ProviderName, now: Date): TrueAnswer {
   }
 }
 
-/** The message cannot be sent to anybody as it is. */
+/** The provider rejects the message, whatever the device. */
 export function messageRefused(provider: ProviderName): TrueAnswer {
   const fieldViolations = [{ field: 'message.data', description: 'Android message is too big.' }];
   const badRequest = { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations };
@@ -90,7 +90,7 @@ export function busy(provider: ProviderName, retryAfterSeconds?: number): TrueAn
   return waiting({ ...given[provider], ...retryAfter(retryAfterSeconds) }, provider === 'hms' ? 'account' : 'passing');
 }
 
-/** The project sends too much; at providers without such a limit the device is sent too much. */
+/** The project sends too much; at providers without such a limit the device gets too much. */
 export function accountLimited(provider: ProviderName, retryAfterSeconds: number): TrueAnswer {
   switch (provider) {
     case 'fcm': {
@@ -112,13 +112,13 @@ export function reset(): TrueAnswer {
   return { answer, about: 'passing', waitSeconds: minWaitSeconds, word: 'RESET' };
 }
 
-/** No connection, which concerns all that one host carries. */
+/** No connection, which concerns every device that this host serves. */
 export function unreached(detail = 'connect ECONNREFUSED'): TrueAnswer {
   const answer: Answer = { kind: 'failure', certainty: 'unsent', reason: 'unreachable', detail };
   return { answer, about: 'account', word: 'UNREACHABLE' };
 }
 
-/** The credential itself is refused, whoever is sent to. */
+/** The provider refuses the credential itself, for every device. */
 export function credentialRefused(provider: 'fcm' | 'apns' | 'hms'): TrueAnswer {
   const given: Record<typeof provider, Given> = {
     fcm: googleError(403, 'PERMISSION_DENIED', "Permission 'cloudmessaging.messages.create' denied."),

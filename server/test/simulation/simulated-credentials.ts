@@ -6,8 +6,6 @@ import type { Database } from '../../src/storage/database.ts';
 import type { AccountTroubles } from './account-troubles.ts';
 import { readCredentialVersions, storeCredentials } from './simulated-store.ts';
 
-export type StoredCredentials = Awaited<ReturnType<typeof makeStoredCredentials>>;
-
 type Options = {
   database: Database;
   clock: Clock;
@@ -17,7 +15,7 @@ type Options = {
   troubles: AccountTroubles;
 };
 
-/** The credentials of a workspace, which are other ones from the instant at which somebody corrects what was wrong. */
+/** Stores the credentials of a workspace, and replaces one when a user corrects what was wrong with it. */
 export async function makeStoredCredentials({ database, clock, seed, world, troubles }: Options) {
   const { workspaceId, hasHms } = world;
   const credentials = {

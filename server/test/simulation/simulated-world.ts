@@ -83,11 +83,11 @@ export async function makeWorld({ database, clock, random }: { database: Databas
     await changeWorkspace({ database }, { id: workspaceId, ...controls } as WorkspaceChanges & { id: string });
   }
 
-  /** Who reaches the next device, and what is the matter with it. */
+  /** Draws the provider and the condition of the next device. */
   function drawDevice(index: number): Drawn {
     const platform = platforms[index % 3]!;
     const origin = pushOrigins[random.between(0, 2)]!;
-    // One key of few phones, beside those of many.
+    // One credential serves few phones: its evidence is thin.
     const isHms = hasHms && platform === 'ANDROID' && hmsPhones < 3 && random.next() < 0.3;
     if (isHms) hmsPhones += 1;
     const isFcmPhone = hasFcmPhones && platform === 'IOS' && random.next() < 0.7;
@@ -195,7 +195,7 @@ export async function makeWorld({ database, clock, random }: { database: Databas
   return {
     workspaceId,
     hasHms,
-    /** To whom campaigns are sent over several days in the end; empty in most worlds. */
+    /** The devices that get campaigns over several days in the end; empty in most worlds. */
     longAudience: devices.slice(before),
     deviceOf: (id: string): WorldDevice => byId.get(id)!,
     devices,
@@ -223,7 +223,7 @@ function deadHost(number: number): Drawn {
 
 type Drawn = Pick<WorldDevice, 'platform' | 'provider' | 'account' | 'condition'>;
 
-/** Of three accounts one address that is of no use, which no answer says for certain, among three that are well. */
+/** For each of three accounts, one address that never works, without an answer that says so for certain, and three healthy ones. */
 function longAudience(): Drawn[] {
   const faulty: Drawn[] = [
     { platform: 'ANDROID', provider: 'fcm', account: 'fcm', condition: { kind: 'malformed' } },

@@ -18,7 +18,7 @@ export type Audit = {
   ledgerRows: number;
   /** Ledger rows that are not ACCEPTED, but for those of devices that no message can reach. */
   notAccepted: number;
-  /** Devices with an address that is of no use, by the simulators' own assignment. */
+  /** Devices with an address that never works, by the simulators' own assignment. */
   useless: number;
   /** Healthy devices that were made to wait before they were asked once, though no account was at fault. */
   heldBack: number;

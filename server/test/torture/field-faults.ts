@@ -5,7 +5,7 @@ import type { Fault } from '../../src/domain/sandbox/faults.ts';
 /** The addresses of iPhones that are reached through Firebase begin so. */
 export const fcmPhonePrefix = 'fcm-iphone-';
 
-/** What simulated providers answer to a share of devices while something is killed: faults of devices, none of an account. */
+/** The faults that simulated providers give to a share of devices while something is killed. None concerns an account. */
 export const fieldFaults: Partial<Record<ProviderName, Fault[]>> = {
   fcm: [
     { answer: 'limited', share: 0.01, seed: 11, countPerDevice: 1 },
@@ -20,7 +20,7 @@ export const fieldFaults: Partial<Record<ProviderName, Fault[]>> = {
   ],
 };
 
-/** What is the matter with a device: nothing, something that passes, or its address is of no use. */
+/** A device works, has a fault that passes, or has an address that never works. */
 export type FieldTruth = 'healthy' | 'passing' | 'useless';
 
 /** The simulators' own assignment, whatever the product makes of their answers. */
