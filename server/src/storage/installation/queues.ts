@@ -32,24 +32,50 @@ const most = 100_000;
 const dayMilliseconds = 24 * 3_600_000;
 
 /**
- * What waits in the whole installation, one row a kind of work. Every count ends at a bound, so that a backlog is not made
- * worse by looking at it; of the ledger the partitions of open runs. Callbacks and batches whose receiver is paused because it
- * does not answer come later: no worker is late. Indexes: runs_open, chunks_open, chunks_quarantined, deliveries_waiting, segment_operations_open,
- * segment_operations_failed, callbacks_due, callbacks_given_up, callback_receivers primary key,
- * event_stream_batches_due, event_stream_batches_given_up, mails_due, mails_failed, erasures_due, runs_failed.
+ * Returns the state of every kind of work of the whole installation, in the order of `queueNames`. Deliveries have a
+ * separate statement, because Citus refuses a recursive query, such as `mayStart`, next to a distributed table.
  */
 export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
-  const since = new Date(at.getTime() - dayMilliseconds);
-  const count = (rows: Fragment) => tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
-  const none = tx`0::bigint`;
+  const states = [await readRetryQueue(tx, at), ...(await readCoordinatorQueues(tx, at))];
+  return states.sort((one, other) => queueNames.indexOf(one.name) - queueNames.indexOf(other.name));
+}
+
+/** Counts rows up to a bound, so that a backlog does not get worse because it is looked at. */
+const countUpTo = (tx: Queryable, rows: Fragment): Fragment =>
+  tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
+
+/**
+ * Returns the state of the deliveries that wait for another attempt, the only work that is stored in the shards of a
+ * cluster. Reads the partitions of open runs, and none while no run is open. Locks nothing. Index: deliveries_waiting.
+ */
+async function readRetryQueue(tx: Queryable, at: Date): Promise<QueueState> {
+  const idle: QueueState = { name: 'retries', waiting: 0, running: 0, later: 0, failed: 0, oldestAt: null };
   const days = await listOpenDays(tx);
+  if (days.length === 0) return idle;
+  const retries = tx`deliveries where day = any(${days}::date[]) and outcome = 'W'`;
+  const [row] = await tx<Pick<QueueState, 'waiting' | 'later' | 'oldestAt'>[]>`
+    select ${countUpTo(tx, tx`${retries} and retry_at <= ${at}`)} as waiting,
+      ${countUpTo(tx, tx`${retries} and retry_at > ${at}`)} as later,
+      (select min(retry_at) from ${retries} and retry_at <= ${at}) as "oldestAt"`;
+  return { ...idle, ...row! };
+}
+
+/**
+ * Returns the state of all other work, whose tables a cluster keeps on the coordinator. Callbacks and batches whose receiver is
+ * paused because it does not answer come later: no worker is late. Locks nothing. Indexes: runs_open, chunks_open, chunks_quarantined,
+ * segment_operations_open, segment_operations_failed, callbacks_due, callbacks_given_up, callback_receivers
+ * primary key, event_stream_batches_due, event_stream_batches_given_up, mails_due, mails_failed, erasures_due, runs_failed.
+ */
+async function readCoordinatorQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
+  const since = new Date(at.getTime() - dayMilliseconds);
+  const count = (rows: Fragment) => countUpTo(tx, rows);
+  const none = tx`0::bigint`;
   const callbacks = tx`callbacks where state = 'PENDING' and next_at <= ${at}`;
   const silentCallbacks = tx`exists (select 1 from callback_receivers as silent
     where silent.workspace_id = callbacks.workspace_id and silent.origin = callbacks.origin and silent.paused_until is not null)`;
   const batches = tx`event_stream_batches as batches where state = 'PENDING' and next_at <= ${at}`;
   const silentBatches = tx`exists (select 1 from event_streams as silent
     where silent.id = batches.stream_id and silent.paused_until is not null)`;
-  const retries = tx`deliveries where day = any(${days}::date[]) and outcome = 'W'`;
   const queuedRuns = tx`runs join campaigns on campaigns.id = runs.campaign_id where runs.status = 'QUEUED'`;
   return tx<QueueState[]>`
     select 'runs' as name, ${count(tx`${queuedRuns} and ${mayStart(tx)}`)} as waiting,
@@ -62,9 +88,6 @@ export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]>
       ${count(tx`chunks where state = 'READY' and not_before > ${at}`)},
       ${count(tx`chunks where state = 'QUARANTINED' and ended_at > ${since}`)},
       (select min(greatest(not_before, created_at)) from chunks where state = 'READY' and not_before <= ${at})
-    union all
-    select 'retries', ${count(tx`${retries} and retry_at <= ${at}`)}, ${none}, ${count(tx`${retries} and retry_at > ${at}`)}, ${none},
-      (select min(retry_at) from ${retries} and retry_at <= ${at})
     union all
     select 'segment-files', ${count(tx`segment_operations where state in ('QUEUED', 'WAITING') and not_before <= ${at}`)},
       ${count(tx`segment_operations where state = 'FILLING'`)},
