@@ -1,4 +1,4 @@
-import { batchDevices } from '../../../server/src/engine/fan-out/retry-deliveries.ts';
+import { batchDevices, parallelBatches } from '../../../server/src/engine/fan-out/retry-deliveries.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { ByPlatform, Scenario } from './scenario.ts';
 import { byPlatform, platforms, sumOf } from './scenario.ts';
@@ -30,6 +30,9 @@ export function makeSimulatedRetries({ queue, scenario }: { queue: EventQueue; s
 
   return {
     dueDevices: (): number => dueDevices,
+    /** How many claims a look makes at once: as many as what is due fills, on a cluster always several. */
+    parallelClaims: (): number =>
+      isCluster ? parallelBatches : Math.max(1, Math.min(parallelBatches, Math.ceil(dueDevices / batchDevices))),
 
     add({ bucket, platform, attempts, count, atMilliseconds }: Waiting): void {
       if (count === 0) return;

@@ -1,10 +1,6 @@
 import { maxDeliveryAttempts } from '../../../server/src/domain/delivery/limits.ts';
 import { leaseMilliseconds } from '../../../server/src/engine/fan-out/chunk-lease.ts';
-import {
-  batchDevices,
-  parallelBatches,
-  retryIntervalMilliseconds,
-} from '../../../server/src/engine/fan-out/retry-deliveries.ts';
+import { retryIntervalMilliseconds } from '../../../server/src/engine/fan-out/retry-deliveries.ts';
 import { sumOf } from './scenario.ts';
 import type { DueDevices, RetryBatch } from './simulated-retries.ts';
 import type { Life, World } from './world.ts';
@@ -20,10 +16,7 @@ export type RetryJob = {
 type HeldBatch = { batch: RetryBatch; leaseEndsAt: number; sent: number };
 
 /** The job of a process that sends again what is due, as `engine/fan-out/retry-deliveries.ts` does. */
-export function makeRetryJob(
-  { queue, scenario, run, retries, operations, values, onEnded }: World,
-  life: Life,
-): RetryJob {
+export function makeRetryJob({ queue, run, retries, operations, values, onEnded }: World, life: Life): RetryJob {
   const { asker } = life;
   const held = new Set<HeldBatch>();
   let devices = 0;
@@ -35,30 +28,17 @@ export function makeRetryJob(
       if (found > 0) look();
       else queue.after(retryIntervalMilliseconds, look);
     };
-    if (scenario.database.kind === 'citus') retryByBucket(again);
-    else retryAll(again);
+    retryDue(again);
   }
 
-  /** A batch, and when it was full several at once. */
-  function retryAll(done: (devices: number) => void): void {
-    retryBatch((first) => {
-      if (first < batchDevices) done(first);
-      else sideBySide(retryBatch, done);
-    });
-  }
-
-  /** On a cluster: a batch of each bucket in which something is due, several at once. */
-  function retryByBucket(done: (devices: number) => void): void {
+  /** Several batches at once while something is due; on a cluster each is of one bucket. */
+  function retryDue(done: (devices: number) => void): void {
     const lane = (ended: (devices: number) => void): void =>
       retryBatch((found) => (found === 0 ? ended(0) : lane((more) => ended(found + more))));
-    sideBySide(lane, done);
-  }
-
-  function sideBySide(work: (ended: (devices: number) => void) => void, done: (devices: number) => void): void {
-    let open = parallelBatches;
+    let open = retries.parallelClaims();
     let all = 0;
-    for (let lane = 0; lane < parallelBatches; lane += 1)
-      work((found) => {
+    for (let lanes = open; lanes > 0; lanes -= 1)
+      lane((found) => {
         all += found;
         open -= 1;
         if (open === 0) done(all);

@@ -57,7 +57,7 @@ const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
   'where a chunk goes on': (tx) => findCursor(tx as Database, { runId, bucketFrom: bucket, bucketTo: bucket }),
   'devices that are gone': (tx) =>
     markDevicesGone(tx, { workspaceId, at, devices: [{ bucket, deviceId: 'd', code: 'GONE', goneSince: at }] }),
-  'a claim of what is due': (tx) => claimDueDeliveries(tx as Database, { ...due, of: { bucket, runNumbers: [5] } }),
+  'a claim of what is due': (tx) => claimDueDeliveries(tx, { ...due, buckets: [bucket], runNumbers: [5] }),
   'its new outcomes': (tx) =>
     settleDeliveries(tx, {
       deliveries: [{ ...delivery, day, runNumber: 5, claimedAttempts: 1 }],

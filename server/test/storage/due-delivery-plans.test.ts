@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
 import { claimDueDeliveries, listDueBuckets, settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
 import type { SettledDelivery } from '../../src/storage/ledger/due-deliveries.ts';
-import type { Database, Queryable } from '../../src/storage/database.ts';
+import type { Queryable } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 
@@ -16,23 +16,14 @@ const delivery: Omit<SettledDelivery, 'day'> = {
   ...{ attempts: 2, claimedAttempts: 2 },
 };
 
-/** On a cluster each bucket is asked by itself. */
-const of = inject('workerUrls') === null ? 'all' : { bucket: 7, runNumbers: [5] };
+/** On a cluster one bucket a claim. */
+const of = { buckets: inject('workerUrls') === null ? [7, 8] : [7], runNumbers: [5] };
 
 const statements: Record<string, (tx: Queryable) => Promise<unknown>> = {
-  'the buckets of a claim': (tx) => listDueBuckets(tx as Database, { days, at, limit: 500, kind: 'fresh', ...lease }),
-  'a claim': (tx) => claimDueDeliveries(tx as Database, { days, at, limit: 500, kind: 'fresh', of, ...lease }),
-  'a claim of lost ones': (tx) =>
-    claimDueDeliveries(tx as Database, { days, at, limit: 50, kind: 'lost', of, ...lease }),
-  'a claim of a suspect': (tx) =>
-    claimDueDeliveries(tx as Database, {
-      days,
-      at,
-      limit: 1,
-      kind: 'suspect',
-      of: { bucket: 7, runNumbers: [5] },
-      ...lease,
-    }),
+  'the buckets of a claim': (tx) => listDueBuckets(tx, { days, at, limit: 500, kind: 'fresh', ...lease }),
+  'a claim': (tx) => claimDueDeliveries(tx, { days, at, limit: 500, kind: 'fresh', ...of, ...lease }),
+  'a claim of lost ones': (tx) => claimDueDeliveries(tx, { days, at, limit: 50, kind: 'lost', ...of, ...lease }),
+  'a claim of a suspect': (tx) => claimDueDeliveries(tx, { days, at, limit: 1, kind: 'suspect', ...of, ...lease }),
   'the outcomes': (tx) => settleDeliveries(tx, { sentAt: at, deliveries: days.map((day) => ({ ...delivery, day })) }),
 };
 

@@ -37,6 +37,7 @@ import { suspectDevices } from './suspect-devices.ts';
 import { withdrawUnsent } from './withdraw-unsent.ts';
 import { leaseMilliseconds } from './chunk-lease.ts';
 import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
+import { bucketCount } from '../../domain/users/bucket.ts';
 
 export const batchDevices = 500;
 export const parallelBatches = 4;
@@ -63,8 +64,8 @@ export type RetryDeliveriesDependencies = {
 /**
  * The job that sends waiting deliveries when they are due: retries (after 429, 5xx or no response), and deliveries that
  * waited for the end of quiet hours or for a local time. The attempt is counted before the request, so a message that
- * kills its worker runs out of attempts. At the end of quiet hours many are due at the same time, so a full batch is
- * followed by several concurrent ones.
+ * kills its worker runs out of attempts. At the end of quiet hours many are due at the same time, so a look claims several
+ * batches concurrently.
  */
 export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
   const deliver = makeDeliverToEligible(deps);
@@ -75,7 +76,6 @@ export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
       if (deps.outcomes.waiting() > 0) return 0;
       const days = await listSendingDays(deps.database);
       if (days.length === 0) return 0;
-      const retry = (await deps.isCluster()) ? retryByBucket : retryAll;
       let devices = 0;
       // Last, and the suspects one by one: whoever waits behind them was sent to.
       for (const claim of [fresh, lost, suspect]) devices += await retry(deps, { deliver, now, days, claim });
@@ -91,92 +91,103 @@ type Batch = {
   claim: typeof fresh | typeof lost | typeof suspect;
 };
 
-/** What is due first, whatever its bucket: a batch, and when it was full several at once. */
-async function retryAll(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
-  const first = await retryBatch(deps, batch);
-  const parallel = batch.claim.kind === 'fresh' && first >= batchDevices ? parallelBatches : 0;
-  const more = await Promise.all(
-    Array.from({ length: parallel }, () => retryBatch(deps, { ...batch, now: deps.clock.now() })),
-  );
-  return [first, ...more].reduce((sum, devices) => sum + devices, 0);
-}
-
 /**
- * On a cluster each bucket is claimed by itself, at most as many as were found, and stored by itself; what was claimed of
- * several is sent together, or few devices in many buckets would wait for each other's responses.
+ * Lists where deliveries are due, and claims and sends them group by group, several groups at the same time (decision
+ * 0060). Several small groups are sent together, or few devices in many groups would wait for each other's responses.
  */
-async function retryByBucket(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
-  const { now: at, days, claim } = batch;
-  const buckets = await listDueBuckets(deps.database, {
-    days,
-    at,
-    ...makeLease(deps.clock, leaseMilliseconds),
-    ...claim,
-  });
+async function retry(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
+  const { days, claim, now: at } = batch;
+  const parallel = claim.kind === 'fresh' ? parallelBatches : 1;
+  const lease = makeLease(deps.clock, leaseMilliseconds);
+  const due = await listDueBuckets(deps.database, { ...lease, days, at, ...claim, limit: claim.limit * parallel });
+  if (due.length === 0) return 0;
+  const maxBuckets = (await deps.isCluster()) ? 1 : bucketCount;
+  const groups = groupBuckets(due, { maxDevices: claim.limit, maxBuckets });
   let devices = 0;
   const work = async (): Promise<void> => {
-    while (buckets.length > 0) {
-      const due: DueDelivery[] = [];
-      for (let next = buckets.shift(); next !== undefined; next = buckets.shift()) {
-        due.push(...(await claimBucket(deps, { batch, next, limit: claim.limit - due.length })));
-        if (due.length >= claim.limit) break;
-      }
-      await sendDue(deps, { deliver: batch.deliver, due, stored: 'by bucket' });
-      devices += due.length;
+    while (groups.length > 0) {
+      const claims = await claimGroups(deps, { batch, groups });
+      await sendDue(deps, { deliver: batch.deliver, claims });
+      devices += claims.flat().length;
     }
   };
-  await Promise.all(Array.from({ length: claim.kind === 'fresh' ? parallelBatches : 1 }, work));
+  await Promise.all(Array.from({ length: Math.min(parallel, groups.length) }, work));
   return devices;
 }
 
-async function claimBucket(
+/** Buckets that one statement claims. */
+type DueGroup = { buckets: number[]; runNumbers: number[]; devices: number };
+
+/**
+ * Groups buckets so that a claim finds a whole batch; a bucket that has more is in several groups. On a cluster a group
+ * is one bucket: Citus locks rows in one shard a statement.
+ */
+export function groupBuckets(
+  due: readonly DueBucket[],
+  { maxDevices, maxBuckets }: { maxDevices: number; maxBuckets: number },
+): DueGroup[] {
+  const groups: DueGroup[] = [];
+  for (const { bucket, runNumbers, devices } of due) {
+    const last = groups.at(-1);
+    if (last && last.buckets.length < maxBuckets && last.devices + devices <= maxDevices) {
+      last.buckets.push(bucket);
+      last.runNumbers = [...new Set([...last.runNumbers, ...runNumbers])];
+      last.devices += devices;
+    } else {
+      for (let left = devices; left > 0; left -= maxDevices)
+        groups.push({ buckets: [bucket], runNumbers, devices: Math.min(left, maxDevices) });
+    }
+  }
+  return groups;
+}
+
+/** Takes groups off the list and claims them, as many as are sent together. @returns the deliveries of each claim */
+async function claimGroups(
   { database, clock }: RetryDeliveriesDependencies,
-  { batch, next, limit }: { batch: Batch; next: DueBucket; limit: number },
-): Promise<DueDelivery[]> {
-  // One that was paused or stopped since the look sends nothing more.
-  const of = { ...next, runNumbers: await keepSendingRuns(database, next.runNumbers) };
-  if (of.runNumbers.length === 0) return [];
-  const { days, claim } = batch;
-  return claimDueDeliveries(database, {
-    ...{ days, of, at: clock.now() },
-    ...makeLease(clock, leaseMilliseconds),
-    ...{ kind: claim.kind, limit },
-  });
+  { batch: { days, claim }, groups }: { batch: Batch; groups: DueGroup[] },
+): Promise<DueDelivery[][]> {
+  const claims: DueDelivery[][] = [];
+  let devices = 0;
+  while (groups.length > 0 && (devices === 0 || devices + groups[0]!.devices <= claim.limit)) {
+    const group = groups.shift()!;
+    // A run that was paused or stopped since the look sends nothing more.
+    const runNumbers = await keepSendingRuns(database, group.runNumbers);
+    if (runNumbers.length === 0) continue;
+    const claimed = await claimDueDeliveries(database, {
+      ...{ days, buckets: group.buckets, runNumbers, at: clock.now() },
+      ...makeLease(clock, leaseMilliseconds),
+      ...{ kind: claim.kind, limit: claim.limit - devices },
+    });
+    claims.push(claimed);
+    devices += claimed.length;
+  }
+  return claims;
 }
 
-async function retryBatch(deps: RetryDeliveriesDependencies, { deliver, now, days, claim }: Batch): Promise<number> {
-  const due = await claimDueDeliveries(deps.database, {
-    ...{ days, of: 'all', at: now },
-    ...makeLease(deps.clock, leaseMilliseconds),
-    ...claim,
-  });
-  await sendDue(deps, { deliver, due, stored: 'at once' });
-  return due.length;
-}
-
-type Due = { deliver: DeliverToEligible; due: DueDelivery[]; stored: 'at once' | 'by bucket' };
-
-async function sendDue(deps: RetryDeliveriesDependencies, { deliver, due, stored }: Due): Promise<void> {
+/** Sends to all devices of the claims together, and stores the outcomes of each claim in a transaction. */
+async function sendDue(
+  deps: RetryDeliveriesDependencies,
+  { deliver, claims }: { deliver: DeliverToEligible; claims: readonly DueDelivery[][] },
+): Promise<void> {
   const { database, clock } = deps;
+  const due = claims.flat();
   if (due.length === 0) return;
   const found = await findRunsToSendAgain(database, [...new Set(due.map((delivery) => delivery.runNumber))]);
   const runs = new Map(found.map((run) => [run.number, run]));
-  const results: DeviceResult[] = [];
-  const places = Map.groupBy(due.keys(), (place) => due[place]!.runNumber);
+  const results = new Map<DueDelivery, DeviceResult>();
+  const byRun = Map.groupBy(due, (delivery) => delivery.runNumber);
   await Promise.all(
-    [...places].map(async ([runNumber, own]) => {
-      const batch = { run: runs.get(runNumber)!, due: own.map((place) => due[place]!) };
-      const sent = await sendAgain(deps, { ...batch, deliver });
-      own.forEach((place, index) => (results[place] = sent[index]!));
+    [...byRun].map(async ([runNumber, own]) => {
+      const sent = await sendAgain(deps, { run: runs.get(runNumber)!, due: own, deliver });
+      own.forEach((delivery, index) => results.set(delivery, sent[index]!));
     }),
   );
-  const groups = Map.groupBy(due.keys(), (place) => (stored === 'by bucket' ? due[place]!.bucket : undefined));
   const faults: unknown[] = [];
-  for (const own of groups.values()) {
-    const group = { due: own.map((place) => due[place]!), results: own.map((place) => results[place]!) };
-    // Those of the other buckets have left as well, and would leave again.
+  for (const own of claims.filter((claimed) => claimed.length > 0)) {
+    const outcomes = own.map((delivery) => results.get(delivery)!);
+    // The messages of the other claims were sent as well, and would be sent again.
     await deps.outcomes
-      .store(() => settle(database, { ...group, runs, at: clock.now() }))
+      .store(() => settle(database, { due: own, results: outcomes, runs, at: clock.now() }))
       .catch((error: unknown) => faults.push(error));
   }
   deps.onSettled(due);

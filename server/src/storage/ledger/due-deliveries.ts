@@ -1,5 +1,5 @@
 import type { ProviderName } from '../../domain/delivery/provider-name.ts';
-import type { Database, Fragment, Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import type { Lease } from '../../domain/lease.ts';
 import { utcDay } from '../runs/runs.ts';
 import { isInBuckets } from '../users/in-buckets.ts';
@@ -27,19 +27,24 @@ export type DueClaim = {
   kind: 'fresh' | 'lost' | 'suspect';
 } & Lease;
 
-/** Where something is due: a bucket, and the runs that have it there. */
-export type DueBucket = { bucket: number; runNumbers: number[] };
+/** A bucket in which deliveries are due: how many, and of which runs. */
+export type DueBucket = { bucket: number; runNumbers: number[]; devices: number };
 
 /**
- * The buckets of what is due again longest, at most `limit` deliveries. Nothing is locked: it says where to claim.
- * Index: deliveries_waiting of the partitions of these days.
+ * Returns the buckets of the deliveries that have been due longest; `limit` counts deliveries. Locks nothing: it says
+ * where to claim. Index: deliveries_waiting of the partitions of these days.
  */
-export async function listDueBuckets(database: Database, claim: DueClaim): Promise<DueBucket[]> {
-  return database<DueBucket[]>`
-    select due.bucket, array_agg(distinct due.run_number) as "runNumbers"
+export async function listDueBuckets(tx: Queryable, claim: DueClaim): Promise<DueBucket[]> {
+  return tx<DueBucket[]>`
+    select due.bucket, array_agg(distinct due.run_number) as "runNumbers", count(*)::int as devices
     from (
       select deliveries.bucket, deliveries.run_number, deliveries.retry_at from deliveries
-      where ${isDue(database, claim)} and deliveries.run_number in (${sendingRuns(database)})
+      where ${isDue(tx, claim)} and deliveries.run_number in (
+        select number from runs where status = 'SENDING'
+        union all
+        -- Paused because its credentials are refused: one message finds out whether they still are.
+        select number from runs where status = 'PAUSED' and paused_platform is not null
+      )
       order by deliveries.retry_at
       limit ${claim.limit}
     ) as due
@@ -47,33 +52,22 @@ export async function listDueBuckets(database: Database, claim: DueClaim): Promi
     order by min(due.retry_at)`;
 }
 
-/** A run that is paused because its credentials are refused sends the one message that finds out whether they still are. */
-const sendingRuns = (tx: Queryable): Fragment => tx`
-  select number from runs where status = 'SENDING'
-  union all
-  select number from runs where status = 'PAUSED' and paused_platform is not null`;
-
 /**
- * Takes deliveries that are due again, of one bucket or of all, oldest first, with the attempt counted before anything is
- * sent: a worker that dies leaves them due again when its lease ends. On a cluster rows of several buckets cannot be locked,
- * nor looked at beside the runs: there it is one bucket, and the runs are named. Index: deliveries_waiting of the partitions
- * of these days; planned over those of a year, it would take a tenth of a second.
+ * Claims deliveries that are due again in these buckets, oldest first, with the attempt counted before anything is sent: a
+ * worker that dies leaves them due again when its lease ends. Skips rows that others have locked. On a cluster the caller
+ * names one bucket, because Citus locks rows in one shard a statement; it also joins no run, hence their numbers. Index:
+ * deliveries_waiting of the partitions of these days; planned over those of a year, it would take a tenth of a second.
  */
 export async function claimDueDeliveries(
   tx: Queryable,
-  claim: DueClaim & { of: DueBucket | 'all' },
+  claim: DueClaim & { buckets: readonly number[]; runNumbers: readonly number[] },
 ): Promise<DueDelivery[]> {
-  const { of } = claim;
-  const isInBucket = of === 'all' ? tx`true` : tx`deliveries.bucket = ${of.bucket}::smallint`;
-  const isOfRun =
-    of === 'all'
-      ? tx`deliveries.run_number in (${sendingRuns(tx)})`
-      : tx`deliveries.run_number = any(${of.runNumbers}::bigint[])`;
+  const isThere = isInBuckets(tx, { column: tx`deliveries.bucket`, buckets: claim.buckets });
   const rows = await tx<ClaimedRow[]>`
     with due as (
       select deliveries.day, deliveries.bucket, deliveries.user_id, deliveries.device_id, deliveries.run_number
       from deliveries
-      where ${isInBucket} and ${isDue(tx, claim)} and ${isOfRun}
+      where ${isThere} and ${isDue(tx, claim)} and deliveries.run_number = any(${[...claim.runNumbers]}::bigint[])
       order by deliveries.retry_at
       limit ${claim.limit}
       for update of deliveries skip locked
@@ -81,7 +75,7 @@ export async function claimDueDeliveries(
     update deliveries
     set lease_until = ${claim.leaseUntil}, attempts = deliveries.attempts + 1
     from due
-    where ${isInBucket} and deliveries.day = any(${claim.days}::date[]) and deliveries.day = due.day
+    where ${isThere} and deliveries.day = any(${claim.days}::date[]) and deliveries.day = due.day
       and deliveries.bucket = due.bucket and deliveries.user_id = due.user_id
       and deliveries.device_id = due.device_id and deliveries.run_number = due.run_number
     returning deliveries.day, deliveries.run_number as "runNumber", deliveries.bucket,

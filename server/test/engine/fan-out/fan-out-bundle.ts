@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { inject } from 'vitest';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
 import { makeManualClock } from '../../../src/clock.ts';
@@ -29,7 +30,6 @@ import { makeLease } from '../../../src/engine/make-lease.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
 import { makeEvidence } from '../../../src/engine/governor/evidence.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
-import { isDistributed } from '../../../src/storage/cluster/is-distributed.ts';
 import { releaseCheckedKeys } from '../../../src/storage/limits/provider-evidence.ts';
 import { continueMendedRuns } from '../../../src/storage/runs/run-refusals.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
@@ -39,6 +39,10 @@ import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
 export const start = new Date('2026-03-01T12:00:00Z');
+/** How due deliveries are claimed: buckets together, or one by one, which is the only way on a cluster. */
+export type ClaimedBy = 'many buckets' | 'one bucket';
+export const claimedBy: readonly ClaimedBy[] =
+  inject('workerUrls') === null ? ['many buckets', 'one bucket'] : ['one bucket'];
 export type Sent = { deviceId: string; pushId: string; collapseId: string; messageId: string };
 export type FanOutBundle = Awaited<ReturnType<typeof makeFanOutBundle>>;
 
@@ -227,7 +231,7 @@ export async function makeFanOutBundle() {
       return continueMendedRuns(database, clock.now());
     },
     end: () => makeEndRuns({ database, clock, log }).runOnce(clock.now()),
-    retry: (ledger: 'in one database' | 'on a cluster' = 'in one database') =>
+    retry: (by: ClaimedBy = claimedBy[0]!) =>
       makeRetryDeliveries({
         database,
         clock,
@@ -235,7 +239,7 @@ export async function makeFanOutBundle() {
         personaliseDevices,
         deliverToDevices,
         outcomes,
-        isCluster: async () => ledger === 'on a cluster' || (await isDistributed(database, 'deliveries')),
+        isCluster: async () => by === 'one bucket',
         onSettled: () => {},
       }).runOnce(clock.now()),
 

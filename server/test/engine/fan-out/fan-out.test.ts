@@ -2,7 +2,7 @@ import { changeCampaignState } from '../../../src/app/campaigns/change-campaign-
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cutBuckets } from '../../../src/engine/fan-out/release-runs.ts';
 import { retryDelaySeconds } from '../../../src/engine/fan-out/retry-delay.ts';
-import { makeFanOutBundle } from './fan-out-bundle.ts';
+import { claimedBy, makeFanOutBundle } from './fan-out-bundle.ts';
 import type { FanOutBundle } from './fan-out-bundle.ts';
 import { ledgerRun } from '../../ledger-run.ts';
 
@@ -212,9 +212,9 @@ describe('what a provider says', () => {
     expect((await bundle.database`select state from devices`)[0]!.state).toBe('ACTIVE');
   });
 
-  test.each(['in one database', 'on a cluster'] as const)(
-    'wait: what is due in many buckets is tried again once, and in one look: %s',
-    async (ledger) => {
+  test.each(claimedBy)(
+    'wait: what is due in many buckets is tried again once, and in one look, claimed by %s',
+    async (by) => {
       await bundle.addDevices(60);
       bundle.answer((_device, nth) =>
         nth <= 60 ? { kind: 'wait', code: '503', scope: 'device', retryAfterSeconds: 30 } : { kind: 'accepted' },
@@ -223,12 +223,10 @@ describe('what a provider says', () => {
       await bundle.release();
       await bundle.work();
       bundle.clock.advance(40_000);
-      expect(await Promise.all([bundle.retry(ledger), bundle.retry(ledger)]).then(([one, other]) => one + other)).toBe(
-        60,
-      );
+      expect(await Promise.all([bundle.retry(by), bundle.retry(by)]).then(([one, other]) => one + other)).toBe(60);
       expect(bundle.sent).toHaveLength(120);
       expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 60 });
-      expect(await bundle.retry(ledger)).toBe(0);
+      expect(await bundle.retry(by)).toBe(0);
     },
   );
 

@@ -166,12 +166,12 @@ test('a second attempt whose outcome the database refuses costs those of other b
   const when = `new.outcome = 'A' and new.device_id = decode('${device!.id}', 'hex')`;
   await refuseInserts(bundle.database, 'deliveries_20260301', { on: 'update', when, code: '22000' });
   bundle.clock.advance(600_000);
-  await expect(bundle.retry('on a cluster')).rejects.toMatchObject({ code: '22000' });
+  await expect(bundle.retry('one bucket')).rejects.toMatchObject({ code: '22000' });
   expect(await bundle.counters(runId)).toEqual({ ACCEPTED: 39, WAITING: 1 });
   for (let tries = 0; (await bundle.counters(runId)).WAITING !== undefined; tries += 1) {
     expect(tries).toBeLessThan(10);
     bundle.clock.advance(600_000);
-    await bundle.retry('on a cluster').catch(() => {});
+    await bundle.retry('one bucket').catch(() => {});
   }
   expect(await failures()).toEqual([{ push_id: poison, outcome: 'FAILED', code: 'SET_ASIDE' }]);
 });
