@@ -103,7 +103,9 @@ describe('searching', () => {
     await waitForEnd(id);
     const { database } = bundle;
     const [ada] = await database`
-      select devices.id, devices.bucket from devices join users on users.id = devices.user_id where customer_id = 'ada'`;
+      select devices.id, devices.bucket from devices
+      join users on users.bucket = devices.bucket and users.id = devices.user_id
+      where customer_id = 'ada'`;
     const report = (bucket: number, deviceRowId: string, platform: string) => database`
       insert into device_interactions (workspace_id, bucket, campaign_id, device_id, kind, run_id, platform, report_digests,
         count, first_at)

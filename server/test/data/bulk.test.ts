@@ -59,7 +59,7 @@ test('events of many users, of a device that comes with them, and of one who was
   const rows = await bundle.database`
     select events.name, users.customer_id as customer, devices.push_id as push from events
     join users on users.bucket = events.bucket and users.id = events.user_id
-    left join devices on devices.id = events.device_row_id
+    left join devices on devices.bucket = events.bucket and devices.id = events.device_row_id
     where events.name in ('Looked', 'Left', 'Came') order by 1, 2`;
   expect([...rows]).toEqual([
     { name: 'Came', customer: 'new', push: null },

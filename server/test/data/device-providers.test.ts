@@ -105,7 +105,7 @@ test('an id of an installation is refused of other providers, in another form, a
   ]);
   await expect(
     bundle.database`update devices set push_provider = 'hms', push_id_type = 'fid' where device_id = 'a'`,
-  ).rejects.toMatchObject({ constraint: 'devices_push_id_type_check' });
+  ).rejects.toThrow(/violates check constraint "devices_push_id_type_check"/);
 });
 
 test('the table holds no provider that does not serve the platform', async () => {
@@ -117,7 +117,7 @@ test('the table holds no provider that does not serve the platform', async () =>
   ])
     await expect(
       bundle.database`update devices set platform = ${platform!}, push_provider = ${provider!} where device_id = 'a'`,
-    ).rejects.toMatchObject({ constraint: 'devices_push_provider_check' });
+    ).rejects.toThrow(/violates check constraint "devices_push_provider_check"/);
 });
 
 test('a bulk request and a merge keep the provider', async () => {
