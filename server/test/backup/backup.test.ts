@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { openBackup } from '../../src/app/backup/backup-files.ts';
 import { makeBackup } from '../../src/app/backup/make-backup.ts';
 import { restoreBackup } from '../../src/app/backup/restore-backup.ts';
@@ -28,7 +28,9 @@ const keys = { masterKey: Buffer.alloc(32, 1), nextMasterKey: undefined };
 let source: TestDatabase;
 let parent: string;
 let whole: string;
+const isOnCluster = inject('workerUrls') !== null;
 beforeAll(async () => {
+  if (isOnCluster) return;
   source = await createTestDatabase();
   parent = await mkdtemp(join(tmpdir(), 'carillon-backup-'));
   whole = join(parent, 'whole');
@@ -37,9 +39,11 @@ beforeAll(async () => {
   await makeBackup(source.application.acrossWorkspaces(), { folder: whole, carillonVersion });
 });
 afterAll(async () => {
+  if (isOnCluster) return;
   await source.drop();
   await rm(parent, { recursive: true, force: true });
 });
+beforeEach(({ skip }) => skip(isOnCluster, 'a cluster is backed up node by node (backup-of-cluster.test.ts)'));
 
 let target: EmptyDatabase | undefined;
 let restored: EmptyDatabase;
@@ -89,10 +93,11 @@ async function countTables({ database }: EmptyDatabase): Promise<number> {
 
 describe('a restored database', () => {
   beforeAll(async () => {
+    if (isOnCluster) return;
     restored = await createEmptyDatabase();
     await restore(whole, restored);
   });
-  afterAll(() => restored.drop());
+  afterAll(() => restored?.drop());
 
   test('has the same schema, the same rows, and goes on with the same numbers', async () => {
     expect(await dumpSchema(restored.database)).toBe(await dumpSchema(source.database));
@@ -147,9 +152,10 @@ describe.skipIf(process.env.FULL !== '1')('a backup of an older version (FULL=1)
 describe('what is refused', () => {
   let blank: EmptyDatabase;
   beforeAll(async () => {
+    if (isOnCluster) return;
     blank = await createEmptyDatabase();
   });
-  afterAll(() => blank.drop());
+  afterAll(() => blank?.drop());
 
   /** A copy of the whole backup in which something is wrong. */
   async function spoil(name: string, change: (folder: string) => Promise<void>): Promise<string> {

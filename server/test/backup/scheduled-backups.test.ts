@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { makeBackup } from '../../src/app/backup/make-backup.ts';
 import { verifyBackup } from '../../src/app/backup/verify-backup.ts';
 import { makeManualClock } from '../../src/clock.ts';
@@ -32,6 +32,9 @@ beforeEach(async () => {
   clock = makeManualClock(at);
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
+beforeEach(({ skip }) =>
+  skip(inject('workerUrls') !== null, 'a cluster is backed up node by node (backup-of-cluster.test.ts)'),
+);
 
 function makeJob(meanwhile = async () => {}) {
   const database = bundle.application.acrossWorkspaces();

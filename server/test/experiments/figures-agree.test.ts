@@ -120,7 +120,8 @@ async function report({ kind, every }: { kind: 'impression' | 'click' | 'close';
     (tx) => tx<Sent[]>`
     select deliveries.bucket, run_id as "runId", deliveries.device_id as "deviceId", variation,
       array_position(${locales}::text[], deliveries.locale) as locale
-    from readable_deliveries as deliveries join devices on devices.id = deliveries.device_id
+    from readable_deliveries as deliveries
+    join devices on devices.bucket = deliveries.bucket and devices.id = deliveries.device_id
     where campaign_id = ${campaignId} and outcome = 'ACCEPTED' and (substring(devices.push_id from 11))::int % ${every} = 0
     order by deliveries.device_id`,
   );
@@ -164,9 +165,12 @@ async function countMessages(block: Block): Promise<Counted> {
       coalesce(sum(closed.count), 0)::int as closed_click, count(*) as user_devices,
       count(*) filter (where outcome <> 'GONE') as active_device_token, count(clicked.count) as clicked
     from readable_deliveries as deliveries
-    left join device_interactions as viewed on viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
-    left join device_interactions as clicked on clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
-    left join device_interactions as closed on closed.device_id = deliveries.device_id and closed.kind = 'CLOSE'
+    left join device_interactions as viewed on viewed.bucket = deliveries.bucket
+      and viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
+    left join device_interactions as clicked on clicked.bucket = deliveries.bucket
+      and clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
+    left join device_interactions as closed on closed.bucket = deliveries.bucket
+      and closed.device_id = deliveries.device_id and closed.kind = 'CLOSE'
     where deliveries.campaign_id = ${campaignId} and ${ofBlock(block)}`,
   );
   counted.set(nameOf(block), row!);
@@ -190,9 +194,12 @@ async function countGoals(block: Block, attribution: AttributionType): Promise<C
     select count(*) as total, count(distinct events.user_id) as "unique",
       coalesce(sum((events.attributes ->> 'price')::numeric), 0)::float8 as revenue
     from events
-    join readable_deliveries as deliveries on deliveries.user_id = events.user_id
-    left join device_interactions as viewed on viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
-    left join device_interactions as clicked on clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
+    join readable_deliveries as deliveries
+      on deliveries.bucket = events.bucket and deliveries.user_id = events.user_id
+    left join device_interactions as viewed on viewed.bucket = deliveries.bucket
+      and viewed.device_id = deliveries.device_id and viewed.kind = 'IMPRESSION'
+    left join device_interactions as clicked on clicked.bucket = deliveries.bucket
+      and clicked.device_id = deliveries.device_id and clicked.kind = 'CLICK'
     where deliveries.campaign_id = ${campaignId} and deliveries.outcome = 'ACCEPTED' and events.name = 'Bought'
       and ${ofBlock(block)} and ${rules[attribution]}`,
   );
@@ -208,17 +215,22 @@ async function drawUsers(): Promise<User[]> {
     ('x' || encode(substring(sha256(convert_to(${`${name} `}::text || users.id, 'UTF8')) from 1 for 4), 'hex'))::bit(32)::bigint`;
   return byHand(
     (tx) => tx<User[]>`
-    select customer_id as customer, devices.state <> 'OPTED_OUT' as "isReached", case
-      when ${point(`global-control ${bundle.workspaceId}`)} < 10 * 4294967296 / 100 then 'global_control_group'
-      when ${point(`campaign-control ${campaignId}`)} < 5 * 4294967296 / 100 then 'campaign_control_group' end as "group",
+    with drawn as materialized (
+      select bucket, id, customer_id as customer, case
+        when ${point(`global-control ${bundle.workspaceId}`)} < 10 * 4294967296 / 100 then 'global_control_group'
+        when ${point(`campaign-control ${campaignId}`)} < 5 * 4294967296 / 100 then 'campaign_control_group' end as "group",
+        ${point(`variation ${campaignId}`)} as point
+      from users
+    ), bought as materialized (
+      select events.bucket, events.user_id from events
+      join deliveries on deliveries.bucket = events.bucket and deliveries.user_id = decode(events.user_id, 'hex')
+      where deliveries.sent_at >= events.occurred_at - interval '24 hours'
+    )
+    select customer, devices.state <> 'OPTED_OUT' as "isReached", "group",
       case when point < 40 * 4294967296 / 100 then 1 when point < 70 * 4294967296 / 100 then 2
         when point < 90 * 4294967296 / 100 then 3 else 4 end as variation,
-      exists (
-        select 1 from events join deliveries on deliveries.user_id = decode(events.user_id, 'hex')
-        where events.user_id = users.id and deliveries.sent_at >= events.occurred_at - interval '24 hours'
-      ) as "hasBought"
-    from users join devices on devices.user_id = users.id
-    cross join lateral (select ${point(`variation ${campaignId}`)} as point) as drawn`,
+      (drawn.bucket, drawn.id) in (select bucket, user_id from bought) as "hasBought"
+    from drawn join devices on devices.bucket = drawn.bucket and devices.user_id = drawn.id`,
   );
 }
 

@@ -17,8 +17,8 @@ function byHand<Row>(database: Database, ask: (tx: Transaction) => Promise<Row[]
 }
 
 const reported = (tx: Transaction, kind: string) => tx`
-  left join device_interactions as ${tx(kind)} on ${tx(kind)}.device_id = deliveries.device_id
-    and ${tx(kind)}.run_id = deliveries.run_id and ${tx(kind)}.kind = ${kind.toUpperCase()}`;
+  left join device_interactions as ${tx(kind)} on ${tx(kind)}.bucket = deliveries.bucket
+    and ${tx(kind)}.device_id = deliveries.device_id and ${tx(kind)}.run_id = deliveries.run_id and ${tx(kind)}.kind = ${kind.toUpperCase()}`;
 
 /** What was sent and reported, from the ledger and the devices' reports, a row each; in every block at once. */
 export function countMessages(database: Database, { campaignId }: Asked): Promise<BlockNumbers[]> {
@@ -59,7 +59,8 @@ export function countGoals(
       select deliveries.platform, deliveries.locale, deliveries.variation, count(*) as total,
         count(distinct events.user_id) as "unique", coalesce(sum((events.attributes ->> 'price')::numeric), 0)::float8 as revenue
       from events
-      join readable_deliveries as deliveries on deliveries.user_id = events.user_id
+      join readable_deliveries as deliveries
+        on deliveries.bucket = events.bucket and deliveries.user_id = events.user_id
       ${reported(tx, 'impression')} ${reported(tx, 'click')}
       where deliveries.campaign_id = ${campaignId} and deliveries.outcome = 'ACCEPTED' and events.name = ${event}
         and ${rules[attribution]}

@@ -101,28 +101,29 @@ test('a migration and a push that wait for each other: it is the migration that 
   const { database } = bundle;
   await database`alter table workspaces drop column push_bodies`;
   await database`delete from schema_migrations where name like '%_push_bodies.sql'`;
-  // A migration of two tables, whose first statement takes 0.4 s: by then the push has waited the longer of the two.
+  // A migration of two tables, whose first statement takes 0.4 s: by then the push has waited the longer of the two. The
+  // second table follows the first, because Citus locks the first before any trigger is called.
   await database.unsafe(`
     create function take_push_requests() returns event_trigger language plpgsql as $$
-      begin lock table push_requests in access exclusive mode; perform pg_sleep(0.4); end $$;
-    create event trigger push_requests_first on ddl_command_start when tag in ('ALTER TABLE')
+      begin perform pg_sleep(0.4); lock table push_requests in access exclusive mode; end $$;
+    create event trigger push_requests_last on ddl_command_end when tag in ('ALTER TABLE')
       execute function take_push_requests()`);
   let migrated: Promise<string[]> | undefined;
   try {
     await inTransaction(database, async (tx) => {
-      await tx`lock table workspaces in access share mode`;
+      await tx`lock table push_requests in row exclusive mode`;
       migrated = migrate(database, at);
       for (;;) {
         const [taken] = await database`select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted
-          and relation = 'push_requests'::regclass`;
+          and relation = 'workspaces'::regclass`;
         if (taken) break;
       }
-      await tx`lock table push_requests in row exclusive mode`;
+      await tx`lock table workspaces in access share mode`;
     });
     expect(await migrated).toHaveLength(1);
   } finally {
     await migrated?.catch(() => {});
-    await database`drop event trigger push_requests_first`;
+    await database`drop event trigger push_requests_last`;
     await database`drop function take_push_requests`;
   }
 });

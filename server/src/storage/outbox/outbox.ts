@@ -185,15 +185,18 @@ export async function listMessages<C extends Channel>(
   },
 ): Promise<Messages[C][]> {
   const { channel, segmentId, after } = page;
-  const ofSegment =
+  const table = tableOf(tx, channel);
+  // Fenced off by `offset 0`: PostgreSQL 15 would read all newer messages of others for the sake of their order.
+  const messages =
     segmentId === undefined
-      ? tx``
-      : tx`and operation_id = any (array(select segment_operations.id from segment_operations where segment_id = ${segmentId}))`;
+      ? table
+      : tx`(select * from ${table} where operation_id = any (array(
+          select segment_operations.id from segment_operations where segment_id = ${segmentId})) offset 0) as ${table}`;
   return tx<Messages[C][]>`
     select id, workspace_id as "workspaceId", operation_id as "operationId", body, state, attempts,
       next_at as "nextAt", created_at as "createdAt", ended_at as "endedAt", ${ownColumns(tx, channel)}
-    from ${tableOf(tx, channel)}
-    where workspace_id = ${page.workspaceId} ${page.isFailed ? tx`and ${isFailed(tx, channel)}` : tx``} ${ofSegment}
+    from ${messages}
+    where workspace_id = ${page.workspaceId} ${page.isFailed ? tx`and ${isFailed(tx, channel)}` : tx``}
       ${after ? tx`and (created_at, id) < (${after.createdAt}, ${after.id})` : tx``}
     order by created_at desc, id desc
     limit ${page.limit}`;

@@ -156,11 +156,16 @@ export async function makeFanOutBundle() {
     },
 
     /** Devices made at the clock's time, one a user, platforms in turn. */
-    async addDevices(count: number, prefix = 'user'): Promise<void> {
+    addDevices(count: number, prefix = 'user'): Promise<void> {
+      return this.addDevicesOf(Array.from({ length: count }, (_, number) => `${prefix}-${number}`));
+    },
+
+    /** The same of users that are named. */
+    async addDevicesOf(customerIds: readonly string[]): Promise<void> {
       const at = clock.now();
-      const rows = Array.from({ length: count }, (_, number) => ({
-        customerId: `${prefix}-${number}`,
-        bucket: bucketOf(`${prefix}-${number}`),
+      const rows = customerIds.map((customerId, number) => ({
+        customerId,
+        bucket: bucketOf(customerId),
         id: makeId(at),
         platform: platforms[number % 3]!,
       }));

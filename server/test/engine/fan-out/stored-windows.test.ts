@@ -6,6 +6,7 @@ import type { Search } from '../../../src/engine/fan-out/send-window.ts';
 import type { DeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
 import type { Delivery } from '../../../src/storage/ledger/deliveries.ts';
 import type { DueDelivery } from '../../../src/storage/ledger/due-deliveries.ts';
+import { bucketOf } from '../../../src/domain/users/bucket.ts';
 import { claimedBy, makeFanOutBundle, start } from './fan-out-bundle.ts';
 import type { ClaimedBy, FanOutBundle } from './fan-out-bundle.ts';
 
@@ -51,12 +52,17 @@ async function begin({ settings = {}, variants }: More = {}) {
 
 type Given = (place: number, base: Delivery) => Partial<DeviceResult>;
 
-/** What becomes of each device, by its place in the window; all are accepted unless it says otherwise. */
+/**
+ * What becomes of each device, by its place among all that are asked for, which may be several windows or claims; all are
+ * accepted unless it says otherwise.
+ */
 function makeDeliver(given: Given = () => ({})) {
   const asked: string[][] = [];
   const deliverToDevices: DeliverToDevices = async (_run, addressees) => {
+    const before = asked.flat().length;
     asked.push(addressees.map(({ device }) => device.id));
-    return addressees.map(({ device, attempt }, place): DeviceResult => {
+    return addressees.map(({ device, attempt }, index): DeviceResult => {
+      const place = before + index;
       const { bucket, id: deviceId, userId, platform } = device;
       const base: Delivery = {
         ...{ bucket, deviceId, userId, platform, outcome: 'ACCEPTED', code: null, providerMessageId: null },
@@ -317,8 +323,8 @@ describe('what waits', () => {
       'one bucket',
     );
     expect([count, new Set(asked.flat()).size]).toEqual([6, 6]);
-    const [accepted, rejected] = await countersOf(runId);
-    expect([accepted, rejected]).toEqual([`ACCEPTED ${10 - asked.length}`, `REJECTED ${asked.length}`]);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(await countersOf(runId)).toEqual(['ACCEPTED 9', 'REJECTED 1']);
   });
 
   test('goes on waiting where it is to, with its attempt, and nothing is counted', async () => {
@@ -375,6 +381,12 @@ describe('what waits', () => {
   });
 
   test('because quiet hours held it goes at the pace of its run; who gets no quota waits as long as that takes', async () => {
+    // Of one bucket, so that they are one claim on a cluster, too.
+    await bundle.database`update devices set state = 'GONE', gone_at = ${start}, gone_reason = 'a'`;
+    const neighbours = Array.from({ length: 4_000 }, (_, number) => `near-${number}`).filter(
+      (id) => bucketOf(id) === 7,
+    );
+    await bundle.addDevicesOf(neighbours.slice(0, 10));
     const { runId, run, chunk } = await begin({ settings: { devicesPerMinute: 65 } });
     const setBudget = (tokens: number, at: Date) => bundle.database`
       insert into send_budgets (key, tokens, refilled_at, busy_since) values (${`run:${runId}`}, ${tokens}, ${at}, ${at})
@@ -400,6 +412,8 @@ describe('what waits', () => {
     expect(await countersOf(runId)).toEqual(['ACCEPTED 1', 'WAITING 4']);
     const [budget] = await bundle.database`select tokens from send_budgets`;
     expect(budget).toEqual({ tokens: 1 });
+    await bundle.database`delete from devices where bucket = 7 and push_id like 'push-near-%'`;
+    await bundle.database`delete from users where bucket = 7 and customer_id like 'near-%'`;
   });
 
   test('that no device takes in the end counts against no cap', async () => {
