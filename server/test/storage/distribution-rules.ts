@@ -9,6 +9,8 @@ export type Catalog = {
   /** Those of them that hold a batch alone: a cluster sends it to the shards as it would what was selected. */
   staging: Map<number, string>;
   stableFunctions: Map<number, string>;
+  /** Types that are read from text, or written as text, by settings of the session. */
+  stableTexts: Set<number>;
   equalities: Set<number>;
 };
 
@@ -23,15 +25,33 @@ export type Catalog = {
  * 6. what is selected is inserted into a distributed table with `on conflict` or `returning`: otherwise it goes there by
  *    COPY, which is refused to who is bound to a workspace
  * 7. what is read of a distributed table is not grouped by several sets at once (cube, rollup)
+ * 8. a statement with a recursive query names no distributed table, whatever the query itself names, unless in one bucket
  */
 export function findBrokenRules(tree: ParseNode, catalog: Catalog): string[] {
-  const walk: Walk = { catalog, faults: new Set(), classes: new Map(), queries: 0 };
+  const walk: Walk = {
+    catalog,
+    faults: new Set(),
+    classes: new Map(),
+    queries: 0,
+    distributed: [],
+    isRecursive: false,
+  };
   for (const query of queriesIn(tree)) walkQuery(query, { walk, outer: [] });
+  for (const { name, bucket } of walk.isRecursive ? walk.distributed : [])
+    if (!isOneBucket(walk, bucket!)) walk.faults.add(`8: ${name} is in a statement with a recursive query`);
   return [...walk.faults];
 }
 
 /** A column of a range of a query, or a value: what is known to be equal has one class. */
-type Walk = { catalog: Catalog; faults: Set<string>; classes: Map<string, string>; queries: number };
+type Walk = {
+  catalog: Catalog;
+  faults: Set<string>;
+  classes: Map<string, string>;
+  queries: number;
+  /** Of all its queries. */
+  distributed: Range[];
+  isRecursive: boolean;
+};
 type Level = { id: number; ranges: Range[] };
 type Range = {
   kind: 'distributed' | 'local' | 'staging' | 'other';
@@ -45,6 +65,8 @@ function walkQuery(query: ParseNode, { walk, outer }: { walk: Walk; outer: Level
   const { catalog } = walk;
   const rangeNodes = listOf(query['rtable']);
   level.ranges = rangeNodes.map((node, place) => rangeOf(node, { catalog, key: `${level.id}.${place + 1}` }));
+  walk.distributed.push(...level.ranges.filter(({ kind }) => kind === 'distributed'));
+  walk.isRecursive ||= query['hasRecursive'] === 'true';
   const levels = [...outer, level];
   const joined = new Set([...joinedRanges(query['jointree']), Number(query['resultRelation'] ?? 0)]);
   const isInsert = query['commandType'] === '3';
@@ -59,8 +81,9 @@ function walkQuery(query: ParseNode, { walk, outer }: { walk: Walk; outer: Level
   checkFunctions(query, { walk, target: level.ranges[Number(query['resultRelation'] ?? 0) - 1] });
   // Common table expressions are asked once each, by themselves.
   for (const expression of listOf(query['cteList'])) walkQuery(nodeOf(expression['ctequery']), { walk, outer: [] });
+  const isUnion = isNode(query['setOperations']);
   for (const [place, node] of rangeNodes.entries()) {
-    if (!joined.has(place + 1) && !isInsert) continue;
+    if (!joined.has(place + 1) && !isInsert && !isUnion) continue;
     if (isNode(node['subquery'])) walkNested(node['subquery'], { walk, levels });
   }
   for (const sublink of sublinksIn(query)) walkNested(nodeOf(sublink['subselect']), { walk, levels });
@@ -125,9 +148,19 @@ function checkFunctions(query: ParseNode, { walk, target }: { walk: Walk; target
     const inputs = call.type === 'COERCEVIAIO' ? [] : [...nodesIn(call['args'])];
     if (name !== undefined && inputs.some((node) => node.type === 'VAR'))
       walk.faults.add(`3: ${name}() is given a column where rows are changed`);
-    if (call.type === 'COERCEVIAIO' && [...nodesIn(call['arg'])].some((node) => node.type === 'VAR'))
+    if (isStableText(call, walk.catalog) && [...nodesIn(call['arg'])].some((node) => node.type === 'VAR'))
       walk.faults.add('3: a column is made a text where rows are changed');
   }
+}
+
+/** True of a cast through text that depends on settings, as that of a time does; a number's does not. */
+function isStableText(call: ParseNode, { stableTexts }: Catalog): boolean {
+  if (call.type !== 'COERCEVIAIO') return false;
+  const argument = nodeOf(call['arg']);
+  const type = ['vartype', 'funcresulttype', 'opresulttype', 'resulttype']
+    .map((field) => argument[field])
+    .find(Boolean);
+  return type === undefined || [type, call['resulttype']].some((one) => stableTexts.has(Number(one)));
 }
 
 /** A sub-select that names columns around it is asked for each of their rows. */

@@ -71,10 +71,11 @@ type FunctionNode = ts.FunctionDeclaration | ts.ArrowFunction | ts.FunctionExpre
 const isFunction = (node: ts.Node): node is FunctionNode =>
   ts.isFunctionDeclaration(node) || ts.isArrowFunction(node) || ts.isFunctionExpression(node);
 
-/** `tx`, `session`, `database`: whatever is a tag. `String.raw` is none. */
+/** True of `tx`, `session`, `bundle.database`, whatever is a tag; `String.raw` is not one. */
 function isTagged(node: ts.Node): node is ts.TaggedTemplateExpression {
   if (!ts.isTaggedTemplateExpression(node)) return false;
   const tag = ts.isParenthesizedExpression(node.tag) ? node.tag.expression : node.tag;
+  if (ts.isPropertyAccessExpression(tag)) return tag.name.text === 'database';
   return ts.isIdentifier(ts.isAsExpression(tag) ? tag.expression : tag);
 }
 
