@@ -30,6 +30,7 @@ import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/time-zone-aliases.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
+import { renderCluster } from './render-cluster.ts';
 import { renderFieldPlaces } from './field-places/render-field-places.ts';
 import { renderProviderAnswers } from './render-provider-answers.ts';
 import { renderReliability } from './render-reliability.ts';
@@ -64,6 +65,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     metrics: renderMetrics(),
     'library-metrics': renderLibraryMetrics(),
     reliability: await renderReliability(table),
+    ...(await renderCluster(table)),
     ...renderStates(),
     ...renderProviderAnswers(table),
   };

@@ -1,28 +1,49 @@
-/** What Citus says of a statement that it has no plan for, or may not carry out; other errors are what tests provoke. */
-const refusing =
-  /not supported|only supported|complex join|FOR UPDATE\/SHARE|repartition|STABLE functions|IMMUTABLE|is not distributed|placements|distributed|colocated|partition column/;
+/** What the cluster refused to plan or to carry out: each message with how often, and the beginning of one statement. */
+export type Refusals = Map<string, { count: number; statement: string }>;
 
 /**
- * Reads the coordinator's log: a test that asks a route sees no more of a refusal than that the response is a 500. Each
- * message is counted, with the beginning of one of its statements.
+ * Citus refuses what it has no plan for as a feature that is not supported (0A000). The words are those of refusals under
+ * other codes.
  */
-export function makeRefusalCounter(
-  refusals: Map<string, { count: number; statement: string }>,
-): (line: string) => void {
+const refusing =
+  /not supported|only supported|complex join|cannot push down|could not (?:run|create|plan|execute)|FOR UPDATE\/SHARE|repartition|STABLE functions|is not distributed|placements|colocated|partition column/;
+
+/** PostgreSQL's own, which tests provoke: a prepared statement whose table was changed is parsed again by the pool. */
+const expected = /^cached plan must not change result type/;
+
+/** Each line of a server's log begins with its time, process and SQLSTATE. */
+export const logLinePrefix = '%m [%p] %e ';
+
+/**
+ * Reads the log of one server: a test that calls a route sees no more of a refusal than a 500, and work that is tried
+ * again, or left out, shows none. Other errors are what tests provoke.
+ */
+export function makeRefusalCounter(refusals: Refusals): (line: string) => void {
   let last: string | undefined;
   let isInStatement = false;
   return (line) => {
-    const message = /ERROR:\s+(.*)/.exec(line)?.[1]?.replaceAll(/\d+/g, '#');
-    if (message !== undefined) {
+    const [, code, text] = /\] (\w{5}) ERROR:\s+(.*)/.exec(line) ?? [];
+    if (text !== undefined) {
       isInStatement = false;
-      last = refusing.test(message) ? message : undefined;
+      const isRefused = (code === '0A000' || refusing.test(text)) && !expected.test(text);
+      last = isRefused ? text.replaceAll(/\d+/g, '#') : undefined;
       if (last !== undefined)
         refusals.set(last, { statement: '', ...refusals.get(last), count: (refusals.get(last)?.count ?? 0) + 1 });
       return;
     }
     isInStatement ||= line.includes('STATEMENT:');
     const known = last === undefined ? undefined : refusals.get(last);
-    const text = line.replace(/^.*STATEMENT:/, '').trim();
-    if (isInStatement && known?.statement === '') known.statement = text.slice(0, 160);
+    const words = line.replace(/^.*STATEMENT:/, '').trim();
+    if (isInStatement && known?.statement === '') known.statement = words.slice(0, 160);
   };
+}
+
+/** How many statements were refused, then each message, the most frequent first. */
+export function listRefusals(refusals: Refusals): string[] {
+  const counted = [...refusals].sort(([, left], [, right]) => right.count - left.count);
+  const all = counted.reduce((sum, [, { count }]) => sum + count, 0);
+  return [
+    `Statements refused: ${all}`,
+    ...counted.flatMap(([message, { count, statement }]) => [`  ${count} × ${message}`, `      ${statement}`]),
+  ];
 }

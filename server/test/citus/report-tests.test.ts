@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeRun } from './describe-run.ts';
+import { parseReport } from './read-report.ts';
 import { addUp, listFailures, listSkips, totalsLine } from './report-tests.ts';
 import type { TestedFile } from './report-tests.ts';
 
@@ -42,12 +43,30 @@ test('files and tests are added up, and each one skipped is listed with its reas
   expect(listSkips(files)).toEqual(['  d.test.ts > no', '  d.test.ts > not here: there is no server']);
 });
 
+const ran = {
+  ...{ workers: 2, arguments: ['--plain', '--source', '/home/me/citus', '--log=/tmp/log', 'server/test/push'] },
+  ...{ refusals: new Map([['no plan', { count: 3, statement: 'select 1' }]]), at: new Date('2026-11-26T23:00:00Z') },
+};
+
 test('a run is told batch by batch and as a whole, on the cluster and on one PostgreSQL', () => {
-  const ran = { workers: 2, arguments: ['--plain'] };
   const lines = describeRun({ ...ran, batches: [{ onCluster: files, onPlain: [] }, { onCluster: files.slice(0, 1) }] });
   expect(lines).toContain('batch 1: 4 files, a.test.ts to d.test.ts');
   expect(lines).toContain('  2 passed, 3 failed, 2 skipped; on one PostgreSQL 0 passed, 0 failed, 0 skipped');
   expect(lines).toContain('  1 passed, 1 failed, 0 skipped');
   expect(lines).toContain('On the cluster:     1 files passed, 4 failed; 3 tests passed, 4 failed, 2 skipped');
   expect(lines).toContain('  d.test.ts > not here: there is no server');
+});
+
+test('a report is read again for docs/cluster.md, without folders of the machine', () => {
+  const text = describeRun({ ...ran, batches: [{ onCluster: files }] }).join('\n');
+  expect(text).not.toMatch(/\/home|\/tmp/);
+  const { commit, command, ...run } = parseReport(text);
+  expect(run).toEqual({
+    date: '2026-11-26',
+    totals: '1 files passed, 3 failed; 2 tests passed, 3 failed, 2 skipped',
+    refused: 3,
+  });
+  expect(command.replace('FULL=1 ', '')).toBe('npm run test:citus -- --plain server/test/push');
+  expect(commit).toMatch(/^[0-9a-f]{10}|^unknown/);
+  expect(() => parseReport('something else')).toThrow('no report');
 });

@@ -5,19 +5,22 @@
  *
  * Usage: npm run test:citus -- server/test/push; without files all of them. `--batch 16` is how many files are run at once
  * on one template. `--plain` runs each batch on one PostgreSQL as well, and shows both; `--record` writes all that to
- * docs/reports/cluster-suite.txt. `--source /path/to/citus` is a git directory to build from; `--workers 0` puts everything
- * on one node; `--serve` only starts the cluster, and prints how to use it.
+ * docs/reports/cluster-suite.txt, from which `npm run docs:generate` writes the line of docs/cluster.md. `--source
+ * /path/to/citus` is a git directory to build from; `--workers 0` puts everything on one node; `--log FILE` writes the logs
+ * of all servers; `--serve` only starts the cluster, and prints how to use it. Ends with 1, too, if a statement was refused.
  */
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
+import { createWriteStream, globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeRefusalCounter } from './count-refusals.ts';
+import type { Refusals } from './count-refusals.ts';
 import { buildCitus } from './build-citus.ts';
 import { findCitus } from './find-citus.ts';
 import { describeRun } from './describe-run.ts';
 import type { Batch } from './describe-run.ts';
+import { clusterReport } from './read-report.ts';
 import { addUp, totalsLine } from './report-tests.ts';
 import { runFiles } from './run-files.ts';
 import { startCitusCluster } from './start-citus-cluster.ts';
@@ -33,6 +36,7 @@ const { values, positionals } = parseArgs({
     plain: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
     serve: { type: 'boolean', default: false },
+    log: { type: 'string' },
   },
 });
 const workers = Number(values.workers);
@@ -58,8 +62,18 @@ if (programs === undefined) {
   );
   process.exit(0);
 }
-const refusals = new Map<string, { count: number; statement: string }>();
-const cluster = await startCitusCluster(programs, { workers, onLine: makeRefusalCounter(refusals) });
+const refusals: Refusals = new Map();
+const logFile = values.log === undefined ? undefined : createWriteStream(values.log);
+const cluster = await startCitusCluster(programs, {
+  workers,
+  makeReader() {
+    const count = makeRefusalCounter(refusals);
+    return (line) => {
+      count(line);
+      logFile?.write(`${line}\n`);
+    };
+  },
+});
 try {
   if (values.serve) await serve(cluster);
   else process.exitCode = await runTests(cluster);
@@ -86,18 +100,15 @@ async function runTests(tested: CitusCluster): Promise<number> {
     say(`\nBatch ${batches.length} of ${Math.ceil(files.length / batchFiles)}: ${totalsLine(addUp(onCluster))}`);
   }
   for (const line of describe(batches)) say(line);
-  say('\nStatements that the cluster refused, in whatever test:');
-  const counted = [...refusals].sort(([, left], [, right]) => right.count - left.count);
-  for (const [message, { count, statement }] of counted) say(`  ${count} × ${message}\n      ${statement}`);
-  return addUp(batches.flatMap(({ onCluster }) => onCluster)).failedFiles === 0 ? 0 : 1;
+  const isGreen = addUp(batches.flatMap(({ onCluster }) => onCluster)).failedFiles === 0 && refusals.size === 0;
+  return isGreen ? 0 : 1;
 }
 
 function describe(batches: readonly Batch[]): string[] {
-  return ['', ...describeRun({ batches, workers, arguments: process.argv.slice(2) })];
+  return ['', ...describeRun({ batches, workers, arguments: process.argv.slice(2), refusals, at: new Date() })];
 }
 
 /** After each batch, so that a run that is cut short has told what it knew. */
 async function record(batches: readonly Batch[]): Promise<void> {
-  const path = join(root, 'docs', 'reports', 'cluster-suite.txt');
-  await writeFile(path, `${describe(batches).join('\n').trim()}\n`);
+  await writeFile(clusterReport, `${describe(batches).join('\n').trim()}\n`);
 }

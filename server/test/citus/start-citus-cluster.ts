@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { appendFile, chmod, chown, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { commandAs, findServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
 import type { ServerAccount } from '../../src/start/embedded-postgres/server-account.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { killCluster } from '../torture/start-killable-database.ts';
+import { logLinePrefix } from './count-refusals.ts';
 import type { CitusPrograms } from './find-citus.ts';
 import { findFreePort } from '../find-free-port.ts';
 
@@ -30,7 +32,7 @@ export type CitusCluster = {
  */
 export async function startCitusCluster(
   programs: CitusPrograms,
-  { workers, folder: given, settings = {}, coordinatorSettings = {}, onLine = () => {} }: ClusterOptions,
+  { workers, folder: given, settings = {}, coordinatorSettings = {}, makeReader = () => () => {} }: ClusterOptions,
 ): Promise<CitusCluster> {
   const folder = given ?? (await makeFolder());
   await mkdir(folder, { recursive: true, mode: 0o711 });
@@ -45,7 +47,8 @@ export async function startCitusCluster(
     const names = ['coordinator', ...Array.from({ length: workers }, (_, index) => `worker-${index + 1}`)];
     for (const [index, name] of names.entries()) {
       const more = { ...settings, ...(index === 0 && coordinatorSettings) };
-      servers.push(await startServer(programs, { folder: join(folder, name), account, settings: more, onLine }));
+      const started = { folder: join(folder, name), account, settings: more, onLine: makeReader() };
+      servers.push(await startServer(programs, started));
     }
   } catch (error) {
     await stop();
@@ -72,7 +75,8 @@ type ClusterOptions = {
   settings?: Record<string, string>;
   /** Besides what all nodes have. */
   coordinatorSettings?: Record<string, string>;
-  onLine?: (line: string) => void;
+  /** Makes the reader of a server's log, which is called with each line. */
+  makeReader?: () => (line: string) => void;
 };
 
 /** What is answered is flushed, and dead rows are cleared away: as a server is set up whose data matter. */
@@ -97,6 +101,7 @@ const commonSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   'citus.node_conninfo': 'sslmode=disable',
+  log_line_prefix: logLinePrefix,
   // A clone of the template does not have the settings of its database.
   'citus.propagate_set_commands': 'local',
   fsync: 'off',
@@ -172,7 +177,7 @@ function start(
 ): ChildProcess {
   const command = commandAs(account, file, parameters);
   const child = spawn(command.file, command.arguments, { ...command.options, stdio: ['ignore', 'ignore', 'pipe'] });
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => text.split('\n').filter(Boolean).forEach(onLine));
+  createInterface({ input: child.stderr! }).on('line', onLine);
   return child;
 }
 

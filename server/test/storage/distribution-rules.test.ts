@@ -168,7 +168,7 @@ type Judged = Map<string, string[][]>;
 
 /** The faults of the places that are not excepted. */
 function listUnexpected(judged: Judged, excepted: Record<string, string>): Record<string, string[]> {
-  const broken = [...judged].map(([place, texts]) => [place, [...new Set(texts.flat())]] as const);
+  const broken = [...judged].map(([place, texts]) => [place, [...new Set(texts.flat())]] as [string, string[]]);
   return Object.fromEntries(broken.filter(([place, faults]) => faults.length > 0 && !Object.hasOwn(excepted, place)));
 }
 
