@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { readCommit } from '../read-commit.ts';
 import { citusVersion } from './build-citus.ts';
 import { listRefusals } from './count-refusals.ts';
 import type { Refusals } from './count-refusals.ts';
@@ -18,6 +17,8 @@ export type SuiteRun = {
   workers: number;
   arguments: readonly string[];
   refusals: Refusals;
+  /** What was checked out when it began: the report itself changes the folder. */
+  commit: string;
   /** When it ended. */
   at: Date;
 };
@@ -26,12 +27,12 @@ export type SuiteRun = {
  * What was run, when and where, all batches in numbers, what the cluster refused, each batch, what failed by its cause, and
  * what was skipped. `read-report.ts` reads the first lines.
  */
-export function describeRun({ batches, workers, arguments: words, refusals, at }: SuiteRun): string[] {
+export function describeRun({ batches, workers, arguments: words, refusals, commit, at }: SuiteRun): string[] {
   const onCluster = batches.flatMap((batch) => batch.onCluster);
   const onPlain = batches.flatMap((batch) => batch.onPlain ?? []);
   const isCompared = batches.some((batch) => batch.onPlain !== undefined);
   return [
-    `${at.toISOString().slice(0, 10)}, commit ${readCommit()}`,
+    `${at.toISOString().slice(0, 10)}, commit ${commit}`,
     describeCommand(words),
     `PostgreSQL with Citus ${citusVersion}: one coordinator, ${workers} workers, ${availableParallelism()} cores`,
     '',

@@ -14,6 +14,7 @@ import { createWriteStream, globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readCommit } from '../read-commit.ts';
 import { makeRefusalCounter } from './count-refusals.ts';
 import type { Refusals } from './count-refusals.ts';
 import { buildCitus } from './build-citus.ts';
@@ -62,6 +63,7 @@ if (programs === undefined) {
   );
   process.exit(0);
 }
+const commit = readCommit();
 const refusals: Refusals = new Map();
 const logFile = values.log === undefined ? undefined : createWriteStream(values.log);
 const cluster = await startCitusCluster(programs, {
@@ -105,7 +107,8 @@ async function runTests(tested: CitusCluster): Promise<number> {
 }
 
 function describe(batches: readonly Batch[]): string[] {
-  return ['', ...describeRun({ batches, workers, arguments: process.argv.slice(2), refusals, at: new Date() })];
+  const run = { batches, workers, arguments: process.argv.slice(2), refusals, commit, at: new Date() };
+  return ['', ...describeRun(run)];
 }
 
 /** After each batch, so that a run that is cut short has told what it knew. */
