@@ -134,7 +134,9 @@ test('the first steps are ticked by what is in the database', async () => {
       created_by, created_at, updated_at)
     values (${'a'.repeat(24)}, ${workspaceId}, 'First', 'PUSH_API', 'ONE_TIME', 'ALL_USERS', '{ANDROID}',
       '{"ANDROID": {"title": "Hello", "message": "There"}}', '{"kind": "soon"}', 'SENT', 'test', now(), now())`;
-  const [ada] = await database<{ createdAt: Date }[]>`select created_at as "createdAt" from users where customer_id = 'ada'`;
+  const [ada] = await database<
+    { createdAt: Date }[]
+  >`select created_at as "createdAt" from users where customer_id = 'ada'`;
   // Computed here: a cluster adds no interval to a column of rows that it changes.
   const anHourLater = new Date(ada!.createdAt.getTime() + 3_600_000);
   await database`update users set created_at = ${anHourLater} where customer_id = 'ada'`;
