@@ -269,7 +269,7 @@ function Home() {
     return (
       <Container component="main">
         <EmptyState title="No workspaces yet" command="npm run carillon -- workspaces create --name Shop">
-          A workspace holds people, segments, campaigns and keys. Create the first one on the command line, then reload.
+          Create the first one on the command line, then reload.
         </EmptyState>
       </Container>
     );

@@ -8,30 +8,28 @@ const toleranceMilliseconds = 2_000;
 /** `service` is the time of the service, which a sandbox may move. Accounts and the audit log are in `real` time. */
 export type ToldClock = 'service' | 'real';
 
-const headers: Record<ToldClock, string> = { service: 'carillon-time', real: 'carillon-real-time' };
 const watchers = new Set<() => void>();
-const aheadMilliseconds: Record<ToldClock, number> = { service: 0, real: 0 };
-const now: Record<ToldClock, number> = { service: Date.now(), real: Date.now() };
+const aheadMilliseconds = { service: 0, real: 0 };
+let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** Reads both clocks from an answer of the server: a sandbox's may be moved, and that of a computer may be wrong. */
 export function hearServerTime(answer: Headers): void {
-  const changed = (Object.keys(headers) as ToldClock[]).filter((clock) => hear(clock, answer.get(headers[clock])));
-  if (changed.length > 0) tick();
+  hear('service', answer.get('carillon-time'));
+  hear('real', answer.get('carillon-real-time'));
 }
 
 /** The time of the server by one of its clocks, a few seconds late: for what is said in minutes. */
 export function useServerNow(clock: ToldClock): number {
-  return useSyncExternalStore(watch, () => now[clock]);
+  return useSyncExternalStore(watch, () => now + aheadMilliseconds[clock]);
 }
 
-/** Returns true when the clock is not where it was thought to be. */
-function hear(clock: ToldClock, at: string | null): boolean {
-  if (at === null) return false;
+function hear(clock: ToldClock, at: string | null): void {
+  if (at === null) return;
   const heard = Date.parse(at) - Date.now();
-  if (Math.abs(heard - aheadMilliseconds[clock]) <= toleranceMilliseconds) return false;
+  if (Math.abs(heard - aheadMilliseconds[clock]) <= toleranceMilliseconds) return;
   aheadMilliseconds[clock] = heard;
-  return true;
+  tick();
 }
 
 function watch(onTicked: () => void): () => void {
@@ -47,7 +45,6 @@ function watch(onTicked: () => void): () => void {
 }
 
 function tick(): void {
-  now.service = Date.now() + aheadMilliseconds.service;
-  now.real = Date.now() + aheadMilliseconds.real;
+  now = Date.now();
   for (const onTicked of watchers) onTicked();
 }

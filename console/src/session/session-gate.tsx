@@ -23,7 +23,6 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const queries = useQueryClient();
   // The link of a sandbox opens the session by itself; the others ask for a name or a password first.
   const [link, setLink] = useState(taken?.kind === 'sign-in' || taken?.kind === 'refused' ? undefined : taken);
-  const [isLinkShown, showLinkError] = useState(true);
   const opened = useQuery({ queryKey: ['opened'], queryFn: openFromLink, staleTime: Infinity });
   const session = useQuery({
     queryKey: ['session'],
@@ -40,10 +39,11 @@ export function SessionGate({ children }: { children: ReactNode }) {
         <EntrancePage
           link={link}
           refusal={taken?.kind === 'refused' ? taken.code : undefined}
-          linkError={isLinkShown ? opened.data?.refused : undefined}
+          linkError={opened.data ?? undefined}
           onEntered={() => {
             setLink(undefined);
-            showLinkError(false);
+            // The link has served, or failed, its purpose.
+            queries.setQueryData(['opened'], null);
             // What another person's session has read is not this one's.
             queries.removeQueries({
               predicate: ({ queryKey }) => queryKey[0] !== 'opened' && queryKey[0] !== 'session',
@@ -64,13 +64,13 @@ export function SessionGate({ children }: { children: ReactNode }) {
 }
 
 /** Signs in by the link of a sandbox. @returns why the link was refused: no trouble in a browser that is signed in already */
-async function openFromLink(): Promise<{ refused: Error | undefined }> {
-  if (taken?.kind !== 'sign-in') return { refused: undefined };
+async function openFromLink(): Promise<CarillonError | null> {
+  if (taken?.kind !== 'sign-in') return null;
   try {
     await consoleClient.accounts.signInByLink(taken.code);
-    return { refused: undefined };
+    return null;
   } catch (error) {
-    if (error instanceof CarillonError && error.status === 401) return { refused: error };
+    if (error instanceof CarillonError && error.status === 401) return error;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ export const jobNames: Record<string, string> = {
   'archive-ended-keys': 'Ends API keys that expire',
   'attribute-conversions': 'Counts events as conversions',
   'continue-mended-runs': 'Resumes what waited for a provider',
+  'probe-held-keys': 'Checks whether held credentials work again',
   'deliver-callbacks': 'Posts callbacks',
   'drop-old-days': 'Deletes days of the delivery log and of events that are no longer kept',
   'drop-old-receipts': 'Deletes receipts of push requests',

@@ -37,9 +37,11 @@ export type UserSearch = {
 export function readUserSearch(search: AddressSearch): UserSearch {
   const [tab, campaign] = [textOf(search.tab), textOf(search.campaign)];
   return {
-    ...(tab !== undefined && Object.hasOwn(userTabs, tab) && tab !== 'summary'
-      ? { tab: tab as UserSearch['tab'] & string }
-      : {}),
+    ...(isTab(tab) ? { tab } : {}),
     ...(campaign === undefined ? {} : { campaign }),
   };
+}
+
+function isTab(tab: string | undefined): tab is Exclude<UserTab, 'summary'> {
+  return tab !== undefined && tab !== 'summary' && Object.hasOwn(userTabs, tab);
 }

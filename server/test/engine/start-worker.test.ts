@@ -47,7 +47,10 @@ async function start(more: Partial<WorkerDependencies> = {}): Promise<void> {
 }
 const erase = makeEraseDueUsers({ database: {} as never }).name;
 const byTime = ['fire-due-campaigns', 'release-due-triggers', 'expire-segments', erase];
-const fanOut = ['release-runs', 'retry-deliveries', 'continue-mended-runs', 'send-live-activities', 'end-runs'];
+const fanOut = [
+  ...['release-runs', 'retry-deliveries', 'continue-mended-runs', 'probe-held-keys', 'send-live-activities'],
+  'end-runs',
+];
 const receivers = [
   ...['fill-segments', 'deliver-callbacks', 'note-event-batches', 'post-event-batches', 'send-mails'],
   'write-report-files',

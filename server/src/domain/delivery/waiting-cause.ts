@@ -38,8 +38,6 @@ export function tellWaitingCause({ platform, code }: { platform: Platform; code:
       return own(`${provider} is left alone for a while`);
     case 'CREDENTIALS_UNREAD':
       return own('the credential could not be read from the database');
-    case 'HOST_NOT_FOUND':
-      return theirs('the name of the push service does not resolve');
     case 'NOT_CONNECTED':
       return theirs(`${provider} could not be reached`);
     case 'HOST_NOT_FOUND':

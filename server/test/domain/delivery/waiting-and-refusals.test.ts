@@ -24,7 +24,6 @@ describe('why messages wait', () => {
   });
 
   test.each([
-    ['HOST_NOT_FOUND', 'the name of the push service does not resolve'],
     ['NOT_CONNECTED', 'the push service could not be reached'],
     ['HOST_NOT_FOUND', 'the host name of the push service does not exist'],
     ['PROXY_UNREACHABLE', 'the outgoing proxy could not be reached'],

@@ -238,8 +238,8 @@ describe.each([1, 2] as const)('with %i nodes, credentials of other providers th
   const subscribe = async (origin: string): Promise<void> => {
     const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') };
     await bundle.database`
-      update devices set platform = 'WEB', push_provider = null, push_id = jsonb_build_object(
-        'endpoint', ${origin}::text || '/' || push_id, 'keys', ${JSON.stringify(keys)}::text::jsonb)::text`;
+      update devices set platform = 'WEB', push_provider = null, push_id =
+        ${`{"endpoint":"${origin}/`}::text || push_id || ${`","keys":${JSON.stringify(keys)}}`}::text`;
   };
   const providers = {
     'a proxy that answers 404 for every browser': {
