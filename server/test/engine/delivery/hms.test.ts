@@ -31,7 +31,7 @@ describe.each(http2Clients)('sent by the HTTP/2 of %s', (client) => {
     ['magic-gone', { kind: 'ambiguous', code: '80300007', ifDevice: 'drop', ifAccount: 'hold' }],
     ['magic-invalid', { kind: 'ambiguous', code: '80100000', ifDevice: 'drop', ifAccount: 'hold' }],
     ['magic-rejected', { kind: 'rejected', code: '80300008' }],
-    ['magic-busy', { kind: 'ambiguous', code: 'HMS_503', ifDevice: 'wait', ifAccount: 'pause', retryAfterSeconds: 1 }],
+    ['magic-busy', { kind: 'wait', code: 'HMS_503', scope: 'credential', retryAfterSeconds: 1 }],
   ])('the address %s', async (pushId, outcome) => {
     expect(await send(`${pushId}-1`)).toMatchObject(outcome);
   });

@@ -41,7 +41,8 @@ export function classifyHmsAnswer(answer: Answer, now: Date): Outcome {
 }
 
 function ruleOfStatus(status: number): AnswerRule | undefined {
-  if (status === 429 || status === 503) return rules.limited;
+  if (status === 503) return rules.trafficControl;
+  if (status === 429) return rules.limited;
   if (status >= 500) return rules.internal;
   if (status === 408 || status === 425) return rules.internal;
   if (status === 401 || status === 403 || status === 404) return rules.refused;

@@ -21,8 +21,14 @@ export const hmsAnswers = {
     meaning: { about: 'account', effect: 'hold' },
     reason: 'Huawei refuses the access token, or the account lacks a right.',
   },
+  trafficControl: {
+    status: '503',
+    code: 'none',
+    meaning: { about: 'account', effect: 'pause' },
+    reason: 'Huawei documents this status as traffic control of the account.',
+  },
   limited: {
-    status: '429, 503, or any',
+    status: '429, or any',
     code: '`80300011`, `80600003`, or none',
     meaning: { about: 'ambiguous', ifDevice: 'wait', ifAccount: 'pause' },
     reason: 'Huawei does not say whether the device or the account is over its limit.',

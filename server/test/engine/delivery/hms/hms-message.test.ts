@@ -56,11 +56,9 @@ describe('what Huawei answers', () => {
       '503 with a wait',
       answerWith(503, '<html>', { 'retry-after': '7' }),
       {
-        kind: 'ambiguous',
+        kind: 'wait',
         code: 'HMS_503',
-        detail: 'HTTP 503',
-        ifDevice: 'wait',
-        ifAccount: 'pause',
+        scope: 'credential',
         retryAfterSeconds: 7,
       },
     ],
