@@ -35,7 +35,10 @@ afterAll(async () => {
 
 const advance = async (seconds: number) => {
   const answer = await bundle.call('POST', '/sandbox/clock', { body: { advanceSeconds: seconds } });
-  expect([answer.status, answer.json().advancing]).toEqual([200, null]);
+  expect(answer.status).toBe(200);
+  // On a busy machine an advance takes more than 20 seconds: it answers on the way, and the clock says when it has come.
+  const advancing = async () => (await bundle.call('GET', '/sandbox/clock')).json().advancing;
+  await expect.poll(advancing, { timeout: 50_000, interval: 250 }).toBeNull();
 };
 
 test('an integration by curl, written against the interface alone, gets what it says with one base URL changed', async () => {
