@@ -8,6 +8,7 @@ import type { SendAccount } from '../delivery/send-account.ts';
 import type { BatchKey, Evidence, Judgement } from '../governor/evidence.ts';
 import type { Addressee } from './personalise-devices.ts';
 import type { DeviceResult } from './device-result.ts';
+import { retryDelaySeconds } from './retry-delay.ts';
 import { settleOutcome, settleUntried } from './settle-outcome.ts';
 import type { SettleDependencies } from './settle-outcome.ts';
 import { waitForCredential } from './wait-for-credential.ts';
@@ -87,15 +88,24 @@ async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey
     detail: first!.outcome.detail,
     effect: first!.outcome.ifAccount,
     isDrop: first!.outcome.ifDevice === 'drop',
-    retryAfterSeconds: [first!, ...others]
-      .map(({ outcome }) => outcome.retryAfterSeconds)
-      .find((one) => one !== undefined),
+    retryAfterSeconds: pauseSeconds(window, [first!, ...others]),
   }));
   const judgements = await evidence.judge(key, { answers, codes });
   for (const one of postponed) {
     const judgement = judgements.get(one.outcome.code) ?? unknownJudgement;
     results[one.place] = settleJudged(deps, { window, postponed: one, judgement });
   }
+}
+
+/**
+ * How long a key pauses: what the provider asked for, and longer with each attempt of its devices, as a device alone would
+ * wait. Otherwise all of them would come back together each time, and use up their attempts.
+ */
+function pauseSeconds({ addressees }: AnsweredWindow, postponed: readonly Postponed[]): number {
+  const attempts = Math.max(...postponed.map(({ place }) => addressees[place]!.attempt));
+  const asked = postponed.map(({ outcome }) => outcome.retryAfterSeconds).find((seconds) => seconds !== undefined);
+  const after = asked === undefined ? {} : { retryAfterSeconds: asked };
+  return retryDelaySeconds({ attempts, ...after, isRateLimited: true, random: 1 });
 }
 
 type Refusing = { key: BatchKey; hold: Hold | undefined; result: DeviceResult };
@@ -157,7 +167,8 @@ function settleJudged(deps: JudgeDependencies, { window, postponed, judgement }:
   const { device, attempt } = addressees[place]!;
   const { code, detail, ifDevice } = outcome;
   const hold = judgement.hold ?? (ifDevice === 'wait' ? undefined : batch.hold);
-  if (hold) return settleHeld(deps, { run, addressee: addressees[place]!, batch, hold });
+  // A pause costs the asked devices an attempt, so their waits grow; those that were not asked lose nothing.
+  if (hold && !hold.until) return settleHeld(deps, { run, addressee: addressees[place]!, batch, hold });
   const settle = (instead: DecidedOutcome): DeviceResult =>
     settleOutcome(deps, {
       ...{ run, device, attempt, account: batch.account, outcome: instead, acceptedCode: null },
@@ -171,7 +182,8 @@ function settleJudged(deps: JudgeDependencies, { window, postponed, judgement }:
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   } as const;
   const rejected = { kind: 'rejected', code, detail } as const;
-  if (ifDevice === 'wait') return settle(wait);
+  if (ifDevice === 'wait')
+    return settle(hold?.until ? { ...wait, retryAfterSeconds: secondsTo(hold.until, deps) } : wait);
   const attempts =
     ifDevice === 'reject' ? maxAttempts.reject : judgement.verdict === 'undecided' ? maxAttempts.undecided : 1;
   if (attempt < attempts) {
@@ -190,6 +202,10 @@ function settleJudged(deps: JudgeDependencies, { window, postponed, judgement }:
     default:
       return unknownCase(ifDevice);
   }
+}
+
+function secondsTo(until: Date, { clock }: Pick<JudgeDependencies, 'clock'>): number {
+  return Math.max(0, (until.getTime() - clock.now().getTime()) / 1000);
 }
 
 type Held = { run: RunToSend; addressee: Addressee; batch: Batch; hold: Hold };
