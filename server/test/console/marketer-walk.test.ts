@@ -29,7 +29,8 @@ describeScreen('a marketer’s day in Chromium', () => {
       data: { email: 'mara@example.com', role: 'marketer' },
     });
     const { page, context, faults } = await console.openPage({ viewport: { width: 1280, height: 900 } });
-    await page.goto(((await invited.json()) as { link: string }).link);
+    // Without a public URL a link is a path: the page that shows it completes it with its own origin.
+    await page.goto(new URL(((await invited.json()) as { link: string }).link, bundle.url).href);
     await page.getByRole('textbox', { name: 'Name' }).fill('Mara');
     await page.getByLabel('New password').fill('nine green bottles');
     await page.getByRole('button', { name: 'Create account' }).click();

@@ -85,7 +85,7 @@ describeScreen('the sandbox in Chromium', () => {
     await form.getByRole('button', { name: 'Add device' }).click();
     const device = page.getByRole('article', { name: 'Web of bea' });
     await device.waitFor();
-    const push = (campaignName: string) =>
+    const push = (campaignName: string, attributeValue = 'bea') =>
       bundle.push({
         campaignName,
         targetPlatform: ['WEB'],
@@ -93,7 +93,7 @@ describeScreen('the sandbox in Chromium', () => {
         targetUserAttributes: {
           attribute: 'USER_ATTRIBUTE_UNIQUE_ID',
           comparisonParameter: 'is',
-          attributeValue: 'bea',
+          attributeValue,
         },
         payload: {
           WEB: {
@@ -105,6 +105,16 @@ describeScreen('the sandbox in Chromium', () => {
         },
         campaignDelivery: { type: 'soon' },
       });
+    // A push service that accepts another browser shows that the address of this one is dead (decision 0064).
+    await page.getByRole('button', { name: 'Add device' }).click();
+    await form.getByLabel('User id').fill('cleo');
+    await form.getByLabel('Platform').selectOption('WEB');
+    await form.getByRole('button', { name: 'Add device' }).click();
+    await page.getByRole('article', { name: 'Web of cleo' }).waitFor();
+    await push('To another', 'cleo');
+    await expect
+      .poll(async () => (await bundle.database`select from provider_evidence where provider = 'webpush'`).length)
+      .toBe(1);
     await push('To the dead');
     await device.getByText('Gone', { exact: true }).waitFor();
     await device.getByRole('combobox').selectOption('works');
