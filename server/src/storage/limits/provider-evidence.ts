@@ -1,6 +1,6 @@
 import type { Hold, Seen } from '../../domain/delivery/evidence.ts';
 import type { ProviderName } from '../../domain/delivery/provider-name.ts';
-import type { Queryable } from '../database.ts';
+import type { Fragment, Queryable } from '../database.ts';
 
 /** A key with the credential that it belongs to. */
 export type EvidenceOwner = { key: string; workspaceId: string; provider: ProviderName; appId: string };
@@ -70,12 +70,16 @@ export async function claimProbe(
   return rows.length === 1;
 }
 
+/** What a release sets: the key is not held, and the answers before it say nothing any more. */
+const released = (tx: Queryable, at: Date): Fragment => tx`
+  held_at = null, held_code = null, held_detail = null, held_until = null, held_for_sure = null, probed_at = null,
+  remembered = '[]', updated_at = ${at}`;
+
 /** A device of the key was accepted: nothing is held, and what failed before is forgotten. Index: primary key. */
 export async function releaseKey(tx: Queryable, { key, at }: { key: string; at: Date }): Promise<void> {
   await tx`
     update provider_evidence
-    set held_at = null, held_code = null, held_detail = null, held_until = null, held_for_sure = null, probed_at = null,
-      remembered = '[]', updated_at = ${at}
+    set ${released(tx, at)}
     where key = ${key} and held_at is not null`;
 }
 
@@ -86,8 +90,7 @@ export async function releaseWorkspaceKeys(
 ): Promise<void> {
   await tx`
     update provider_evidence
-    set held_at = null, held_code = null, held_detail = null, held_until = null, held_for_sure = null, probed_at = null,
-      remembered = '[]', updated_at = ${at}
+    set ${released(tx, at)}
     where workspace_id = ${workspaceId} and held_at is not null`;
 }
 
@@ -98,8 +101,7 @@ export async function releaseWorkspaceKeys(
 export async function releaseCheckedKeys(tx: Queryable, at: Date): Promise<number> {
   const rows = await tx`
     update provider_evidence as evidence
-    set held_at = null, held_code = null, held_detail = null, held_until = null, held_for_sure = null, probed_at = null,
-      remembered = '[]', updated_at = ${at}
+    set ${released(tx, at)}
     from provider_credentials as checked
     where evidence.held_for_sure and checked.workspace_id = evidence.workspace_id
       and checked.provider = evidence.provider and checked.app_id = evidence.app_id
