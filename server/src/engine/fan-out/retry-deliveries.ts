@@ -111,7 +111,9 @@ async function retry(deps: RetryDeliveriesDependencies, batch: Batch): Promise<n
       devices += claims.flat().length;
     }
   };
-  await Promise.all(Array.from({ length: Math.min(parallel, groups.length) }, work));
+  // A batch that fails does not end the job: it would be started again, or the node stopped, beside those still sending.
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(parallel, groups.length) }, work));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return devices;
 }
 

@@ -38,9 +38,13 @@ const bad = {
 } as const;
 const judge = async (evidence: ReturnType<typeof node>, given: Seen[], codes = [bad]) =>
   (await evidence.judge(key, { answers: given, codes })).get('BadDeviceToken')!;
-/** A database that is away: every statement fails. */
+/** A database that is away: every statement fails once it is waited for; a part of a statement is never waited for. */
 const away = (() => {
-  const fail = () => Promise.reject(new Error('away'));
+  const fail = () => ({
+    // oxlint-disable-next-line unicorn/no-thenable -- postgres.js sends a statement when it is waited for
+    then: (...handlers: Parameters<Promise<never>['then']>) => Promise.reject(new Error('away')).then(...handlers),
+    catch: (handler: (error: unknown) => unknown) => Promise.reject(new Error('away')).catch(handler),
+  });
   return Object.assign(fail, { begin: fail, transaction: fail }) as unknown as Database;
 })();
 
