@@ -10,7 +10,7 @@ export default tseslint.config(
       'no-console': 'error',
       'no-restricted-syntax': [
         'error',
-        { selector: 'TSEnumDeclaration', message: 'Use a literal union (docs: How we write, 9).' },
+        { selector: 'TSEnumDeclaration', message: 'Use a literal union (CONTRIBUTING.md, rule 9).' },
         {
           selector: 'ExportDefaultDeclaration',
           message: 'Use a named export, so that a name stays the same everywhere.',

@@ -22,11 +22,24 @@ const sections: [name: string, sources: string[]][] = [
     ['install', 'containers', 'operations', 'cluster', 'capacity', 'backup', 'upgrade', 'metrics', 'tracing'],
   ],
   ['Reference', ['routes', 'errors', 'settings', 'limits', 'retention', 'states']],
-  ['How it is made', ['performance', 'reliability', 'tour', 'dependencies', 'release']],
+  [
+    'How it is made',
+    [
+      'performance',
+      'reliability',
+      'promises',
+      'tour',
+      'internals',
+      'testing',
+      'console-screens',
+      'dependencies',
+      'release',
+    ],
+  ],
 ];
 const sectionsOfFolders: Record<string, string> = { recipes: 'Recipes', runbooks: 'Operating' };
 const beside = [
-  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...['client', 'client-python', 'receivers', 'receivers/android', 'receivers/ios', 'receivers/web'].map(
     (name) => `${name}/README.md`,
   ),
