@@ -39,7 +39,7 @@ function breaches(check: (file: SourceFile) => string[]): string[] {
   return files.flatMap((file) => check(file).map((what) => `${relative(root, file.path)}: ${what}`));
 }
 
-/** Besides itself, which layers a layer may import (ARCHITECTURE.md, "Map"). `clock.ts` and `log.ts` are types every layer may name. */
+/** Besides itself, which layers a layer may import (ARCHITECTURE.md, "Invariants"). `clock.ts` and `log.ts` are types every layer may name. */
 const allowed: Record<string, string[]> = {
   domain: [],
   storage: ['domain'],

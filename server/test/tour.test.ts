@@ -1,27 +1,59 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 const source = join(root, 'server', 'src');
-const page = readFileSync(join(root, 'docs', 'tour.md'), 'utf8');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const tour = read('docs/tour.md');
+const pages = `${tour}\n${['ARCHITECTURE.md', 'AGENTS.md', 'docs/internals.md'].map(read).join('\n')}`;
 
-const steps = [...page.matchAll(/^\| \d+ \| `([^`]+)` \| `([^`]+)` \|/gm)].map(([, file, name]) => ({ file, name }));
+/** The text of all sources of a folder below server/src, or of one file. */
+function readSources(folder: string): string {
+  const names = readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => readFileSync(join(source, folder, name), 'utf8'))
+    .join('\n');
+}
 
-test('every step of the tour names a function that its file has', () => {
-  expect(steps.length).toBeGreaterThan(20);
-  const missing = steps.filter(({ file, name }) => {
-    const path = join(source, file!);
-    return !existsSync(path) || !new RegExp(`\\bfunction\\*? ${name}\\b`).test(readFileSync(path, 'utf8'));
+function declares(text: string, symbol: string): boolean {
+  return new RegExp(`\\b(?:function\\*?|const|class|type|interface) ${symbol}\\b`).test(text);
+}
+
+/** `symbol` and `folder` of the rows whose last columns are one of each, or whose first are after a number. */
+const rows = [...tour.matchAll(/^\| [^|]+ \| `(\w+)`[^|]* \| `([\w/-]+)` \|/gm)].map(([, symbol, folder]) => ({
+  symbol: symbol!,
+  folder: folder!,
+}));
+
+describe('the tour of the code', () => {
+  test('names symbols that their folders declare', () => {
+    expect(rows.length).toBe(tour.match(/^\| (?!#|Question|-)/gm)!.length);
+    const missing = rows.filter(
+      ({ symbol, folder }) => !existsSync(join(source, folder)) || !declares(readSources(folder), symbol),
+    );
+    expect(missing).toEqual([]);
   });
-  expect(missing).toEqual([]);
-});
 
-test('every path that the tour and the architecture name exists', () => {
-  const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-  const paths = [...`${page}\n${architecture}`.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9.-]+)+\/?)`/g)].map(
-    ([, path]) => path!,
-  );
-  expect(paths.length).toBeGreaterThan(40);
-  expect(paths.filter((path) => !existsSync(join(source, path)) && !existsSync(join(root, path)))).toEqual([]);
+  test('follows one push in at most ten steps', () => {
+    const [, push] = /^## One push\n([^]*?)^## /m.exec(tour)!;
+    expect(push!.match(/^\| \d+ \|/gm)!.length).toBeLessThanOrEqual(10);
+  });
+
+  test('and the pages on the structure name functions that exist', () => {
+    const all = readSources('.');
+    const symbols = new Set(
+      [...pages.matchAll(/`((?:make|find|parse|run|in|for|across)[A-Z]\w*)`/g)].map(([, name]) => name!),
+    );
+    expect(symbols.size).toBeGreaterThan(15);
+    const isThere = (name: string): boolean => declares(all, name) || new RegExp(`\\b${name}\\(`).test(all);
+    expect([...symbols].filter((name) => !isThere(name))).toEqual([]);
+  });
+
+  test('and the pages on the structure name paths that exist', () => {
+    const paths = [...pages.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9.-]+)+\/?)`/g)].map(([, path]) => path!);
+    expect(paths.length).toBeGreaterThan(40);
+    expect(paths.filter((path) => !existsSync(join(source, path)) && !existsSync(join(root, path)))).toEqual([]);
+  });
 });

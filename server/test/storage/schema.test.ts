@@ -27,7 +27,7 @@ test('users, devices and deliveries are keyed by workspace and bucket first, and
         and conrelid in ('users'::regclass, 'identifiers'::regclass, 'devices'::regclass, 'segment_members'::regclass, 'deliveries'::regclass)`;
     expect(rows.length).toBe(7);
     for (const { table, columns } of rows) {
-      // The ledger's partition key must be in its primary key; bucket rule: ARCHITECTURE.md, "Storage".
+      // The ledger's partition key must be in its primary key; bucket rule: docs/internals.md, "Storage".
       const head = columns.filter((column) => column !== 'day').slice(0, 2);
       // What is found by value has its bucket behind the value (docs/decisions/0024).
       if (table === 'identifiers') expect(columns).toContain('bucket');
