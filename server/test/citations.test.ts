@@ -67,15 +67,7 @@ function findNearMisses(text: string, { definesAnchors }: { definesAnchors: bool
 const files = readRepositoryFiles(['.ts', '.tsx', '.js', '.sql', '.md', '.css', '.yml'])
   // The changelog tells of the past; this file spells what is wrong.
   .filter(({ path }) => path !== 'CHANGELOG.md' && !path.endsWith('citations.test.ts'))
-  .map(({ path, text }) => ({ path, text: joinLines(settleMigration(path, text)) }));
-
-/** An applied migration is known by the digest of its text, so its comments keep the spelling they were written with. */
-function settleMigration(path: string, text: string): string {
-  if (!path.startsWith('server/migrations/')) return text;
-  return text
-    .replace(/\b(decision|fact|fault)s (?=[DF]?\d)/gi, '$1 ')
-    .replace(/\bdesign of delivery (?=\d)/g, 'delivery ');
-}
+  .map(({ path, text }) => ({ path, text: joinLines(text) }));
 
 const pages = new Map(readRepositoryFiles(['.md']).map(({ path, text }) => [path, text]));
 
@@ -100,9 +92,7 @@ describe('citations', () => {
 
   test('have one spelling', () => {
     const wrong = files.flatMap(({ path, text }) =>
-      findNearMisses(text, { definesAnchors: /^docs\/spec\/|^server\/migrations\//.test(path) }).map(
-        (what) => `${path}: ${what}`,
-      ),
+      findNearMisses(text, { definesAnchors: path.startsWith('docs/spec/') }).map((what) => `${path}: ${what}`),
     );
     expect(wrong).toEqual([]);
   });

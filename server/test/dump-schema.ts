@@ -1,4 +1,5 @@
 import type { Database } from '../src/storage/database.ts';
+import { createTestDatabase } from './test-database.ts';
 
 type Row = { text: string };
 
@@ -12,7 +13,7 @@ export async function dumpSchema(database: Database): Promise<string> {
     from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
     order by relname`;
-  const parts: string[] = ['-- Made by `npm run schema:dump` from server/migrations; a test compares. Do not edit.\n'];
+  const parts: string[] = [];
   for (const { name, partitionKey } of tables) {
     const columns = await database<Row[]>`
       select format('  %s %s%s%s%s', attname, format_type(atttypid, atttypmod),
@@ -44,4 +45,14 @@ export async function dumpSchema(database: Database): Promise<string> {
     );
   }
   return parts.join('\n').replace(/;\n\nCREATE INDEX/g, ';\nCREATE INDEX');
+}
+
+/** The schema that the migrations make, as text. */
+export async function readSchema(): Promise<string> {
+  const bundle = await createTestDatabase();
+  try {
+    return await dumpSchema(bundle.database);
+  } finally {
+    await bundle.drop();
+  }
 }

@@ -108,7 +108,7 @@ async function makeTemplate(serverUrl: string, workerUrls?: string[]): Promise<v
   const url = new URL(serverUrl);
   url.pathname = `/${templateName}`;
   const template = openDatabase({ url: url.href, connections: 2, name: 'template' });
-  await migrate(template, new Date('2026-01-01T00:00:00Z'));
+  await migrate(template, { at: new Date('2026-01-01T00:00:00Z') });
   await migrateQueue(url.href);
   await makeApplicationRoles(template, workerUrls === undefined ? 'nologin' : 'login');
   await grantRights(template, applicationRole);

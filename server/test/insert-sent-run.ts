@@ -1,6 +1,6 @@
 import type { Database } from '../src/storage/database.ts';
 
-/** A run that is over, with a campaign of its own id; in a database of any state since the first migrations. */
+/** A run that is over, with a campaign of its own id. */
 export async function insertSentRun(
   database: Database,
   { workspaceId, id, at }: { workspaceId: string; id: string; at: Date },

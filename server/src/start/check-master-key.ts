@@ -1,10 +1,10 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { encryptionContext } from '../domain/encryption-context.ts';
 import type { InstallationPurpose } from '../domain/encryption-context.ts';
-import { makeEncryption, masterKeyIdOf, masterKeyWord } from '../domain/encryption.ts';
+import { makeEncryption, masterKeyWord } from '../domain/encryption.ts';
 import type { Encryption, Keyring } from '../domain/encryption.ts';
 import type { Database } from '../storage/database.ts';
-import { fillInstallationSecrets, findInstallation, insertInstallation } from '../storage/installation/installation.ts';
+import { findInstallation, insertInstallation } from '../storage/installation/installation.ts';
 import type { Installation } from '../storage/installation/installation.ts';
 import { StartError } from './start-errors.ts';
 
@@ -26,14 +26,13 @@ export async function checkMasterKey(
   await insertInstallation(database, {
     createdAt: at,
     masterKeyCheck: encryption.encrypt(masterKeyWord, encryptionContext.masterKeyCheck()),
-    encryptedSecrets: encryptSecrets(encryption, () => randomBytes(32)),
+    encryptedSecrets: makeSecrets(encryption),
   });
   const installation = (await findInstallation(database))!;
   encryption.decrypt(installation.masterKeyCheck, encryptionContext.masterKeyCheck());
   encryption.encryptUnder(installation.masterKeyId);
   requireOldKey(encryption, installation);
-  const active = masterKeyIdOf(masterKey) === installation.masterKeyId ? masterKey : nextMasterKey!;
-  return { encryption, secrets: await findSecrets(database, { encryption, installation, active }) };
+  return { encryption, secrets: decryptSecrets(encryption, installation) };
 }
 
 function requireOldKey(encryption: Keyring, { masterKeyId, rotatingFromKeyId }: Installation): void {
@@ -44,29 +43,17 @@ function requireOldKey(encryption: Keyring, { masterKeyId, rotatingFromKeyId }: 
   );
 }
 
-async function findSecrets(
-  database: Database,
-  { encryption, installation, active }: { encryption: Encryption; installation: Installation; active: Buffer },
-): Promise<Record<InstallationPurpose, Buffer>> {
-  let { interactions, simulator } = installation.encryptedSecrets;
-  if (!interactions || !simulator) {
-    // Installations from before secrets were kept derived them from the key; what was signed with them stays valid.
-    const derive = (purpose: InstallationPurpose): Buffer =>
-      Buffer.from(hkdfSync('sha256', active, '', `carillon:${purpose}`, 32));
-    await fillInstallationSecrets(database, encryptSecrets(encryption, derive));
-    ({ interactions, simulator } = (await findInstallation(database))!.encryptedSecrets);
-  }
-  return {
-    interactions: encryption.decrypt(interactions!, encryptionContext.installationSecret('interactions')),
-    simulator: encryption.decrypt(simulator!, encryptionContext.installationSecret('simulator')),
-  };
+function decryptSecrets(
+  encryption: Encryption,
+  { encryptedSecrets }: Installation,
+): Record<InstallationPurpose, Buffer> {
+  const decrypt = (purpose: InstallationPurpose): Buffer =>
+    encryption.decrypt(encryptedSecrets[purpose], encryptionContext.installationSecret(purpose));
+  return { interactions: decrypt('interactions'), simulator: decrypt('simulator') };
 }
 
-function encryptSecrets(
-  encryption: Encryption,
-  make: (purpose: InstallationPurpose) => Buffer,
-): Record<InstallationPurpose, Buffer> {
-  const encrypt = (purpose: InstallationPurpose): Buffer =>
-    encryption.encrypt(make(purpose), encryptionContext.installationSecret(purpose));
-  return { interactions: encrypt('interactions'), simulator: encrypt('simulator') };
+function makeSecrets(encryption: Encryption): Record<InstallationPurpose, Buffer> {
+  const make = (purpose: InstallationPurpose): Buffer =>
+    encryption.encrypt(randomBytes(32), encryptionContext.installationSecret(purpose));
+  return { interactions: make('interactions'), simulator: make('simulator') };
 }

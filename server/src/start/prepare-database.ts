@@ -12,7 +12,7 @@ import { StartError } from './start-errors.ts';
  *
  * @param application the application's role; the owner's own where one role is both
  * @returns the names of the migrations applied by this call
- * @throws SchemaTooNewError, MigrationChangedError, ApplicationRolesError
+ * @throws SchemaTooNewError, SchemaTooOldError, MigrationChangedError, ApplicationRolesError
  */
 export async function prepareDatabase(
   ownerUrl: string,
@@ -22,7 +22,7 @@ export async function prepareDatabase(
     // The queue's own schema is made beside ours, in a database that is not refused.
     const missing = await findMissingMigrations(owner);
     const [ours, queue] = await Promise.allSettled([
-      missing.length === 0 ? [] : readDatabaseClock(owner).then((at) => migrate(owner, at)),
+      missing.length === 0 ? [] : readDatabaseClock(owner).then((at) => migrate(owner, { at })),
       migrateQueue(ownerUrl),
     ]);
     stopRequested.throwIfAborted();

@@ -11,7 +11,7 @@ import { NoEmbeddedPostgresError } from './embedded-postgres/binaries.ts';
 import { EmbeddedPostgresFailedError, OtherMajorVersionError } from './embedded-postgres/cluster.ts';
 import { UnusableFolderError } from './embedded-postgres/place.ts';
 import { ApplicationRolesError } from '../storage/installation/database-roles.ts';
-import { MigrationChangedError, SchemaTooNewError } from '../storage/migrate.ts';
+import { MigrationChangedError, SchemaTooNewError, SchemaTooOldError } from '../storage/migrate.ts';
 
 /** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
 export const exitCodes = {
@@ -67,6 +67,10 @@ export const exitCodes = {
     meaning:
       'The embedded database was made by another major version of PostgreSQL; [upgrading](upgrade.md) says how it is carried over.',
   },
+  SCHEMA_TOO_OLD: {
+    code: 26,
+    meaning: 'A version before 0.1.0 made the database or the backup; start with an empty database.',
+  },
 } as const;
 
 export type StartErrorName = keyof typeof exitCodes;
@@ -100,6 +104,13 @@ export function toStartError(error: unknown): StartError {
   if (error instanceof EmbeddedPostgresFailedError) return new StartError('DATABASE_UNREACHABLE', message, error);
   if (error instanceof SchemaTooNewError) {
     return new StartError('SCHEMA_TOO_NEW', `${message} Start that version, or restore a backup.`, error);
+  }
+  if (error instanceof SchemaTooOldError) {
+    return new StartError(
+      'SCHEMA_TOO_OLD',
+      `${message} Start with an empty database, and load users, devices and campaigns again (\`carillon import\`, \`carillon import-campaigns\`).`,
+      error,
+    );
   }
   if (error instanceof ApplicationRolesError) return new StartError('DATABASE_NOT_PREPARED', message, error);
   if (error instanceof BackupRefusedError) return new StartError('BACKUP_REFUSED', message, error);

@@ -20,6 +20,18 @@ export class SchemaTooNewError extends Error {
   }
 }
 
+/** A version before 0.1.0 made the database or the backup. Such versions had other migrations, and nothing upgrades from them. */
+export class SchemaTooOldError extends Error {
+  override readonly name = 'SchemaTooOldError';
+
+  constructor(what: 'database' | 'backup') {
+    super(`A version of Carillon before 0.1.0 made this ${what}, and this version cannot upgrade it.`);
+  }
+}
+
+/** The first migration of every version before 0.1.0 (decision 0065). */
+const firstBeforeRelease = '000001_foundation.sql';
+
 /** A migration that was already applied has been edited since. */
 export class MigrationChangedError extends Error {
   override readonly name = 'MigrationChangedError';
@@ -29,11 +41,12 @@ export class MigrationChangedError extends Error {
  * Applies the migrations that are missing, in order, under an advisory lock, so that nodes that start together apply each
  * once: each in its own transaction, in an empty database all in one.
  *
+ * @param options.folder of the migrations; tests have one with a migration more
  * @returns the names of the migrations applied by this call
- * @throws SchemaTooNewError, MigrationChangedError
+ * @throws SchemaTooNewError, SchemaTooOldError, MigrationChangedError
  */
-export async function migrate(database: Database, at: Date): Promise<string[]> {
-  const files = await readMigrations();
+export async function migrate(database: Database, { at, folder }: { at: Date; folder?: string }): Promise<string[]> {
+  const files = await readMigrations(folder);
   return withSession(database, async (session) => {
     await session`select pg_advisory_lock(${schemaLock})`;
     try {
@@ -69,9 +82,9 @@ export async function withSchemaLock<Result>(
  */
 export async function migrateInTransaction(
   tx: Transaction,
-  { last, at }: { last: string | undefined; at: Date },
+  { last, at, folder }: { last: string | undefined; at: Date; folder?: string | undefined },
 ): Promise<string[]> {
-  const files = (await readMigrations()).filter(({ name }) => last === undefined || name <= last);
+  const files = (await readMigrations(folder)).filter(({ name }) => last === undefined || name <= last);
   await makeMigrationsTable(tx);
   const applied = await readApplied(tx);
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
@@ -95,7 +108,7 @@ const noteMigration = (tx: Queryable, { name, digest, at }: { name: string; dige
 async function applyMissing(session: Session, { files, at }: { files: Migration[]; at: Date }): Promise<string[]> {
   await makeMigrationsTable(session);
   const applied = await readApplied(session);
-  refuseForeign(files, applied);
+  refuseForeign(files, { applied, what: 'database' });
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
   const [cluster] = await session`select from pg_extension where extname = 'citus'`;
   // A new database is made at once, which takes two thirds of the time: nobody waits for its locks.
@@ -146,13 +159,13 @@ async function withoutHoldingUp(change: () => Promise<void>): Promise<void> {
 /**
  * What is missing in a database that this role may not migrate: the names of migrations, all of them in an empty one.
  *
- * @throws SchemaTooNewError, MigrationChangedError
+ * @throws SchemaTooNewError, SchemaTooOldError, MigrationChangedError
  */
 export async function findMissingMigrations(database: Database): Promise<string[]> {
   const files = await readMigrations();
   const [table] = await database`select 1 from pg_class where relname = 'schema_migrations'`;
   const applied = table ? await readApplied(database) : [];
-  refuseForeign(files, applied);
+  refuseForeign(files, { applied, what: 'database' });
   return files.map(({ name }) => name).filter((name) => !applied.some((row) => row.name === name));
 }
 
@@ -161,26 +174,37 @@ export function readApplied(on: Queryable) {
   return on<AppliedDigest[]>`select name, digest from schema_migrations order by name`;
 }
 
-/** @throws SchemaTooNewError, MigrationChangedError for a backup of a database that this version cannot have made */
-export async function refuseForeignMigrations(applied: readonly AppliedDigest[]): Promise<void> {
-  refuseForeign(await readMigrations(), applied);
+/**
+ * Rejects a backup of a database that this version can neither read nor upgrade.
+ *
+ * @throws SchemaTooNewError, SchemaTooOldError, MigrationChangedError
+ */
+export async function refuseForeignBackup(
+  applied: readonly AppliedDigest[],
+  { folder }: { folder?: string | undefined },
+): Promise<void> {
+  refuseForeign(await readMigrations(folder), { applied, what: 'backup' });
 }
 
 export type AppliedDigest = { name: string; digest: string };
 
 type Migration = { name: string; text: string; digest: string };
 
-async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(migrationsFolder)).filter((name) => /^\d{6}_[a-z0-9_]+\.sql$/.test(name)).sort();
+async function readMigrations(folder = migrationsFolder): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => /^\d{6}_[a-z0-9_]+\.sql$/.test(name)).sort();
   return Promise.all(
     names.map(async (name) => {
-      const text = await readFile(join(migrationsFolder, name), 'utf8');
+      const text = await readFile(join(folder, name), 'utf8');
       return { name, text, digest: createHash('sha256').update(text).digest('hex') };
     }),
   );
 }
 
-function refuseForeign(files: Migration[], applied: readonly AppliedDigest[]): void {
+function refuseForeign(
+  files: Migration[],
+  { applied, what }: { applied: readonly AppliedDigest[]; what: 'database' | 'backup' },
+): void {
+  if (applied.some(({ name }) => name === firstBeforeRelease)) throw new SchemaTooOldError(what);
   for (const row of applied) {
     const file = files.find((candidate) => candidate.name === row.name);
     if (!file) throw new SchemaTooNewError(row.name);

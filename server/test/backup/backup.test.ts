@@ -14,7 +14,7 @@ import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { makeDay } from '../../src/storage/retention/day-partitions.ts';
 import { dumpSchema } from '../dump-schema.ts';
-import { migrateUntil } from '../migrate-until.ts';
+import { makeNextMigrations } from '../next-migrations.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -84,8 +84,8 @@ async function digestRows(database: Database): Promise<Record<string, string>> {
   return digests;
 }
 
-const restore = async (folder: string, into: EmptyDatabase) =>
-  restoreBackup(into.owner, { folder, manifest: await openBackup(folder), campaigns: 'hold' });
+const restore = async (folder: string, into: EmptyDatabase, more: { migrationsFolder?: string } = {}) =>
+  restoreBackup(into.owner, { folder, manifest: await openBackup(folder), campaigns: 'hold', ...more });
 
 async function countTables({ database }: EmptyDatabase): Promise<number> {
   return (await readBackupFacts(database)).tables;
@@ -131,22 +131,19 @@ describe('a restored database', () => {
   });
 });
 
-describe.skipIf(process.env.FULL !== '1')('a backup of an older version (FULL=1)', () => {
-  test('is brought to this version’s schema while it is restored', async () => {
-    const old = await createEmptyDatabase();
-    target = await createEmptyDatabase();
-    const folder = join(parent, 'old');
-    try {
-      await migrateUntil(old.database, { last: '000069_campaign_templates.sql', at });
-      await checkMasterKey(old.database, { ...keys, at });
-      await makeBackup(old.database, { folder, carillonVersion });
-    } finally {
-      await old.drop();
-    }
-    const { migrations } = await restore(folder, target);
-    expect(migrations[0]).toBe('000070_metrics_and_alerts.sql');
-    expect(await dumpSchema(target.database)).toBe(await dumpSchema(source.database));
-  });
+test('a backup of an older version is brought to this version’s schema while it is restored', async () => {
+  const next = await makeNextMigrations(`alter table users add column of_next text not null default 'x'`);
+  target = await createEmptyDatabase();
+  try {
+    const { migrations } = await restore(whole, target, { migrationsFolder: next.folder });
+    expect(migrations).toEqual([next.name]);
+  } finally {
+    await next.remove();
+  }
+  const users = await target.database`
+    select to_jsonb(users) ->> 'of_next' as added, count(*)::int as users from users group by 1`;
+  expect(users).toEqual([{ added: 'x', users: 2_000 }]);
+  expect((await dumpSchema(target.database)).replace(/ {2}of_next .*\n/, '')).toBe(await dumpSchema(source.database));
 });
 
 describe('what is refused', () => {
@@ -222,6 +219,16 @@ describe('what is refused', () => {
       await writeFile(join(spoiled, 'backup.json'), writeManifest(manifest));
     });
     await expect(restore(folder, blank)).rejects.toMatchObject({ name: 'SchemaTooNewError' });
+    expect(await countTables(blank)).toBe(0);
+  });
+
+  test('a backup of a version before 0.1.0 is refused before anything is made', async () => {
+    const folder = await spoil('before 0.1.0', async (spoiled) => {
+      const manifest = await openBackup(spoiled);
+      manifest.migrations = [{ name: '000001_foundation.sql', digest: 'x' }];
+      await writeFile(join(spoiled, 'backup.json'), writeManifest(manifest));
+    });
+    await expect(restore(folder, blank)).rejects.toThrow(/^A version of Carillon before 0\.1\.0 made this backup/);
     expect(await countTables(blank)).toBe(0);
   });
 

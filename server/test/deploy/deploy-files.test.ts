@@ -49,7 +49,13 @@ test('the unit starts nothing again that ended with a code which does not mend b
   const known = new Set(Object.values(exitCodes).map(({ code }) => code));
   const codes = /^RestartPreventExitStatus=(.+)$/m.exec(unit)![1]!.split(' ').map(Number);
   for (const code of codes) expect([...known]).toContain(code);
-  for (const name of ['SETTING_INVALID', 'SCHEMA_TOO_NEW', 'MASTER_KEY_WRONG', 'NOT_FOR_PRODUCTION'] as const)
+  for (const name of [
+    'SETTING_INVALID',
+    'SCHEMA_TOO_NEW',
+    'SCHEMA_TOO_OLD',
+    'MASTER_KEY_WRONG',
+    'NOT_FOR_PRODUCTION',
+  ] as const)
     expect(codes).toContain(exitCodes[name].code);
   // A database that is away comes back.
   expect(codes).not.toContain(exitCodes.DATABASE_UNREACHABLE.code);

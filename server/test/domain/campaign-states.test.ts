@@ -1,27 +1,26 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { campaignStatuses, campaignTransitions, statusAfter } from '../../src/domain/campaigns/campaign-states.ts';
+import { readSchema } from '../dump-schema.ts';
 
-const root = join(import.meta.dirname, '..', '..', '..');
+const schema = await readSchema();
 
-/** The words of a constraint of the dumped schema. */
-async function wordsOf(pattern: RegExp): Promise<string[]> {
-  const found = pattern.exec(await readFile(join(root, 'server', 'schema.sql'), 'utf8'));
+/** The words of a constraint of the schema. */
+function wordsOf(pattern: RegExp): string[] {
+  const found = pattern.exec(schema);
   if (!found) throw new Error(`no constraint like ${pattern.source}`);
   return [...found[1]!.matchAll(/'([A-Z_]+)'::text/g)].map(([, word]) => word!);
 }
 
 describe('campaign states (decision D46)', () => {
-  test('are the words of the table', async () => {
-    expect(await wordsOf(/constraint campaigns_status_check CHECK \(\(status = ANY \((.*)\)\)\)/)).toEqual([
+  test('are the words of the table', () => {
+    expect(wordsOf(/constraint campaigns_status_check CHECK \(\(status = ANY \((.*)\)\)\)/)).toEqual([
       ...campaignStatuses,
     ]);
   });
 
-  test('every transition stays within what the table allows its kind', async () => {
-    const oneTimeOnly = await wordsOf(/\(delivery_type = 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
-    const recurringOnly = await wordsOf(/\(delivery_type <> 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
+  test('every transition stays within what the table allows its kind', () => {
+    const oneTimeOnly = wordsOf(/\(delivery_type = 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
+    const recurringOnly = wordsOf(/\(delivery_type <> 'ONE_TIME'::text\) OR \(status <> ALL \((.*)\)\)/);
     expect([oneTimeOnly.length, recurringOnly.length]).toEqual([3, 2]);
     for (const { kind, from, to } of campaignTransitions) {
       const forbidden = kind === 'one-time' ? recurringOnly : oneTimeOnly;

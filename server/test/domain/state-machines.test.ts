@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stateMachines } from '../../src/domain/states/state-machines.ts';
 import type { StateMachine } from '../../src/domain/states/state-machine.ts';
+import { readSchema } from '../dump-schema.ts';
 import { outcomeLetters } from '../../src/storage/ledger/ledger-words.ts';
 
 const server = join(import.meta.dirname, '..', '..');
-const schema = await readFile(join(server, 'schema.sql'), 'utf8');
+const schema = await readSchema();
 
 /** The words that the table takes in the column. */
 function wordsOf({ table, column }: StateMachine): string[] {

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordInteractions } from '../../src/app/interactions/record-interactions.ts';
 import { selectNewReports } from '../../src/domain/interactions/select-new-reports.ts';
 import { reportDigest } from '../../src/domain/interactions/interaction.ts';
@@ -60,33 +58,4 @@ test('while a report is stored, those of devices in other buckets are counted, a
   await own;
   // The repeat of 'a' counts once, 'd' as another of the same device.
   expect(await bundle.figures(campaignId)).toEqual({ 'WEB CLICK': [4, 3] });
-});
-
-test('figures that were counted before there were buckets stay, and go on', async (context) => {
-  context.skip(inject('workerUrls') !== null, 'no table is distributed before it has this migration');
-  const { database, workspaceId } = bundle;
-  const [migration] = await database`select name from schema_migrations where name like '%interaction_shards.sql'`;
-  const path = join(import.meta.dirname, '..', '..', 'migrations', migration!.name as string);
-  const campaign = await bundle.addCampaign();
-  await database.unsafe(`
-    alter table campaign_interactions drop constraint campaign_interactions_pkey;
-    alter table campaign_interactions drop column bucket;
-    delete from campaign_interactions;
-    alter table campaign_interactions add constraint campaign_interactions_pkey
-      primary key (workspace_id, campaign_id, platform, kind)`);
-  await database`
-    insert into campaign_interactions (workspace_id, campaign_id, platform, kind, total, unique_devices)
-    values (${workspaceId}, ${campaign}, 'WEB', 'CLICK', 41, 7)`;
-  await database.unsafe(await readFile(path, 'utf8'));
-  // As migration variants left it.
-  await database.unsafe(`
-    alter table campaign_interactions drop constraint campaign_interactions_pkey;
-    alter table campaign_interactions add constraint campaign_interactions_pkey
-      primary key (workspace_id, campaign_id, bucket, platform, kind, variation, locale)`);
-  const run = await bundle.addRun(campaign);
-  await recordInteractions(
-    { database, since: new Date(0) },
-    [0, 5].map((bucket) => ({ ...received(bucket, 'x'), subject: { ...report(bucket, 'x'), runId: run } })),
-  );
-  expect(await bundle.figures(campaign)).toEqual({ 'WEB CLICK': [43, 9] });
 });

@@ -8,13 +8,11 @@
  * On one PostgreSQL 15 of Debian's, then on a coordinator and two workers (Citus); `--database one` or `cluster` is one of
  * them. `--only throughput`, `faults` or `locks`. `--record` writes what is printed to docs/reports/nodes.txt. Nodes are cut
  * off in network namespaces, which takes root on Linux; elsewhere they are only killed, and it says so.
- * `--only distribution --users 1000000` tells how long a filled database takes to be spread over a cluster, `--only upgrade`
- * how long one with a ledger row of each user takes to be migrated from the state before the ledger got slim.
+ * `--only distribution --users 1000000` tells how long a filled database takes to be spread over a cluster.
  */
 import { parseArgs } from 'node:util';
 import { measureDistribution } from './measure-distribution.ts';
 import { measureThroughput } from './measure-throughput.ts';
-import { measureUpgrade } from './measure-upgrade.ts';
 import { openFleet } from './open-fleet.ts';
 import type { Fleet } from './open-fleet.ts';
 import { findNetworkRefusal, openNetwork } from './open-network.ts';
@@ -55,8 +53,8 @@ const kinds = ({ one: ['one'], cluster: ['cluster'], both: ['one', 'cluster'] } 
   values.database
 ];
 if (kinds === undefined) throw refuse('--database takes one, cluster or both');
-if (values.only !== undefined && !['throughput', 'faults', 'locks', 'distribution', 'upgrade'].includes(values.only))
-  refuse('--only takes throughput, faults, locks, distribution or upgrade');
+if (values.only !== undefined && !['throughput', 'faults', 'locks', 'distribution'].includes(values.only))
+  refuse('--only takes throughput, faults, locks or distribution');
 if (values.record && values.only !== undefined) refuse('--record is of all parts, without --only');
 const isAsked = (part: string): boolean => values.only === undefined || values.only === part;
 
@@ -66,7 +64,6 @@ const { say } = report;
 let isBroken = false;
 const networkRefusal = findNetworkRefusal();
 if (values.only === 'distribution') await printDistribution();
-else if (values.only === 'upgrade') await printUpgrade();
 else for (const kind of kinds) await playOn(kind);
 if (values.record) say(`\nwritten to ${await report.write('nodes.txt')}`);
 process.exit(isBroken ? 1 : 0);
@@ -136,16 +133,6 @@ async function printDistribution(): Promise<void> {
   say(row(['all', String(sum('rows')), sum('megabytes').toFixed(1), sum('seconds').toFixed(1)]));
   const { coordinator, workers } = cpuSeconds;
   say(`processor time: ${coordinator.toFixed(0)} s of the coordinator, ${workers.toFixed(0)} s of both workers`);
-}
-
-async function printUpgrade(): Promise<void> {
-  const refusal = findDatabaseRefusal('empty');
-  if (refusal !== undefined) return say(`SKIPPED: ${refusal}.`);
-  const { rows, seconds, cpuSeconds, megabytes } = await measureUpgrade({ rows: users });
-  say(
-    `${rows} rows of the ledger: migrated in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of the server's processor`,
-  );
-  say(`MB of the ledger with its indexes: ${megabytes.before.toFixed(0)} before, ${megabytes.after.toFixed(0)} after`);
 }
 
 function print(title: string, { numbers, broken }: Report): void {

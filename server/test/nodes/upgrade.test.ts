@@ -1,11 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StartLine } from '../start/start-bundle.ts';
+import { addNextMigration } from '../next-migrations.ts';
 import { makeCaller } from '../torture/make-caller.ts';
 import { projectFolder } from '../deploy/read-dockerfile.ts';
 import { until } from './open-fleet.ts';
@@ -27,9 +28,8 @@ async function makeNextVersion(): Promise<string> {
     await cp(join(projectFolder, part), join(next, part), { recursive: true });
   for (const part of ['node_modules', 'console', 'docs', 'client'])
     await symlink(join(projectFolder, part), join(next, part));
-  const number = (await readdir(join(next, 'server', 'migrations'))).length + 1;
-  await writeFile(
-    join(next, 'server', 'migrations', `${String(number).padStart(6, '0')}_of_the_next_version.sql`),
+  await addNextMigration(
+    join(next, 'server', 'migrations'),
     `alter table push_requests add column of_next text;
      alter table installation add column of_next text;
      create index runs_of_next on runs (created_at);`,

@@ -16,8 +16,15 @@ type Operation = {
 };
 type Found = { method: string; path: string; operation: Operation };
 
-/** Makes every example call at a real node, in order, and gives what was sent and what was said, settled. */
-export async function walkExamples(bundle: CarillonBundle): Promise<Record<string, Example>> {
+/**
+ * Makes every example call at a real node, in order, and gives what was sent and what was said, settled.
+ *
+ * @param options.beforeCall waited for before each call, with the name of the operation
+ */
+export async function walkExamples(
+  bundle: CarillonBundle,
+  { beforeCall }: { beforeCall?: (operationId: string) => Promise<void> } = {},
+): Promise<Record<string, Example>> {
   const operations = await readOperations(bundle);
   const receiver = await startReceiver();
   try {
@@ -42,6 +49,7 @@ export async function walkExamples(bundle: CarillonBundle): Promise<Record<strin
         const parameters = { ...shownWebhook, 'webhook-id': body.svc_request_id };
         examples.eventBatch = settle({ parameters, body }) as Example;
       }
+      await beforeCall?.(call.operationId);
       const made = await makeCall({ bundle, walk }, call, found);
       answers.set(call.operationId, made.answer);
       examples[call.operationId] = settle(show(made)) as Example;

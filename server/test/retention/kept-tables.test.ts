@@ -5,13 +5,13 @@ import { keptTables } from '../../src/domain/retention/kept-tables.ts';
 import { ConfigError, readConfig } from '../../src/start/config.ts';
 import { retentionSettings } from '../../src/start/retention-settings.ts';
 import { settings } from '../../src/start/settings-table.ts';
+import { readSchema } from '../dump-schema.ts';
 
 const server = join(import.meta.dirname, '..', '..');
 
 /** Every table of the schema with its columns. */
 async function readTables(): Promise<Map<string, string[]>> {
-  const schema = await readFile(join(server, 'schema.sql'), 'utf8');
-  const tables = [...schema.matchAll(/^create table (\w+) \(\n([^]*?)\n\)/gm)];
+  const tables = [...(await readSchema()).matchAll(/^create table (\w+) \(\n([^]*?)\n\)/gm)];
   return new Map(
     tables.map(([, name, body]) => [name!, [...body!.matchAll(/^ {2}(\w+) /gm)].map(([, word]) => word!)]),
   );

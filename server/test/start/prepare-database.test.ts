@@ -106,6 +106,21 @@ describe('a database of one’s own, and two roles', () => {
     await (await open({ DATABASE_URL: applicationUrl, CARILLON_DATABASE_OWNER_URL: ownerUrl })).close();
   });
 
+  test('refuses a database of a version before 0.1.0, and says what to do: 26', async () => {
+    const database = openDatabase({ url: superuserUrl, connections: 1, name: 'before 0.1.0' });
+    await database`insert into schema_migrations values ('000001_foundation.sql', 'x', now())`;
+    const both = { DATABASE_URL: applicationUrl, CARILLON_DATABASE_OWNER_URL: ownerUrl };
+    for (const environment of [{ DATABASE_URL: applicationUrl }, both])
+      await expect(open(environment)).rejects.toMatchObject({ name: 'SchemaTooOldError' });
+    const refused = await runMigrate(both);
+    expect([refused.code, refused.stdout]).toEqual([26, '']);
+    expect(refused.stderr).toContain(
+      'A version of Carillon before 0.1.0 made this database, and this version cannot upgrade it. Start with an empty database',
+    );
+    await database`delete from schema_migrations where name = '000001_foundation.sql'`;
+    await database.end();
+  });
+
   test.each([
     ['the owner', () => ownerUrl, `${roles.owner} owns the tables`],
     ['a superuser', () => superuserUrl, 'postgres is a superuser'],

@@ -4,7 +4,6 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { startEmbeddedPostgres } from '../../src/start/embedded-postgres/embedded-postgres.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { readLoginRights } from '../../src/storage/installation/database-roles.ts';
 import { createTestDatabase } from '../test-database.ts';
@@ -75,25 +74,9 @@ describe('a start on the embedded database', () => {
     expect(isAlive(databasePid)).toBe(false);
   });
 
-  test('a folder of an older version, whose application owned the tables, gets a role that owns nothing', async () => {
-    const database = join(own.path, 'postgres');
-    const server = await startEmbeddedPostgres({ folder: database });
-    const { app, ...older } = JSON.parse(await readFile(join(database, 'passwords.json'), 'utf8')) as Passwords;
-    const url = new URL(server.url);
-    Object.assign(url, { username: 'postgres', password: older.superuser });
-    const superuser = openDatabase({ url: url.href, connections: 1, name: 'older' });
-    await superuser.unsafe(
-      'drop owned by carillon_app, carillon_app_across; drop role carillon_app, carillon_app_across',
-    );
-    await superuser.end();
-    await server.stop();
-    await writeFile(join(database, 'passwords.json'), JSON.stringify(older));
-
+  test('signs the application in as a role that owns nothing, which reaches no row by itself', async () => {
     node = startNode(parameters);
     again = JSON.parse((await node.firstLine)!) as StartLine;
-    const passwords = JSON.parse(await readFile(join(database, 'passwords.json'), 'utf8')) as Passwords;
-    expect(passwords).toEqual({ ...older, app: expect.any(String) });
-    expect(passwords.app).not.toBe(app);
     const application = openDatabase({ url: again.databaseUrl, connections: 1, name: 'application' });
     expect(await readLoginRights(application)).toEqual({
       ...{ role: 'carillon_app', acrossRole: 'carillon_app_across', fault: undefined, mayMigrate: false },
@@ -128,8 +111,6 @@ describe('a start on the embedded database', () => {
     expect(stderr).toContain('the embedded database ended unexpectedly');
   });
 });
-
-type Passwords = Record<'superuser' | 'application' | 'app', string>;
 
 describe('a start on a database of your own', () => {
   /** Starts with the words, reads what is printed up to `end`, and stops it. */

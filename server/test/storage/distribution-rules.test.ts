@@ -55,9 +55,6 @@ const exceptionsOfTests: Record<string, string> = {
 
 /** As `unread`, of tests. */
 const unreadOfTests: Record<string, string> = {
-  'citus/upgrade.test.ts fill': 'fills the tables of an older version',
-  'nodes/measure-upgrade.ts fill': 'fills the tables of an older version',
-  'storage/old-ledger.test.ts fill': 'fills the tables of an older version',
   'console/delivery-log-plans.test.ts ': 'one parameter has two types where it is read alone',
   'figures/count-by-hand.ts countMessages': 'the name of a table is a value; asks one PostgreSQL',
   'figures/count-by-hand.ts countGoals': 'the name of a table is a value; asks one PostgreSQL',

@@ -7,7 +7,6 @@ const columnOf = new Map(distributedTables.map(({ name, column }) => [name, colu
  * Tables with a bucket that stay on the coordinator, and why.
  */
 const localWithBucket: Record<string, string> = {
-  slim_deliveries: 'becomes deliveries in the migration that makes it, and is distributed there',
   erasures: 'refers to workspaces; as many rows as deletions were asked for',
 };
 

@@ -1,24 +1,60 @@
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/storage/database.ts';
-import { MigrationChangedError, SchemaTooNewError, migrate, migrateQueue } from '../../src/storage/migrate.ts';
+import {
+  MigrationChangedError,
+  SchemaTooNewError,
+  SchemaTooOldError,
+  findMissingMigrations,
+  migrate,
+  migrateQueue,
+} from '../../src/storage/migrate.ts';
+import { makeNextMigrations } from '../next-migrations.ts';
+import type { NextMigrations } from '../next-migrations.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
+import { insertTestWorkspace } from '../test-workspace.ts';
 
 const at = new Date('2026-01-01T00:00:00Z');
 let bundle: TestDatabase;
+/** This version's migrations, and one more that changes a table which every node reads. */
+let next: NextMigrations;
 
-beforeAll(async () => {
+beforeEach(async () => {
   bundle = await createTestDatabase();
+  next = await makeNextMigrations(`alter table workspaces add column of_next text not null default 'x'`);
 });
-afterAll(() => bundle.drop());
+afterEach(async () => {
+  await bundle.drop();
+  await next.remove();
+});
+
+test('a migration that is missing is applied once, also for two concurrent nodes, and rows that were there have what it adds', async () => {
+  const { database } = bundle;
+  await insertTestWorkspace(database, at);
+  const applied = await Promise.all([0, 1].map(() => migrate(database, { at, folder: next.folder })));
+  expect(applied.flat()).toEqual([next.name]);
+  expect(await database`select of_next from workspaces`).toEqual([{ of_next: 'x' }]);
+  expect(await database`select name, applied_at from schema_migrations order by name desc limit 1`).toEqual([
+    { name: next.name, applied_at: at },
+  ]);
+});
+
+test('a migration that fails leaves nothing, and is applied when it was mended', async () => {
+  const { database } = bundle;
+  await writeFile(join(next.folder, next.name), 'alter table workspaces add column of_next text; select 1 / 0');
+  await expect(migrate(database, { at, folder: next.folder })).rejects.toThrow('division by zero');
+  await writeFile(join(next.folder, next.name), 'alter table workspaces add column of_next text');
+  expect(await migrate(database, { at, folder: next.folder })).toEqual([next.name]);
+});
 
 test('a migrated database has nothing left to apply, also for two concurrent nodes', async () => {
-  expect(await Promise.all([migrate(bundle.database, at), migrate(bundle.database, at)])).toEqual([[], []]);
+  expect(await Promise.all([0, 1].map(() => migrate(bundle.database, { at })))).toEqual([[], []]);
 });
 
 test("a database that shuts down while the queue's own migrations close their connection ends nothing else", async () => {
@@ -52,28 +88,8 @@ test("a database that shuts down while the queue's own migrations close their co
   expect(faults).toEqual([]);
 });
 
-test('workspaces that were there before there were modes keep what their apps get, and refuse what they refused', async () => {
-  const { database } = bundle;
-  await database`alter table workspaces drop column android_mode, drop column push_from, drop column data_prefix,
-    drop column push_bodies`;
-  await database`alter table sandbox_messages drop column screen`;
-  await database`delete from schema_migrations where name like '%_android_payload.sql' or name like '%_push_bodies.sql'`;
-  const add = (id: string) =>
-    database`insert into workspaces (id, db_name, name, created_at) values (${id}, ${id}, 'A workspace', ${at})`;
-  await add('OLD');
-  expect(await migrate(database, at)).toHaveLength(2);
-  await add('NEW');
-  const rows = await database`select id, android_mode, push_from, data_prefix, push_bodies from workspaces order by id`;
-  expect(rows.map((row) => Object.values(row))).toEqual([
-    ['NEW', 'data', 'carillon', null, 'lenient'],
-    ['OLD', 'both', 'carillon', 'svc', 'strict'],
-  ]);
-});
-
 test('a migration that waits for a table holds up nobody for longer than a quarter of a second, and is done when the table is free', async () => {
   const { database } = bundle;
-  await database`alter table workspaces drop column push_bodies`;
-  await database`delete from schema_migrations where name like '%_push_bodies.sql'`;
   let release!: () => void;
   const released = new Promise<void>((resolve) => (release = resolve));
   let hold!: () => void;
@@ -84,7 +100,7 @@ test('a migration that waits for a table holds up nobody for longer than a quart
     await released;
   });
   await held;
-  const migrated = migrate(database, at);
+  const migrated = migrate(database, { at, folder: next.folder });
   // It waits in the queue of the table before it gives up; whoever comes behind it waits as well.
   for (;;) {
     const [waiting] = await database`select 1 from pg_locks where mode = 'AccessExclusiveLock' and not granted
@@ -99,8 +115,6 @@ test('a migration that waits for a table holds up nobody for longer than a quart
 
 test('a migration and a push that wait for each other: it is the migration that gives way', async () => {
   const { database } = bundle;
-  await database`alter table workspaces drop column push_bodies`;
-  await database`delete from schema_migrations where name like '%_push_bodies.sql'`;
   // A migration of two tables, whose first statement takes 0.4 s: by then the push has waited the longer of the two. The
   // second table follows the first, because Citus locks the first before any trigger is called.
   await database.unsafe(`
@@ -112,7 +126,7 @@ test('a migration and a push that wait for each other: it is the migration that 
   try {
     await inTransaction(database, async (tx) => {
       await tx`lock table push_requests in row exclusive mode`;
-      migrated = migrate(database, at);
+      migrated = migrate(database, { at, folder: next.folder });
       for (;;) {
         const [taken] = await database`select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted
           and relation = 'workspaces'::regclass`;
@@ -129,15 +143,26 @@ test('a migration and a push that wait for each other: it is the migration that 
 });
 
 test('a database migrated by a newer version is refused by the name of the unknown migration', async () => {
-  await bundle.database`insert into schema_migrations values ('999999_future.sql', 'x', ${at})`;
-  await expect(migrate(bundle.database, at)).rejects.toThrow(SchemaTooNewError);
-  await expect(migrate(bundle.database, at)).rejects.toThrow('999999_future.sql');
-  await bundle.database`delete from schema_migrations where name = '999999_future.sql'`;
+  await migrate(bundle.database, { at, folder: next.folder });
+  await expect(migrate(bundle.database, { at })).rejects.toThrow(SchemaTooNewError);
+  await expect(migrate(bundle.database, { at })).rejects.toThrow(next.name);
 });
 
 test('a migration edited after it was applied is refused', async () => {
-  await bundle.database`update schema_migrations set digest = 'edited' where name like '000001%'`;
-  await expect(migrate(bundle.database, at)).rejects.toThrow(MigrationChangedError);
+  await migrate(bundle.database, { at, folder: next.folder });
+  await writeFile(join(next.folder, next.name), 'alter table workspaces add column of_next integer');
+  await expect(migrate(bundle.database, { at, folder: next.folder })).rejects.toThrow(MigrationChangedError);
+});
+
+test('a database of a version before 0.1.0 is refused, and stays as it is', async () => {
+  const { database } = bundle;
+  const before = ['000001_foundation.sql', '000077_accounts_in_real_time.sql'];
+  await database`delete from schema_migrations`;
+  for (const name of before) await database`insert into schema_migrations values (${name}, 'x', ${at})`;
+  await expect(migrate(database, { at })).rejects.toThrow(SchemaTooOldError);
+  await expect(findMissingMigrations(database)).rejects.toThrow(SchemaTooOldError);
+  const names = await database<{ name: string }[]>`select name from schema_migrations order by name`;
+  expect(names.map(({ name }) => name)).toEqual(before);
 });
 
 test('migrations are numbered one after another, each number once', () => {

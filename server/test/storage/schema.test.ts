@@ -1,19 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
-import { dumpSchema } from '../dump-schema.ts';
 import { createTestDatabase } from '../test-database.ts';
-
-test('schema.sql is what the migrations make', async () => {
-  const bundle = await createTestDatabase();
-  try {
-    const committed = await readFile(join(import.meta.dirname, '..', '..', 'schema.sql'), 'utf8');
-    expect(await dumpSchema(bundle.database), 'run `npm run schema:dump`').toBe(committed);
-  } finally {
-    await bundle.drop();
-  }
-});
 
 test('users, devices and deliveries are keyed by workspace and bucket first, and unique only within a bucket', async () => {
   const bundle = await createTestDatabase();

@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../../storage/database.ts';
 import { readDatabaseClock } from '../../storage/installation/database-clock.ts';
 import { findInstallation } from '../../storage/installation/installation.ts';
 import { endLeases } from '../../storage/installation/nodes.ts';
-import { migrateInTransaction, refuseForeignMigrations, withSchemaLock } from '../../storage/migrate.ts';
+import { migrateInTransaction, refuseForeignBackup, withSchemaLock } from '../../storage/migrate.ts';
 import { makeDay } from '../../storage/retention/day-partitions.ts';
 import { changeInTransaction } from '../campaigns/change-campaign-state.ts';
 import { BackupRefusedError, readRows } from './backup-files.ts';
@@ -25,6 +25,8 @@ export type RestoreRequest = {
    * after the backup is not known; `resume` lets them go on, and they repeat it.
    */
   campaigns: 'hold' | 'resume';
+  /** Of the migrations; tests have one with a migration more. */
+  migrationsFolder?: string;
 };
 
 export type Restored = { held: { id: string; workspaceId: string; name: string }[]; migrations: string[] };
@@ -33,11 +35,11 @@ export type Restored = { held: { id: string; workspaceId: string; name: string }
  * Restores a backup into an empty database, in one transaction: all of it, brought to this version's schema, or nothing.
  *
  * @param owner the role that owns the tables
- * @throws BackupRefusedError, DatabaseNotEmptyError, SchemaTooNewError, MigrationChangedError
+ * @throws BackupRefusedError, DatabaseNotEmptyError, SchemaTooNewError, SchemaTooOldError, MigrationChangedError
  */
 export async function restoreBackup(owner: Database, request: RestoreRequest): Promise<Restored> {
   const { manifest } = request;
-  await refuseForeignMigrations(manifest.migrations);
+  await refuseForeignBackup(manifest.migrations, { folder: request.migrationsFolder });
   return withSession(owner, async (session) => {
     const restored = await withSchemaLock(session, () =>
       inSchemaTransaction(session, async (tx) => {
@@ -58,9 +60,12 @@ async function refuseFilled(tx: Transaction): Promise<void> {
     throw new DatabaseNotEmptyError('The database is not empty; a backup is restored into one that holds nothing.');
 }
 
-async function restoreEverything(tx: Transaction, { folder, manifest, campaigns }: RestoreRequest): Promise<Restored> {
+async function restoreEverything(
+  tx: Transaction,
+  { folder, manifest, campaigns, migrationsFolder }: RestoreRequest,
+): Promise<Restored> {
   const realAt = await readDatabaseClock(tx);
-  await migrateInTransaction(tx, { last: manifest.migrations.at(-1)!.name, at: realAt });
+  await migrateInTransaction(tx, { last: manifest.migrations.at(-1)!.name, at: realAt, folder: migrationsFolder });
   for (const { day } of manifest.tables) if (day) await makeDay(tx, day);
   await openTables(tx);
   await writePlainly(tx);
@@ -70,7 +75,7 @@ async function restoreEverything(tx: Transaction, { folder, manifest, campaigns 
   }
   for (const sequence of manifest.sequences) await setSequence(tx, sequence);
   await tieRows(tx);
-  const migrations = await migrateInTransaction(tx, { last: undefined, at: realAt });
+  const migrations = await migrateInTransaction(tx, { last: undefined, at: realAt, folder: migrationsFolder });
   // Whoever had claimed something died with the database that was lost.
   await endLeases(tx, realAt);
   const held = campaigns === 'hold' ? await holdCampaigns(tx, realAt) : [];

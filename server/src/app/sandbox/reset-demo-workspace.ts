@@ -40,7 +40,7 @@ const maxResets = 10;
  * other workspaces are kept.
  *
  * @param note what is written with it, in its transaction
- * @throws ServiceError PARAMETER_INVALID for a demo that was made before its seed was kept, OVERLOADED
+ * @throws ServiceError NOT_FOUND without a demo workspace, OVERLOADED
  */
 export async function resetDemoWorkspace(
   deps: ResetDemoDependencies,
@@ -50,11 +50,7 @@ export async function resetDemoWorkspace(
   const installation = await findInstallation(database);
   const workspaceId = installation?.demoWorkspaceId;
   const encrypted = installation?.encryptedDemoSeed;
-  if (!workspaceId) throw new ServiceError('NOT_FOUND', { detail: 'no demo workspace' });
-  if (!encrypted) {
-    const reason = 'was made by an earlier version that kept no seed; start one in a new data folder';
-    throw new ServiceError('PARAMETER_INVALID', { field: 'sandbox', reason });
-  }
+  if (!workspaceId || !encrypted) throw new ServiceError('NOT_FOUND', { detail: 'no demo workspace' });
   await stopSending(deps, workspaceId);
   await waitForWorkers(deps, workspaceId);
   // What has been answered and is not in the inbox or the log yet would come into the emptied one.

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, chmod, constants, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { totalmem } from 'node:os';
@@ -141,13 +141,7 @@ async function readPasswords(folder: string): Promise<Passwords> {
     });
     await rm(unfinished);
   }
-  const passwords = JSON.parse(await readFile(path, 'utf8')) as Omit<Passwords, 'app'> & Partial<Passwords>;
-  if (passwords.app !== undefined) return { ...passwords, app: passwords.app };
-  // The folder of an older version.
-  const completed = { ...passwords, app: make() };
-  await writeFile(unfinished, JSON.stringify(completed), { mode: 0o600 });
-  await rename(unfinished, path);
-  return completed;
+  return JSON.parse(await readFile(path, 'utf8')) as Passwords;
 }
 
 function urlsOf({ application, app }: Passwords, port: number | string): DatabaseUrls {

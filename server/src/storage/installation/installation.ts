@@ -9,19 +9,18 @@ export type Installation = {
   masterKeyId: string;
   /** Of the key that a rotation is leaving. */
   rotatingFromKeyId: string | null;
-  /** Null until a version that keeps them has started. */
-  encryptedSecrets: Record<InstallationPurpose, Buffer | null>;
+  encryptedSecrets: Record<InstallationPurpose, Buffer>;
   demoWorkspaceId: string | null;
   clockOffsetMilliseconds: number;
   /** The instant of real time at which the sandbox's clock stands; null while it runs. */
   clockFrozenAt: Date | null;
-  /** What the demo's ids and keys are made from; null of a demo that was made before this was kept. */
+  /** The seed of the demo's ids and keys; null without a demo. */
   encryptedDemoSeed: Buffer | null;
 };
 
 /** The one row of this installation, locked when `tx` is a transaction that goes on to change it. */
 export async function findInstallation(tx: Queryable): Promise<Installation | undefined> {
-  type Row = Omit<Installation, 'encryptedSecrets'> & Record<InstallationPurpose, Buffer | null>;
+  type Row = Omit<Installation, 'encryptedSecrets'> & Record<InstallationPurpose, Buffer>;
   const [row] = await tx<Row[]>`
     select created_at as "createdAt", master_key_check as "masterKeyCheck", demo_workspace_id as "demoWorkspaceId",
       encode(substring(master_key_check from 2 for 4), 'hex') as "masterKeyId",
@@ -51,18 +50,6 @@ export async function insertInstallation(
     insert into installation (created_at, master_key_check, interactions_secret_sealed, simulator_secret_sealed)
     values (${row.createdAt}, ${row.masterKeyCheck}, ${interactions}, ${simulator})
     on conflict (only_row) do nothing`;
-}
-
-/** Stores secrets in a row from before they were kept; of two nodes that do it the first one's stand. */
-export async function fillInstallationSecrets(
-  tx: Queryable,
-  { interactions, simulator }: Record<InstallationPurpose, Buffer>,
-): Promise<void> {
-  await tx`
-    update installation
-    set interactions_secret_sealed = coalesce(interactions_secret_sealed, ${interactions}),
-      simulator_secret_sealed = coalesce(simulator_secret_sealed, ${simulator})
-    where interactions_secret_sealed is null or simulator_secret_sealed is null`;
 }
 
 /** From now on every node encrypts under the key of this check; the row must be locked. */
@@ -191,8 +178,8 @@ export async function takeOwnershipIfFree(probe: Queryable): Promise<boolean> {
 }
 
 /**
- * Makes the roles and the database in an embedded server, each when it is missing: `carillon` owns the tables (in the
- * data folders of older versions it was the application's too), `carillon_app` owns nothing.
+ * Makes the roles and the database in an embedded server, each when it is missing: `carillon` owns the tables,
+ * `carillon_app` owns nothing.
  *
  * @param passwords base64url, so that they need no quoting; DDL takes no parameters
  */
