@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../src/start/embedded-postgres/embedded-postgres.ts';
-import { migrate, migrateQueue } from '../src/storage/migrate.ts';
+import { migrate } from '../src/storage/migrate.ts';
 import { openDatabase } from '../src/storage/database.ts';
 import type { Database } from '../src/storage/database.ts';
 import { distributeTemplate, readWorkerUrls } from './citus/distribute-template.ts';
@@ -109,7 +109,6 @@ async function makeTemplate(serverUrl: string, workerUrls?: string[]): Promise<v
   url.pathname = `/${templateName}`;
   const template = openDatabase({ url: url.href, connections: 2, name: 'template' });
   await migrate(template, { at: new Date('2026-01-01T00:00:00Z') });
-  await migrateQueue(url.href);
   await makeApplicationRoles(template, workerUrls === undefined ? 'nologin' : 'login');
   await grantRights(template, applicationRole);
   // A database with sessions cannot be cloned.

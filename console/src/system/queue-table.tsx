@@ -15,7 +15,6 @@ const names: Record<string, [name: string, about: string]> = {
   'event-batches': ['Event batches', 'For the receivers of event streams'],
   mails: ['Emails', 'Reports of file operations'],
   erasures: ['User deletions', 'After the configured delay'],
-  'wake-ups': ['Wake-ups', 'Hints to look at once; the work is counted in the other rows'],
 };
 
 // The server stops counting there.

@@ -4,6 +4,7 @@ import { makeCampaignReport } from '../app/console/campaign-report.ts';
 import { makeAcceptPush } from '../app/push/accept-push.ts';
 import { previewPush } from '../app/push/preview-push.ts';
 import { platforms } from '../domain/campaigns/content.ts';
+import { makeDoorbell } from '../engine/doorbell.ts';
 import { presentAcceptedPush } from '../http/push/present.ts';
 import { StartError } from '../start/start-errors.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
@@ -78,7 +79,7 @@ async function send(context: CommandContext, options: SendOptions): Promise<void
   const asked = { ...read, previewFor: options.previewFor };
   if (options.dryRun) return printPreview(await previewPush(context, asked), { ...read, json: options.json });
   if (read.command.audience.kind === 'all-users' && !options.yes) await refuseRealDevices(context, read);
-  const accepted = await makeAcceptPush(context)({ ...read, idempotencyKey: undefined, rawBody: '' });
+  const accepted = await makeAcceptPush({ ...context, doorbell: makeDoorbell(context) })({ ...read, idempotencyKey: undefined, rawBody: '' });
   if (!options.json) {
     process.stdout.write(`Campaign   ${accepted.campaignId}\n`);
     for (const next of accepted.nextSends) process.stdout.write(`Next send  ${next}\n`);

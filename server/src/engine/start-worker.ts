@@ -18,6 +18,7 @@ import type { AppsOfWorkspace } from './credentials/load-credentials.ts';
 import type { Delivery } from './delivery/deliver.ts';
 import type { JobBook } from './job-book.ts';
 import type { NodeMeter } from './metrics/node-meter.ts';
+import type { Doorbell } from './doorbell.ts';
 import { startJob } from './job.ts';
 import { makeDeliverToDevices } from './fan-out/deliver-to-devices.ts';
 import { makeContinueMendedRuns } from './fan-out/continue-mended-runs.ts';
@@ -49,7 +50,6 @@ import type { SmtpClient } from './email/smtp-client.ts';
 import { makeOutgoingClient } from './outgoing-http/outgoing-client.ts';
 import type { OutgoingProxy } from './outgoing-http/outgoing-proxy.ts';
 import { postOnce } from './outgoing-http/post-once.ts';
-import { startQueue } from './queue.ts';
 import type { Rest } from './rest.ts';
 import { makeFireDueCampaigns } from './scheduler/fire-due-campaigns.ts';
 import { makeReleaseDueTriggers } from './triggers/release-due-triggers.ts';
@@ -58,7 +58,9 @@ import { fillTurnLimits } from './segment-fill/fill-turns.ts';
 
 export type WorkerDependencies = {
   database: Database;
-  databaseUrl: string;
+  /** Where the doorbell listens. */
+  sessionUrl: string;
+  doorbell: Doorbell;
   clock: Clock;
   log: Logger;
   /** Records the last result of each job. */
@@ -112,8 +114,6 @@ export type Worker = {
 export const workerSessions = fillTurnLimits.total;
 // Two slots of their own keep transactional sends quick while campaigns fill the others.
 const transactionalChunks = 2;
-// What is missed between two notifications is found by the jobs.
-const restingPollMilliseconds = 60_000;
 
 /** Starts everything a node of role `worker` does. */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
@@ -184,21 +184,16 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const wakeFanOut = (): void => {
     for (const part of [...fanOut, end]) part.wake();
   };
-  const { databaseUrl } = deps;
-  const schedules = startSchedules(deps, { onFired: wakeFanOut, onReleased: release.wake });
+  const { doorbell, sessionUrl } = deps;
+  const schedules = startSchedules(deps, { onFired: doorbell.ring, onReleased: release.wake });
   const wakeDue = (): void => {
     schedules.wake();
     wakeFanOut();
     segments.wake();
     for (const job of dueKeeping) job.wake();
   };
-  const queue = await startQueue({
-    databaseUrl,
-    log,
-    wakeFanOut,
-    wakeSegments: segments.wake,
-    ...(rest && { pollMilliseconds: restingPollMilliseconds }),
-  });
+  const wakes = { 'fan-out': wakeFanOut, segments: segments.wake };
+  const answering = await doorbell.answer({ url: sessionUrl, log, wakes });
   return {
     wakeDue,
     wake() {
@@ -207,7 +202,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
     },
     async stop() {
       outcomes.noteStopping();
-      await queue.stop();
+      await answering.stop();
       await Promise.all([schedules, ...fanOut, segments, ...dueKeeping, ...housekeeping].map((part) => part.stop()));
       await liveJob.settled();
       await end.stop();

@@ -1,10 +1,10 @@
 import { workerSessions } from '../engine/start-worker.ts';
-import { queueConnections } from '../storage/postgres/connection-pool.ts';
+import { listeningConnections } from '../storage/notifications.ts';
 import type { Config } from './config.ts';
 
 /**
  * Most connections that a node with these settings opens to the database itself, all its pools full. Behind a pooler in
- * transaction mode those of its statements are the pooler's to limit; what is left are the job queue's and those of the
+ * transaction mode those of its statements are the pooler's to limit; what is left is the doorbell's and those of the
  * segment files it reads. One that is posted takes another for as long as it is received.
  */
 export function countConnections({
@@ -12,7 +12,7 @@ export function countConnections({
   databaseConnections,
   databasePooler,
 }: Pick<Config, 'role' | 'databaseConnections' | 'databasePooler'>): number {
-  const ofQueue = role === 'api' ? 0 : queueConnections;
+  const ofDoorbell = role === 'api' ? 0 : listeningConnections;
   const ofFiles = role === 'api' ? 0 : workerSessions;
-  return ofQueue + (databasePooler === 'transaction' ? ofFiles : databaseConnections);
+  return ofDoorbell + (databasePooler === 'transaction' ? ofFiles : databaseConnections);
 }

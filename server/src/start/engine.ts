@@ -6,6 +6,7 @@ import { makeInteractionTokens } from '../domain/interactions/interaction-token.
 import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
 import { makeShareProviderToken } from '../engine/credentials/share-provider-token.ts';
 import { makeDelivery } from '../engine/delivery/deliver.ts';
+import type { Doorbell } from '../engine/doorbell.ts';
 import type { DeliveryOptions } from '../engine/delivery/deliver.ts';
 import { makeSmtpClient } from '../engine/email/smtp-client.ts';
 import { makeReportNode } from '../engine/housekeeping/report-node.ts';
@@ -35,12 +36,13 @@ export type NodeParts = {
   book: JobBook;
   meter: NodeMeter;
   nodeId: string;
+  doorbell: Doorbell;
 };
 
 /** The part of a node that sends. */
 export async function startEngine(
   composition: Composition,
-  { phones, readiness, book, meter, nodeId }: NodeParts,
+  { phones, readiness, book, meter, nodeId, doorbell }: NodeParts,
 ): Promise<Worker> {
   const { config, proxy, tracing, clock, log, installation, started } = composition;
   const measured = measureDelivery(makeDelivery(deliveryOptions(composition, phones)), meter);
@@ -58,7 +60,8 @@ export async function startEngine(
     meter,
     traceWindows: traces?.traceWindows,
     database: installation.acrossWorkspaces,
-    databaseUrl: installation.sessionUrl,
+    sessionUrl: installation.sessionUrl,
+    doorbell,
     clock,
     log,
     encryption: installation.encryption,

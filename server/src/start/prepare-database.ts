@@ -4,7 +4,7 @@ import { readDatabaseClock } from '../storage/installation/database-clock.ts';
 import { acrossRoleOf, grantRights, readLoginRights } from '../storage/installation/database-roles.ts';
 import type { LoginRights } from '../storage/installation/database-roles.ts';
 import { hasInstallation } from '../storage/installation/installation.ts';
-import { findMissingMigrations, migrate, migrateQueue } from '../storage/migrate.ts';
+import { findMissingMigrations, migrate } from '../storage/migrate.ts';
 import { StartError } from './start-errors.ts';
 
 /**
@@ -19,16 +19,9 @@ export async function prepareDatabase(
   { application, stopRequested = new AbortController().signal }: { application: string; stopRequested?: AbortSignal },
 ): Promise<string[]> {
   return withConnections({ url: ownerUrl, stopRequested }, async (owner) => {
-    // The queue's own schema is made beside ours, in a database that is not refused.
     const missing = await findMissingMigrations(owner);
-    const [ours, queue] = await Promise.allSettled([
-      missing.length === 0 ? [] : readDatabaseClock(owner).then((at) => migrate(owner, { at })),
-      migrateQueue(ownerUrl),
-    ]);
+    const applied = missing.length === 0 ? [] : await migrate(owner, { at: await readDatabaseClock(owner) });
     stopRequested.throwIfAborted();
-    if (ours.status === 'rejected') throw ours.reason;
-    if (queue.status === 'rejected') throw queue.reason;
-    const applied = ours.value;
     await grantRights(owner, application);
     return applied;
   });

@@ -5,6 +5,7 @@ import { readConnectionBudget } from '../app/console/read-connection-budget.ts';
 import { makePasswordHash } from '../app/accounts/password-hash.ts';
 import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import { makeReadyCurl } from '../app/sandbox/make-ready-curl.ts';
+import { makeDoorbell } from '../engine/doorbell.ts';
 import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
 import { startJob } from '../engine/job.ts';
 import { makeJobBook } from '../engine/job-book.ts';
@@ -41,7 +42,8 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   readiness.watch(() => (begun.isDone ? [] : [{ name: 'starting' }]));
   const meter = makeNodeMeter({ clock });
   const book = makeJobBook({ onFailed: meter.noteFailedJob });
-  const parts = { phones, readiness, book, meter, nodeId: randomBytes(9).toString('base64url') };
+  const doorbell = makeDoorbell({ database });
+  const parts = { phones, readiness, book, meter, nodeId: randomBytes(9).toString('base64url'), doorbell };
   readiness.watch(() => findJobTroubles(parts.book));
   const certificate = await openCertificate(composition);
   const finders = { findUrl: () => begun.url, findCertificateEnd: () => certificate?.endsAt() };
@@ -74,7 +76,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   started.push(calls);
   const shown = { accounts, company, phones, findDemo, readiness, readyCurl, clockListener, calls };
   const metrics = await startMetrics(composition, { meter, book, readiness });
-  const families = [...makeRoutes(composition, { ...shown, meter }), ...metrics.families];
+  const families = [...makeRoutes(composition, { ...shown, meter, doorbell }), ...metrics.families];
   stopRequested.throwIfAborted();
   const url = await startHttpServer(composition, { families, readiness, calls, meter, certificate });
   if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');

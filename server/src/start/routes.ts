@@ -11,6 +11,7 @@ import type { DemoWorkspace } from '../app/sandbox/find-demo-workspace.ts';
 import type { ClockListener } from '../app/sandbox/make-clock-advance.ts';
 import { documentedSegmentLimits } from '../app/segments/segment-dependencies.ts';
 import { makeTokenBatches } from '../app/tokens/token-batches.ts';
+import type { Doorbell } from '../engine/doorbell.ts';
 import type { NodeMeter } from '../engine/metrics/node-meter.ts';
 import { measureContent } from '../engine/fan-out/measure-content.ts';
 import { makeInteractionTokens } from '../domain/interactions/interaction-token.ts';
@@ -47,6 +48,7 @@ export type RouteParts = Pick<ConsoleParts, 'accounts' | 'company' | 'phones' | 
   clockListener: ClockListener;
   calls: CallRecorder;
   meter: Pick<NodeMeter, 'noteCommit'>;
+  doorbell: Doorbell;
 };
 
 const projectFolder = join(import.meta.dirname, '..', '..', '..');
@@ -58,7 +60,7 @@ const projectFolder = join(import.meta.dirname, '..', '..', '..');
 export function makeRoutes(composition: Composition, parts: RouteParts): RouteFamily[] {
   const { config, clock, installation } = composition;
   const { acrossWorkspaces, encryption } = installation;
-  const { phones, findDemo, readiness, clockListener, calls, meter } = parts;
+  const { phones, findDemo, readiness, clockListener, calls, meter, doorbell } = parts;
   const health = healthRoutes({ ...readiness, proxyState: composition.proxy?.state });
   if (config.role === 'worker') return [health];
 
@@ -84,7 +86,7 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
     pushRoutes({
       ...across,
       admitPush: makeAdmitPush(across),
-      acceptPush: makeAcceptPush({ ...across, onCommit: meter.noteCommit }),
+      acceptPush: makeAcceptPush({ ...across, doorbell, onCommit: meter.noteCommit }),
       measure: (shown) => measureContent(shown, phoneDefaultsOf(config)),
     }),
     dataRoutes({ ...deps, ensureToday: makeEnsureToday(across), erasureDelayHours: config.erasureDelayHours }),

@@ -70,7 +70,7 @@ export const settings = {
     variable: 'CARILLON_DATABASE_DIRECT_URL',
     default: undefined,
     sentence:
-      'With such a pooler: the database itself, for migrations, the job queue, imports and segment files, which need a session.',
+      'With such a pooler: the database itself, for migrations, the doorbell, imports and segment files, which need a session.',
   },
   databaseStandbyUrl: {
     kind: 'secret',
@@ -87,7 +87,7 @@ export const settings = {
     default: 20,
     unit: 'connections',
     sentence:
-      'Most database connections of this process, besides those of the job queue. Four tenths are for requests that are bound to one workspace.',
+      'Most database connections of this process, besides the one of the doorbell. Four tenths are for requests that are bound to one workspace.',
   },
   masterKey: {
     kind: 'bytes32',

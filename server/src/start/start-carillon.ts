@@ -15,7 +15,7 @@ export type Carillon = RunningNode & {
   /** Settles with the reason when the embedded database ends; undefined with a database of your own. */
   databaseExited: Promise<string> | undefined;
   log: Logger;
-  /** Ends everything in order: requests, windows, queue, simulators, pools, database. */
+  /** Ends everything in order: requests, windows, doorbell, simulators, pools, database. */
   stop(): Promise<void>;
 };
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { inSchemaTransaction, withSession } from './database.ts';
 import type { Database, Queryable, Session, Transaction } from './database.ts';
-import { openQueuePool } from './postgres/connection-pool.ts';
 import { splitStatements } from './postgres/split-statements.ts';
 
 const migrationsFolder = join(import.meta.dirname, '..', '..', 'migrations');
@@ -226,19 +225,4 @@ export async function holdMigrationsOff(tx: Transaction): Promise<boolean> {
   const [row] = await tx<{ isHeld: boolean }[]>`
     select pg_try_advisory_xact_lock_shared(${schemaLock}) as "isHeld"`;
   return row!.isHeld;
-}
-
-/**
- * Brings the job queue's own schema (`graphile_worker`) up to date; several nodes may do so at once. With connections of
- * ours: the caller may end the database at once, which a connection of the library's own would end the process for.
- */
-export async function migrateQueue(databaseUrl: string): Promise<void> {
-  // Loaded here: 80 files that a command beside a running node, which migrates nothing, has no use for.
-  const { runMigrations } = await import('graphile-worker');
-  const connections = openQueuePool(databaseUrl);
-  try {
-    await runMigrations({ pgPool: connections.pool });
-  } finally {
-    await connections.close();
-  }
 }

@@ -9,6 +9,7 @@ import { documentedSegmentLimits } from '../../src/app/segments/segment-dependen
 import { makeId } from '../../src/domain/ids.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { makeDoorbell } from '../../src/engine/doorbell.ts';
 import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import { businessEventRoutes } from '../../src/http/business-events/routes.ts';
@@ -42,7 +43,7 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
     explainRoutes(deps),
     businessEventRoutes(deps),
     segmentRoutes({ ...deps, limits: documentedSegmentLimits }),
-    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
+    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush({ ...deps, doorbell: makeDoorbell(deps) }) }),
   ]);
   const makeKey = async (kind: 'campaigns' | 'data' | 'push', of = workspaceId): Promise<string> =>
     (await createKey({ encryption }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: clock.now() })).secret;

@@ -9,6 +9,7 @@ import { makeAdmitPush } from '../../src/app/push/admit-push.ts';
 import { makeTokenBatches } from '../../src/app/tokens/token-batches.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeId } from '../../src/domain/ids.ts';
+import { makeDoorbell } from '../../src/engine/doorbell.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
 import { buildServer } from '../../src/http/build-server.ts';
@@ -42,7 +43,7 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...deps, limits, totals: makeCampaignTotals(deps), migrationGuideFile }),
     tokenRoutes({ ...deps, wait: async () => {}, batches: makeTokenBatches(deps) }),
-    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush(deps) }),
+    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush({ ...deps, doorbell: makeDoorbell(deps) }) }),
   ]);
 
   async function makeKey(kind: 'campaigns' | 'data' | 'push' | 'oauth', of: string): Promise<string> {

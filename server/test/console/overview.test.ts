@@ -237,7 +237,6 @@ describe('diagnostics', () => {
       'event-batches',
       'mails',
       'erasures',
-      'wake-ups',
     ]);
     expect(answer.body.database.sizeBytes).toBeGreaterThan(1_000_000);
   });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeClock } from '../../src/clock.ts';
-import { enqueueFanOut, enqueueSegmentFill } from '../../src/engine/enqueue.ts';
+import { makeDoorbell, ringAfterCommit } from '../../src/engine/doorbell.ts';
+import type { Bell } from '../../src/engine/doorbell.ts';
 import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
 import type { Delivery } from '../../src/engine/delivery/deliver.ts';
 import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
@@ -9,6 +10,7 @@ import { startWorker } from '../../src/engine/start-worker.ts';
 import type { Worker, WorkerDependencies } from '../../src/engine/start-worker.ts';
 import { makeLog } from '../../src/log.ts';
 import { inTransaction } from '../../src/storage/database.ts';
+import { findFreePort } from '../find-free-port.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 
@@ -29,7 +31,8 @@ afterEach(async () => {
 
 async function start(more: Partial<WorkerDependencies> = {}): Promise<void> {
   worker = await startWorker({
-    ...{ database: bundle.database, databaseUrl: bundle.url, clock: makeClock(), log: silent },
+    ...{ database: bundle.database, sessionUrl: bundle.url, clock: makeClock(), log: silent },
+    doorbell: makeDoorbell(bundle),
     book: { note: (name: string) => void ran.set(name, (ran.get(name) ?? 0) + 1) } as never,
     // No look comes of itself.
     rest: { beginCall: () => () => {}, stretch: (milliseconds) => milliseconds * 20, onWoken: () => {} },
@@ -85,10 +88,12 @@ test('a worker looks for all work when it starts, and for what is due or all of 
   await expectRuns(all, () => worker!.wake());
 });
 
-test('the queue wakes what sends, or what reads files', async () => {
+const ring = (bell: Bell) => inTransaction(bundle.database, async (tx) => ringAfterCommit(tx, bell));
+
+test('a ring wakes what sends, or what reads files', async () => {
   await expectRuns(all, () => start());
-  await expectRuns(fanOut, () => inTransaction(bundle.database, enqueueFanOut));
-  await expectRuns(receivers, () => inTransaction(bundle.database, enqueueSegmentFill));
+  await expectRuns(fanOut, () => ring('fan-out'));
+  await expectRuns(receivers, () => ring('segments'));
 });
 
 test('a worker that has stopped does nothing more, and what could not be stored is given up in time', async () => {
@@ -101,7 +106,7 @@ test('a worker that has stopped does nothing more, and what could not be stored 
   await worker!.stop();
   ran.clear();
   worker!.wake();
-  await inTransaction(bundle.database, enqueueFanOut);
+  await ring('fan-out');
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect([ran.size, stops, closed]).toEqual([0, 1, ['smtp']]);
 });
@@ -109,4 +114,15 @@ test('a worker that has stopped does nothing more, and what could not be stored 
 test('alerts are watched for where somebody says what they are of', async () => {
   const watching = { readConditions: async () => [], recheck: async () => {}, consoleUrl: undefined };
   await expectRuns([...all, 'watch-alerts'], () => start({ alerts: watching as never }));
+});
+
+test('a worker that hears no ring finds the work with its next look', async () => {
+  const url = new URL(bundle.url);
+  url.port = String(await findFreePort());
+  // The looks come at their usual distance.
+  await start({ rest: undefined, sessionUrl: url.href });
+  await expect.poll(() => ran.has('release-runs'), { interval: 5 }).toBe(true);
+  await ring('fan-out');
+  ran.clear();
+  await expect.poll(() => ran.has('release-runs'), { timeout: 10_000 }).toBe(true);
 });

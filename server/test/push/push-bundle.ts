@@ -9,6 +9,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import { makeEncryption } from '../../src/domain/encryption.ts';
 import type { PushBodies } from '../../src/domain/push/push-bodies.ts';
 import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { makeDoorbell } from '../../src/engine/doorbell.ts';
 import { buildServer } from '../../src/http/build-server.ts';
 import type { CompletedCall } from '../../src/http/build-server.ts';
 import { pushRoutes } from '../../src/http/push/routes.ts';
@@ -40,7 +41,7 @@ export async function makePushBundle(
         ...deps,
         measure: measureForTests,
         admitPush: makeAdmitPush({ ...deps, ...options }),
-        acceptPush: makeAcceptPush(deps),
+        acceptPush: makeAcceptPush({ ...deps, doorbell: makeDoorbell(deps) }),
       }),
     ]);
   const server = await makeServer();

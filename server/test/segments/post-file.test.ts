@@ -46,12 +46,11 @@ const post = (bytes: AsyncIterable<Uint8Array>, { command = creation(), limits =
     { workspaceId: bundle.workspaceId, requestedBy: 'Console', command, bytes },
   );
 
-/** Everything that a file operation leaves: rows, limits, wake-up jobs. */
+/** Everything that a file operation leaves: rows and limits. */
 async function readTraces(): Promise<Record<string, number>> {
   const [row] = await bundle.database`
     select (select count(*) from segments) as segments, (select count(*) from segment_operations) as operations,
-      (select count(*) from segment_file_pieces) as pieces, (select count(*) from limit_windows) as limits,
-      (select count(*) from graphile_worker.jobs) as jobs`;
+      (select count(*) from segment_file_pieces) as pieces, (select count(*) from limit_windows) as limits`;
   return row as Record<string, number>;
 }
 

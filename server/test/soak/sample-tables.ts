@@ -29,7 +29,6 @@ const queues: Record<string, string> = {
   'segment file pieces': `segment_file_pieces`,
   'callbacks pending': `callbacks where state = 'PENDING'`,
   'erasures open': `erasures where state <> 'DONE'`,
-  'wake-ups': `graphile_worker._private_jobs`,
 };
 
 export async function sampleTables(database: Database, at: Date): Promise<Record<string, TableSample>> {

@@ -4,7 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction, openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { openQueuePool } from '../../src/storage/postgres/connection-pool.ts';
+import { listen } from '../../src/storage/notifications.ts';
+import { sessionWords } from '../../src/storage/postgres/connection-watch.ts';
 import { isPoolerInstalled, startPooler } from '../start-pooler.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -33,10 +34,13 @@ describe('what a session is told, so that it does not outlive a node that is cut
     await database.end();
   });
 
-  test('each of the job queue', async () => {
-    const queue = openQueuePool(bundle.url);
-    expect((await queue.pool.query(told)).rows).toEqual([{ told: expected }]);
-    await queue.close();
+  test('the one that listens', async () => {
+    const proxy = await startProxy(bundle.url);
+    const { signal } = new AbortController();
+    const listener = await listen({ url: proxy.url, onPayload() {}, signal });
+    for (const words of [sessionWords, 'idle_in_transaction_session_timeout']) expect(proxy.sent()).toContain(words);
+    await listener.close();
+    await proxy.close();
   });
 });
 
@@ -99,6 +103,7 @@ async function startProxy(target: string) {
   const to = new URL(target);
   const pairs = new Set<[client: Socket, server: Socket]>();
   let isSilent = false;
+  let sent = '';
   const silenced = new Set<Socket>();
   const server = createServer((client) => {
     const upstream = connect(Number(to.port), to.hostname);
@@ -108,6 +113,7 @@ async function startProxy(target: string) {
       [client, upstream],
       [upstream, client],
     ] as const) {
+      if (from === client) from.on('data', (piece) => (sent += piece.toString()));
       from.on('data', (piece) => void (silenced.has(client) || into.write(piece)));
       from.on('close', () => void (silenced.has(client) || into.destroy()));
       from.on('error', () => {});
@@ -118,6 +124,8 @@ async function startProxy(target: string) {
   [url.hostname, url.port] = ['127.0.0.1', String((server.address() as AddressInfo).port)];
   return {
     url: url.href,
+    /** All that came from clients. */
+    sent: () => sent,
     silence(which: 'all' | 'those that are open') {
       isSilent = which === 'all';
       for (const [client] of pairs) silenced.add(client);

@@ -1,8 +1,5 @@
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inTransaction } from '../../src/storage/database.ts';
@@ -12,7 +9,6 @@ import {
   SchemaTooOldError,
   findMissingMigrations,
   migrate,
-  migrateQueue,
 } from '../../src/storage/migrate.ts';
 import { makeNextMigrations } from '../next-migrations.ts';
 import type { NextMigrations } from '../next-migrations.ts';
@@ -55,37 +51,6 @@ test('a migration that fails leaves nothing, and is applied when it was mended',
 
 test('a migrated database has nothing left to apply, also for two concurrent nodes', async () => {
   expect(await Promise.all([0, 1].map(() => migrate(bundle.database, { at })))).toEqual([[], []]);
-});
-
-test("a database that shuts down while the queue's own migrations close their connection ends nothing else", async () => {
-  const { hostname, port, host } = new URL(bundle.url);
-  // It answers the goodbye of a connection as a database that is shut down at that moment does (57P01).
-  const shuttingDown = Buffer.from(
-    [...['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command'], ''].join('\0') + '\0',
-  );
-  const length = Buffer.alloc(4);
-  length.writeInt32BE(shuttingDown.length + 4);
-  const { promise: gone, resolve } = Promise.withResolvers<void>();
-  const between = createServer((client) => {
-    const server = connect({ host: hostname, port: Number(port || 5432) });
-    server.pipe(client, { end: false });
-    client.on('data', (sent) => {
-      if (sent.at(0) === 'X'.charCodeAt(0)) client.end(Buffer.concat([Buffer.from('E'), length, shuttingDown]));
-      else server.write(sent);
-    });
-    client.on('error', () => {});
-    client.on('close', () => (server.destroy(), resolve()));
-  }).listen(0, '127.0.0.1');
-  await once(between, 'listening');
-  const faults: Error[] = [];
-  const take = (fault: Error): void => void faults.push(fault);
-  process.on('uncaughtExceptionMonitor', take);
-  await migrateQueue(bundle.url.replace(host, `127.0.0.1:${(between.address() as AddressInfo).port}`));
-  await gone;
-  await new Promise(setImmediate);
-  process.off('uncaughtExceptionMonitor', take);
-  between.close();
-  expect(faults).toEqual([]);
 });
 
 test('a migration that waits for a table holds up nobody for longer than a quarter of a second, and is done when the table is free', async () => {

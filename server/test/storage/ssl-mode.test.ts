@@ -75,7 +75,7 @@ describe('words of sslmode mean what they mean to psql', () => {
   });
 });
 
-test('a node that is to verify opens no connection in the clear, that of its job queue included', async () => {
+test('a node that is to verify opens no connection in the clear, that of its doorbell included', async () => {
   const { localhost } = fronts;
   const before = localhost.counts.plain;
   const node = startNode(['--port', '0', '--json'], {
@@ -84,12 +84,12 @@ test('a node that is to verify opens no connection in the clear, that of its job
   });
   const line = await node.firstLine;
   expect(line).toBeDefined();
-  const queues = await bundle.database<{ count: number }[]>`
+  const doorbells = await bundle.database<{ count: number }[]>`
     select count(*)::int from pg_stat_activity
-    where datname = current_database() and application_name not like 'test%' and query like '%graphile_worker%'`;
+    where datname = current_database() and application_name = 'carillon doorbell'`;
   node.process.kill('SIGTERM');
   expect((await node.exited).code).toBe(0);
-  expect(queues[0]!.count).toBeGreaterThan(0);
+  expect(doorbells[0]!.count).toBeGreaterThan(0);
   expect(localhost.counts.plain).toBe(before);
 });
 

@@ -184,7 +184,7 @@ describe('a handle of the application', () => {
         await tx`set local row_security = off`;
         const tables = await tx<{ name: string }[]>`
           select pg_class.oid::regclass::text as name from pg_class
-          where relnamespace in ('public'::regnamespace, 'graphile_worker'::regnamespace) and relkind in ('r', 'p', 'S')`;
+          where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'S')`;
         for (const { name } of tables) await tx.unsafe(`select * from ${name} limit 0`);
         return tables.length;
       });

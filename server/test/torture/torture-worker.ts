@@ -14,6 +14,7 @@ import { makeShareProviderToken } from '../../src/engine/credentials/share-provi
 import { makeDelivery } from '../../src/engine/delivery/deliver.ts';
 import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
 import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
+import { makeDoorbell } from '../../src/engine/doorbell.ts';
 import { startJob } from '../../src/engine/job.ts';
 import { makeFollowDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
 import { startWorker } from '../../src/engine/start-worker.ts';
@@ -53,7 +54,8 @@ const openBatch: typeof delivery.openBatch = (batch) => {
 const followClock = makeFollowDatabaseClock({ database, clock, onMoved: () => worker.wake() });
 const worker = await startWorker({
   database,
-  databaseUrl: sessionUrl,
+  sessionUrl,
+  doorbell: makeDoorbell({ database }),
   clock,
   log,
   encryption,

@@ -3,7 +3,7 @@ import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-set
 import type { SearchVersion } from '../../domain/campaigns/campaign-search.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { enqueueFanOut } from '../../engine/enqueue.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { findBusinessEvent, lockAttachedCampaigns, noteTrigger } from '../../storage/campaigns/business-events.ts';
 import type { AttachedCampaign } from '../../storage/campaigns/business-events.ts';
@@ -83,6 +83,6 @@ async function startRuns(tx: Transaction, { command, campaigns, firing, at }: St
     runs.push({ id: makeId(at), workspaceId, campaignId, ...lives, businessEvent: firing });
   }
   await insertQueuedRuns(tx, runs);
-  if (runs.length > 0) await enqueueFanOut(tx);
+  if (runs.length > 0) ringAfterCommit(tx, 'fan-out');
   return answer;
 }

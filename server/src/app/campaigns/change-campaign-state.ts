@@ -4,7 +4,7 @@ import type { CampaignAction, CampaignStatus } from '../../domain/campaigns/camp
 import { isDeadlock } from '../../domain/outage.ts';
 import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
-import { enqueueFanOut } from '../../engine/enqueue.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {
@@ -101,7 +101,7 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
       await listenAgain(tx, { change, campaign, at });
       if (nextAt && campaign.deliveryType === 'PERIODIC')
         await rescheduleWaitingRuns(tx, { campaignId, dueAt: nextAt });
-      await enqueueFanOut(tx);
+      ringAfterCommit(tx, 'fan-out');
       break;
     case 'stop':
       nextAt = null;

@@ -3,7 +3,7 @@ import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
 import { makeId } from '../../domain/ids.ts';
 import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
-import { enqueueFanOut } from '../../engine/enqueue.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import type { Transaction } from '../../storage/database.ts';
 import type { AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
 import { insertQueuedRuns } from '../../storage/runs/runs.ts';
@@ -106,5 +106,5 @@ export async function startSending(
   if (timing.kind !== 'soon') return;
   const run = { id: makeId(at), workspaceId, campaignId, at, sendUntil: sendUntil(definition.settings, at) };
   await insertQueuedRuns(tx, [run]);
-  await enqueueFanOut(tx);
+  ringAfterCommit(tx, 'fan-out');
 }

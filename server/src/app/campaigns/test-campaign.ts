@@ -4,7 +4,7 @@ import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
 import type { Platform } from '../../domain/campaigns/content.ts';
 import type { ShownVariant } from '../../domain/experiments/shown-variant.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
-import { enqueueFanOut } from '../../engine/enqueue.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { insertTargetedRuns } from '../../storage/runs/runs.ts';
@@ -99,6 +99,6 @@ async function sendTest(tx: Transaction, { command, definition, users, at }: Sen
   const target = { targetUsers: users, content: undefined, audienceBound: lastIdAt(at), isTest: true };
   await insertTargetedRuns(tx, [{ ...run, ...target }]);
   if (definition.variants) await noteRunLocales(tx, { runId: run.id, locales: definition.variants.locales });
-  await enqueueFanOut(tx);
+  ringAfterCommit(tx, 'fan-out');
   return id;
 }

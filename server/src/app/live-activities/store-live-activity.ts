@@ -6,7 +6,7 @@ import { makeId } from '../../domain/ids.ts';
 import { maxLivePayloadBytes, maxLiveTokens } from '../../domain/live-activities/limits.ts';
 import { liveSendUntil, tokenKindOf, writeLivePayload } from '../../domain/live-activities/live-event.ts';
 import type { LiveEvent } from '../../domain/live-activities/live-event.ts';
-import { enqueueFanOut } from '../../engine/enqueue.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import { keepApp } from '../../storage/apps/apps.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -59,7 +59,7 @@ export async function acceptLiveEvent(
     const devices = await insertLiveEvent(tx, {
       ...{ ...name, event: kind, tokenKind, timestamp, priority, body, sendUntil, at, ids },
     });
-    await enqueueFanOut(tx);
+    ringAfterCommit(tx, 'fan-out');
     return { timestamp, devices };
   });
 }

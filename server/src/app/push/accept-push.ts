@@ -5,6 +5,7 @@ import type { PushCommand } from '../../domain/push/push-command.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import type { Encryption } from '../../domain/encryption.ts';
+import type { Doorbell } from '../../engine/doorbell.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
@@ -15,7 +16,6 @@ import type { PushOfWorkspace } from './admit-push.ts';
 import { findPushAudience } from './find-push-audience.ts';
 import { makeJoinOrStore } from './join-or-store.ts';
 import { requireApps } from './require-apps.ts';
-import { makeWakeFanOut } from './wake-fan-out.ts';
 import { makeWorkTogether, requestBatches } from './work-together.ts';
 import { storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush, StorePush } from './store-pushes.ts';
@@ -34,6 +34,8 @@ export type AcceptPushDependencies = {
   database: Database;
   clock: Clock;
   encryption: Encryption;
+  /** Rung when something that is stored can be sent. */
+  doorbell: Pick<Doorbell, 'ring'>;
   /** Called with the number of pushes that one commit stored. */
   onCommit?: ((pushes: number) => void) | undefined;
 };
@@ -45,15 +47,14 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
  * others that came at the same time, and wakes the workers. Resolves when all that is stored is durable.
  */
 export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
-  const { database, clock, onCommit } = deps;
-  const wakeFanOut = makeWakeFanOut(deps);
+  const { database, clock, doorbell, onCommit } = deps;
   const store = makeWorkTogether<PushToStore, StoredPush>(async (pushes) => {
     const stored = await inTransaction(database, (tx) => storePushes(tx, pushes));
     onCommit?.(pushes.length);
-    if (stored.some(isSentNow)) wakeFanOut();
+    if (stored.some(isSentNow)) doorbell.ring();
     return stored;
   }, requestBatches);
-  const joinOrStore = makeJoinOrStore({ database, wakeFanOut, store, onCommit });
+  const joinOrStore = makeJoinOrStore({ database, doorbell, store, onCommit });
 
   return async ({ admitted, command, idempotencyKey, rawBody, traceparent }) => {
     const { workspace } = admitted;
@@ -67,7 +68,7 @@ export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
     const accepted = await answerOnce(deps, once, async (tx) =>
       toAccepted(await storeOrJoin(database, push, async (one) => (await storePushes(tx, [one]))[0]!)),
     );
-    wakeFanOut();
+    doorbell.ring();
     return accepted;
   };
 }

@@ -1,4 +1,5 @@
 import { lastIdAt } from '../../domain/ids.ts';
+import type { Doorbell } from '../../engine/doorbell.ts';
 import type { Database } from '../../storage/database.ts';
 import { joinSendingCampaigns } from '../../storage/runs/joining-pushes.ts';
 import type { JoiningPush } from '../../storage/runs/joining-pushes.ts';
@@ -13,12 +14,12 @@ import { makeWorkTogether, requestBatches } from './work-together.ts';
  */
 export function makeJoinOrStore({
   database,
-  wakeFanOut,
+  doorbell,
   store,
   onCommit,
 }: {
   database: Database;
-  wakeFanOut: () => void;
+  doorbell: Pick<Doorbell, 'ring'>;
   store: StorePush;
   onCommit?: ((pushes: number) => void) | undefined;
 }): StorePush {
@@ -27,7 +28,7 @@ export function makeJoinOrStore({
     const areJoined = pushes.map(({ campaignId }) => joined.has(campaignId));
     if (joined.size > 0) {
       onCommit?.(areJoined.filter(Boolean).length);
-      wakeFanOut();
+      doorbell.ring();
     }
     return areJoined;
   }, requestBatches);

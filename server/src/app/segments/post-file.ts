@@ -22,9 +22,8 @@ export type PostedFile = SegmentCaller & {
  * Accepts a file operation whose file is posted to us: file, segment, operation and the count against the limits in one
  * transaction, so a file that is refused or interrupted leaves nothing behind. One piece is held in memory.
  *
- * That transaction begins when all of the file has come. Its locks (the workspace's segments, its limits, the wake-up
- * of all workers) must not be held for as long as a slow upload takes, and a long transaction would hold back VACUUM
- * (fault F20).
+ * That transaction begins when all of the file has come. Its locks (the workspace's segments, its limits) must
+ * not be held for as long as a slow upload takes, and a long transaction would hold back VACUUM (fault F20).
  *
  * @throws ServiceError as requestFileOperation without the idempotency ones; NOT_FOUND for an unknown workspace;
  * SEGMENT_FIELD_INVALID for a file over 150 MB; and whatever the bytes throw

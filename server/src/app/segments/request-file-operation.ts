@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { enqueueSegmentFill } from '../../engine/enqueue.ts';
+import { ringAfterCommit } from '../../engine/doorbell.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { insertOperation } from '../../storage/segments/segment-operations.ts';
 import {
@@ -93,7 +93,7 @@ export async function storeFileOperation(
     requestedBy: request.requestedBy,
     at,
   });
-  await enqueueSegmentFill(tx);
+  ringAfterCommit(tx, 'segments');
   return { segmentId: segment.id, segmentName: segment.name, operationId, requestId };
 }
 

@@ -17,7 +17,6 @@ import {
 import type { AdvancedCampaign, DueCampaign, EndedRun, QueuedRun, TargetedRun } from '../../storage/runs/runs.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import type { Job } from '../job.ts';
-import { enqueueFanOut } from '../enqueue.ts';
 import { makePutOff } from '../put-off.ts';
 import { makeTellFault, workApart } from '../work-apart.ts';
 import type { WorkBatch } from '../work-apart.ts';
@@ -29,7 +28,7 @@ export type FireDueCampaignsDependencies = {
   log: Logger;
   /** An occurrence found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
-  /** Called when there are runs to release and chunks to send. */
+  /** Called after the commits when there may be runs to release and chunks to send. */
   onFired: () => void;
 };
 
@@ -89,7 +88,6 @@ async function fireBatch(
   const toNobody = targeted.filter(({ targetUsers }) => targetUsers.length === 0);
   if (toNobody.length > 0)
     await endFinishedCampaigns(tx, { campaignIds: toNobody.map(({ campaignId }) => campaignId), at: now });
-  if (queued.length + targeted.length > 0) await enqueueFanOut(tx);
   return due.length;
 }
 

@@ -5,7 +5,6 @@ import type { Transaction } from '../../storage/database.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import { endWaitingRun, lockDueRuns, startWaitingRun } from '../../storage/runs/runs.ts';
 import type { DueRun } from '../../storage/runs/runs.ts';
-import { enqueueFanOut } from '../enqueue.ts';
 import type { WorkBatch } from '../work-apart.ts';
 import { resolveTargets } from './resolve-targets.ts';
 
@@ -26,7 +25,6 @@ export async function startDueRuns(
   if (due.length === 0) return 0;
   for (const run of due) await startOne(tx, run, scope);
   await endFinishedCampaigns(tx, { campaignIds: [...new Set(due.map((run) => run.campaignId))], at: scope.now });
-  await enqueueFanOut(tx);
   return due.length;
 }
 

@@ -47,7 +47,7 @@ export class ApplicationRolesError extends Error {
 
 /**
  * Gives the application's login, and its role that works across workspaces, what they need in this database; whatever
- * they have stays. Called by the owner after each migration, of ours and of the job queue. An application that is the
+ * they have stays. Called by the owner after each migration. An application that is the
  * owner itself only gets the policy, which its tables ask of their owner too.
  *
  * @throws ApplicationRolesError
@@ -65,10 +65,7 @@ async function grantEverything(tx: Transaction, application: string): Promise<vo
   if (!isOwner) await requireRoles(tx, { application, across });
   await tx`
       select set_config('carillon.application', ${application}, true), set_config('carillon.across', ${across}, true)`;
-  if (!isOwner) {
-    await grantTables(tx);
-    await grantQueue(tx);
-  }
+  if (!isOwner) await grantTables(tx);
   await allowAcross(tx);
 }
 
@@ -114,26 +111,6 @@ const grantTables = (tx: Queryable) => tx`
       'grant execute on function make_day_partition(text, date), drop_day_partition(text, date, integer), '
       'make_segment_staging(text), drop_segment_staging(text), analyze_table(text) to %s', grantees
     );
-  end $$`;
-
-// The library's tables have row-level security and no policy, which leaves them to their owner.
-const grantQueue = (tx: Queryable) => tx`
-  do $$
-  declare
-    guarded record;
-    grantees text := format('%I, %I', current_setting('carillon.application'), current_setting('carillon.across'));
-  begin
-    execute format('grant usage on schema graphile_worker to %s', grantees);
-    execute format('grant select, insert, update, delete on all tables in schema graphile_worker to %s', grantees);
-    execute format('grant usage, select on all sequences in schema graphile_worker to %s', grantees);
-    execute format('grant execute on all functions in schema graphile_worker to %s', grantees);
-    for guarded in
-      select pg_class.oid::regclass as name from pg_class
-      where relnamespace = 'graphile_worker'::regnamespace and relrowsecurity
-        and not exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'application')
-    loop
-      execute format('create policy application on %s to %s using (true)', guarded.name, grantees);
-    end loop;
   end $$`;
 
 // For the owner, whose own statements are those of migrations, and a role that the administrator could not let bypass the

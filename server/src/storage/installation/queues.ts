@@ -11,7 +11,6 @@ export const queueNames = [
   'event-batches',
   'mails',
   'erasures',
-  'wake-ups',
 ] as const;
 export type QueueName = (typeof queueNames)[number];
 
@@ -22,7 +21,7 @@ export type QueueState = {
   running: number;
   /** Wait for a moment to come: another attempt, a quiet hour. At most 100,000 are counted. */
   later: number;
-  /** In the last 24 hours; of wake-ups all that are kept. At most 100,000 are counted. */
+  /** In the last 24 hours. At most 100,000 are counted. */
   failed: number;
   /** Since when the oldest of those that could be worked waits. */
   oldestAt: Date | null;
@@ -112,23 +111,7 @@ async function readCoordinatorQueues(tx: Queryable, at: Date): Promise<QueueStat
     union all
     select 'erasures', ${count(tx`erasures where state <> 'DONE' and due_at <= ${at}`)}, ${none},
       ${count(tx`erasures where state = 'PENDING' and due_at > ${at}`)}, ${none},
-      (select min(due_at) from erasures where state <> 'DONE' and due_at <= ${at})
-    union all
-    -- Their times are the database's own: the library is not told that the sandbox moved the clock.
-    select 'wake-ups', ${count(tx`graphile_worker.jobs where locked_at is null and attempts < max_attempts`)},
-      ${count(tx`graphile_worker.jobs where locked_at is not null`)}, ${none},
-      ${count(tx`graphile_worker.jobs where attempts >= max_attempts`)}, null`;
-}
-
-/**
- * Adds a job in the caller's transaction, so the wake-up exists exactly when the records do. A job of the same task and
- * key that is still waiting is reused: the truth is in our tables, one wake-up serves them all.
- */
-export async function addJob(tx: Queryable, job: { task: string; key: string; payload: object }): Promise<void> {
-  await tx`
-    select graphile_worker.add_job(
-      ${job.task}, payload => ${JSON.stringify(job.payload)}::text::json, job_key => ${job.key},
-      job_key_mode => 'preserve_run_at', max_attempts => 3)`;
+      (select min(due_at) from erasures where state <> 'DONE' and due_at <= ${at})`;
 }
 
 /**

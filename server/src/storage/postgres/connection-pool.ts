@@ -194,7 +194,8 @@ function makePrepareSession({ role }: ConnectionPoolOptions) {
   return (client: pg.ClientBase): Promise<void> => prepareSession(client, roleSetting('; set role', role));
 }
 
-async function prepareSession(client: pg.ClientBase, more: string): Promise<void> {
+/** The first statements of a session. @param more statements that go with them, each after a semicolon */
+export async function prepareSession(client: pg.ClientBase, more: string): Promise<void> {
   const text = `set client_encoding = 'UTF8'; set idle_in_transaction_session_timeout = ${stuckMilliseconds}; ${sessionWords}${more};
     select pg_backend_pid() as pid`;
   // Several statements in one text have a result each.
@@ -266,53 +267,4 @@ async function look(pool: ConnectionPool): Promise<boolean> {
   }
   const [first, second] = seen as [Set<number>, Set<number>];
   return first.size === 1 && second.size === 1 && [...first].every((pid) => !second.has(pid));
-}
-
-/** Most that the job queue of a node opens. */
-export const queueConnections = 4;
-
-export type QueuePool = {
-  /** For the job queue's library, which asks for one of the driver's own. */
-  pool: pg.Pool;
-  /** Closes all connections, and resolves when they are closed, or after five seconds. */
-  close(): Promise<void>;
-};
-
-/**
- * The connections of the job queue. One of the library's own is ended without being waited for, and its listeners are
- * gone before its connections: an embedded database that shuts down at that moment would end this process.
- */
-export function openQueuePool(url: string): QueuePool {
-  const connectionString = withKnownSslMode(url);
-  const watch = new ConnectionWatch({ connectionString });
-  const pool = new pg.Pool({
-    connectionString,
-    Client: WatchedClient,
-    max: queueConnections,
-    connectionTimeoutMillis: 10_000,
-    onConnect: (client: pg.ClientBase) => prepareSession(client, ''),
-  });
-  // The library hears of a lost connection by the statement that fails.
-  pool.on('error', () => {});
-  const clients = new Set<pg.PoolClient>();
-  pool.on('connect', (client) => {
-    clients.add(client);
-    client.on('error', () => {});
-    watch.add(client as pg.PoolClient & WatchedClient);
-  });
-  pool.on('remove', (client) => {
-    clients.delete(client);
-    watch.remove(client as pg.PoolClient & WatchedClient);
-  });
-  return {
-    pool,
-    async close() {
-      let limit: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (limit = setTimeout(resolve, 5_000)));
-      await Promise.race([pool.end(), late]);
-      clearTimeout(limit);
-      // Those that the library holds on to.
-      for (const client of clients) if (client instanceof pg.Client) client.end().catch(() => {});
-    },
-  };
 }

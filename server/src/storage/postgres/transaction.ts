@@ -10,6 +10,8 @@ export interface Transaction extends Tag {
   readonly kind: 'transaction';
   /** Of a transaction that is bound to one workspace: the role that is not. For the functions of `database.ts`. */
   readonly acrossRole: string | undefined;
+  /** Sent one by one when this has committed. Each may fail, which changes nothing. For `notifications.ts`. */
+  readonly afterwards: Map<string, Query>;
 }
 
 export type Begin = {
@@ -35,9 +37,12 @@ export async function transact<Result>(
   transaction: Begin & Pick<Work<Result>, 'work'>,
 ): Promise<Result> {
   const { acrossRole } = transaction;
-  return inScope(connection, transaction, (scope) =>
-    transaction.work(Object.assign(makeTag(scope), { kind: 'transaction' as const, acrossRole })),
+  const afterwards = new Map<string, Query>();
+  const result = await inScope(connection, transaction, (scope) =>
+    transaction.work(Object.assign(makeTag(scope), { kind: 'transaction' as const, acrossRole, afterwards })),
   );
+  for (const query of afterwards.values()) await connection.run(query).catch(() => {});
+  return result;
 }
 
 /** One statement in a transaction of its own, for what `begin` sets. @throws LostTransactionError */

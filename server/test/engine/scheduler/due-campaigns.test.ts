@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => testDatabase.drop());
 beforeEach(async () => {
   // Deleted, not truncated: of small tables that takes a tenth of the time.
-  const tables = ['chunks', 'runs', 'campaigns', 'identifiers', 'graphile_worker._private_jobs'];
+  const tables = ['chunks', 'runs', 'campaigns', 'identifiers'];
   await testDatabase.database.unsafe(tables.map((table) => `delete from ${table}`).join('; '));
 });
 
@@ -89,34 +89,24 @@ async function readRuns() {
   return [...rows];
 }
 
-async function countWakes(): Promise<number> {
-  const [row] = await testDatabase.database`select count(*)::int as wakes from graphile_worker._private_jobs`;
-  return row!.wakes as number;
-}
-
 test('what was fired and what was started counts together, and is told once', async () => {
   expect(await fire()).toBe(0);
-  expect([told, await countWakes()]).toEqual([0, 0]);
+  expect(told).toBe(0);
   await addCampaign('campaign');
   await addCampaign('campaign of run', { status: 'SENDING' });
   await addJoinedRun('run', { selector: identifier('nobody') });
   expect(await fire()).toBe(2);
-  expect([told, await countWakes()]).toEqual([1, 1]);
+  expect(told).toBe(1);
 });
 
-test('workers are woken by a run to an audience and by one to named users, and not by one that failed', async () => {
+test('workers are woken by a run to an audience and by one to named users', async () => {
   await addCampaign('audience');
   await fire();
-  expect([told, await countWakes()]).toEqual([1, 1]);
-  await testDatabase.database`delete from graphile_worker._private_jobs`;
+  expect(told).toBe(1);
   await addIdentifier('one', 1);
   await addCampaign('named', { selector: identifier('one') });
   await fire();
-  expect([told, await countWakes()]).toEqual([1, 1]);
-  await testDatabase.database`delete from graphile_worker._private_jobs`;
-  await addCampaign('unknown', { selector: { attribute: 'no such', isCustom: false, values: ['a'] } });
-  expect(await fire()).toBe(1);
-  expect([told, await countWakes()]).toEqual([1, 0]);
+  expect(told).toBe(1);
 });
 
 test.each(['BUSINESS_EVENT_TRIGGERED', 'EVENT_TRIGGERED'])(
@@ -126,7 +116,6 @@ test.each(['BUSINESS_EVENT_TRIGGERED', 'EVENT_TRIGGERED'])(
     expect(await fire()).toBe(1);
     expect(await readCampaign('campaign')).toEqual({ status: 'RETIRED', reason: null, nextAt: null });
     expect(await readRuns()).toEqual([]);
-    expect(await countWakes()).toBe(0);
   },
 );
 
@@ -219,7 +208,7 @@ test('a request that joined a campaign is sent under the same rules: users of no
     await addJoinedRun(id, { selector: identifier(value), dueAt });
   }
   expect(await fire()).toBe(4);
-  expect([told, await countWakes()]).toEqual([1, 1]);
+  expect(told).toBe(1);
   expect(await readRuns()).toMatchObject([
     { status: 'SENDING', reason: null, users: 1, sendUntil: hoursAfter(3) },
     { status: 'MISSED', reason: '60 minutes late; at most 60 are allowed (CARILLON_LATE_SEND_MINUTES)' },
