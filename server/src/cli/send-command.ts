@@ -79,7 +79,11 @@ async function send(context: CommandContext, options: SendOptions): Promise<void
   const asked = { ...read, previewFor: options.previewFor };
   if (options.dryRun) return printPreview(await previewPush(context, asked), { ...read, json: options.json });
   if (read.command.audience.kind === 'all-users' && !options.yes) await refuseRealDevices(context, read);
-  const accepted = await makeAcceptPush({ ...context, doorbell: makeDoorbell(context) })({ ...read, idempotencyKey: undefined, rawBody: '' });
+  const accepted = await makeAcceptPush({ ...context, doorbell: makeDoorbell(context) })({
+    ...read,
+    idempotencyKey: undefined,
+    rawBody: '',
+  });
   if (!options.json) {
     process.stdout.write(`Campaign   ${accepted.campaignId}\n`);
     for (const next of accepted.nextSends) process.stdout.write(`Next send  ${next}\n`);

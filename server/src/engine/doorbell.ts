@@ -51,11 +51,11 @@ export function makeDoorbell({ database, pause = pauseFor, random = Math.random 
   const own = randomBytes(9).toString('base64url');
   const answering = new Set<Wakes>();
   const makeWake = (bell: Bell) =>
-    atMostFiftyTimesASecond(pause, async () => {
+    makeCoalesced(pause, async () => {
       for (const wakes of answering) wakes[bell]();
     });
   const wake: Wakes = { 'fan-out': makeWake('fan-out'), segments: makeWake('segments') };
-  const notifyOthers = atMostFiftyTimesASecond(pause, () =>
+  const notifyOthers = makeCoalesced(pause, () =>
     // While the database is away its workers have nothing to claim; they look when they are connected again.
     notify(database, writeRing('fan-out', own)).catch(() => {}),
   );
@@ -87,8 +87,8 @@ function writeRing(bell: Bell, from?: string): string {
   return from === undefined ? bell : `${bell} ${from}`;
 }
 
-/** Does the work at once, then once more for all calls that came meanwhile, with a pause after each time. */
-function atMostFiftyTimesASecond(
+/** Makes a function that does the work at once, and once more for all calls that came meanwhile; with a pause after each time. */
+function makeCoalesced(
   pause: NonNullable<DoorbellDependencies['pause']>,
   work: () => Promise<void>,
 ): () => void {

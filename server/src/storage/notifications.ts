@@ -19,7 +19,7 @@ export function listen(options: Omit<ListenerOptions, 'channel' | 'name'>): Prom
 /**
  * Notifies every session that listens. Not for transactions: their commits would wait for each other, since PostgreSQL
  * holds one lock of the whole server from the notification to the end of the commit, its write to the disk included; and
- * they would fail while the queue of notifications is full. Alone a notification writes nothing to the disk.
+ * they would fail while the queue of notifications is full. Alone, a notification waits for no disk.
  *
  * @param payload under 8,000 bytes
  */

@@ -43,7 +43,12 @@ export async function makeAuthoringBundle(options: { limits?: AuthoringLimits } 
     explainRoutes(deps),
     businessEventRoutes(deps),
     segmentRoutes({ ...deps, limits: documentedSegmentLimits }),
-    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush({ ...deps, doorbell: makeDoorbell(deps) }) }),
+    pushRoutes({
+      ...deps,
+      measure: measureForTests,
+      admitPush: makeAdmitPush(deps),
+      acceptPush: makeAcceptPush({ ...deps, doorbell: makeDoorbell(deps) }),
+    }),
   ]);
   const makeKey = async (kind: 'campaigns' | 'data' | 'push', of = workspaceId): Promise<string> =>
     (await createKey({ encryption }, database, { workspaceId: of, kind, name: `Key ${kind}`, at: clock.now() })).secret;

@@ -43,7 +43,12 @@ export async function makeCampaignBundle(options: { limits?: AuthoringLimits } =
   const server = await buildServer({ log, clock, trustProxy: false }, [
     campaignRoutes({ ...deps, limits, totals: makeCampaignTotals(deps), migrationGuideFile }),
     tokenRoutes({ ...deps, wait: async () => {}, batches: makeTokenBatches(deps) }),
-    pushRoutes({ ...deps, measure: measureForTests, admitPush: makeAdmitPush(deps), acceptPush: makeAcceptPush({ ...deps, doorbell: makeDoorbell(deps) }) }),
+    pushRoutes({
+      ...deps,
+      measure: measureForTests,
+      admitPush: makeAdmitPush(deps),
+      acceptPush: makeAcceptPush({ ...deps, doorbell: makeDoorbell(deps) }),
+    }),
   ]);
 
   async function makeKey(kind: 'campaigns' | 'data' | 'push' | 'oauth', of: string): Promise<string> {

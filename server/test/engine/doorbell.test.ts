@@ -8,6 +8,7 @@ import { makeLog } from '../../src/log.ts';
 import { inTransaction, openDatabase, withSession } from '../../src/storage/database.ts';
 import { listen } from '../../src/storage/notifications.ts';
 import { findFreePort } from '../find-free-port.ts';
+import { makePushBundle, userBody } from '../push/push-bundle.ts';
 import { isPoolerInstalled, startPooler } from '../start-pooler.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -251,6 +252,28 @@ describe('the session that listens', () => {
     });
     expect(fault).toMatchObject({ message: expect.stringContaining('does not listen any more') });
     await listener.close();
+  });
+});
+
+describe('a push that a node of role `api` accepts', () => {
+  test('wakes the workers of another node once it is stored, one that joins its campaign and a repeated one too', async () => {
+    const api = await makePushBundle();
+    ends.unshift(() => api.end());
+    await api.addUser('ada');
+    const doorbell = makeDoorbell({ database: api.database, pause: noPause });
+    const stored: number[] = [];
+    const look = async (): Promise<void> => void stored.push((await api.countRows()).requests);
+    const wakes = { 'fan-out': () => void look(), segments() {} };
+    const answering = await doorbell.answer({ url: api.url, log, wakes });
+    ends.push(() => answering.stop());
+    await expect.poll(() => stored).toEqual([0]);
+    expect((await api.send(userBody('ada'))).statusCode).toBe(200);
+    await expect.poll(() => stored).toEqual([0, 1]);
+    expect((await api.send(userBody('ada', { requestId: 'second' }))).statusCode).toBe(200);
+    await expect.poll(() => stored).toEqual([0, 1, 2]);
+    const headers = { 'idempotency-key': 'third' };
+    expect((await api.send(userBody('ada', { requestId: 'third' }), { headers })).statusCode).toBe(200);
+    await expect.poll(() => stored).toEqual([0, 1, 2, 3]);
   });
 });
 

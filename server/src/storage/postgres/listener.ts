@@ -81,7 +81,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       (client as pg.Client).query<{ name: string }>('select pg_listening_channels() as name'),
     );
     if (!channels.rows.some(({ name }) => name === channel))
-      return client.lose(closed('the session does not listen any more; a pooler in transaction mode may be in between'));
+      return client.lose(
+        closed('the session does not listen any more; a pooler in transaction mode may be in between'),
+      );
     wasSteady = true;
     probeLater();
   }
