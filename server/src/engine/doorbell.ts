@@ -88,10 +88,7 @@ function writeRing(bell: Bell, from?: string): string {
 }
 
 /** Makes a function that does the work at once, and once more for all calls that came meanwhile; with a pause after each time. */
-function makeCoalesced(
-  pause: NonNullable<DoorbellDependencies['pause']>,
-  work: () => Promise<void>,
-): () => void {
+function makeCoalesced(pause: NonNullable<DoorbellDependencies['pause']>, work: () => Promise<void>): () => void {
   let isWorking = false;
   let isAskedAgain = false;
   async function workWhileAsked(): Promise<void> {
