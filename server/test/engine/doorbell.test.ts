@@ -237,6 +237,19 @@ describe('the session that listens', () => {
     await answering.stop();
   });
 
+  test('that a database ends while it is being closed ends nothing else', async () => {
+    const front = await startFront();
+    const faults: Error[] = [];
+    const note = (fault: Error): void => void faults.push(fault);
+    process.on('uncaughtExceptionMonitor', note);
+    ends.push(async () => process.off('uncaughtExceptionMonitor', note));
+    const node = await openNode({ url: front.url });
+    front.shutDown();
+    await node.stop();
+    await new Promise(setImmediate);
+    expect(faults).toEqual([]);
+  });
+
   test.skipIf(!isPoolerInstalled)('behind a pooler in transaction mode reports that it does not listen', async () => {
     const pooler = await startPooler(bundle.url, { mode: 'transaction', roundRobin: true });
     ends.push(() => pooler.stop());
@@ -277,12 +290,19 @@ describe('a push that a node of role `api` accepts', () => {
   });
 });
 
+const goodbye = 'X'.charCodeAt(0);
+const shutdownFields = ['SFATAL', 'VFATAL', 'C57P01', 'Mterminating connection due to administrator command', '', ''];
+const shutdownBody = Buffer.from(shutdownFields.join('\0'));
+const shuttingDown = Buffer.concat([Buffer.from('E'), Buffer.alloc(4), shutdownBody]);
+shuttingDown.writeInt32BE(shutdownBody.length + 4, 1);
+
 /** Passes everything on until it is told to keep silent: then it reads, and neither passes on nor closes anything. */
 async function startFront() {
   const to = new URL(bundle.url);
   const pairs = new Set<[Socket, Socket]>();
   const silent = new Set<Socket>();
   let isSilent = false;
+  let isShuttingDown = false;
   const server = createServer((client) => {
     const upstream = connect(Number(to.port), to.hostname);
     pairs.add([client, upstream]);
@@ -291,7 +311,10 @@ async function startFront() {
       [client, upstream],
       [upstream, client],
     ] as const) {
-      from.on('data', (piece) => void (silent.has(client) || into.write(piece)));
+      from.on('data', (piece: Buffer) => {
+        if (isShuttingDown && from === client && piece.at(0) === goodbye) client.end(shuttingDown);
+        else if (!silent.has(client)) into.write(piece);
+      });
       from.on('close', () => into.destroy());
       from.on('error', () => {});
     }
@@ -307,5 +330,7 @@ async function startFront() {
     url: url.href,
     silence: () => pairs.forEach(([client]) => silent.add(client)),
     keepSilent: () => (isSilent = true),
+    /** Answers the goodbye of a session as a database that is shut down at that moment. */
+    shutDown: () => (isShuttingDown = true),
   };
 }
