@@ -107,9 +107,9 @@ describe('shards of buckets', () => {
 
 test('connections of all nodes are held against what the database is set to', () => {
   const few = clusterConnections(makeScenario({ nodes: 4, apiNodes: 2, connectionsPerNode: 20, maxConnections: 200 }));
-  expect(few).toMatchObject({ mayOpen: 4 * 24 + 2 * 20, available: 197, finding: undefined });
+  expect(few).toMatchObject({ mayOpen: 4 * 21 + 2 * 20, available: 197, finding: undefined });
   const many = clusterConnections(
     makeScenario({ nodes: 20, apiNodes: 2, connectionsPerNode: 20, maxConnections: 100 }),
   );
-  expect(many.finding?.todo).toContain('raise max_connections to at least 523');
+  expect(many.finding?.todo).toContain('raise max_connections to at least 463');
 });

@@ -123,7 +123,7 @@ test('the report says when it ends, what held it up and what each database carri
   expect(report).toMatch(/\nbottleneck: \S+/);
   expect(report).toMatch(/\n {2}coordinator .* statements\/s .* MB\/s of WAL .* cores busy\n {2}database worker 1 /);
   expect(report).toMatch(
-    /connections that may be opened: 520, of 97 that there are\n {2}The 22 nodes may open 520 connections/,
+    /connections that may be opened: 460, of 97 that there are\n {2}The 22 nodes may open 460 connections/,
   );
   expect(report).toMatch(/crashes: 0; chunks taken over 0, windows sent again 0, requests repeated 0\n/);
   const table = presentTable([result, result]).split('\n');
