@@ -2,10 +2,10 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import { makeManualClock } from '../server/src/clock.ts';
-import { buildServer } from '../server/src/http/build-server.ts';
-import { consoleApi } from '../server/src/http/console/console-access.ts';
+import { buildServer } from '../server/src/http/server/build-server.ts';
+import { consoleApi } from '../server/src/http/console/access.ts';
 import { consoleRoutes } from '../server/src/http/console/routes.ts';
-import { makeVendorHeaders } from '../server/src/http/vendor-headers.ts';
+import { makeVendorHeaders } from '../server/src/http/route/vendor-headers.ts';
 import { makeLog } from '../server/src/log.ts';
 
 /** A route of the console's API: its path below /console/api, and the shapes of what it takes and of its JSON answer. */

@@ -1,5 +1,5 @@
-import { cutTable, distributedTables } from '../server/src/domain/cluster/distributed-tables.ts';
-import { dayTables } from '../server/src/storage/retention/day-partitions.ts';
+import { cutTable, distributedTables } from '../server/src/domain/operations/cluster.ts';
+import { dayTables } from '../server/src/storage/day-partitions.ts';
 import { readReport } from '../server/test/citus/read-report.ts';
 import type { ClusterRun } from '../server/test/citus/read-report.ts';
 

@@ -1,11 +1,58 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import type { TSchema } from 'typebox';
+import * as account from '../server/src/http/console/accounts.ts';
+import * as alert from '../server/src/http/console/alerts.ts';
+import * as calendar from '../server/src/http/console/campaigns.ts';
+import * as call from '../server/src/http/console/calls.ts';
+import * as campaign from '../server/src/http/console/campaign-answers.ts';
+import * as composer from '../server/src/http/console/composer.ts';
+import * as credential from '../server/src/http/console/credentials.ts';
+import * as delivery from '../server/src/http/console/deliveries.ts';
+import * as explain from '../server/src/http/console/explain.ts';
+import * as figure from '../server/src/http/console/campaign-figures.ts';
+import * as key from '../server/src/http/console/keys.ts';
+import * as message from '../server/src/http/console/segment-answers.ts';
+import * as metric from '../server/src/http/console/system.ts';
+import * as overview from '../server/src/http/console/overview.ts';
+import * as place from '../server/src/http/console/places.ts';
+import * as platform from '../server/src/http/console/shape-parts.ts';
+import * as sandbox from '../server/src/http/console/sandbox.ts';
+import * as segment from '../server/src/http/console/segment-answers.ts';
+import * as session from '../server/src/http/console/accounts.ts';
+import * as settings from '../server/src/http/console/settings.ts';
+import * as stream from '../server/src/http/console/event-streams.ts';
+import * as system from '../server/src/http/console/system.ts';
+import * as template from '../server/src/http/console/templates.ts';
+import * as user from '../server/src/http/console/users.ts';
+import * as view from '../server/src/http/console/views.ts';
 import { listConsoleRoutes } from './list-console-routes.ts';
 
-const shapes = join(import.meta.dirname, '..', 'server', 'src', 'http', 'console');
-const suffix = '-shapes.ts';
+/** The modules whose exported shapes become types of the console, by the name of the file of types. */
+const modules: Record<string, object[]> = {
+  accounts: [session, account],
+  alerts: [alert],
+  calls: [call],
+  'campaign-answers': [campaign],
+  'campaign-figures': [figure],
+  campaigns: [calendar],
+  composer: [composer],
+  credentials: [credential],
+  deliveries: [delivery],
+  'event-streams': [stream],
+  explain: [explain],
+  keys: [key],
+  overview: [overview],
+  places: [place],
+  sandbox: [sandbox],
+  'segment-answers': [segment, message],
+  settings: [settings],
+  'shape-parts': [platform],
+  system: [metric, system],
+  templates: [template],
+  users: [user],
+  views: [view],
+};
 const heading = '// Generated from the shapes of the routes by `npm run console:types`; edits are lost.\n\n';
 
 /** Where the types of the console's answers stand. */
@@ -30,7 +77,7 @@ type Shape = {
  * `npm run console:types` writes them and a test compares them.
  */
 export async function renderConsoleTypes(): Promise<Record<string, string>> {
-  const named = await readShapes();
+  const named = readShapes();
   const style = { ...(await resolveConfig(join(consoleTypesFolder, 'routes.ts'))), parser: 'typescript' };
   const files: Record<string, string> = {};
   for (const file of new Set(named.map((shape) => shape.file))) {
@@ -42,15 +89,12 @@ export async function renderConsoleTypes(): Promise<Record<string, string>> {
   return files;
 }
 
-async function readShapes(): Promise<NamedShape[]> {
-  const named: NamedShape[] = [];
-  for (const path of (await readdir(shapes)).filter((name) => name.endsWith(suffix)).sort()) {
-    const exported = (await import(join(shapes, path))) as Record<string, Shape>;
-    const file = path.slice(0, -suffix.length);
-    const sorted = Object.entries(exported).sort(([one], [other]) => (one < other ? -1 : 1));
-    named.push(...sorted.map(([name, shape]) => ({ name, file, shape })));
-  }
-  return named;
+function readShapes(): NamedShape[] {
+  return Object.entries(modules).flatMap(([file, exporting]) => {
+    const exported = Object.entries(Object.assign({}, ...exporting) as Record<string, Shape>);
+    const shapes = exported.filter(([, value]) => typeof value === 'object' && '~kind' in value);
+    return shapes.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, shape]) => ({ name, file, shape }));
+  });
 }
 
 async function renderRoutes(named: NamedShape[]): Promise<string> {

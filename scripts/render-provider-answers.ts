@@ -1,13 +1,13 @@
 import { evidenceNumbers } from '../server/src/domain/delivery/evidence.ts';
 import type { AccountEffect, DeviceEffect } from '../server/src/domain/delivery/evidence.ts';
-import { suspicionHours, suspicionSends, unresolvedHours } from '../server/src/domain/devices/suspicion.ts';
+import { suspicionHours, suspicionSends, unresolvedHours } from '../server/src/domain/users/devices.ts';
 import { unknownCase } from '../server/src/domain/unknown-case.ts';
-import type { AnswerRules, Meaning } from '../server/src/engine/delivery/answer-rules.ts';
-import { apnsAnswers } from '../server/src/engine/delivery/apns/apns-answers.ts';
-import { fcmAnswers } from '../server/src/engine/delivery/fcm/fcm-answers.ts';
-import { hmsAnswers } from '../server/src/engine/delivery/hms/hms-answers.ts';
-import { webPushAnswers } from '../server/src/engine/delivery/webpush/web-push-answers.ts';
-import { probeMilliseconds } from '../server/src/engine/governor/evidence.ts';
+import type { AnswerRules, Meaning } from '../server/src/providers/answer-rules.ts';
+import { apnsAnswers } from '../server/src/providers/apns/answers.ts';
+import { fcmAnswers } from '../server/src/providers/fcm/answers.ts';
+import { hmsAnswers } from '../server/src/providers/hms/answers.ts';
+import { webPushAnswers } from '../server/src/providers/webpush/answers.ts';
+import { probeMilliseconds } from '../server/src/engine/governor/provider-evidence.ts';
 
 type Table = (head: string[], rows: string[][]) => string;
 

@@ -1,5 +1,5 @@
-import { stateMachines } from '../server/src/domain/states/state-machines.ts';
-import type { StateMachine } from '../server/src/domain/states/state-machine.ts';
+import { stateMachines } from '../server/src/domain/state-machines.ts';
+import type { StateMachine } from '../server/src/domain/state-machines.ts';
 
 /** A section a state machine: a diagram, which a forge draws as it is and the site as a picture. */
 export function renderStates(): Record<string, string> {

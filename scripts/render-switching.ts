@@ -1,5 +1,5 @@
-import { declaredDifferences } from '../server/src/domain/switching/declared-differences.ts';
-import { describeServers } from '../server/src/http/openapi/describe-servers.ts';
+import { declaredDifferences } from '../server/src/domain/declared-differences.ts';
+import { describeServers } from '../server/src/http/openapi/document.ts';
 import { describePublicRoutes } from './list-routes.ts';
 
 type Operation = {

@@ -9,7 +9,7 @@
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { signPush } from '../../server/src/domain/signature/sign-push.ts';
+import { signPush } from '../../server/src/domain/crypto/signatures.ts';
 import { pushContent } from '../../server/test/torture/push-content.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';

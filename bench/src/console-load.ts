@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { readConfig } from '../../server/src/start/config.ts';
-import { startCarillon } from '../../server/src/start/start-carillon.ts';
+import { startCarillon } from '../../server/src/start/node/start-carillon.ts';
 
 const { values } = parseArgs({ args: process.argv.slice(3), options: { rounds: { type: 'string', default: '10' } } });
 const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-'));

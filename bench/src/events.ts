@@ -9,10 +9,10 @@
 import { cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { saveProviderCredential } from '../../server/src/app/credentials/save-provider-credential.ts';
-import { createKey } from '../../server/src/app/keys/create-key.ts';
-import { defaultAppId } from '../../server/src/domain/apps/app.ts';
-import { openCredentials } from '../../server/src/engine/credentials/load-credentials.ts';
+import { saveProviderCredential } from '../../server/src/app/credentials.ts';
+import { createKey } from '../../server/src/app/keys/keys.ts';
+import { defaultAppId } from '../../server/src/domain/apps.ts';
+import { openCredentials } from '../../server/src/engine/credentials.ts';
 import { inTransaction } from '../../server/src/storage/database.ts';
 import { listSimulatedCredentials } from '../../server/src/storage/keys/provider-credentials.ts';
 import { readProcessSeconds, readServerSeconds } from '../../server/test/nodes/processor-time.ts';

@@ -11,8 +11,8 @@
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { Platform } from '../../server/src/domain/campaigns/content.ts';
-import { parseFrequencyCaps } from '../../server/src/domain/eligibility/workspace-controls.ts';
+import type { Platform } from '../../server/src/domain/content/content.ts';
+import { parseFrequencyCaps } from '../../server/src/domain/workspace-controls.ts';
 import { readPeakMegabytes, readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';

@@ -4,8 +4,8 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { makeClock } from '../../server/src/clock.ts';
-import { makeKeptOutcomes } from '../../server/src/engine/keep-outcomes.ts';
-import { makeOutgoingClient } from '../../server/src/engine/outgoing-http/outgoing-client.ts';
+import { makeOutcomeBuffer } from '../../server/src/engine/jobs/outcome-buffer.ts';
+import { makeOutgoingClient } from '../../server/src/outgoing/client.ts';
 import { makeFillSegments } from '../../server/src/engine/segment-fill/fill-segments.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
@@ -21,7 +21,7 @@ const fills = makeFillSegments({
   clock,
   log,
   outgoing,
-  outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
+  outcomes: makeOutcomeBuffer({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
   owner: 'bench',
   usersPerDay: 1_000_000_000,
   emailState: 'KEPT',

@@ -16,7 +16,7 @@ import { importFile } from '../../server/src/app/import/import-file.ts';
 import { makeClock } from '../../server/src/clock.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
-import { prepareDatabase } from '../../server/src/start/prepare-database.ts';
+import { prepareDatabase } from '../../server/src/start/database/prepare-database.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 
 const { values } = parseArgs({

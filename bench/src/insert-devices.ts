@@ -1,7 +1,7 @@
-import type { Platform } from '../../server/src/domain/campaigns/content.ts';
+import type { Platform } from '../../server/src/domain/content/content.ts';
 import { makeId } from '../../server/src/domain/ids.ts';
-import { bucketOf } from '../../server/src/domain/users/bucket.ts';
-import { makeSimulatedSubscription } from '../../server/src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { bucketOf } from '../../server/src/domain/users/users.ts';
+import { makeSimulatedSubscription } from '../../server/src/providers/webpush/simulated-browser.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
 

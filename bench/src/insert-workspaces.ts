@@ -1,5 +1,5 @@
-import { createKey } from '../../server/src/app/keys/create-key.ts';
-import { createWorkspace } from '../../server/src/app/workspaces/create-workspace.ts';
+import { createKey } from '../../server/src/app/keys/keys.ts';
+import { createWorkspace } from '../../server/src/app/workspaces.ts';
 import { inTransaction } from '../../server/src/storage/database.ts';
 import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts';
 

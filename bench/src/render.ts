@@ -7,13 +7,11 @@
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { userSource } from '../../server/src/domain/users/user-source.ts';
-import type { AndroidContent } from '../../server/src/domain/campaigns/content.ts';
-import { Budget } from '../../server/src/domain/template/budget.ts';
-import { makePersonaliser } from '../../server/src/domain/template/personalise.ts';
-import { parseTemplate } from '../../server/src/domain/template/parse-template.ts';
-import { renderTemplate } from '../../server/src/domain/template/render-template.ts';
-import { AttributeSource } from '../../server/src/domain/template/template-value.ts';
+import { userSource, makePersonaliser } from '../../server/src/domain/template/personalise.ts';
+import type { AndroidContent } from '../../server/src/domain/content/content.ts';
+import { Budget, AttributeSource } from '../../server/src/domain/template/values.ts';
+import { parseTemplate } from '../../server/src/domain/template/parser.ts';
+import { renderTemplate } from '../../server/src/domain/template/render.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== 'render'),

@@ -11,10 +11,10 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
-import { prepareDatabase } from '../../server/src/start/prepare-database.ts';
+import { prepareDatabase } from '../../server/src/start/database/prepare-database.ts';
 import { inTransaction, openDatabase } from '../../server/src/storage/database.ts';
 import { claimDueDeliveries, listDueBuckets } from '../../server/src/storage/ledger/due-deliveries.ts';
-import { makeDay } from '../../server/src/storage/retention/day-partitions.ts';
+import { makeDay } from '../../server/src/storage/day-partitions.ts';
 import { insertSentRun } from '../../server/test/insert-sent-run.ts';
 
 const { values } = parseArgs({

@@ -17,7 +17,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '../../server/src/start/embedded-postgres/embedded-postgres.ts';
-import { prepareDatabase } from '../../server/src/start/prepare-database.ts';
+import { prepareDatabase } from '../../server/src/start/database/prepare-database.ts';
 import { openDatabase } from '../../server/src/storage/database.ts';
 import { tellComparison } from './comparison.ts';
 import { median } from './median.ts';

@@ -9,7 +9,7 @@
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createKey } from '../../server/src/app/keys/create-key.ts';
+import { createKey } from '../../server/src/app/keys/keys.ts';
 import { inTransaction } from '../../server/src/storage/database.ts';
 import { readProcessSeconds, readServerSeconds } from '../../server/test/nodes/processor-time.ts';
 import { makeTortureBundle } from '../../server/test/torture/torture-bundle.ts';

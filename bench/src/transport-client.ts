@@ -6,9 +6,9 @@ import apn from '@parse/node-apn';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
-import { makeHttp2Transport } from '../../server/src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Transport } from '../../server/src/engine/delivery/http2/http2-transport.ts';
-import { RequestHead } from '../../server/src/engine/delivery/http2/request-head.ts';
+import { makeHttp2Transport } from '../../server/src/providers/http2/transport.ts';
+import type { Http2Transport } from '../../server/src/providers/http2/transport.ts';
+import { RequestHead } from '../../server/src/providers/http2/requests.ts';
 import { makeLog } from '../../server/src/log.ts';
 
 const [, , name, origin, count] = process.argv as unknown as [string, string, string, string, string];

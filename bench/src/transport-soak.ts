@@ -11,12 +11,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import {
-  defaultSessionsPerTarget,
-  makeHttp2Transport,
-} from '../../server/src/engine/delivery/http2/http2-transport.ts';
-import { RequestHead } from '../../server/src/engine/delivery/http2/request-head.ts';
-import type { Answer } from '../../server/src/engine/delivery/provider.ts';
+import { defaultSessionsPerTarget, makeHttp2Transport } from '../../server/src/providers/http2/transport.ts';
+import { RequestHead } from '../../server/src/providers/http2/requests.ts';
+import type { Answer } from '../../server/src/providers/provider.ts';
 import { makeLog } from '../../server/src/log.ts';
 import { startNghttpd } from './start-nghttpd.ts';
 

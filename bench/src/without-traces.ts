@@ -6,7 +6,7 @@ import { registerHooks } from 'node:module';
 
 registerHooks({
   load(url, context, nextLoad) {
-    if (!url.endsWith('/server/src/http/call-traces.ts')) return nextLoad(url, context);
+    if (!url.endsWith('/server/src/http/server/call-traces.ts')) return nextLoad(url, context);
     const source = 'export const beginCallTrace = () => undefined; export const endCallTrace = () => {};';
     return { format: 'module', source, shortCircuit: true };
   },

@@ -5,7 +5,7 @@ import * as everything from '../src/index.ts';
 import { CarillonError, makeAccessTokens, makeCarillonClient, signPush } from '../src/index.ts';
 import { startCarillonBundle, until } from '../../server/test/carillon-bundle.ts';
 import type { CarillonBundle } from '../../server/test/carillon-bundle.ts';
-import { signPush as signOnServer } from '../../server/src/domain/signature/sign-push.ts';
+import { signPush as signOnServer } from '../../server/src/domain/crypto/signatures.ts';
 
 let bundle: CarillonBundle;
 beforeAll(async () => {

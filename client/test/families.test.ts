@@ -6,7 +6,7 @@ import type { CarillonBundle } from '../../server/test/carillon-bundle.ts';
 import { openSignedInClient } from '../../server/test/console/signed-in-client.ts';
 import { hostsOfDataCenter, makeCallbackReceiver, makeCarillonClient, signPushV2 } from '../src/index.ts';
 import type { CarillonClientOptions, CarillonError, CarillonFault } from '../src/index.ts';
-import { signPushV2 as signOnServer } from '../../server/src/domain/signature/sign-push-v2.ts';
+import { signPushV2 as signOnServer } from '../../server/src/domain/crypto/signatures.ts';
 
 let bundle: CarillonBundle;
 let dbName: string;

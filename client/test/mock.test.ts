@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCarillonBundle, until } from '../../server/test/carillon-bundle.ts';
 import type { CarillonBundle } from '../../server/test/carillon-bundle.ts';
 import examples from '../../server/src/http/openapi/examples.json' with { type: 'json' };
-import type { Example } from '../../server/src/http/openapi/add-examples.ts';
+import type { Example } from '../../server/src/http/openapi/document.ts';
 import { installTools } from './install-tools.ts';
 
 const minutes = 60_000;

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../src/start/config.ts';
-import { signPush } from '../src/domain/signature/sign-push.ts';
-import { startCarillon } from '../src/start/start-carillon.ts';
-import type { DemoKeys } from '../src/app/sandbox/demo-seed.ts';
+import { signPush } from '../src/domain/crypto/signatures.ts';
+import { startCarillon } from '../src/start/node/start-carillon.ts';
+import type { DemoKeys } from '../src/app/sandbox/find-demo-workspace.ts';
 import { createTestDatabase } from './test-database.ts';
 import type { Front } from './torture/torture-bundle.ts';
 

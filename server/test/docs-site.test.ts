@@ -6,7 +6,7 @@ import { parseValues } from '../../scripts/site/browser/parse-values.ts';
 import { readSite } from '../../scripts/site/read-site.ts';
 import type { Site } from '../../scripts/site/read-site.ts';
 import { errorRegistry } from '../src/domain/errors.ts';
-import { stateMachines } from '../src/domain/states/state-machines.ts';
+import { stateMachines } from '../src/domain/state-machines.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 let site: Site;

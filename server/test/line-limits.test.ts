@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import ts from 'typescript';
 
 const root = resolve(import.meta.dirname, '..', '..');
-const maxFileLines = 400;
+const maxFileLines = 450;
 const maxFunctionLines = 100;
 const generatedFolders = ['console/src/api/generated/', 'client/src/generated/'];
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
-import type { TlsPair } from '../src/http/served-certificate.ts';
+import type { TlsPair } from '../src/http/server/listener.ts';
 
 export type TlsFront = {
   url: string;

@@ -10,6 +10,7 @@ const pages = `${tour}\n${['ARCHITECTURE.md', 'AGENTS.md', 'docs/internals.md'].
 
 /** The text of all sources of a folder below server/src, or of one file. */
 function readSources(folder: string): string {
+  if (folder.endsWith('.ts')) return readFileSync(join(source, folder), 'utf8');
   const names = readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' });
   return names
     .filter((name) => /\.tsx?$/.test(name))
@@ -21,17 +22,17 @@ function declares(text: string, symbol: string): boolean {
   return new RegExp(`\\b(?:function\\*?|const|class|type|interface) ${symbol}\\b`).test(text);
 }
 
-/** `symbol` and `folder` of the rows whose last columns are one of each, or whose first are after a number. */
-const rows = [...tour.matchAll(/^\| [^|]+ \| `(\w+)`[^|]* \| `([\w/-]+)` \|/gm)].map(([, symbol, folder]) => ({
+/** The symbol and the file of each row. */
+const rows = [...tour.matchAll(/^\| [^|]+ \| `(\w+)`[^|]* \| `([\w/.-]+)` \|/gm)].map(([, symbol, file]) => ({
   symbol: symbol!,
-  folder: folder!,
+  file: file!,
 }));
 
 describe('the tour of the code', () => {
-  test('names symbols that their folders declare', () => {
+  test('names symbols that their files declare', () => {
     expect(rows.length).toBe(tour.match(/^\| (?!#|Question|-)/gm)!.length);
     const missing = rows.filter(
-      ({ symbol, folder }) => !existsSync(join(source, folder)) || !declares(readSources(folder), symbol),
+      ({ symbol, file }) => !existsSync(join(source, file)) || !declares(readSources(file), symbol),
     );
     expect(missing).toEqual([]);
   });

@@ -57,7 +57,7 @@ const words: Word[] = [
     instead: 'email',
     where: ['identifiers'],
     allowed: {
-      'server/src/engine/email/smtp-client.ts': 'the SMTP library sends with sendMail',
+      'server/src/engine/outbox/emails.ts': 'the SMTP library sends with sendMail',
       'server/src/storage/installation/queues.ts': 'the table mails',
       'server/test/engine/email/': 'the SMTP library of the test names the sender mailFrom',
     },
@@ -73,7 +73,7 @@ const words: Word[] = [
     pattern: /\b(?:dut(?:y|ies)|\w*Dut(?:y|ies)\w*)\b/g,
     instead: 'job',
     where: ['identifiers'],
-    allowed: { 'server/src/engine/job.ts': 'a field of the log' },
+    allowed: { 'server/src/engine/jobs/job.ts': 'a field of the log' },
   },
   { pattern: /\b(?:gather\w*|\w*Gather\w*)\b/g, instead: 'batch', where: ['identifiers'] },
   {
@@ -84,7 +84,7 @@ const words: Word[] = [
       'client/src/generated/': 'the data API names its route bulk',
       'client/src/carillon-users.ts': 'the data API names its route bulk',
       'client/test/families.test.ts': 'the data API names its route bulk',
-      'server/src/app/data/': 'the data API names its route bulk',
+      'server/src/app/data.ts': 'the data API names its route bulk',
       'server/src/http/data/': 'the data API names its route bulk',
       'server/test/data/': 'the data API names its route bulk',
     },

@@ -1,6 +1,6 @@
-import { judgeConnectionBudget } from '../../../server/src/domain/overview/judge-connection-budget.ts';
-import type { ConnectionBudget } from '../../../server/src/domain/overview/judge-connection-budget.ts';
-import { countConnections } from '../../../server/src/start/count-connections.ts';
+import { judgeConnectionBudget } from '../../../server/src/domain/operations/overview.ts';
+import type { ConnectionBudget } from '../../../server/src/domain/operations/overview.ts';
+import { countConnections } from '../../../server/src/start/node/engine.ts';
 import type { Scenario } from './scenario.ts';
 
 /** As PostgreSQL comes (superuser_reserved_connections). */

@@ -1,4 +1,4 @@
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
 import type { Usage } from './read-usage.ts';
 import type { MeasuredRound } from './small-runs.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findCitus } from '../../../server/test/citus/find-citus.ts';
 import { lastIdAt } from '../../../server/src/domain/ids.ts';
 import { countAudiencePlatforms } from '../../../server/src/storage/campaigns/audience-groups.ts';
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
 import { median } from '../median.ts';
 import { readClusterValues } from './cluster-values.ts';
 import type { ValuesFile } from './cluster-values.ts';

@@ -1,4 +1,4 @@
-import { bucketCount } from '../../../server/src/domain/users/bucket.ts';
+import { bucketCount } from '../../../server/src/domain/users/users.ts';
 import { openDatabase, withSession } from '../../../server/src/storage/database.ts';
 import type { Database, Queryable } from '../../../server/src/storage/database.ts';
 import type { CitusPrograms } from '../../../server/test/citus/find-citus.ts';

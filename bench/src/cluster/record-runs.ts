@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
 import { median } from '../median.ts';
 import type { RecordedRun, RunFigures } from './cluster-values.ts';
 import { byPlatform } from './scenario.ts';

@@ -1,4 +1,4 @@
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
 
 export const platforms = ['ANDROID', 'IOS', 'WEB'] as const satisfies readonly Platform[];
 

@@ -1,4 +1,4 @@
-import { bucketCount } from '../../../server/src/domain/users/bucket.ts';
+import { bucketCount } from '../../../server/src/domain/users/users.ts';
 
 /**
  * The shard (0 … `shards` - 1) in which a bucket lies: as `database distribute` cuts them, each has as many buckets as the

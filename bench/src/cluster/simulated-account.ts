@@ -1,8 +1,8 @@
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
-import { fcmMessagesPerMinute } from '../../../server/src/domain/delivery/limits.ts';
-import { drawFromBudget, newSendBudget } from '../../../server/src/domain/limits/send-budget.ts';
-import { defaultSessionsPerTarget } from '../../../server/src/engine/delivery/http2/http2-transport.ts';
-import { usualStreams } from '../../../server/src/engine/delivery/simulator/listen-http2.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
+import { fcmMessagesPerMinute } from '../../../server/src/domain/limits/delivery.ts';
+import { drawFromBudget, newSendBudget } from '../../../server/src/domain/delivery/send-budget.ts';
+import { defaultSessionsPerTarget } from '../../../server/src/providers/http2/transport.ts';
+import { usualStreams } from '../../../server/src/providers/simulator/listen-http2.ts';
 import { accountBudget } from '../../../server/src/engine/governor/governor.ts';
 import type { ClusterValues } from './cluster-values.ts';
 import type { EventQueue } from './event-queue.ts';

@@ -1,6 +1,5 @@
-import { bucketCount } from '../../../server/src/domain/users/bucket.ts';
-import { bucketGroup } from '../../../server/src/engine/fan-out/bucket-group.ts';
-import { cutBuckets } from '../../../server/src/engine/fan-out/release-runs.ts';
+import { bucketCount } from '../../../server/src/domain/users/users.ts';
+import { bucketGroup, cutBuckets } from '../../../server/src/engine/fan-out/runs.ts';
 import { spreadOver } from './draws.ts';
 import type { Draws } from './draws.ts';
 import type { ByPlatform, Scenario } from './scenario.ts';

@@ -1,7 +1,6 @@
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
-import { maxDeliveryAttempts } from '../../../server/src/domain/delivery/limits.ts';
-import { maxSpreadMilliseconds } from '../../../server/src/engine/fan-out/settle-outcome.ts';
-import { retryDelaySeconds } from '../../../server/src/engine/fan-out/retry-delay.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
+import { maxDeliveryAttempts } from '../../../server/src/domain/limits/delivery.ts';
+import { maxSpreadMilliseconds, retryDelaySeconds } from '../../../server/src/engine/fan-out/settle-outcome.ts';
 import type { ClusterValues } from './cluster-values.ts';
 import type { Draws } from './draws.ts';
 import type { EventQueue } from './event-queue.ts';

@@ -1,5 +1,5 @@
-import { maxDeliveryAttempts } from '../../../server/src/domain/delivery/limits.ts';
-import { leaseMilliseconds } from '../../../server/src/engine/fan-out/chunk-lease.ts';
+import { maxDeliveryAttempts } from '../../../server/src/domain/limits/delivery.ts';
+import { chunkLeaseMilliseconds } from '../../../server/src/engine/jobs/leased-job.ts';
 import { retryIntervalMilliseconds } from '../../../server/src/engine/fan-out/retry-deliveries.ts';
 import { sumOf } from './scenario.ts';
 import type { DueDevices, RetryBatch } from './simulated-retries.ts';
@@ -48,7 +48,7 @@ export function makeRetryJob({ queue, run, retries, operations, values, onEnded 
   function retryBatch(done: (devices: number) => void): void {
     if (retries.dueDevices() === 0) return done(0);
     let claimed: HeldBatch | undefined;
-    const leaseEndsAt = queue.now() + leaseMilliseconds;
+    const leaseEndsAt = queue.now() + chunkLeaseMilliseconds;
     life.perform(operations.claimDue(retries.nextBatch()), {
       committed() {
         const batch = retries.claim();

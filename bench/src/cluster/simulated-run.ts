@@ -1,5 +1,5 @@
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
-import { leaseMilliseconds } from '../../../server/src/engine/fan-out/chunk-lease.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
+import { chunkLeaseMilliseconds } from '../../../server/src/engine/jobs/leased-job.ts';
 import type { Draws } from './draws.ts';
 import type { Scenario } from './scenario.ts';
 import { makeSimulatedChunks } from './simulated-chunks.ts';
@@ -62,12 +62,12 @@ export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
       else chunk.claimedAt = now;
       chunk.state = 'CLAIMED';
       chunk.attempt += 1;
-      chunk.leaseUntil = now + leaseMilliseconds;
+      chunk.leaseUntil = now + chunkLeaseMilliseconds;
       return { chunk, attempt: chunk.attempt };
     },
 
     renew(holds: Iterable<Hold>, now: number): void {
-      for (const hold of holds) if (isOurs(hold)) hold.chunk.leaseUntil = now + leaseMilliseconds;
+      for (const hold of holds) if (isOurs(hold)) hold.chunk.leaseUntil = now + chunkLeaseMilliseconds;
     },
 
     nextWindow: ({ chunk }: Hold): Window => readPage(chunk),
@@ -82,7 +82,7 @@ export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
         numbers.repeatedDevices += Math.min(chunk.open.sent, window.devices);
       }
       chunk.open = { sent: 0 };
-      chunk.leaseUntil = now + leaseMilliseconds;
+      chunk.leaseUntil = now + chunkLeaseMilliseconds;
       return true;
     },
 
@@ -99,7 +99,7 @@ export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
       stored += window.devices;
       chunk.open = undefined;
       chunk.page = undefined;
-      chunk.leaseUntil = now + leaseMilliseconds;
+      chunk.leaseUntil = now + chunkLeaseMilliseconds;
       if (window.next !== undefined) return true;
       chunk.state = 'DONE';
       chunk.endedAt = now;

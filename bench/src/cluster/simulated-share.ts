@@ -3,7 +3,7 @@ import {
   maxLeases,
   pauseMilliseconds,
   urgentShare,
-} from '../../../server/src/engine/governor/share.ts';
+} from '../../../server/src/engine/governor/send-budgets.ts';
 import type { ClusterValues } from './cluster-values.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Asker, SimulatedDatabase } from './simulated-database.ts';
@@ -19,7 +19,7 @@ const toldMilliseconds = 1_000;
 
 /**
  * What a process holds of an account's budget, for many messages at once: the same leases, pauses and waits as
- * `engine/governor/share.ts`, which counts single ones.
+ * `engine/governor/send-budgets.ts`, which counts single ones.
  */
 export function makeSimulatedShare({
   queue,

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Platform } from '../../../server/src/domain/campaigns/content.ts';
+import type { Platform } from '../../../server/src/domain/content/content.ts';
 import { openDatabase } from '../../../server/src/storage/database.ts';
 import type { Database } from '../../../server/src/storage/database.ts';
 import { openTortureBundle } from '../../../server/test/torture/torture-bundle.ts';

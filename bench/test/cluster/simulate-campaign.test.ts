@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { leaseMilliseconds } from '../../../server/src/engine/fan-out/chunk-lease.ts';
+import { chunkLeaseMilliseconds } from '../../../server/src/engine/jobs/leased-job.ts';
 import { propertyRuns } from '../../../server/test/property-runs.ts';
 import { findBottleneck } from '../../src/cluster/find-bottleneck.ts';
 import { EndlessCampaignError, simulateCampaign } from '../../src/cluster/simulate-campaign.ts';
@@ -60,8 +60,8 @@ describe('crashes', () => {
   });
 
   test('its chunks are free when their leases end', () => {
-    expect(broken.seconds).toBeGreaterThan(leaseMilliseconds / 1000);
-    expect(broken.seconds).toBeLessThan(quiet.seconds + (3 * leaseMilliseconds) / 1000);
+    expect(broken.seconds).toBeGreaterThan(chunkLeaseMilliseconds / 1000);
+    expect(broken.seconds).toBeLessThan(quiet.seconds + (3 * chunkLeaseMilliseconds) / 1000);
   });
 });
 

@@ -1,7 +1,6 @@
 import { Button, Card, Group, NativeSelect, Stack, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { OneTimeLink } from '../api/generated/account.ts';
-import type { Role } from '../api/generated/session.ts';
+import type { OneTimeLink, Role } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { roleOptions } from './role-names.ts';

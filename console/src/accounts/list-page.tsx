@@ -1,8 +1,7 @@
 import { Button, Group, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleAccount, ConsoleInvitation, OneTimeLink } from '../api/generated/account.ts';
-import type { Role } from '../api/generated/session.ts';
+import type { ConsoleAccount, ConsoleInvitation, OneTimeLink, Role } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { DataTable } from '../parts/data-table.tsx';

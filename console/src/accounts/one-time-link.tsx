@@ -1,5 +1,5 @@
 import { Alert, Text } from '@mantine/core';
-import type { OneTimeLink } from '../api/generated/account.ts';
+import type { OneTimeLink } from '../api/generated/accounts.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { Time } from '../parts/time.tsx';
 

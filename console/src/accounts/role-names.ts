@@ -1,4 +1,4 @@
-import type { Role } from '../api/generated/session.ts';
+import type { Role } from '../api/generated/accounts.ts';
 
 /** What a role is for, in one line; docs/console.md has the whole table. */
 const roleNames: Record<Role, string> = {

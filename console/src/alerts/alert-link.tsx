@@ -1,4 +1,4 @@
-import type { AlertKind } from '../api/generated/alert.ts';
+import type { AlertKind } from '../api/generated/alerts.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';

@@ -1,7 +1,7 @@
 import { Button, Card, Checkbox, Group, SimpleGrid, Stack, TagsInput, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AlertKind, AlertSettings } from '../api/generated/alert.ts';
+import type { AlertKind, AlertSettings } from '../api/generated/alerts.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';

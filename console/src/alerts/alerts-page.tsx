@@ -1,6 +1,6 @@
 import { Card, Grid, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Alert } from '../api/generated/alert.ts';
+import type { Alert } from '../api/generated/alerts.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';

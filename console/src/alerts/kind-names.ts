@@ -1,4 +1,4 @@
-import type { AlertKind } from '../api/generated/alert.ts';
+import type { AlertKind } from '../api/generated/alerts.ts';
 
 export const kindNames: Record<AlertKind, string> = {
   provider: 'Provider refuses',

@@ -1,6 +1,6 @@
 import { addressOf } from './console-caller.ts';
 import type { ConsoleCaller } from './console-caller.ts';
-import type { Role } from './generated/session.ts';
+import type { Role } from './generated/accounts.ts';
 
 export type AuditFilters = {
   actor?: string;

@@ -1,5 +1,5 @@
 import type { ConsoleCaller } from './console-caller.ts';
-import type { AlertKind } from './generated/alert.ts';
+import type { AlertKind } from './generated/alerts.ts';
 
 export type AlertSettingsChange = { webhookUrl: string; emails: string[]; mutedKinds: AlertKind[] };
 

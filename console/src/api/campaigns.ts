@@ -1,9 +1,9 @@
 import type { ConsoleCaller, Key } from './console-caller.ts';
 import { addressOf } from './console-caller.ts';
 import { readEventStream } from './event-stream.ts';
-import type { CalendarView } from './generated/calendar.ts';
-import type { CampaignAction, CampaignProgress } from './generated/campaign.ts';
-import type { Attribution } from './generated/figure.ts';
+import type { CalendarView } from './generated/campaigns.ts';
+import type { CampaignAction, CampaignProgress } from './generated/campaign-answers.ts';
+import type { Attribution } from './generated/campaign-figures.ts';
 
 /** The body of a V5 search, as `POST /v5/campaigns/search` takes it. */
 export type CampaignSearchBody = {

@@ -1,6 +1,6 @@
 import type { CampaignBody } from '@carillon/client';
 import type { ConsoleCaller, Key } from './console-caller.ts';
-import type { Platform } from './generated/platform.ts';
+import type { Platform } from './generated/shape-parts.ts';
 
 type Asked = { workspaceId: string; campaign: CampaignBody; signal?: AbortSignal };
 

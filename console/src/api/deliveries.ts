@@ -1,6 +1,6 @@
 import type { ConsoleCaller, Key } from './console-caller.ts';
 import { addressOf } from './console-caller.ts';
-import type { DeliveryKey } from './generated/delivery.ts';
+import type { DeliveryKey } from './generated/deliveries.ts';
 
 export type DeliveryFilters = {
   campaignId?: string;

@@ -1,5 +1,5 @@
 import type { ConsoleCaller, Key } from './console-caller.ts';
-import type { KeyKind } from './generated/key.ts';
+import type { KeyKind } from './generated/keys.ts';
 
 type NewKey = { workspaceId: string; kind: KeyKind; name: string; accessTokenMinutes?: number };
 

@@ -1,5 +1,5 @@
 import type { ConsoleCaller } from './console-caller.ts';
-import type { Platform } from './generated/platform.ts';
+import type { Platform } from './generated/shape-parts.ts';
 import type { ProviderName } from './generated/overview.ts';
 import type { DeviceBehaviour } from './generated/sandbox.ts';
 

@@ -1,6 +1,6 @@
 import { addressOf } from './console-caller.ts';
 import type { ConsoleCaller, Key } from './console-caller.ts';
-import type { AcceptedUpload } from './generated/segment.ts';
+import type { AcceptedUpload } from './generated/segment-answers.ts';
 
 export type SegmentUpload = {
   workspaceId: string;

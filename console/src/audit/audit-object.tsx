@@ -1,6 +1,6 @@
 import { Code, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { AuditEntry } from '../api/generated/account.ts';
+import type { AuditEntry } from '../api/generated/accounts.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';

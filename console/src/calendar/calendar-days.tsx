@@ -1,5 +1,5 @@
 import { Card, Stack, Title } from '@mantine/core';
-import type { CampaignCalendar } from '../api/generated/calendar.ts';
+import type { CampaignCalendar } from '../api/generated/campaigns.ts';
 import { CalendarEntry } from './calendar-entry.tsx';
 import { dayText, daysFrom } from './calendar-search.ts';
 import styles from './calendar.module.css';

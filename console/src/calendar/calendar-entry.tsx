@@ -1,7 +1,7 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import { IconRepeat } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { CampaignCalendar } from '../api/generated/calendar.ts';
+import type { CampaignCalendar } from '../api/generated/campaigns.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import styles from './calendar.module.css';
 

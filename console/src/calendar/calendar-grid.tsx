@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { CampaignCalendar } from '../api/generated/calendar.ts';
+import type { CampaignCalendar } from '../api/generated/campaigns.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { CalendarEntry } from './calendar-entry.tsx';
 import { dayText, daysFrom } from './calendar-search.ts';

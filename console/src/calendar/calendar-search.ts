@@ -1,4 +1,4 @@
-import type { CalendarView } from '../api/generated/calendar.ts';
+import type { CalendarView } from '../api/generated/campaigns.ts';
 import { textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { CampaignAction, CampaignProgress } from '../api/generated/campaign.ts';
+import type { CampaignAction, CampaignProgress } from '../api/generated/campaign-answers.ts';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';

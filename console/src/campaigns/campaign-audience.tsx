@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import type { CampaignReport } from '../api/generated/campaign.ts';
+import type { CampaignReport } from '../api/generated/campaign-answers.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');

@@ -1,6 +1,6 @@
 import { Badge, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { ListedCampaign } from '../api/generated/campaign.ts';
+import type { ListedCampaign } from '../api/generated/campaign-answers.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Definition } from '../parts/definition.tsx';

@@ -1,5 +1,5 @@
-import type { CampaignProgress } from '../api/generated/campaign.ts';
-import type { CampaignFigures, ContentFigures, FigureRate } from '../api/generated/figure.ts';
+import type { CampaignProgress } from '../api/generated/campaign-answers.ts';
+import type { CampaignFigures, ContentFigures, FigureRate } from '../api/generated/campaign-figures.ts';
 import { countDevices, notDelivered } from './count-devices.ts';
 import { countText, percentText, pointsText, shareOf } from './figure-text.ts';
 

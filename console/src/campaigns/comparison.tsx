@@ -1,7 +1,7 @@
 import { Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import type { CampaignProgress } from '../api/generated/campaign.ts';
-import type { CampaignFigures } from '../api/generated/figure.ts';
+import type { CampaignProgress } from '../api/generated/campaign-answers.ts';
+import type { CampaignFigures } from '../api/generated/campaign-figures.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { RouteLink } from '../parts/route-link.tsx';

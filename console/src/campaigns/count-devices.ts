@@ -1,4 +1,4 @@
-import type { CampaignProgress, DeliveryOutcome } from '../api/generated/campaign.ts';
+import type { CampaignProgress, DeliveryOutcome } from '../api/generated/campaign-answers.ts';
 
 export const notDelivered: DeliveryOutcome[] = ['GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'];
 

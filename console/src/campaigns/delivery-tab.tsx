@@ -1,6 +1,6 @@
 import { Stack, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { CampaignProgress, CampaignResults, DeliveryOutcome } from '../api/generated/campaign.ts';
+import type { CampaignProgress, CampaignResults, DeliveryOutcome } from '../api/generated/campaign-answers.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Definition } from '../parts/definition.tsx';
 import type { GlossaryWord } from '../parts/glossary.ts';

@@ -1,7 +1,7 @@
 import { Group, Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { CampaignFigures } from '../api/generated/figure.ts';
+import type { CampaignFigures } from '../api/generated/campaign-figures.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Notice } from '../parts/notice.tsx';

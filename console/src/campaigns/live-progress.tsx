@@ -1,6 +1,6 @@
 import { Card, Group, Progress, Text } from '@mantine/core';
 import { useRef } from 'react';
-import type { CampaignProgress } from '../api/generated/campaign.ts';
+import type { CampaignProgress } from '../api/generated/campaign-answers.ts';
 import { Time } from '../parts/time.tsx';
 import { countDevices, notDelivered } from './count-devices.ts';
 

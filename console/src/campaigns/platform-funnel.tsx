@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { CampaignProgress } from '../api/generated/campaign.ts';
-import type { CampaignFigures } from '../api/generated/figure.ts';
+import type { CampaignProgress } from '../api/generated/campaign-answers.ts';
+import type { CampaignFigures } from '../api/generated/campaign-figures.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Definition } from '../parts/definition.tsx';
 import { platformNames } from '../parts/platform-names.ts';

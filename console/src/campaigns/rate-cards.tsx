@@ -1,8 +1,8 @@
 import { Box, Card, Group, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { CampaignProgress } from '../api/generated/campaign.ts';
-import type { CampaignFigures } from '../api/generated/figure.ts';
+import type { CampaignProgress } from '../api/generated/campaign-answers.ts';
+import type { CampaignFigures } from '../api/generated/campaign-figures.ts';
 import { Definition } from '../parts/definition.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { ShareBar } from '../parts/share-bar.tsx';

@@ -1,4 +1,4 @@
-import type { Attribution } from '../api/generated/figure.ts';
+import type { Attribution } from '../api/generated/campaign-figures.ts';
 import { platformNames } from '../parts/platform-names.ts';
 import { textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';

@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
-import type { CampaignRuns } from '../api/generated/campaign.ts';
+import type { CampaignRuns } from '../api/generated/campaign-answers.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { Definition } from '../parts/definition.tsx';

@@ -1,6 +1,6 @@
 import { Badge, Card, Group, Stack, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import type { CampaignReport } from '../api/generated/campaign.ts';
+import type { CampaignReport } from '../api/generated/campaign-answers.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { curlOf } from '../parts/curl-of.ts';
 import { DataTable } from '../parts/data-table.tsx';

@@ -2,8 +2,8 @@ import { Alert, Anchor, Group, NativeSelect, Stack, Text, Title } from '@mantine
 import { IconDownload } from '@tabler/icons-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { CampaignProgress, CampaignResults, CampaignTimeline } from '../api/generated/campaign.ts';
-import type { Attribution, CampaignFigures } from '../api/generated/figure.ts';
+import type { CampaignProgress, CampaignResults, CampaignTimeline } from '../api/generated/campaign-answers.ts';
+import type { Attribution, CampaignFigures } from '../api/generated/campaign-figures.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Notice } from '../parts/notice.tsx';

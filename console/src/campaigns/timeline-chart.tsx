@@ -1,5 +1,5 @@
 import UPlot from 'uplot';
-import type { CampaignTimeline } from '../api/generated/campaign.ts';
+import type { CampaignTimeline } from '../api/generated/campaign-answers.ts';
 import { Chart, timeSeries } from '../parts/chart.tsx';
 import type { ChartTheme, Drawing } from '../parts/chart.tsx';
 import { spanText } from '../parts/format-duration.ts';

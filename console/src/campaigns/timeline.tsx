@@ -1,6 +1,6 @@
 import { Card, Text, Title } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import type { CampaignTimeline } from '../api/generated/campaign.ts';
+import type { CampaignTimeline } from '../api/generated/campaign-answers.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { spanText } from '../parts/format-duration.ts';
 import { Time } from '../parts/time.tsx';

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { Attribution } from '../api/generated/figure.ts';
+import type { Attribution } from '../api/generated/campaign-figures.ts';
 import { consoleClient } from '../console.ts';
 
 // These are read from what is stored of each run, not from what moves.

@@ -1,7 +1,7 @@
 import { useDocumentVisibility } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { CampaignProgress } from '../api/generated/campaign.ts';
+import type { CampaignProgress } from '../api/generated/campaign-answers.ts';
 import { consoleClient } from '../console.ts';
 
 type Key = { workspaceId: string; id: string };

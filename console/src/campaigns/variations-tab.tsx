@@ -1,6 +1,11 @@
 import { Group, Space, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { CampaignFigures, ContentFigures, FigureRate, PlatformFigures } from '../api/generated/figure.ts';
+import type {
+  CampaignFigures,
+  ContentFigures,
+  FigureRate,
+  PlatformFigures,
+} from '../api/generated/campaign-figures.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { ToneBadge } from '../parts/status-badge.tsx';

@@ -1,4 +1,4 @@
-import type { CampaignResults } from '../api/generated/campaign.ts';
+import type { CampaignResults } from '../api/generated/campaign-answers.ts';
 import { Notice } from '../parts/notice.tsx';
 import { platformNames } from '../parts/platform-names.ts';
 import { Time } from '../parts/time.tsx';

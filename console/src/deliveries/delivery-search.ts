@@ -1,5 +1,5 @@
 import type { DeliveryFilters } from '../api/deliveries.ts';
-import type { DeliveryKey } from '../api/generated/delivery.ts';
+import type { DeliveryKey } from '../api/generated/deliveries.ts';
 import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 

@@ -1,6 +1,6 @@
 import { Code, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { LoggedDelivery } from '../api/generated/delivery.ts';
+import type { LoggedDelivery } from '../api/generated/deliveries.ts';
 import { Ago } from '../parts/ago.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';

@@ -1,6 +1,6 @@
 import { Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { DeliveryDetail } from '../api/generated/delivery.ts';
+import type { DeliveryDetail } from '../api/generated/deliveries.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
 import { FactsTable } from '../parts/facts-table.tsx';

@@ -1,7 +1,7 @@
 import { Button, Card, Group, NativeSelect, NumberInput, Stack, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { CreatedKey, KeyKind } from '../api/generated/key.ts';
+import type { CreatedKey, KeyKind } from '../api/generated/keys.ts';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
 import { resetSent } from '../parts/reset-sent.ts';

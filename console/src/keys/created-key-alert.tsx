@@ -1,5 +1,5 @@
 import { Alert, Stack, Text } from '@mantine/core';
-import type { CreatedKey } from '../api/generated/key.ts';
+import type { CreatedKey } from '../api/generated/keys.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
 import { keyKinds } from './key-kinds.ts';
 

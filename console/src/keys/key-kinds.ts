@@ -1,4 +1,4 @@
-import type { KeyKind } from '../api/generated/key.ts';
+import type { KeyKind } from '../api/generated/keys.ts';
 
 type Kind = { name: string; means: string; curl: (workspace: { id: string; dbName: string }) => string };
 

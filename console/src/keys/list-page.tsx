@@ -1,7 +1,7 @@
 import { Button, Card, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleKey, CreatedKey } from '../api/generated/key.ts';
+import type { ConsoleKey, CreatedKey } from '../api/generated/keys.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { CopyableBlock, CopyTextButton } from '../parts/copyable.tsx';

@@ -1,6 +1,6 @@
 import { NativeSelect, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { ConsoleKey, CreatedKey } from '../api/generated/key.ts';
+import type { ConsoleKey, CreatedKey } from '../api/generated/keys.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 

@@ -1,7 +1,7 @@
 import { Code, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleCallback } from '../api/generated/message.ts';
+import type { ConsoleCallback } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { CopyableBlock } from '../parts/copyable.tsx';

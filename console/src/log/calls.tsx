@@ -2,7 +2,7 @@ import { Box, Code, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { CallPage, LoggedCall } from '../api/generated/call.ts';
+import type { CallPage, LoggedCall } from '../api/generated/calls.ts';
 import { consoleClient } from '../console.ts';
 import { ColumnChoice } from '../parts/column-choice.tsx';
 import { DataTable } from '../parts/data-table.tsx';

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleEmail } from '../api/generated/message.ts';
+import type { ConsoleEmail } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { DataTable } from '../parts/data-table.tsx';

@@ -1,6 +1,6 @@
 import { Badge, Card, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { ConsoleEventStream, DeadEventBatch } from '../api/generated/stream.ts';
+import type { ConsoleEventStream, DeadEventBatch } from '../api/generated/event-streams.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Copyable } from '../parts/copyable.tsx';

@@ -1,5 +1,5 @@
 import { Group, Text } from '@mantine/core';
-import type { MadeObject } from '../api/generated/call.ts';
+import type { MadeObject } from '../api/generated/calls.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';

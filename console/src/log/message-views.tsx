@@ -1,6 +1,6 @@
 import { Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { ConsoleCallback } from '../api/generated/message.ts';
+import type { ConsoleCallback } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';

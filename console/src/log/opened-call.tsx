@@ -1,7 +1,7 @@
 import { Alert, Card, Code, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { CallDetail } from '../api/generated/call.ts';
+import type { CallDetail } from '../api/generated/calls.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
 import { JsonBlock } from '../parts/json-block.tsx';

@@ -1,4 +1,4 @@
-import type { CallDetail } from '../api/generated/call.ts';
+import type { CallDetail } from '../api/generated/calls.ts';
 import { shellQuote } from '../parts/shell-quote.ts';
 
 type Replayed = Pick<CallDetail, 'method' | 'path' | 'route' | 'requestHeaders' | 'requestBody'>;

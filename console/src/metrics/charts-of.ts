@@ -1,4 +1,4 @@
-import type { Metrics } from '../api/generated/metric.ts';
+import type { Metrics } from '../api/generated/system.ts';
 import { formatDuration } from '../parts/format-duration.ts';
 import type { ChartLine } from '../parts/line-chart.tsx';
 import { providerNames } from '../parts/platform-names.ts';

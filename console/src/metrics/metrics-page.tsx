@@ -2,7 +2,7 @@ import { Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
-import type { Metrics } from '../api/generated/metric.ts';
+import type { Metrics } from '../api/generated/system.ts';
 import type { MetricSpan } from '../api/system.ts';
 import { consoleClient } from '../console.ts';
 import { spanText } from '../parts/format-duration.ts';

@@ -1,5 +1,5 @@
 import { Box, Text } from '@mantine/core';
-import type { ConnectedCredential } from '../api/generated/credential.ts';
+import type { ConnectedCredential } from '../api/generated/credentials.ts';
 import { Ago } from '../parts/ago.tsx';
 
 const looks = {

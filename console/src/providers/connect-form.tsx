@@ -4,7 +4,7 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { GivenKey } from '../api/credentials.ts';
-import type { ProviderCredentialState } from '../api/generated/credential.ts';
+import type { ProviderCredentialState } from '../api/generated/credentials.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';

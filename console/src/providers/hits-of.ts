@@ -1,4 +1,4 @@
-import type { ProviderCredentialState } from '../api/generated/credential.ts';
+import type { ProviderCredentialState } from '../api/generated/credentials.ts';
 
 /** What a change of the credential hits, in words with numbers. */
 export function hitsOf({ devices, runs }: ProviderCredentialState['hits']): string {

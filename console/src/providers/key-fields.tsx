@@ -1,5 +1,5 @@
 import { NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
-import type { ProviderCredentialState } from '../api/generated/credential.ts';
+import type { ProviderCredentialState } from '../api/generated/credentials.ts';
 import { KeyFileField } from './key-file-field.tsx';
 
 /** What each provider gives its customers to identify themselves by. */

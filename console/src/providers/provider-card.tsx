@@ -1,7 +1,7 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import type { ConnectedCredential, ProviderCredentialState } from '../api/generated/credential.ts';
+import type { ConnectedCredential, ProviderCredentialState } from '../api/generated/credentials.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { Copyable } from '../parts/copyable.tsx';

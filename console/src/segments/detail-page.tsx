@@ -2,7 +2,7 @@ import { Alert, Group, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import type { SegmentDetail } from '../api/generated/segment.ts';
+import type { SegmentDetail } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
 import { Ago } from '../parts/ago.tsx';
 import { ButtonLink } from '../parts/button-link.tsx';

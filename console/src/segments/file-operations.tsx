@@ -1,5 +1,5 @@
 import { Anchor, Group, Text } from '@mantine/core';
-import type { SegmentDetail } from '../api/generated/segment.ts';
+import type { SegmentDetail } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
 import { Ago } from '../parts/ago.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';

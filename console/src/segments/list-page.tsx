@@ -2,7 +2,7 @@ import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { ConsoleSegment, SegmentList } from '../api/generated/segment.ts';
+import type { ConsoleSegment, SegmentList } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';

@@ -1,5 +1,5 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
-import type { ConsoleSegment } from '../api/generated/segment.ts';
+import type { ConsoleSegment } from '../api/generated/segment-answers.ts';
 import { ColumnChoice } from '../parts/column-choice.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { SavedViews } from '../parts/saved-views.tsx';

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { Role } from '../api/generated/session.ts';
+import type { Role } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 
 /** What every form of the entrance page is given. */

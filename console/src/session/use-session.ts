@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { ConsoleSession, Permission } from '../api/generated/session.ts';
+import type { ConsoleSession, Permission } from '../api/generated/accounts.ts';
 
 export const SessionContext = createContext<ConsoleSession | undefined>(undefined);
 

@@ -1,6 +1,6 @@
 import { Anchor, Card, Code, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Permission } from '../api/generated/session.ts';
+import type { Permission } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';

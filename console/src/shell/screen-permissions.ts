@@ -1,4 +1,4 @@
-import type { Permission } from '../api/generated/session.ts';
+import type { Permission } from '../api/generated/accounts.ts';
 import { screens } from './screens.ts';
 
 /** What the server asks of whoever opens a screen; the navigation shows those alone that would be shown. */

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import type { ConsoleWorkspace } from '../api/generated/session.ts';
+import type { ConsoleWorkspace } from '../api/generated/accounts.ts';
 import { useSession } from '../session/use-session.ts';
 
 const lastWorkspace = 'carillon.workspace';

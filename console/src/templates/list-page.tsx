@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { CampaignTemplate } from '../api/generated/template.ts';
+import type { CampaignTemplate } from '../api/generated/templates.ts';
 import { describeSchedule } from '../campaigns/describe-schedule.ts';
 import { members, sentMessages } from '../campaigns/sent-messages.ts';
 import { consoleClient } from '../console.ts';

@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Text, TextInput, Textarea, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { User } from '../api/generated/user.ts';
+import type { User } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { AskedForm } from '../parts/asked-form.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';

@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { User, UserMessage } from '../api/generated/user.ts';
+import type { User, UserMessage } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { DataTable } from '../parts/data-table.tsx';

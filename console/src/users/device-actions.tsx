@@ -1,6 +1,6 @@
 import { Group } from '@mantine/core';
 import type { DeviceAction } from '../api/users.ts';
-import type { UserDevice } from '../api/generated/user.ts';
+import type { UserDevice } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { ConfirmButton } from '../parts/confirm-button.tsx';
 import { showToast } from '../parts/toast-list.ts';

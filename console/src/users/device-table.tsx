@@ -1,5 +1,5 @@
 import { Code, Group, Text, Title } from '@mantine/core';
-import type { UserDevice } from '../api/generated/user.ts';
+import type { UserDevice } from '../api/generated/users.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { platformNames, providerNames } from '../parts/platform-names.ts';

@@ -1,5 +1,5 @@
 import type { InfiniteData } from '@tanstack/react-query';
-import type { TimelinePage } from '../api/generated/user.ts';
+import type { TimelinePage } from '../api/generated/users.ts';
 
 export type TimelinePages = InfiniteData<TimelinePage, string | null>;
 

@@ -1,7 +1,7 @@
 import { Code, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { SuspectedDevice } from '../api/generated/user.ts';
+import type { SuspectedDevice } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { Ago } from '../parts/ago.tsx';
 import { ConfirmButton } from '../parts/confirm-button.tsx';

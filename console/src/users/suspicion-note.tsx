@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import type { DeviceSuspicion } from '../api/generated/user.ts';
+import type { DeviceSuspicion } from '../api/generated/users.ts';
 import { Ago } from '../parts/ago.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 

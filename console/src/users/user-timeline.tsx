@@ -1,6 +1,6 @@
 import { Button, Code, Group, Text, Title } from '@mantine/core';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { TimelineEntry } from '../api/generated/user.ts';
+import type { TimelineEntry } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';

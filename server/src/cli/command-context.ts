@@ -1,20 +1,21 @@
 import type { Command } from 'commander';
 import { makeClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
+import { prefixesOf } from '../domain/abbreviation.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { makeFollowDatabaseClock } from '../engine/housekeeping/follow-database-clock.ts';
-import { makeOutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
-import type { OutgoingProxy } from '../engine/outgoing-http/outgoing-proxy.ts';
+import { makeFollowDatabaseClock } from '../engine/housekeeping/database-clock.ts';
 import { makeLog } from '../log.ts';
 import type { Logger } from '../log.ts';
-import { prefixesOf } from '../domain/abbreviation.ts';
-import { proxySettingsOf, readConfig } from '../start/config.ts';
+import { makeOutgoingProxy } from '../outgoing/proxy.ts';
+import type { OutgoingProxy } from '../outgoing/proxy.ts';
+import { proxySettingsOf, readConfig, ensureHome } from '../start/config.ts';
 import type { Config, ConfigSources } from '../start/config.ts';
-import { openInstallation } from '../start/open-installation.ts';
-import type { OpenInstallation } from '../start/open-installation.ts';
-import type { Database } from '../storage/database.ts';
+import { openInstallation } from '../start/database/open-installation.ts';
+import type { OpenInstallation } from '../start/database/open-installation.ts';
 import { StartError } from '../start/start-errors.ts';
-import { ensureHome } from '../start/ensure-home.ts';
+import type { Database } from '../storage/database.ts';
+import { findInstallation } from '../storage/installation/installation.ts';
+import { findWorkspace } from '../storage/workspaces.ts';
 
 /** What a command works with. */
 export type CommandContext = OpenInstallation & {
@@ -102,4 +103,13 @@ function toRefusal(error: ServiceError): StartError {
   const isTold = reason === undefined || error.message.includes(reason);
   const told = field === undefined ? `${error.message} ${reason}.` : `${error.message} ${field}: ${reason}.`;
   return new StartError('SETTING_INVALID', isTold ? error.message : told, error);
+}
+
+/** The workspace a command names, or the demo workspace. @throws StartError SETTING_INVALID */
+export async function findWorkspaceToUse(database: Database, named: string | undefined): Promise<string> {
+  const id = named ?? (await findInstallation(database))?.demoWorkspaceId ?? undefined;
+  if (id === undefined)
+    throw new StartError('SETTING_INVALID', 'Name the workspace with --workspace; there is no demo workspace here.');
+  if (!(await findWorkspace(database, id))) throw new StartError('SETTING_INVALID', `There is no workspace ${id}.`);
+  return id;
 }

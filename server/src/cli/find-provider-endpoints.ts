@@ -1,5 +1,5 @@
-import { realProviderEndpoints } from '../engine/delivery/delivery-endpoints.ts';
-import type { DeliveryEndpoints } from '../engine/delivery/delivery-endpoints.ts';
+import { realProviderEndpoints } from '../providers/endpoints.ts';
+import type { DeliveryEndpoints } from '../providers/endpoints.ts';
 import { simulatedPushOrigin } from '../domain/delivery/push-services.ts';
 import type { Database } from '../storage/database.ts';
 import { listNodes } from '../storage/installation/nodes.ts';

@@ -1,5 +1,7 @@
+import { Command } from 'commander';
+import { carillonVersion } from '../start/carillon-version.ts';
 import { exitCodes, StartError, toStartError } from '../start/start-errors.ts';
-import { makeProgram } from './make-program.ts';
+import { addExamples } from './examples.ts';
 
 /** Runs the command that the words after `carillon` name, in this process; a failure ends it with its documented code. */
 export async function runCommandLine(words: string[]): Promise<void> {
@@ -18,4 +20,73 @@ function toFileRefusal(error: unknown): StartError | undefined {
   const { path, syscall, message } = error as NodeJS.ErrnoException;
   if (path === undefined || syscall === undefined || error instanceof StartError) return undefined;
   return new StartError('SETTING_INVALID', `The file ${path} cannot be used: ${message}.`, error);
+}
+
+// In the order that the help shows them. Only the family that is called is loaded: all of them take twice as long.
+const families: Record<string, () => Promise<(program: Command) => void>> = {
+  start: async () => (await import('./commands/start.ts')).registerStart,
+  status: async () => (await import('./commands/status.ts')).registerStatus,
+  'console-link': async () => (await import('./commands/console-link.ts')).registerConsoleLink,
+  doctor: async () => (await import('./commands/doctor.ts')).registerDoctor,
+  send: async () => (await import('./commands/send.ts')).registerSend,
+  import: async () => (await import('./commands/import.ts')).registerImport,
+  keys: async () => (await import('./commands/keys.ts')).registerKeys,
+  check: async () => (await import('./commands/check.ts')).registerCheck,
+  export: async () => (await import('./commands/export.ts')).registerExport,
+  segments: async () => (await import('./commands/segments.ts')).registerSegments,
+  callbacks: async () => (await import('./commands/callbacks.ts')).registerCallbacks,
+  'event-streams': async () => (await import('./commands/event-streams.ts')).registerEventStreams,
+  'report-files': async () => (await import('./commands/report-files.ts')).registerReportFiles,
+  campaigns: async () => (await import('./commands/campaigns.ts')).registerCampaigns,
+  accounts: async () => (await import('./commands/accounts.ts')).registerAccounts,
+  explain: async () => (await import('./commands/explain.ts')).registerExplain,
+  devices: async () => (await import('./commands/devices.ts')).registerDevices,
+  erasures: async () => (await import('./commands/erasures.ts')).registerErasures,
+  workspaces: async () => (await import('./commands/workspaces.ts')).registerWorkspaces,
+  apps: async () => (await import('./commands/apps.ts')).registerApps,
+  credentials: async () => (await import('./commands/credentials.ts')).registerCredentials,
+  'master-key': async () => (await import('./commands/master-key.ts')).registerMasterKey,
+  sandbox: async () => (await import('./commands/sandbox.ts')).registerSandbox,
+  backup: async () => (await import('./commands/backup.ts')).registerBackup,
+  restore: async () => (await import('./commands/backup.ts')).registerRestore,
+  migrate: async () => (await import('./commands/migrate.ts')).registerMigrate,
+  database: async () => (await import('./commands/database.ts')).registerDatabase,
+  config: async () => (await import('./commands/config.ts')).registerConfig,
+};
+
+/**
+ * The command line with the family that the words call. All of them only for the list that the help shows: it needs
+ * their descriptions. A word that calls none gets their names, so that the refusal can say which was meant.
+ */
+export async function makeProgram(words: string[]): Promise<Command> {
+  const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
+  program.option('--data-dir <folder>', 'folder of the embedded database');
+  program.version(carillonVersion, '--version', 'display the version');
+  // Help ends with 0; an option that is not usable with its documented code, not with commander's own 1.
+  program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.SETTING_INVALID.code));
+  // Whoever reads it may have seen enough: `carillon campaigns list | head`. A node that cannot log is ended, as ever.
+  program.hook('preAction', (_program, command) => {
+    if (command.name() !== 'start') process.stdout.on('error', ignoreUnread);
+  });
+  const asked = familiesFor(words);
+  for (const name of asked.named) program.command(name);
+  for (const load of asked.loaded) (await load())(program);
+  addExamples(program);
+  return program;
+}
+
+function ignoreUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
+type Asked = { loaded: (typeof families)[string][]; named: string[] };
+
+function familiesFor(words: string[]): Asked {
+  const isName = (word: string, index: number) => !word.startsWith('-') && words[index - 1] !== '--data-dir';
+  const [first, second] = words.filter(isName);
+  const called = first === 'help' ? second : first;
+  if (called !== undefined && Object.hasOwn(families, called)) return { loaded: [families[called]!], named: [] };
+  if (words.includes('--version')) return { loaded: [], named: [] };
+  const isHelp = called === undefined || first === 'help' || words.includes('--help') || words.includes('-h');
+  return isHelp ? { loaded: Object.values(families), named: [] } : { loaded: [], named: Object.keys(families) };
 }

@@ -1,4 +1,4 @@
-import { emailTrusts } from '../domain/accounts/company-rules.ts';
+import { emailTrusts } from '../domain/access/accounts.ts';
 
 /** Signing in to the console by the company's account, and what is left of passwords beside it. */
 export const companySettings = {

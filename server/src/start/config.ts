@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
-import { isSharedIssuer } from '../domain/accounts/company-rules.ts';
-import type { PhoneDefaults } from '../domain/campaigns/android-payload.ts';
-import type { RetentionDays } from '../domain/retention/retention-days.ts';
-import { parseProxySettings, ProxySettingsError } from '../engine/outgoing-http/proxy-settings.ts';
-import type { ProxySettings } from '../engine/outgoing-http/proxy-settings.ts';
-import { parseProxyNetwork } from '../http/caller-address.ts';
-import type { TrustedProxies } from '../http/caller-address.ts';
+import { isSharedIssuer } from '../domain/access/accounts.ts';
+import type { PhoneDefaults } from '../domain/content/content.ts';
+import type { RetentionDays } from '../domain/operations/retention.ts';
+import { parseProxyNetwork } from '../http/server/call-origin.ts';
+import type { TrustedProxies } from '../http/server/call-origin.ts';
+import { parseProxySettings, ProxySettingsError } from '../outgoing/proxy.ts';
+import type { ProxySettings } from '../outgoing/proxy.ts';
 import { findSslFault } from '../storage/postgres/ssl-mode.ts';
 import { settings } from './settings-table.ts';
 import type { Setting } from './settings-table.ts';
-import { ensureHome } from './ensure-home.ts';
 
 type Settings = typeof settings;
 type ValueOf<S extends Setting> = S extends { kind: 'integer' }
@@ -305,4 +305,16 @@ export function phoneDefaultsOf({
   publicUrl,
 }: Pick<Config, 'headerPrefix' | 'publicUrl'>): PhoneDefaults {
   return { dataPrefix: headerPrefix.toLowerCase(), publicUrl };
+}
+
+/**
+ * Gives a process a home where it has none: an account without a name, as containers run programs under, has one only by HOME, and a
+ * library that looks for its settings there when it is loaded would end the start. Nothing is written there.
+ */
+export function ensureHome(environment: NodeJS.ProcessEnv): void {
+  try {
+    homedir();
+  } catch {
+    environment.HOME = tmpdir();
+  }
 }

@@ -1,37 +1,42 @@
 import { join } from 'node:path';
-import type { ConsoleAccountDependencies } from '../app/accounts/account-dependencies.ts';
-import { documentedAuthoringLimits } from '../app/campaigns/authoring-dependencies.ts';
-import { makeCampaignTotals } from '../app/campaigns/campaign-totals.ts';
-import { makeConsoleCampaigns } from '../app/console/console-campaigns.ts';
-import { makeConsoleKeys } from '../app/console/console-keys.ts';
-import { makeConsoleOverview } from '../app/console/console-overview.ts';
-import { makeConsoleSandbox } from '../app/console/console-sandbox.ts';
-import { makeConsoleSegments } from '../app/console/console-segments.ts';
-import { makeConsoleSettings } from '../app/console/console-settings.ts';
-import { makeConsoleSystem } from '../app/console/console-system.ts';
-import type { InteractionTokens } from '../domain/interactions/interaction-token.ts';
-import type { InteractionReports } from '../app/interactions/interaction-reports.ts';
-import type { ReadyCurl } from '../app/sandbox/make-ready-curl.ts';
-import type { SandboxDependencies } from '../app/sandbox/control-sandbox.ts';
-import { makeVirtualDevices } from '../app/sandbox/virtual-devices.ts';
-import type { SegmentLimits } from '../app/segments/segment-dependencies.ts';
-import { ensureWebhookSecret } from '../engine/callbacks/webhook-secret.ts';
-import { makeAskProvider } from '../engine/credentials/ask-provider.ts';
-import { measureContent } from '../engine/fan-out/measure-content.ts';
-import type { SandboxPhones } from '../engine/sandbox/start-sandbox-phones.ts';
+import type { ConsoleAccountDependencies } from '../app/accounts/audit.ts';
 import type { CompanySignInUseCases } from '../app/accounts/company-sign-in.ts';
-import type { RouteFamily } from '../http/build-server.ts';
+import { makeConsoleCalls } from '../app/api-log.ts';
+import { documentedAuthoringLimits } from '../app/campaigns/authoring.ts';
+import { makeConsoleCampaigns } from '../app/campaigns/manage-campaigns.ts';
+import { makeCampaignTotals } from '../app/campaigns/search-campaigns.ts';
+import { makeConsoleDeliveries } from '../app/deliveries.ts';
+import type { InteractionReports } from '../app/interactions.ts';
+import type { ReadyCurl } from '../app/keys/key-curl.ts';
+import { makeConsoleKeys } from '../app/keys/keys.ts';
+import { makeVirtualDevices } from '../app/sandbox/sandbox-devices.ts';
+import { makeConsoleSandbox } from '../app/sandbox/sandbox.ts';
+import type { SandboxDependencies } from '../app/sandbox/sandbox.ts';
+import { makeConsoleSegments } from '../app/segments/manage-segments.ts';
+import type { SegmentLimits } from '../app/segments/segment-limits.ts';
+import { makeConsoleOverview } from '../app/system/overview.ts';
+import { preferStandby, makeStandbyHealth } from '../app/system/standby.ts';
+import { makeConsoleSystem } from '../app/system/system.ts';
+import { makeConsoleUsers } from '../app/users/manage-users.ts';
+import { makeConsoleSettings } from '../app/workspace-settings.ts';
+import type { InteractionTokens } from '../domain/events/interactions.ts';
+import { measureContent } from '../engine/fan-out/compose-message.ts';
+import { startJob } from '../engine/jobs/job.ts';
+import { ensureWebhookSecret } from '../engine/outbox/callbacks.ts';
+import type { SandboxPhones } from '../engine/sandbox-phones.ts';
 import { consoleRoutes } from '../http/console/routes.ts';
-import type { VendorHeaders } from '../http/vendor-headers.ts';
-import { carillonVersion } from './carillon-version.ts';
-import { makeSubscriptionsOf } from './composition.ts';
-import type { Composition } from './composition.ts';
-import { listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
-import { makeConsoleLists } from './console-lists.ts';
-import { deliveryOptions } from './engine.ts';
-import { readMachine } from './read-machine.ts';
-import type { Readiness } from './readiness.ts';
+import type { VendorHeaders } from '../http/route/vendor-headers.ts';
+import type { RouteFamily } from '../http/server/build-server.ts';
+import { makeAskProvider } from '../providers/check-credential.ts';
 import type { Queryable } from '../storage/database.ts';
+import { carillonVersion } from './carillon-version.ts';
+import { listChangedSettings, phoneDefaultsOf, retentionOf } from './config.ts';
+import { makeSubscriptionsOf } from './node/composition.ts';
+import type { Composition } from './node/composition.ts';
+import { deliveryOptions } from './node/engine.ts';
+import { makeWatchStandby } from './node/readiness.ts';
+import type { Readiness } from './node/readiness.ts';
+import { readMachine } from './read-machine.ts';
 
 export type ConsoleParts = {
   accounts: ConsoleAccountDependencies;
@@ -113,5 +118,29 @@ function describeInstallation({ config, installation }: Composition) {
     isEmbedded: installation.embedded !== undefined,
     changedSettings: listChangedSettings(config),
     retentionDays: retentionOf(config),
+  };
+}
+
+/** What is as long as the ledger, the log of calls or the list of people; by the standby where there is one that keeps up. */
+function makeConsoleLists({ config, clock, log, installation, started }: Composition) {
+  const { headerPrefix, erasureDelayHours } = config;
+  const { callDatabase, acrossWorkspaces, standby } = installation;
+  const deliveries = makeConsoleDeliveries({ database: callDatabase, clock });
+  const calls = makeConsoleCalls({ database: callDatabase, acrossWorkspaces, headerPrefix });
+  const users = makeConsoleUsers({ database: callDatabase, clock, erasureDelayHours });
+  if (!standby) return { deliveries, calls, users };
+  const health = makeStandbyHealth();
+  started.push(startJob(makeWatchStandby({ standby, health, log }), { clock, log }));
+  const there = { database: standby, clock };
+  const callsThere = { ...there, acrossWorkspaces: standby.acrossWorkspaces(), headerPrefix };
+  return {
+    deliveries: preferStandby({
+      ...{ health, primary: deliveries, standby: makeConsoleDeliveries(there), names: ['list', 'read'] },
+    }),
+    calls: preferStandby({ health, primary: calls, standby: makeConsoleCalls(callsThere), names: ['list', 'read'] }),
+    users: preferStandby({
+      ...{ health, primary: users, standby: makeConsoleUsers({ ...there, erasureDelayHours }) },
+      names: ['search', 'listTimeline'],
+    }),
   };
 }

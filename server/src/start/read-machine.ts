@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { MachineFacts } from '../app/console/console-system.ts';
+import type { MachineFacts } from '../app/system/system.ts';
 
 /** This process and its machine; the disk is that of the given folder. */
 export async function readMachine(folder: string | undefined): Promise<MachineFacts> {

@@ -1,4 +1,4 @@
-import { apiLogDays } from '../domain/api-log/limits.ts';
+import { apiLogDays } from '../domain/limits/api-log.ts';
 import {
   auditDays,
   eventsDays,
@@ -8,7 +8,7 @@ import {
   operationsDays,
   pushRequestsDays,
   runsDays,
-} from '../domain/retention/limits.ts';
+} from '../domain/limits/retention.ts';
 
 const days = { kind: 'integer', unit: 'days' } as const;
 // A hundred years: for good.

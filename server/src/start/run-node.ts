@@ -1,7 +1,7 @@
 import { readProcessConfig } from './config.ts';
 import { formatStartBlock, formatStartLine } from './start-block.ts';
 import type { StartBlock } from './start-block.ts';
-import type { Carillon } from './start-carillon.ts';
+import type { Carillon } from './node/start-carillon.ts';
 import { exitCodes, toStartError } from './start-errors.ts';
 
 export type ProcessNode = {
@@ -18,7 +18,7 @@ export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode |
   try {
     const config = readProcessConfig();
     // Loaded once the settings are known to be right: a slip in them is told before a second has passed.
-    const { startCarillon } = await import('./start-carillon.ts');
+    const { startCarillon } = await import('./node/start-carillon.ts');
     carillon = await startCarillon(config, { stopRequested });
     const { block } = carillon;
     process.stdout.write(config.json ? `${formatStartLine(block)}\n` : formatStartBlock(await addOwnerLink(carillon)));

@@ -1,13 +1,114 @@
-import { inboxMessages } from '../domain/sandbox/limits.ts';
-import { fileUsersPerDay } from '../domain/segments/limits.ts';
-import { lateSendMinutes } from '../domain/timing/limits.ts';
-import { erasureDelayHours } from '../domain/users/limits.ts';
-import { metricsSettings } from './metrics-settings.ts';
-import { backupSettings } from './backup-settings.ts';
+import { inboxMessages } from '../domain/limits/sandbox.ts';
+import { fileUsersPerDay } from '../domain/limits/segments.ts';
+import { lateSendMinutes } from '../domain/limits/timing.ts';
+import { erasureDelayHours } from '../domain/limits/users.ts';
 import { companySettings } from './company-settings.ts';
-import { outgoingSettings } from './outgoing-settings.ts';
 import { retentionSettings } from './retention-settings.ts';
-import { tlsSettings } from './tls-settings.ts';
+
+/** TLS ended by the node itself, where no reverse proxy does. */
+const tlsSettings = {
+  tlsCert: {
+    kind: 'text',
+    variable: 'CARILLON_TLS_CERT',
+    default: undefined,
+    sentence:
+      'File (PEM) with the certificate of this server and those between it and its authority: the API and the console are then served by https alone ([TLS](operations.md#tls-by-the-node-itself)). Read again when it changes.',
+  },
+  tlsKey: {
+    kind: 'text',
+    variable: 'CARILLON_TLS_KEY',
+    default: undefined,
+    sentence: 'File (PEM) with the private key of that certificate, without a passphrase.',
+  },
+} as const;
+
+/** How this node calls the outside. */
+const outgoingSettings = {
+  outgoingProxy: {
+    kind: 'secret',
+    variable: 'CARILLON_OUTGOING_PROXY',
+    default: undefined,
+    sentence:
+      'Proxy through which providers, callbacks, files and the company account are called, as `http://user:password@proxy.example:3128`, or with https. Asked by CONNECT; `HTTP_PROXY` and its kin are not read.',
+  },
+  noProxy: {
+    kind: 'list',
+    variable: 'CARILLON_NO_PROXY',
+    default: [],
+    sentence:
+      'Hosts that are called without the proxy (commas or spaces): a name stands for itself and all below it, with `:port` for that port; `*` for all. This machine never needs it.',
+  },
+  proxyResolves: {
+    kind: 'flag',
+    variable: 'CARILLON_PROXY_RESOLVES',
+    default: false,
+    sentence:
+      'Only the proxy can resolve names: what others may name is then judged by its name, not by its address. Push services are allowed, and what `CARILLON_PROXY_HOSTS` lists.',
+  },
+  proxyHosts: {
+    kind: 'list',
+    variable: 'CARILLON_PROXY_HOSTS',
+    default: [],
+    sentence:
+      'With `CARILLON_PROXY_RESOLVES`: hosts of callbacks and files (comma-separated, `*.example.com` for all below, `*` for any name with a dot) and of other push services.',
+  },
+} as const;
+
+/** Who may read `GET /metrics`. */
+const metricsSettings = {
+  metricsPort: {
+    kind: 'integer',
+    variable: 'CARILLON_METRICS_PORT',
+    flag: 'metrics-port',
+    minimum: 0,
+    maximum: 65_535,
+    default: undefined,
+    sentence:
+      'Port of its own for `GET /metrics`, for the network of the operators; 0 picks a free one. Without it, and without a token, there are no [metrics](metrics.md).',
+  },
+  metricsHost: {
+    kind: 'text',
+    variable: 'CARILLON_METRICS_HOST',
+    default: undefined,
+    sentence: 'Address that port listens on. Default: that of `CARILLON_HOST`.',
+  },
+  metricsToken: {
+    kind: 'secret',
+    variable: 'CARILLON_METRICS_TOKEN',
+    default: undefined,
+    sentence:
+      'With it `GET /metrics` is also on the port of the API, for whoever sends `Authorization: Bearer` and this token (at least 16 characters); the port of its own then asks for it too.',
+  },
+} as const;
+
+/** Backups that a node makes by itself (docs/backup.md). */
+const backupSettings = {
+  backupFolder: {
+    kind: 'text',
+    variable: 'CARILLON_BACKUP_DIR',
+    default: undefined,
+    sentence:
+      'Folder in which the nodes that send make a backup by themselves: of all that share it one, when the newest there is old enough. Without it none is made.',
+  },
+  backupHours: {
+    kind: 'integer',
+    variable: 'CARILLON_BACKUP_HOURS',
+    minimum: 1,
+    maximum: 8_760,
+    default: 24,
+    unit: 'hours',
+    sentence: 'How old the newest backup may be before the next is made.',
+  },
+  backupsKept: {
+    kind: 'integer',
+    variable: 'CARILLON_BACKUPS_KEPT',
+    minimum: 1,
+    maximum: 1_000,
+    default: 7,
+    unit: 'backups',
+    sentence: 'How many of them are kept; older ones are removed when a newer one is whole.',
+  },
+} as const;
 
 /** The one table of settings. docs/settings.md is generated from it; a test holds them together. */
 export const settings = {

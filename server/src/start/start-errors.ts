@@ -1,17 +1,15 @@
-import { ConfigError } from './config.ts';
-import { BackupRefusedError } from '../app/backup/backup-files.ts';
-import { BackupNotWrittenError } from '../app/backup/make-backup.ts';
-import { DatabaseNotEmptyError } from '../app/backup/restore-backup.ts';
-import { WorkspaceRefusedError } from '../app/workspaces/create-workspace.ts';
-import { ProviderKeyError } from '../domain/credentials/parse-provider-key.ts';
-import { DecryptionError } from '../domain/encryption.ts';
-import { isOutage } from '../domain/outage.ts';
-import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts';
-import { NoEmbeddedPostgresError } from './embedded-postgres/binaries.ts';
-import { EmbeddedPostgresFailedError, OtherMajorVersionError } from './embedded-postgres/cluster.ts';
-import { UnusableFolderError } from './embedded-postgres/place.ts';
+import { createServer } from 'node:net';
+import { BackupRefusedError, BackupNotWrittenError, DatabaseNotEmptyError } from '../app/system/backup.ts';
+import { WorkspaceRefusedError } from '../app/workspaces.ts';
+import { ProviderKeyError } from '../domain/credentials/provider-keys.ts';
+import { DecryptionError } from '../domain/crypto/encryption.ts';
+import { isOutage } from '../domain/database-faults.ts';
 import { ApplicationRolesError } from '../storage/installation/database-roles.ts';
 import { MigrationChangedError, SchemaTooNewError, SchemaTooOldError } from '../storage/migrate.ts';
+import { ConfigError } from './config.ts';
+import { NoEmbeddedPostgresError, UnusableFolderError } from './embedded-postgres/binaries.ts';
+import { EmbeddedPostgresFailedError, OtherMajorVersionError } from './embedded-postgres/cluster.ts';
+import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts';
 
 /** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
 export const exitCodes = {
@@ -124,4 +122,38 @@ export function toStartError(error: unknown): StartError {
     return new StartError('DATABASE_UNREACHABLE', `The database cannot be reached: ${message}.`, error);
   }
   return new StartError('UNEXPECTED', `Carillon could not start: ${message}`, error);
+}
+
+/** What a start says of a port that it cannot listen on; any other fault as it is. */
+export async function toPortTaken(
+  error: unknown,
+  { host, port, flag }: { host: string; port: number; flag: string },
+): Promise<unknown> {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    const free = await findFreePort({ host, above: port });
+    const another =
+      free === undefined ? `another with ${flag}` : `another with ${flag}, such as ${flag} ${free}, which is free`;
+    return new StartError('PORT_TAKEN', `Port ${port} on ${host} is taken; choose ${another}.`, error);
+  }
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
+    return new StartError('PORT_TAKEN', `Port ${port} on ${host} cannot be used: ${message}.`, error);
+  return error;
+}
+
+const tries = 20;
+
+/** The next port above that nobody listens on; undefined when there is none near it. */
+export async function findFreePort({ host, above }: { host: string; above: number }): Promise<number | undefined> {
+  for (let port = above + 1; port <= Math.min(65_535, above + tries); port += 1)
+    if (await isFree({ host, port })) return port;
+  return undefined;
+}
+
+function isFree(at: { host: string; port: number }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(at, () => server.close(() => resolve(true)));
+  });
 }

@@ -1,6 +1,6 @@
-import { isWorkspaceId } from '../domain/tokens/workspace-id.ts';
+import { isWorkspaceId } from '../domain/ids.ts';
 import { ConnectionPool } from './postgres/connection-pool.ts';
-import type { ConnectionPoolOptions, Receipt } from './postgres/connection-pool.ts';
+import type { ConnectionPoolOptions, Receipt, PoolUse } from './postgres/connection-pool.ts';
 import { isForgottenStatement } from './postgres/connection.ts';
 import type { Connection } from './postgres/connection.ts';
 import { commitWithReceipt, readOutcome } from './postgres/receipts.ts';
@@ -347,4 +347,9 @@ export function isRefusedValue(error: unknown): boolean {
 /** Whether a row could not be removed because another came to belong to it meanwhile: SQLSTATE foreign_key_violation. */
 export function isStillReferenced(error: unknown): boolean {
   return (error as { code?: unknown }).code === '23503';
+}
+
+/** How the connections are used from which this database's statements take theirs. */
+export function readPoolUse({ reach }: Database): PoolUse {
+  return reach.pool.countUse();
 }

@@ -1,9 +1,17 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { findServerNode } from './find-server-node.ts';
+import { readLines } from './read-lines.ts';
+
 /**
  * A Carillon for one test. It runs in a process of its own that all tests of this machine share and that ends after them,
  * so this file needs nothing but Node 20, whatever the server itself needs.
  */
-import { connectToHost, HostGoneError } from './connect-to-host.ts';
-import type { HostConnection } from './connect-to-host.ts';
 
 /**
  * Starts a server of its own: a free port, a database that nobody else sees, simulated providers, a clock that can be moved,
@@ -68,4 +76,136 @@ async function findHost(): Promise<HostConnection> {
   if (known && !known.isClosed()) return known;
   connecting = connectToHost();
   return connecting;
+}
+
+type HostConnection = {
+  /** @throws Error with what the host says, HostGoneError */
+  ask<Answer>(question: { ask: string } & Record<string, unknown>): Promise<Answer>;
+  isClosed(): boolean;
+};
+
+/** The process of the test servers ended before it answered. */
+class HostGoneError extends Error {
+  override readonly name = 'HostGoneError';
+  override readonly message = 'The process of the test servers has ended.';
+}
+
+// The first start makes a database and migrates it; on a machine that runs all its tests at once that takes a while.
+const maxWaitMilliseconds = 60_000;
+const lookMilliseconds = 25;
+
+/**
+ * Connects to the process that holds the test servers of this installation and this account; begins it when there is none.
+ * Of two that are begun at once the second finds the address taken, and ends.
+ *
+ * @throws Error
+ */
+async function connectToHost(): Promise<HostConnection> {
+  const folder = makeHostFolder();
+  const address = join(folder, 'host.sock');
+  let ended: { code: number | null } | undefined;
+  let isBegun = false;
+  const deadline = performance.now() + maxWaitMilliseconds;
+  for (;;) {
+    const socket = await tryConnect(address);
+    if (socket) return speak(socket);
+    if (!isBegun || ended?.code === 0) {
+      isBegun = true;
+      ended = undefined;
+      beginHost(folder, (code) => (ended = { code }));
+    }
+    if (ended) throw new Error(`The process of the test servers ended with ${ended.code}: ${lastLines(folder)}`);
+    if (performance.now() > deadline)
+      throw new Error(`The process of the test servers does not answer at ${address}: ${lastLines(folder)}`);
+    await new Promise((resolve) => setTimeout(resolve, lookMilliseconds));
+  }
+}
+
+/** Of this account alone: whoever may write there is believed. One for each installed version, which stands in its path. */
+function makeHostFolder(): string {
+  const owner = process.getuid?.() ?? 0;
+  const digest = createHash('sha256')
+    .update(import.meta.dirname)
+    .digest('hex')
+    .slice(0, 12);
+  const folder = join(tmpdir(), `carillon-test-${owner}-${digest}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== owner) throw new Error(`${folder} belongs to somebody else.`);
+  chmodSync(folder, 0o700);
+  return folder;
+}
+
+function tryConnect(address: string): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(address);
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', () => resolve(undefined));
+  });
+}
+
+/** Apart from this process: it serves the other workers of the run, and ends by itself when nobody is connected. */
+function beginHost(folder: string, onEnd: (code: number | null) => void): void {
+  // Only Node's own of the settings of the test runner would harm: its conditions and loaders are not the host's.
+  const { NODE_OPTIONS: _, ...environment } = process.env;
+  const record = openSync(join(folder, 'host.log'), 'w', 0o600);
+  const script = join(import.meta.dirname, `run-host${extname(import.meta.filename)}`);
+  const flags = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=8192'];
+  const child = spawn(findServerNode(), [...flags, script, folder], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', record, record],
+    env: { ...environment, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+  });
+  closeSync(record);
+  child.on('error', () => onEnd(1));
+  child.on('exit', onEnd);
+  child.unref();
+}
+
+function lastLines(folder: string): string {
+  return readFileSync(join(folder, 'host.log'), 'utf8').trim().split('\n').slice(-5).join(' / ');
+}
+
+type Answer = { id: number; answer?: unknown; error?: string };
+
+/** One line of JSON each way; answers come in any order. The process may end while nothing is asked. */
+function speak(socket: Socket): HostConnection {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+  let isClosed = false;
+  socket.unref();
+  readLines(socket, (line) => {
+    const { id, answer, error } = JSON.parse(line) as Answer;
+    const asked = waiting.get(id);
+    waiting.delete(id);
+    if (waiting.size === 0) socket.unref();
+    if (error === undefined) asked?.resolve(answer);
+    else asked?.reject(new Error(error));
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+    for (const { reject } of waiting.values()) reject(new HostGoneError());
+    waiting.clear();
+  });
+  return {
+    isClosed: () => isClosed,
+    ask<Answer>(question: object) {
+      if (isClosed) return Promise.reject(new HostGoneError());
+      lastId += 1;
+      const asked = makeResolvers<Answer>();
+      waiting.set(lastId, asked as PromiseWithResolvers<unknown>);
+      socket.ref();
+      socket.write(`${JSON.stringify({ ...question, id: lastId })}\n`);
+      return asked.promise;
+    },
+  };
+}
+
+/** `Promise.withResolvers` is of Node 22 and later. */
+function makeResolvers<Result>(): PromiseWithResolvers<Result> {
+  const made = {} as PromiseWithResolvers<Result>;
+  made.promise = new Promise<Result>((resolve, reject) => Object.assign(made, { resolve, reject }));
+  return made;
 }

@@ -2,18 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DemoKeys } from '../app/sandbox/demo-seed.ts';
-import { makeRest } from '../engine/rest.ts';
+import type { DemoKeys } from '../app/sandbox/find-demo-workspace.ts';
+import { makeRest } from '../engine/jobs/job.ts';
 import { ConfigError, readConfig } from '../start/config.ts';
-import { endLeftBehindServer } from '../start/embedded-postgres/left-behind-server.ts';
+import { endLeftBehindServer, isAlive } from '../start/embedded-postgres/left-behind-server.ts';
 import { startEmbeddedPostgres } from '../start/embedded-postgres/embedded-postgres.ts';
 import type { EmbeddedPostgres } from '../start/embedded-postgres/embedded-postgres.ts';
-import { isAlive } from '../start/embedded-postgres/server-process.ts';
-import { startCarillon } from '../start/start-carillon.ts';
-import type { Carillon } from '../start/start-carillon.ts';
+import { startCarillon } from '../start/node/start-carillon.ts';
+import type { Carillon } from '../start/node/start-carillon.ts';
 import { openDatabase } from '../storage/database.ts';
 import type { Database } from '../storage/database.ts';
-import { cloneDatabase, dropDatabase } from '../storage/installation/test-databases.ts';
+import { cloneDatabase, dropDatabase } from '../storage/installation/installation.ts';
 
 export type TestServers = {
   /** @throws ConfigError */

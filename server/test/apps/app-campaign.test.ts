@@ -1,5 +1,5 @@
-import { saveProviderCredential } from '../../src/app/credentials/save-provider-credential.ts';
-import { makeSimulatedCredentials } from '../../src/app/sandbox/make-simulated-credentials.ts';
+import { saveProviderCredential } from '../../src/app/credentials.ts';
+import { makeSimulatedCredentials } from '../../src/app/sandbox/simulated-credentials.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../carillon-bundle.ts';
 import { startAppsBundle } from './apps-bundle.ts';

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { contentForApp } from '../../src/domain/apps/app-settings.ts';
-import type { AppSettings } from '../../src/domain/apps/app-settings.ts';
-import { findCriticalSounds } from '../../src/domain/apps/critical-sounds.ts';
-import type { IosContent } from '../../src/domain/campaigns/content.ts';
-import { lostInApps } from '../../src/domain/campaigns/lost-in-mode.ts';
-import type { App } from '../../src/domain/apps/app.ts';
+import { contentForApp, findCriticalSounds } from '../../src/domain/apps.ts';
+import type { AppSettings, App } from '../../src/domain/apps.ts';
+import type { IosContent } from '../../src/domain/content/content.ts';
+import { lostInApps } from '../../src/domain/campaigns/warnings.ts';
 
 const defaults = { channelId: 'orders', sound: 'bell', icon: 'ic_van', color: '#0a7d5a' };
 const android = { title: 'T', message: 'M', richContent: [], additionalActions: [] };

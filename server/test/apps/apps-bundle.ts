@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { addApp } from '../../src/app/apps/manage-apps.ts';
+import { addApp } from '../../src/app/apps.ts';
 import { makeClock } from '../../src/clock.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import type { App } from '../../src/domain/apps/app.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import type { App } from '../../src/domain/apps.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 
 export type AppsBundle = Awaited<ReturnType<typeof startAppsBundle>>;

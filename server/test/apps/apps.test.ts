@@ -1,20 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addApp, changeApp, listWorkspaceApps, removeApp } from '../../src/app/apps/manage-apps.ts';
-import {
-  checkCredential,
-  connectCredential,
-  listCredentials,
-  removeCredential,
-} from '../../src/app/credentials/manage-credentials.ts';
-import type { CredentialDependencies } from '../../src/app/credentials/manage-credentials.ts';
+import { addApp, changeApp, listWorkspaceApps, removeApp } from '../../src/app/apps.ts';
+import { checkCredential, connectCredential, listCredentials, removeCredential } from '../../src/app/credentials.ts';
+import type { CredentialDependencies } from '../../src/app/credentials.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import type { App } from '../../src/domain/apps/app.ts';
-import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
-import { encryptionContext } from '../../src/domain/encryption-context.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import type { ProviderCredential } from '../../src/domain/provider-credential.ts';
-import { makeLoadCredentials } from '../../src/engine/credentials/load-credentials.ts';
+import type { App } from '../../src/domain/apps.ts';
+import type { GivenKey } from '../../src/domain/credentials/provider-keys.ts';
+import { encryptionContext, makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import type { ProviderCredential } from '../../src/domain/credentials/credentials.ts';
+import { makeLoadCredentials } from '../../src/engine/credentials.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { App } from '../../src/domain/apps/app.ts';
-import { makeCredentialsOfApps } from '../../src/domain/apps/credentials-of-apps.ts';
-import type { CredentialOfApp } from '../../src/domain/apps/credentials-of-apps.ts';
-import type { ApnsCredential, FcmCredential } from '../../src/domain/provider-credential.ts';
+import type { App } from '../../src/domain/apps.ts';
+import { makeCredentialsOfApps } from '../../src/domain/credentials/credentials.ts';
+import type { CredentialOfApp, ApnsCredential, FcmCredential } from '../../src/domain/credentials/credentials.ts';
 
 const fcm = (projectId: string): FcmCredential => ({
   ...{ provider: 'fcm', projectId, clientEmail: 'a@b.example', privateKeyId: 'k', privateKey: 'p', simulated: false },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exportRows } from '../../src/app/export/export-rows.ts';
+import { exportRows } from '../../src/app/export.ts';
 import { until } from '../carillon-bundle.ts';
 import { startAppsBundle } from './apps-bundle.ts';
 import type { AppsBundle } from './apps-bundle.ts';

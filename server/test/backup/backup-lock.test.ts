@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { aloneWithBackups } from '../../src/storage/backup/backup-lock.ts';
+import { aloneWithBackups } from '../../src/storage/backup.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

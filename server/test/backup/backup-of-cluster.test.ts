@@ -2,8 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, inject, test } from 'vitest';
-import { BackupRefusedError } from '../../src/app/backup/backup-files.ts';
-import { makeBackup } from '../../src/app/backup/make-backup.ts';
+import { BackupRefusedError, makeBackup } from '../../src/app/system/backup.ts';
 import { createTestDatabase } from '../test-database.ts';
 
 beforeEach(({ skip }) => skip(inject('workerUrls') === null, 'needs a cluster (npm run test:citus)'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/start/config.ts';
-import { startCarillon } from '../../src/start/start-carillon.ts';
+import { startCarillon } from '../../src/start/node/start-carillon.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { pushContent } from '../torture/push-content.ts';

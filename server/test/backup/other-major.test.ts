@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { findRunningPostgres } from '../../src/start/embedded-postgres/embedded-postgres.ts';
 import { readConfig } from '../../src/start/config.ts';
 import { openDatabase } from '../../src/storage/database.ts';
-import { startCarillon } from '../../src/start/start-carillon.ts';
+import { startCarillon } from '../../src/start/node/start-carillon.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { runCommand } from '../cli/run-command.ts';
 import { findDatabaseRefusal, startFleetDatabase } from '../nodes/start-fleet-database.ts';

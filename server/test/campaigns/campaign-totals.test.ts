@@ -6,11 +6,11 @@ import {
   makeCampaignTotals,
   settledMilliseconds,
   smallestKept,
-} from '../../src/app/campaigns/campaign-totals.ts';
-import type { CampaignTotals } from '../../src/app/campaigns/campaign-totals.ts';
+} from '../../src/app/campaigns/search-campaigns.ts';
+import type { CampaignTotals } from '../../src/app/campaigns/search-campaigns.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { selectCampaigns } from '../../src/domain/campaigns/campaign-search.ts';
-import { parseSearch } from '../../src/http/campaigns/parse-search.ts';
+import { selectCampaigns } from '../../src/domain/campaigns/campaign.ts';
+import { parseSearch } from '../../src/http/campaigns/search.ts';
 import { countCampaigns } from '../../src/storage/campaigns/campaign-search.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

@@ -1,7 +1,7 @@
 import { inTransaction, planByValues } from '../../src/storage/database.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { selectCampaigns } from '../../src/domain/campaigns/campaign-search.ts';
-import type { CampaignSearch, SearchVersion } from '../../src/domain/campaigns/campaign-search.ts';
+import { selectCampaigns } from '../../src/domain/campaigns/campaign.ts';
+import type { CampaignSearch, SearchVersion } from '../../src/domain/campaigns/campaign.ts';
 import {
   countCampaigns,
   findCampaignPage,

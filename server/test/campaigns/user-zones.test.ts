@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { changeWorkspace } from '../../src/app/workspaces/change-workspace.ts';
-import { toInstant } from '../../src/domain/timing/local-time.ts';
-import { timeZoneAliases } from '../../src/domain/timing/time-zone-aliases.ts';
+import { changeWorkspace } from '../../src/app/workspaces.ts';
+import { toInstant, timeZoneAliases } from '../../src/domain/timing/local-time.ts';
 import { campaign, faultsOf, makeAuthoringBundle } from './authoring-bundle.ts';
 import type { AuthoringBundle } from './authoring-bundle.ts';
 

@@ -1,4 +1,4 @@
-import { distributeDatabase } from '../../src/start/distribute-database.ts';
+import { distributeDatabase } from '../../src/start/database/distribute-database.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 

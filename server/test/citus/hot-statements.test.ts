@@ -9,7 +9,7 @@ import {
   markDevicesGone,
 } from '../../src/storage/ledger/deliveries.ts';
 import { claimDueDeliveries, settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
-import { findCursor, moveCursor } from '../../src/storage/runs/cursors.ts';
+import { findCursor, moveCursor } from '../../src/storage/runs/chunks.ts';
 import { findUsersForEligibility, reserveUserMessages } from '../../src/storage/users/user-messages.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';

@@ -1,5 +1,5 @@
-import { distributeDatabase } from '../../src/start/distribute-database.ts';
-import { prepareDatabase } from '../../src/start/prepare-database.ts';
+import { distributeDatabase } from '../../src/start/database/distribute-database.ts';
+import { prepareDatabase } from '../../src/start/database/prepare-database.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { CitusCluster } from './start-citus-cluster.ts';

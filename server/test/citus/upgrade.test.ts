@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { cutTable, distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
-import { planDistribution } from '../../src/domain/cluster/plan-distribution.ts';
-import { distributeDatabase } from '../../src/start/distribute-database.ts';
-import { prepareDatabase } from '../../src/start/prepare-database.ts';
-import { listClusterNodes } from '../../src/storage/cluster/cluster-nodes.ts';
+import { cutTable, distributedTables, planDistribution } from '../../src/domain/operations/cluster.ts';
+import { distributeDatabase } from '../../src/start/database/distribute-database.ts';
+import { prepareDatabase } from '../../src/start/database/prepare-database.ts';
 import {
+  listClusterNodes,
   cutShard,
   distributeTable,
   freeLocalRows,
   readTables,
   shareTransactionSettings,
-} from '../../src/storage/cluster/shards.ts';
+} from '../../src/storage/cluster.ts';
 import { openDatabase, withSession } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { grantRights } from '../../src/storage/installation/database-roles.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Command } from 'commander';
 import { examplesOf, leavesOf } from '../../src/cli/examples.ts';
-import { makeProgram } from '../../src/cli/make-program.ts';
+import { makeProgram } from '../../src/cli/run-command-line.ts';
 
 let program: Command;
 let leaves: { path: string; command: Command }[];

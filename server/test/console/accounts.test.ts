@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { changeOwnPassword } from '../../src/app/accounts/own-account.ts';
+import { changeOwnPassword } from '../../src/app/accounts/accounts.ts';
 import { makePasswordHash } from '../../src/app/accounts/password-hash.ts';
 import { signIn as useCase } from '../../src/app/accounts/sign-in.ts';
-import { mayDo, permissions, roles } from '../../src/domain/accounts/roles.ts';
+import { mayDo, permissions, roles } from '../../src/domain/access/accounts.ts';
 import { goodPassword, makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filter.ts';
+import { parseSegmentFilter } from '../../src/domain/segments/filter-reader.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import { countAudienceDevices, countAudienceUsers } from '../../src/storage/campaigns/audience.ts';
 import type { CountedAudience } from '../../src/storage/campaigns/audience.ts';
@@ -8,8 +8,8 @@ import {
   countUsersIn,
   listSomeFilterUsers,
   listTextsBeginning,
+  findNamingValues,
 } from '../../src/storage/segments/filter-samples.ts';
-import { findNamingValues } from '../../src/storage/segments/named-values.ts';
 import { listAttributeNames } from '../../src/storage/users/identifiers.ts';
 import { withinTime } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';

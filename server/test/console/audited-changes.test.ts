@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeAccountsBundle, goodPassword, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
-import { bucketOf } from '../../src/domain/users/bucket.ts';
+import { bucketOf } from '../../src/domain/users/users.ts';
 
 let bundle: AccountsBundle;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { daysFrom, turnCalendar } from '../../../console/src/calendar/calendar-search.ts';
-import { readCalendar } from '../../src/app/console/read-calendar.ts';
+import { readCalendar } from '../../src/app/campaigns/calendar.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { calendarSpan } from '../../src/domain/timing/calendar-span.ts';
+import { calendarSpan } from '../../src/domain/timing/calendar.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
-import { listOpenSends, listUpcomingCampaigns } from '../../src/storage/campaigns/upcoming-sends.ts';
-import { selectListedFigures } from '../../src/storage/campaigns/listed-figures.ts';
+import { listOpenSends, listUpcomingCampaigns } from '../../src/storage/runs/campaign-runs.ts';
+import { selectListedFigures } from '../../src/storage/campaigns/campaign-search.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';

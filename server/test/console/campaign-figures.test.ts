@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readCampaignFigures } from '../../src/app/console/read-campaign-figures.ts';
-import { presentFigureFile } from '../../src/http/console/present-figure-file.ts';
+import { readCampaignFigures } from '../../src/app/campaigns/campaign-figures.ts';
+import { presentFigureFile } from '../../src/http/console/campaign-figure-file.ts';
 import { contentIn, makeVariationBundle, shares } from '../experiments/variation-bundle.ts';
 import type { VariationBundle } from '../experiments/variation-bundle.ts';
 

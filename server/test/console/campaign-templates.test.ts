@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { viewedScreens } from '../../src/domain/accounts/viewed-screens.ts';
+import { viewedScreens } from '../../src/domain/access/accounts.ts';
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/storage/database.ts';
-import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
+import { listTimelineEntries } from '../../src/storage/users/user-records.ts';
 import { makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 import { isAnybodyWaiting } from '../is-anybody-waiting.ts';
 import { ledgerRun } from '../ledger-run.ts';
-import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-encoding.ts';
 
 let bundle: AccountsBundle;
 let cookie: string;

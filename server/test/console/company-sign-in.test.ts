@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createPasswordLink } from '../../src/app/accounts/manage-accounts.ts';
+import { createPasswordLink } from '../../src/app/accounts/accounts.ts';
 import { makeCompanySignIn } from '../../src/app/accounts/company-sign-in.ts';
-import type { CompanyRules } from '../../src/domain/accounts/company-rules.ts';
+import type { CompanyRules } from '../../src/domain/access/accounts.ts';
 import { ConfigError, readConfig } from '../../src/start/config.ts';
-import { makeCompanyProvider } from '../../src/engine/company-account/make-company-provider.ts';
+import { makeCompanyProvider } from '../../src/engine/company-account.ts';
 import { goodPassword, makeAccountsBundle } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 import { startOpenidIssuer } from './openid-issuer.ts';

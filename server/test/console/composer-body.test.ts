@@ -22,10 +22,9 @@ import {
 import { goalOperators } from '../../../console/src/composer/schedule/goal-operators.ts';
 import { soonIn } from '../../../console/src/composer/schedule/timing.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';
-import { userSource } from '../../src/domain/users/user-source.ts';
-import { mergeParts } from '../../src/domain/campaign-document/merge-parts.ts';
-import { goalOperators as goalOperatorsOfServer } from '../../src/domain/campaigns/conversion-goal.ts';
-import { makePersonaliser } from '../../src/domain/template/personalise.ts';
+import { userSource, makePersonaliser } from '../../src/domain/template/personalise.ts';
+import { mergeParts } from '../../src/domain/campaign-document/changes.ts';
+import { goalOperators as goalOperatorsOfServer } from '../../src/domain/campaigns/conversions.ts';
 
 const write = (body: CampaignBody, changes: Record<string, unknown>): CampaignBody =>
   Object.entries(changes).reduce((next, [path, value]) => writeAt(next, path, value), body);

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
-import type { CampaignProgress } from '../../../console/src/api/generated/campaign.ts';
-import { maxListedAudienceRuns, maxListedRuns, readListedFigures } from '../../src/storage/campaigns/listed-figures.ts';
-import { adviseOnFailure } from '../../src/domain/campaigns/failure-advice.ts';
+import type { CampaignProgress } from '../../../console/src/api/generated/campaign-answers.ts';
+import {
+  maxListedAudienceRuns,
+  maxListedRuns,
+  readListedFigures,
+} from '../../src/storage/campaigns/campaign-search.ts';
+import { adviseOnFailure } from '../../src/domain/delivery/failures.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

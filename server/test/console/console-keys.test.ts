@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
-import type { KeyKind } from '../../../console/src/api/generated/key.ts';
-import { makeArchiveEndedKeys } from '../../src/engine/housekeeping/archive-ended-keys.ts';
+import type { KeyKind } from '../../../console/src/api/generated/keys.ts';
+import { makeArchiveEndedKeys } from '../../src/engine/housekeeping/expiry.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { expectAccessible, hasChromium, skipReason, startConsoleBrowser } from './console-browser.ts';

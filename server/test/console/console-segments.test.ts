@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
 import type { SegmentUpload } from '../../../console/src/api/segments.ts';
-import { readUpload } from '../../src/http/console/read-upload.ts';
+import { readUpload } from '../../src/http/console/segment-uploads.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

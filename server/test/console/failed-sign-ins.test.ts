@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeCompanySignIn } from '../../src/app/accounts/company-sign-in.ts';
-import type { CompanyClaims } from '../../src/domain/accounts/company-rules.ts';
+import type { CompanyClaims } from '../../src/domain/access/accounts.ts';
 import { goodPassword, makeAccountsBundle, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeConsoleCalls } from '../../src/app/console/console-calls.ts';
-import type { CallQuery } from '../../src/app/console/console-calls.ts';
+import { makeConsoleCalls } from '../../src/app/api-log.ts';
+import type { CallQuery } from '../../src/app/api-log.ts';
 import { findCallBehind, insertApiLogEntries, listCalls } from '../../src/storage/installation/api-log.ts';
 import type { ApiLogEntry, ApiLogFilters } from '../../src/storage/installation/api-log.ts';
 import { collectPlans } from '../collect-plans.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TimelineEntry } from '../../../console/src/api/generated/user.ts';
+import type { TimelineEntry } from '../../../console/src/api/generated/users.ts';
 import { mergeNewest } from '../../../console/src/users/merge-newest.ts';
 
 const entry = (key: string, code: string | null = null): TimelineEntry => ({

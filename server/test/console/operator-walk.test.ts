@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/start/config.ts';
-import { startSimulators } from '../../src/engine/delivery/simulator/start-simulators.ts';
-import type { Simulators } from '../../src/engine/delivery/simulator/start-simulators.ts';
+import { startSimulators } from '../../src/providers/simulator/start-simulators.ts';
+import type { Simulators } from '../../src/providers/simulator/start-simulators.ts';
 import { makeLog } from '../../src/log.ts';
-import { startCarillon } from '../../src/start/start-carillon.ts';
-import type { Carillon } from '../../src/start/start-carillon.ts';
+import { startCarillon } from '../../src/start/node/start-carillon.ts';
+import type { Carillon } from '../../src/start/node/start-carillon.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
-import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
+import { realProviderEndpoints } from '../../src/providers/endpoints.ts';
 import { describeScreen, expectAccessible, openBrowser } from './console-browser.ts';
 
 const keys = (): { privateKey: string; publicKeyPem: string } => {

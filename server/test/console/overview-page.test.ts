@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noteBackup, noteBackupSchedule } from '../../src/storage/backup/newest-backup.ts';
+import { noteBackup, noteBackupSchedule } from '../../src/storage/backup.ts';
 import { describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
 

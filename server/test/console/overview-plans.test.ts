@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { platforms } from '../../src/domain/campaigns/content.ts';
+import { platforms } from '../../src/domain/content/content.ts';
 import type { Queryable } from '../../src/storage/database.ts';
-import { readCounted } from '../../src/storage/limits/limit-marks.ts';
+import { readCounted } from '../../src/storage/limits/push-rate-limit.ts';
 import {
   countRecentDeliveries,
   groupPausedSends,
@@ -12,7 +12,7 @@ import {
   listScheduledSends,
 } from '../../src/storage/installation/overview.ts';
 import { readQueues } from '../../src/storage/installation/queues.ts';
-import { listAccountRestraints } from '../../src/storage/limits/send-budgets.ts';
+import { findAccountLimits } from '../../src/storage/limits/governor.ts';
 import { collectPlans, collectPlansOfSent } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
@@ -122,7 +122,7 @@ test.each<[string, (tx: Queryable) => Promise<unknown>, string[]]>([
   ],
   [
     'accounts that are left alone',
-    (tx) => listAccountRestraints(tx, { keys: ['fcm:p'], prefix: 'webpush:site5000', at }),
+    (tx) => findAccountLimits(tx, { keys: ['fcm:p'], prefix: 'webpush:site5000', at }),
     ['send_budgets_pkey'],
   ],
 ])('%s: read through indexes, however much there was', async (_name, statement, indexes) => {

@@ -1,17 +1,15 @@
 import { inTransaction } from '../../src/storage/database.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { countFileOperation } from '../../src/app/segments/limit-segments.ts';
-import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import { makeJobBook } from '../../src/engine/job-book.ts';
-import { startJob } from '../../src/engine/job.ts';
-import { checkMasterKey } from '../../src/start/check-master-key.ts';
-import type { CheckedKeys } from '../../src/start/check-master-key.ts';
-import { makeReportNode } from '../../src/engine/housekeeping/report-node.ts';
+import { countFileOperation, documentedSegmentLimits } from '../../src/app/segments/segment-limits.ts';
+import { makeJobBook, startJob } from '../../src/engine/jobs/job.ts';
+import { checkMasterKey } from '../../src/start/database/open-installation.ts';
+import type { CheckedKeys } from '../../src/start/database/open-installation.ts';
+import { makeReportNode } from '../../src/engine/monitoring/report-node.ts';
 import { makeLog } from '../../src/log.ts';
-import { noteBackup, noteBackupSchedule } from '../../src/storage/backup/newest-backup.ts';
-import { countWithinLimit } from '../../src/storage/limits/limit-marks.ts';
+import { noteBackup, noteBackupSchedule } from '../../src/storage/backup.ts';
+import { countWithinLimit } from '../../src/storage/limits/push-rate-limit.ts';
 import { listNodes } from '../../src/storage/installation/nodes.ts';
-import { silenceAccount } from '../../src/storage/limits/send-budgets.ts';
+import { pauseAccount } from '../../src/storage/limits/governor.ts';
 import { until } from '../carillon-bundle.ts';
 import { goodPassword, makeAccountsBundle, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';
@@ -142,9 +140,9 @@ describe('the overview', () => {
       insert into provider_credentials (workspace_id, provider, sealed, summary, simulated, updated_at)
       values (${workspaceId}, 'fcm', 'x', '{"projectId": "shop"}', false, ${at})`;
     const until = new Date(at.getTime() + 60_000);
-    await silenceAccount(database, { key: 'fcm:other', until, reason: 'QUOTA_EXCEEDED', at });
+    await pauseAccount(database, { key: 'fcm:other', until, reason: 'QUOTA_EXCEEDED', at });
     expect((await read()).providers[0]).toMatchObject({ isConnected: true, account: 'shop', silent: null });
-    await silenceAccount(database, { key: 'fcm:shop', until, reason: 'QUOTA_EXCEEDED', at });
+    await pauseAccount(database, { key: 'fcm:shop', until, reason: 'QUOTA_EXCEEDED', at });
     expect((await read()).providers[0].silent).toEqual({ until: until.toISOString(), reason: 'QUOTA_EXCEEDED' });
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeReadConditions } from '../../src/app/alerts/read-conditions.ts';
-import { makeReadDatabaseSamples } from '../../src/engine/metrics/database-samples.ts';
+import { makeReadConditions } from '../../src/app/system/alerts.ts';
+import { makeReadDatabaseSamples } from '../../src/engine/monitoring/metric-samples.ts';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
 import { queueNames, readQueues } from '../../src/storage/installation/queues.ts';
 import { upsertNode } from '../../src/storage/installation/nodes.ts';

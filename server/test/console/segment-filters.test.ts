@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ConsoleClient } from '../../../console/src/api/console-client.ts';
-import { estimateUsers, roundToTwoDigits } from '../../src/domain/segments/estimate-users.ts';
-import { describeAttributes } from '../../src/domain/segments/describe-attributes.ts';
+import { estimateUsers, roundToTwoDigits, describeAttributes } from '../../src/domain/segments/preview.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bucketOf } from '../../src/domain/users/bucket.ts';
-import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
+import { bucketOf } from '../../src/domain/users/users.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-encoding.ts';
 import { ledgerRun } from '../ledger-run.ts';
 import { makeAccountsBundle, start } from './accounts-bundle.ts';
 import type { AccountsBundle } from './accounts-bundle.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KnownAttribute } from '../../../console/src/api/generated/segment.ts';
+import type { KnownAttribute } from '../../../console/src/api/generated/segment-answers.ts';
 import { CsvRows } from '../../../console/src/segments/file/csv-rows.ts';
 import { hasHeader, suggestAttribute } from '../../../console/src/segments/file/suggest-column.ts';
 import { extractColumn, readTableHead } from '../../../console/src/segments/file/table-file.ts';

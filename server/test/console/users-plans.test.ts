@@ -4,8 +4,8 @@ import {
   findUserOfSuspect,
   keepSuspectedDevice,
   listSuspectedDevices,
+  findRecoveredDevices,
 } from '../../src/storage/devices/suspected-devices.ts';
-import { findRecoveredDevices } from '../../src/storage/ledger/accepted-devices.ts';
 import {
   findCustomerIds,
   findUserRecord,
@@ -15,8 +15,8 @@ import {
   listUserMessages,
   listUserSegments,
   listTestUsers,
+  listTimelineEntries,
 } from '../../src/storage/users/user-records.ts';
-import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { collectPlansOfSent } from '../collect-plans.ts';

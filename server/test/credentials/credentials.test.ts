@@ -10,8 +10,8 @@ import {
   parseApnsKey,
   parseFcmKeyFile,
   parseWebPushKey,
-} from '../../src/domain/credentials/parse-provider-key.ts';
-import { checkCredential } from '../../src/engine/delivery/check-credential.ts';
+} from '../../src/domain/credentials/provider-keys.ts';
+import { checkCredential } from '../../src/providers/check-credential.ts';
 import { startDeliveryBundle } from '../engine/delivery/delivery-bundle.ts';
 import { createTestDatabase } from '../test-database.ts';
 

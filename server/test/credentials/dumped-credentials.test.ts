@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { saveProviderCredential } from '../../src/app/credentials/save-provider-credential.ts';
-import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import type { ProviderCredential } from '../../src/domain/provider-credential.ts';
-import { ensureWebhookSecret } from '../../src/engine/callbacks/webhook-secret.ts';
+import { saveProviderCredential } from '../../src/app/credentials.ts';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import type { ProviderCredential } from '../../src/domain/credentials/credentials.ts';
+import { ensureWebhookSecret } from '../../src/engine/outbox/callbacks.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';

@@ -6,19 +6,18 @@ import {
   listCredentials,
   removeCredential,
   useSimulatedCredential,
-} from '../../src/app/credentials/manage-credentials.ts';
-import type { CredentialDependencies } from '../../src/app/credentials/manage-credentials.ts';
-import { readProviderHealth } from '../../src/app/console/read-provider-health.ts';
+} from '../../src/app/credentials.ts';
+import type { CredentialDependencies } from '../../src/app/credentials.ts';
+import { readProviderHealth } from '../../src/app/system/provider-health.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { adviseOnCheck } from '../../src/domain/credentials/credential-check.ts';
-import type { CredentialCheck } from '../../src/domain/credentials/credential-check.ts';
-import { parseProviderKey } from '../../src/domain/credentials/parse-provider-key.ts';
-import type { GivenKey } from '../../src/domain/credentials/parse-provider-key.ts';
-import { encryptionContext } from '../../src/domain/encryption-context.ts';
-import type { WebPushCredential } from '../../src/domain/provider-credential.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import { makeAskProvider } from '../../src/engine/credentials/ask-provider.ts';
-import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
+import { adviseOnCheck } from '../../src/domain/credentials/checks.ts';
+import type { CredentialCheck } from '../../src/domain/credentials/checks.ts';
+import { parseProviderKey } from '../../src/domain/credentials/provider-keys.ts';
+import type { GivenKey } from '../../src/domain/credentials/provider-keys.ts';
+import { encryptionContext, makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import type { WebPushCredential } from '../../src/domain/credentials/credentials.ts';
+import { makeAskProvider } from '../../src/providers/check-credential.ts';
+import { realProviderEndpoints } from '../../src/providers/endpoints.ts';
 import { makeLog } from '../../src/log.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import { startDeliveryBundle } from '../engine/delivery/delivery-bundle.ts';

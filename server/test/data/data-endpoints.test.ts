@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateToken } from '../../src/app/tokens/generate-token.ts';
-import { makeTokenBatches } from '../../src/app/tokens/token-batches.ts';
-import { identifiersOf } from '../../src/domain/users/identifier.ts';
+import { generateToken } from '../../src/app/tokens/tokens.ts';
+import { makeTokenBatches } from '../../src/app/tokens/prove-clients.ts';
+import { identifiersOf } from '../../src/domain/users/users.ts';
 import { mergeAttributes } from '../../src/domain/users/user-attributes.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { makeDataBundle, start } from './data-bundle.ts';

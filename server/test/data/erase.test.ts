@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeInteractionReports } from '../../src/app/interactions/interaction-reports.ts';
-import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import { makeInteractionReports } from '../../src/app/interactions.ts';
+import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
 import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
 import { addHistory, addRun } from './add-history.ts';
 import { makeDataBundle, start } from './data-bundle.ts';
 import type { DataBundle } from './data-bundle.ts';
-import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-encoding.ts';
 
 let bundle: DataBundle;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acceptDeletion, acceptDevice, acceptMerge, acceptUser } from '../../src/app/data/accept-data.ts';
-import type { DataDependencies } from '../../src/app/data/data-dependencies.ts';
-import { makeEnsureToday } from '../../src/app/data/ensure-today.ts';
-import { deviceIdentifiersOf } from '../../src/domain/devices/device-identifier.ts';
-import { identifiersOf } from '../../src/domain/users/identifier.ts';
+import { acceptDeletion, acceptDevice, acceptMerge, acceptUser } from '../../src/app/data.ts';
+import type { DataDependencies } from '../../src/app/data.ts';
+import { makeEnsureToday } from '../../src/app/users/events.ts';
+import { deviceIdentifiersOf } from '../../src/domain/users/devices.ts';
+import { identifiersOf } from '../../src/domain/users/users.ts';
 import type { Attributes } from '../../src/domain/users/user-attributes.ts';
 import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
 import { openDatabase } from '../../src/storage/database.ts';

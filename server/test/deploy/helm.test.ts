@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installTools } from '../../../client/test/install-tools.ts';
-import { makeProgram } from '../../src/cli/make-program.ts';
+import { makeProgram } from '../../src/cli/run-command-line.ts';
 import { carillonVersion } from '../../src/start/carillon-version.ts';
 import { startNode } from '../start/start-bundle.ts';
 import { findDatabaseRefusal, startFleetDatabase } from '../nodes/start-fleet-database.ts';

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../carillon-bundle.ts';
-import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../src/domain/crypto/signatures.ts';
 import { isRoot } from '../start/place-bundle.ts';
 import type { StartLine } from '../start/start-bundle.ts';
 import { pushContent } from '../torture/push-content.ts';

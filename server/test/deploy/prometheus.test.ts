@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { libraryMetrics } from '../../src/domain/metrics/library-metrics.ts';
-import { metricTable } from '../../src/domain/metrics/metric-table.ts';
-import type { MetricEntry } from '../../src/domain/metrics/metric-table.ts';
+import { libraryMetrics, metricTable } from '../../src/domain/operations/metrics.ts';
+import type { MetricEntry } from '../../src/domain/operations/metrics.ts';
 import { projectFolder } from './read-dockerfile.ts';
 
 type Rule = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressFault } from '../../src/domain/request-reader/address-fault.ts';
+import { addressFault } from '../../src/domain/request-reader.ts';
 
 test.each([
   ['https://shop.example/17', true],

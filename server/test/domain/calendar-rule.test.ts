@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
-import { calendarDates } from '../../src/domain/timing/calendar-rule.ts';
-import type { CalendarRule, MonthWeekday, Weekday } from '../../src/domain/timing/calendar-rule.ts';
+import { calendarDates } from '../../src/domain/timing/calendar.ts';
+import type { CalendarRule, MonthWeekday, Weekday } from '../../src/domain/timing/calendar.ts';
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
-import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../src/domain/timing/occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 import { propertyRuns } from '../property-runs.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { campaignStatuses, campaignTransitions, statusAfter } from '../../src/domain/campaigns/campaign-states.ts';
+import { campaignStatuses, campaignTransitions, statusAfter } from '../../src/domain/campaigns/campaign.ts';
 import { readSchema } from '../dump-schema.ts';
 
 const schema = await readSchema();

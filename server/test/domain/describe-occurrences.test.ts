@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeOccurrences } from '../../src/domain/timing/describe-occurrences.ts';
-import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
+import { describeOccurrences, nextOccurrences } from '../../src/domain/timing/occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 
 const daily = (more: object): Timing => ({

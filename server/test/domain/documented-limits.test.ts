@@ -2,28 +2,27 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/start/settings-table.ts';
-import { documentedLimits, limitConstants } from '../../src/domain/limits/documented-limits.ts';
+import { documentedLimits, limitConstants } from '../../src/domain/limits/texts/documented-limits.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
 async function listLimitFiles(): Promise<string[]> {
-  const files = await readdir(join(source, 'domain'), { recursive: true });
-  return files.filter((file) => file.endsWith('/limits.ts')).sort();
+  const files = await readdir(join(source, 'domain', 'limits'));
+  return files.filter((file) => file.endsWith('.ts')).sort();
 }
 
-test('every exported constant of a limits.ts is documented, and every documented value is that constant itself', async () => {
+test('every exported constant of domain/limits is documented, and every documented value is that constant itself', async () => {
   const exported = new Map<string, unknown>();
   for (const file of await listLimitFiles()) {
-    const constants = (await import(join(source, 'domain', file))) as Record<string, unknown>;
-    for (const [name, value] of Object.entries(constants))
-      exported.set(`${file.replace('/limits.ts', '')}.${name}`, value);
+    const constants = (await import(join(source, 'domain', 'limits', file))) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(constants)) exported.set(`${file.replace('.ts', '')}.${name}`, value);
   }
   expect(documentedLimits.map(({ id }) => id).sort()).toEqual([...exported.keys()].sort());
   for (const { id, value } of documentedLimits) expect(value, id).toBe(exported.get(id));
 });
 
 test('a noun with limits has one file of them', async () => {
-  const nouns = (await listLimitFiles()).map((file) => file.replace('/limits.ts', ''));
+  const nouns = (await listLimitFiles()).map((file) => file.replace('.ts', ''));
   expect(Object.keys(limitConstants).sort()).toEqual(nouns);
 });
 
@@ -36,10 +35,10 @@ test('a limit that a setting changes is the default of that setting', () => {
   }
 });
 
-test('no rate is a number outside of limits.ts', async () => {
+test('no rate is a number outside of domain/limits', async () => {
   const files = (await readdir(source, { recursive: true })).filter((file) => file.endsWith('.ts'));
   expect(files.length).toBeGreaterThan(300);
-  for (const file of files.filter((name) => !name.endsWith('/limits.ts'))) {
+  for (const file of files.filter((name) => !name.startsWith(join('domain', 'limits')))) {
     const text = await readFile(join(source, file), 'utf8');
     expect(text, file).not.toMatch(/\b\w+Per(Second|Minute|Hour|Day)(: number)? ?[=:] ?\d/);
     expect(text, file).not.toMatch(/\{ events: \d/);

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { leftOutTables } from '../../src/domain/backup/left-out-tables.ts';
-import { errorAdvice } from '../../src/domain/error-advice.ts';
-import { errorRegistry } from '../../src/domain/errors.ts';
-import { declaredDifferences } from '../../src/domain/switching/declared-differences.ts';
+import { leftOutTables } from '../../src/domain/operations/backup.ts';
+import { errorAdvice, errorRegistry } from '../../src/domain/errors.ts';
+import { declaredDifferences } from '../../src/domain/declared-differences.ts';
 
 /** The rows of a generated table, each with its cells. */
 function rowsOf(page: string, section: string): string[][] {

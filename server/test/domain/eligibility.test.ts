@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { defaultDeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
 import type { DeliverySettings } from '../../src/domain/campaigns/delivery-settings.ts';
-import { makeDecideEligibility } from '../../src/domain/eligibility/decide-eligibility.ts';
-import type { EligibilityUser, UserMessage } from '../../src/domain/eligibility/decide-eligibility.ts';
-import { eligibilityRulesOf } from '../../src/domain/eligibility/eligibility-rules.ts';
-import { quietUntil } from '../../src/domain/eligibility/quiet-hours.ts';
+import { makeDecideEligibility, eligibilityRulesOf } from '../../src/domain/eligibility.ts';
+import type { EligibilityUser, UserMessage } from '../../src/domain/eligibility.ts';
 import {
+  quietUntil,
   parseFrequencyCaps,
   parseQuietSpan,
   presentFrequencyCap,
-} from '../../src/domain/eligibility/workspace-controls.ts';
-import type { WorkspaceControls } from '../../src/domain/eligibility/workspace-controls.ts';
-import { bestTimeOf } from '../../src/domain/timing/best-time.ts';
-import type { BestTime } from '../../src/domain/timing/best-time.ts';
+} from '../../src/domain/workspace-controls.ts';
+import type { WorkspaceControls } from '../../src/domain/workspace-controls.ts';
+import { bestTimeOf } from '../../src/domain/timing/timing.ts';
+import type { BestTime } from '../../src/domain/timing/timing.ts';
 import type { LocalSend } from '../../src/domain/timing/local-send.ts';
 
 const now = new Date('2026-03-10T12:00:00Z');

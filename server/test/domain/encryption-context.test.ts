@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { encryptionContext } from '../../src/domain/encryption-context.ts';
-import { DecryptionError, makeEncryption, masterKeyIdOf } from '../../src/domain/encryption.ts';
+import {
+  encryptionContext,
+  DecryptionError,
+  makeEncryption,
+  masterKeyIdOf,
+} from '../../src/domain/crypto/encryption.ts';
 
 // What is stored is bound to these words: another word, and it cannot be decrypted any more.
 test('each encrypted value is bound to its row', () => {

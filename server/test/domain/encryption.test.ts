@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DecryptionError, makeEncryption } from '../../src/domain/encryption.ts';
+import { DecryptionError, makeEncryption } from '../../src/domain/crypto/encryption.ts';
 
 const encryption = makeEncryption(Buffer.alloc(32, 1));
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../src/domain/errors.ts';
-import { makeFaultSwitch } from '../../src/domain/sandbox/fault-switch.ts';
-import { parseFaults } from '../../src/domain/sandbox/faults.ts';
+import { makeFaultSwitch, parseFaults } from '../../src/domain/sandbox/faults.ts';
 import type { Fault } from '../../src/domain/sandbox/faults.ts';
 
 /** Which of ten requests are struck, from 1. */

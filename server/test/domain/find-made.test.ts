@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findMade } from '../../src/domain/api-log/find-made.ts';
+import { findMade } from '../../src/domain/access/api-log.ts';
 
 const id = 'a'.repeat(24);
 const other = 'b'.repeat(24);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { hmacSha256, KeyedHmacSha256, messageStart } from '../../src/domain/hmac-sha256.ts';
+import { hmacSha256, KeyedHmacSha256, messageStart } from '../../src/domain/crypto/hmac-sha256.ts';
 import { propertyRuns } from '../property-runs.ts';
 
 // RFC 4231 §4.2 to §4.7.

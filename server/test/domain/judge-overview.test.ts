@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { judgeOverview } from '../../src/domain/overview/judge-overview.ts';
-import type { OverviewFacts } from '../../src/domain/overview/judge-overview.ts';
+import { judgeOverview } from '../../src/domain/operations/overview.ts';
+import type { OverviewFacts } from '../../src/domain/operations/overview.ts';
 
 const at = new Date('2026-03-01T12:00:00Z');
 const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { judgeEndingKeys } from '../../src/domain/overview/judge-ending-keys.ts';
-import { judgeUpkeep } from '../../src/domain/overview/judge-upkeep.ts';
-import type { UpkeepFacts } from '../../src/domain/overview/judge-upkeep.ts';
+import { judgeEndingKeys } from '../../src/domain/operations/overview.ts';
+import { judgeUpkeep } from '../../src/domain/operations/upkeep.ts';
+import type { UpkeepFacts } from '../../src/domain/operations/upkeep.ts';
 
 const realAt = new Date('2026-03-01T12:00:00Z');
 const hour = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { packMessageId, packMessageIdAsHex, unpackMessageId } from '../../src/domain/ledger/message-id.ts';
+import { packMessageId, packMessageIdAsHex, unpackMessageId } from '../../src/domain/ids.ts';
 
 // FCM's names: Firebase's reference of projects.messages; APNs': RFC 4122 in upper case, as its answers have them.
 const ids: [what: string, id: string, shown: string, bytes: number][] = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseDeviceAttributes } from '../../src/domain/devices/device-attributes.ts';
-import { identifierOf } from '../../src/domain/users/identifier.ts';
+import { parseDeviceAttributes } from '../../src/domain/users/device-attributes.ts';
+import { identifierOf } from '../../src/domain/users/users.ts';
 import { parseFaults } from '../../src/domain/sandbox/faults.ts';
 
 // Members that every object of JavaScript has: a table that is looked up by a caller's word has them too.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeFault } from '../../src/domain/segments/operation-outcome.ts';
+import { describeFault } from '../../src/domain/segments/file-operations.ts';
 
 test('the callback of a download that trickled says at which rate it was given up', () => {
   expect(describeFault({ kind: 'too-slow' }, 'CREATE')).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDatabaseFault, isDeadlock, isOutage, refusesWrites } from '../../src/domain/outage.ts';
+import { isDatabaseFault, isDeadlock, isOutage, refusesWrites } from '../../src/domain/database-faults.ts';
 
 type Known = { isOutage?: true; isDatabaseFault?: true; isDeadlock?: true; refusesWrites?: true };
 

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { cutTable, distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
-import { measureImbalance } from '../../src/domain/cluster/measure-imbalance.ts';
-import { planDistribution } from '../../src/domain/cluster/plan-distribution.ts';
-import type { FoundTable } from '../../src/domain/cluster/plan-distribution.ts';
+import {
+  cutTable,
+  distributedTables,
+  measureImbalance,
+  planDistribution,
+} from '../../src/domain/operations/cluster.ts';
+import type { FoundTable } from '../../src/domain/operations/cluster.ts';
 
 const users = { name: 'users', column: 'bucket', besides: 'users' };
 const devices = { name: 'devices', column: 'bucket', besides: 'users' };

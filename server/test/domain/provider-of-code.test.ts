@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { providerOfCode } from '../../src/domain/delivery/provider-of-code.ts';
-import { tellWaitingCause } from '../../src/domain/delivery/waiting-cause.ts';
+import { providerOfCode } from '../../src/domain/delivery/providers.ts';
+import { tellWaitingCause } from '../../src/domain/delivery/failures.ts';
 
 test.each([
   ['ANDROID', '80300007', 'hms'],

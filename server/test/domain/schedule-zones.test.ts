@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { addDays, localDate } from '../../src/domain/timing/local-time.ts';
-import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../src/domain/timing/occurrences.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 import { propertyRuns } from '../property-runs.ts';
 

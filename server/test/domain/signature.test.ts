@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSigningKey, signPush } from '../../src/domain/signature/sign-push.ts';
+import { findSigningKey, signPush } from '../../src/domain/crypto/signatures.ts';
 
 test.each([
   // Computed apart from this code: printf '%s' 'APP|NAME|KEY' | sha256sum (interface 5).

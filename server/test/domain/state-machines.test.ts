@@ -1,10 +1,10 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stateMachines } from '../../src/domain/states/state-machines.ts';
-import type { StateMachine } from '../../src/domain/states/state-machine.ts';
+import { stateMachines } from '../../src/domain/state-machines.ts';
+import type { StateMachine } from '../../src/domain/state-machines.ts';
 import { readSchema } from '../dump-schema.ts';
-import { outcomeLetters } from '../../src/storage/ledger/ledger-words.ts';
+import { outcomeLetters } from '../../src/storage/ledger/ledger-encoding.ts';
 
 const server = join(import.meta.dirname, '..', '..');
 const schema = await readSchema();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { prefixesOf, spellAbbreviation } from '../../src/domain/abbreviation.ts';
 import { findUnstorable, isStorableText, toStorable, toStorableText } from '../../src/domain/storable-text.ts';
-import { sumOf } from '../../src/domain/sum-of.ts';
+import { sumOf } from '../../src/domain/campaigns/figures.ts';
 
 describe('text that PostgreSQL takes', () => {
   test.each([

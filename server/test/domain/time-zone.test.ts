@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { localDate, localTime, offsetAt, toInstant } from '../../src/domain/timing/local-time.ts';
-import { timeZoneAliases } from '../../src/domain/timing/time-zone-aliases.ts';
-import { findTimeZone } from '../../src/domain/timing/time-zone.ts';
+import {
+  localDate,
+  localTime,
+  offsetAt,
+  toInstant,
+  timeZoneAliases,
+  findTimeZone,
+} from '../../src/domain/timing/local-time.ts';
 
 const names = Object.keys(timeZoneAliases);
 const seasons = [new Date('2026-01-15T12:00:00Z'), new Date('2026-07-15T12:00:00Z')];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, localDate, parseDate, parseTime, toInstant } from '../../src/domain/timing/local-time.ts';
-import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
-import { parseTiming } from '../../src/domain/timing/parse-timing.ts';
+import { nextOccurrences } from '../../src/domain/timing/occurrences.ts';
+import { parseTiming } from '../../src/domain/timing/push-timing.ts';
 import type { Timing } from '../../src/domain/timing/timing.ts';
 import { propertyRuns } from '../property-runs.ts';
 

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
-import { dataCenterOfHost } from '../../src/domain/tokens/data-center.ts';
-import { stateOfToken } from '../../src/domain/tokens/token-state.ts';
-import { hashesEqual, hashSecret, isSecret, makeSecret, secretPrefixes } from '../../src/domain/tokens/secret.ts';
-import type { SecretKind } from '../../src/domain/tokens/secret.ts';
-import { limitSubject } from '../../src/domain/tokens/limit-subject.ts';
+import { dataCenterOfHost } from '../../src/domain/access/data-centers.ts';
+import {
+  stateOfToken,
+  hashesEqual,
+  hashSecret,
+  isSecret,
+  makeSecret,
+  secretPrefixes,
+  limitSubject,
+} from '../../src/domain/access/keys.ts';
+import type { SecretKind } from '../../src/domain/access/keys.ts';
 
 const kinds = Object.keys(secretPrefixes) as SecretKind[];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextOccurrences } from '../../src/domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../src/domain/timing/occurrences.ts';
 import { unknownCase } from '../../src/domain/unknown-case.ts';
 import { readRepositoryFiles } from '../repository-files.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { maxCapHours, maxCaps } from '../../src/domain/eligibility/limits.ts';
-import { quietUntil } from '../../src/domain/eligibility/quiet-hours.ts';
-import { parseFrequencyCaps, parseQuietSpan } from '../../src/domain/eligibility/workspace-controls.ts';
+import { maxCapHours, maxCaps } from '../../src/domain/limits/eligibility.ts';
+import { quietUntil, parseFrequencyCaps, parseQuietSpan } from '../../src/domain/workspace-controls.ts';
 
 test.each([
   ['12:59:59', undefined],

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
-import { makeReportNode } from '../../src/engine/housekeeping/report-node.ts';
-import { makeAttributeConversions } from '../../src/engine/conversions/attribute-conversions.ts';
-import { makeJobBook } from '../../src/engine/job-book.ts';
-import { checkMasterKey } from '../../src/start/check-master-key.ts';
+import { makeReportNode } from '../../src/engine/monitoring/report-node.ts';
+import { makeAttributeConversions } from '../../src/engine/conversions.ts';
+import { makeJobBook } from '../../src/engine/jobs/job.ts';
+import { checkMasterKey } from '../../src/start/database/open-installation.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { endLeasesOfPredecessors } from '../../src/storage/installation/nodes.ts';
 import { findNextDue, hasDueWork, readQueues } from '../../src/storage/installation/queues.ts';
-import { settleStoppedRuns } from '../../src/storage/runs/stopped-runs.ts';
+import { settleStoppedRuns } from '../../src/storage/runs/campaign-runs.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { ledgerRun } from '../ledger-run.ts';

@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeJobBook } from '../../src/engine/job-book.ts';
-import { startJob } from '../../src/engine/job.ts';
-import type { Job } from '../../src/engine/job.ts';
-import { LostWorkError, makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
-import { makeLeasedJob } from '../../src/engine/make-leased-job.ts';
-import { makePutOff } from '../../src/engine/put-off.ts';
-import { makeTellFault, workApart } from '../../src/engine/work-apart.ts';
-import type { WorkBatch } from '../../src/engine/work-apart.ts';
+import { makeJobBook, startJob } from '../../src/engine/jobs/job.ts';
+import type { Job } from '../../src/engine/jobs/job.ts';
+import { LostWorkError, makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
+import { makeLeasedJob } from '../../src/engine/jobs/leased-job.ts';
+import { makeBackoff, makeFaultLogger, processOneByOne } from '../../src/engine/jobs/process-one-by-one.ts';
+import type { ProcessBatch } from '../../src/engine/jobs/process-one-by-one.ts';
 import { makeLog } from '../../src/log.ts';
 
 const start = new Date('2026-03-01T12:00:00Z');
@@ -159,14 +157,14 @@ describe('the book of jobs', () => {
 
 describe('what could not be started', () => {
   test('is tried again after 2 seconds, then 4, 8 and so on, at most a minute', () => {
-    const putOff = makePutOff();
+    const putOff = makeBackoff();
     const waits = [2, 4, 8, 16, 32, 60, 60];
     for (const seconds of waits) expect(putOff.add('a', start)).toEqual(after(seconds));
     for (let time = 0; time < 20; time += 1) expect(putOff.add('a', start)).toEqual(after(60));
   });
 
   test('is left out until then; once it was started it begins anew', () => {
-    const putOff = makePutOff();
+    const putOff = makeBackoff();
     putOff.add('a', start);
     putOff.add('b', after(1));
     expect([putOff.list(after(1.9)), putOff.list(after(2)), putOff.list(after(3))]).toEqual([['a', 'b'], ['b'], []]);
@@ -177,7 +175,7 @@ describe('what could not be started', () => {
   });
 
   test('is forgotten when nothing was heard of it for ten minutes', () => {
-    const putOff = makePutOff();
+    const putOff = makeBackoff();
     for (const id of ['a', 'b']) putOff.add(id, start);
     expect(putOff.add('a', after(602))).toEqual(after(606));
     expect(putOff.add('b', after(602.001))).toEqual(after(604.001));
@@ -193,7 +191,7 @@ describe('a batch', () => {
   ) {
     const asked: [number, string[]][] = [];
     const worked: string[] = [];
-    const work: WorkBatch = async ({ limit, except, onTaken }) => {
+    const work: ProcessBatch = async ({ limit, except, onTaken }) => {
       asked.push([limit, [...except]]);
       const taken = items.filter((id) => !except.includes(id) && !worked.includes(id)).slice(0, limit);
       if (taken.length > 0) onTaken(taken);
@@ -203,9 +201,9 @@ describe('a batch', () => {
       return taken.length;
     };
     const faults: unknown[] = [];
-    const putOff = makePutOff();
+    const putOff = makeBackoff();
     const run = (limit: number) =>
-      workApart(work, {
+      processOneByOne(work, {
         ...{ now: start, limit, putOff },
         onFault: ({ id, error, retryAt }) => void faults.push([id, (error as Error).message, retryAt]),
       });
@@ -246,27 +244,27 @@ describe('a batch', () => {
     await expect(first.run(5)).rejects.toThrow('away');
     expect([first.asked.length, first.faults]).toEqual([1, []]);
     let calls = 0;
-    const work: WorkBatch = async ({ onTaken }) => {
+    const work: ProcessBatch = async ({ onTaken }) => {
       calls += 1;
       if (calls === 1) onTaken(['a', 'b']);
       throw calls === 1 ? faulty('a') : new Error('nothing taken');
     };
-    const apart = { now: start, limit: 5, putOff: makePutOff(), onFault: () => {} };
-    await expect(workApart(work, apart)).rejects.toThrow('nothing taken');
+    const apart = { now: start, limit: 5, putOff: makeBackoff(), onFault: () => {} };
+    await expect(processOneByOne(work, apart)).rejects.toThrow('nothing taken');
     expect(calls).toBe(2);
-    await expect(workApart(async () => Promise.reject(new Error('early')), apart)).rejects.toThrow('early');
+    await expect(processOneByOne(async () => Promise.reject(new Error('early')), apart)).rejects.toThrow('early');
     let looks = 0;
-    const lost: WorkBatch = async ({ onTaken }) => {
+    const lost: ProcessBatch = async ({ onTaken }) => {
       looks += 1;
       onTaken(['a']);
       throw looks === 1 ? faulty('a') : away();
     };
-    await expect(workApart(lost, apart)).rejects.toThrow('away');
+    await expect(processOneByOne(lost, apart)).rejects.toThrow('away');
   });
 
   test('tells a fault in one line, with what it is and when it is tried again', () => {
     const { log, lines } = openLog();
-    makeTellFault(log, 'run')({ id: 'r1', error: new Error('x'), retryAt: after(2) });
+    makeFaultLogger(log, 'run')({ id: 'r1', error: new Error('x'), retryAt: after(2) });
     expect(lines).toMatchObject([
       { runId: 'r1', retryAt: after(2).toISOString(), msg: 'run cannot be started; others go before it' },
     ]);
@@ -356,7 +354,7 @@ describe('outcomes of a node that stops', () => {
   function openKept(store: () => Promise<string>) {
     const { log } = openLog();
     const pauses: number[] = [];
-    const outcomes = makeKeptOutcomes({
+    const outcomes = makeOutcomeBuffer({
       log,
       pause(milliseconds) {
         pauses.push(milliseconds);

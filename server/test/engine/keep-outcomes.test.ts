@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LostWorkError, makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
+import { LostWorkError, makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
 import { makeLog } from '../../src/log.ts';
 
 /** A try to store throws this, as often as is said; then it succeeds. */
@@ -25,7 +25,7 @@ function makeKept() {
     { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   );
   let pauses = 0;
-  const outcomes = makeKeptOutcomes({ log, pause: async () => void (pauses += 1) });
+  const outcomes = makeOutcomeBuffer({ log, pause: async () => void (pauses += 1) });
   return { outcomes, lines, pauses: () => pauses };
 }
 

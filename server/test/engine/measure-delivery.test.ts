@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import type { Delivery } from '../../src/engine/delivery/deliver.ts';
-import { measureDelivery } from '../../src/engine/metrics/measure-delivery.ts';
-import { makeNodeMeter } from '../../src/engine/metrics/node-meter.ts';
+import type { Delivery } from '../../src/providers/deliver.ts';
+import { measureDelivery, makeNodeMeter } from '../../src/engine/monitoring/node-meter.ts';
 
 test('an event of a Live Activity is counted among the sends of Apple, by its outcome and its time', async () => {
   const meter = makeNodeMeter({ clock: makeManualClock(new Date('2026-03-01T12:00:00Z')) });

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readMetrics } from '../../src/app/console/read-metrics.ts';
+import { readMetrics } from '../../src/app/system/system.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeNodeMeter } from '../../src/engine/metrics/node-meter.ts';
-import { makeReportMinutes } from '../../src/engine/metrics/report-minutes.ts';
+import { makeNodeMeter, makeReportMinutes } from '../../src/engine/monitoring/node-meter.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

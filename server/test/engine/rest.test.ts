@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeRest } from '../../src/engine/rest.ts';
+import { makeRest } from '../../src/engine/jobs/job.ts';
 
 test('a node that nobody has called for five seconds rests: its jobs look every twentieth time', () => {
   let now = 0;

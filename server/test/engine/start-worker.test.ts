@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeClock } from '../../src/clock.ts';
 import { makeDoorbell, ringAfterCommit } from '../../src/engine/doorbell.ts';
 import type { Bell } from '../../src/engine/doorbell.ts';
-import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
-import type { Delivery } from '../../src/engine/delivery/deliver.ts';
-import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
+import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
+import type { Delivery } from '../../src/providers/deliver.ts';
+import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
 import { makeEraseDueUsers } from '../../src/engine/housekeeping/erase-users.ts';
 import { startWorker } from '../../src/engine/start-worker.ts';
 import type { Worker, WorkerDependencies } from '../../src/engine/start-worker.ts';
@@ -44,7 +44,7 @@ async function start(more: Partial<WorkerDependencies> = {}): Promise<void> {
     retention: { deliveries: 30, events: 30 } as never,
     ...{ allowedNetworks: [], smtpClient: undefined, segmentUsersPerDay: 10, abbreviation: 'svc' },
     ...{ conversionSettleSeconds: 1, async *readReport() {} },
-    outcomes: makeKeptOutcomes({ log: silent, pause: async () => {} }),
+    outcomes: makeOutcomeBuffer({ log: silent, pause: async () => {} }),
     ...more,
   });
 }
@@ -100,7 +100,7 @@ test('a worker that has stopped does nothing more, and what could not be stored 
   let stops = 0;
   const closed: string[] = [];
   await start({
-    outcomes: { ...makeKeptOutcomes({ log: silent, pause: async () => {} }), noteStopping: () => void (stops += 1) },
+    outcomes: { ...makeOutcomeBuffer({ log: silent, pause: async () => {} }), noteStopping: () => void (stops += 1) },
     smtpClient: { send: () => Promise.reject(new Error('not asked for')), close: () => void closed.push('smtp') },
   });
   await worker!.stop();

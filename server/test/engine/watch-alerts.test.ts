@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import type { Condition } from '../../src/domain/alerts/condition.ts';
-import { makeWatchAlerts } from '../../src/engine/alerts/watch-alerts.ts';
+import type { Condition } from '../../src/domain/operations/alerts.ts';
+import { makeWatchAlerts } from '../../src/engine/monitoring/alerts.ts';
 import { makeLog } from '../../src/log.ts';
 import { insertInstallation } from '../../src/storage/installation/installation.ts';
 import { storeAlertSettings } from '../../src/storage/installation/alerts.ts';

@@ -2,16 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { createEventStream, removeEventStream } from '../../src/app/event-streams/manage-event-streams.ts';
-import type { EventStreamSettings } from '../../src/app/event-streams/manage-event-streams.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import { streamedKinds } from '../../src/domain/event-streams/streamed-event.ts';
-import type { PostCallback } from '../../src/engine/callbacks/post-signed.ts';
-import { makeNoteEventBatches } from '../../src/engine/event-streams/note-event-batches.ts';
-import { makePostEventBatches } from '../../src/engine/event-streams/post-event-batches.ts';
-import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
-import { makeOutgoingClient } from '../../src/engine/outgoing-http/outgoing-client.ts';
-import { postOnce } from '../../src/engine/outgoing-http/post-once.ts';
+import { createEventStream, removeEventStream } from '../../src/app/event-streams.ts';
+import type { EventStreamSettings } from '../../src/app/event-streams.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { streamedKinds } from '../../src/domain/events/event-streams.ts';
+import type { PostCallback } from '../../src/engine/outbox/receivers.ts';
+import { makeNoteEventBatches, makePostEventBatches } from '../../src/engine/outbox/event-streams.ts';
+import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
+import { makeOutgoingClient, postOnce } from '../../src/outgoing/client.ts';
 import { makeExperimentBundle } from '../experiments/experiment-bundle.ts';
 
 export type EventStreamBundle = Awaited<ReturnType<typeof makeEventStreamBundle>>;
@@ -45,7 +43,7 @@ export async function makeEventStreamBundle() {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/events`;
   const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
-  const outcomes = makeKeptOutcomes({ log, pause: () => setImmediate() });
+  const outcomes = makeOutcomeBuffer({ log, pause: () => setImmediate() });
   const makePoster = (post: PostCallback) =>
     makePostEventBatches({ ...deps, log, outcomes, post, abbreviation: 'SVC' });
   const note = makeNoteEventBatches({ database, onNoted() {} });

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { buildServer } from '../../src/http/build-server.ts';
-import { eventStreamRoutes } from '../../src/http/event-streams/routes.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
+import { eventStreamRoutes } from '../../src/http/event-streams.ts';
 import { makeCampaignBundle } from '../campaigns/campaign-bundle.ts';
 import type { CampaignBundle } from '../campaigns/campaign-bundle.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { makeVendorHeaders } from '../../src/http/route/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 
 let bundle: CampaignBundle;

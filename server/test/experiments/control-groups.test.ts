@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
+import { changeWorkspace, parseControls } from '../../src/app/workspaces.ts';
 import { controlGroups } from '../../src/domain/experiments/control-groups.ts';
-import { rateInterval } from '../../src/domain/experiments/intervals.ts';
+import { rateInterval } from '../../src/domain/experiments/learning.ts';
 import { android, campaign, expectStatus, faultsOf } from '../campaigns/authoring-bundle.ts';
 import { makeExperimentBundle } from './experiment-bundle.ts';
 import type { ExperimentBundle } from './experiment-bundle.ts';

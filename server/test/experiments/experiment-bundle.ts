@@ -1,8 +1,7 @@
-import { trackEvents } from '../../src/app/data/track-events.ts';
-import { makeEnsureToday } from '../../src/app/data/ensure-today.ts';
-import { readCampaignStats } from '../../src/app/stats/read-campaign-stats.ts';
-import { makeAttributeConversions } from '../../src/engine/conversions/attribute-conversions.ts';
-import { presentStats } from '../../src/http/stats/present.ts';
+import { trackEvents, makeEnsureToday } from '../../src/app/users/events.ts';
+import { readCampaignStats } from '../../src/app/stats.ts';
+import { makeAttributeConversions } from '../../src/engine/conversions.ts';
+import { presentStats } from '../../src/http/stats/stats.ts';
 import type { StatsAsked } from '../../src/http/stats/parse-stats.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { drawBeta, makeUniform } from '../../src/domain/experiments/random-beta.ts';
-import { learnedShares, shareUnits } from '../../src/domain/experiments/learned-shares.ts';
+import { drawBeta, makeUniform, learnedShares, shareUnits } from '../../src/domain/experiments/learning.ts';
 import { makeVariationOf } from '../../src/domain/experiments/variants.ts';
 
 const isFull = process.env.FULL === '1';

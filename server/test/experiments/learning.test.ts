@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freezeShares } from '../../src/engine/fan-out/freeze-shares.ts';
-import { addLearned, findRunShares } from '../../src/storage/runs/run-variations.ts';
+import { freezeShares } from '../../src/engine/fan-out/experiments.ts';
+import { addLearned, findRunShares } from '../../src/storage/campaigns/variations.ts';
 import { campaign, faultsOf } from '../campaigns/authoring-bundle.ts';
 import { contentIn, makeVariationBundle } from './variation-bundle.ts';
 import type { VariationBundle } from './variation-bundle.ts';

@@ -1,7 +1,7 @@
-import { makeInteractionReports } from '../../src/app/interactions/interaction-reports.ts';
-import { exportRows } from '../../src/app/export/export-rows.ts';
-import type { InteractionKind } from '../../src/domain/interactions/interaction.ts';
-import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import { makeInteractionReports } from '../../src/app/interactions.ts';
+import { exportRows } from '../../src/app/export.ts';
+import type { InteractionKind } from '../../src/domain/events/interactions.ts';
+import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
 import { android } from '../campaigns/authoring-bundle.ts';
 import { makeExperimentBundle } from './experiment-bundle.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
+import { changeWorkspace, parseControls } from '../../src/app/workspaces.ts';
 import { makeVariationOf } from '../../src/domain/experiments/variants.ts';
-import { rateInterval } from '../../src/domain/experiments/intervals.ts';
-import { makeCampaignReport } from '../../src/app/console/campaign-report.ts';
+import { rateInterval } from '../../src/domain/experiments/learning.ts';
+import { makeCampaignReport } from '../../src/app/campaigns/campaign-report.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { contentIn, makeVariationBundle, shares } from './variation-bundle.ts';
 import type { VariationBundle } from './variation-bundle.ts';

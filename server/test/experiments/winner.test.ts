@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { winnerCommand } from '../../src/cli/winner-command.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import { winnerInBucket } from '../../src/domain/experiments/winners.ts';
+import { winnerCommand } from '../../src/cli/commands/campaigns.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { winnerInBucket } from '../../src/domain/experiments/learning.ts';
 import { inTransaction } from '../../src/storage/database.ts';
-import { lockOpenRuns, setWinner } from '../../src/storage/campaigns/campaign-winners.ts';
+import { lockOpenRuns, setWinner } from '../../src/storage/campaigns/variations.ts';
 import { faultsOf } from '../campaigns/authoring-bundle.ts';
 import { isAnybodyWaiting } from '../is-anybody-waiting.ts';
 import { propertyRuns } from '../property-runs.ts';

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { explainRun, steps } from '../../src/domain/explain/explain-run.ts';
-import type { ExplainedDevice, RunFacts } from '../../src/domain/explain/explain-run.ts';
-import { tellDevice } from '../../src/domain/explain/tell.ts';
+import { explainRun, steps, describeDelivery } from '../../src/domain/explain.ts';
+import type { ExplainedDevice, RunFacts } from '../../src/domain/explain.ts';
 import { findUserOfSuspect, keepSuspectedDevice } from '../../src/storage/devices/suspected-devices.ts';
-import { makeDropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
+import { makeDropSegmentLeftovers } from '../../src/engine/housekeeping/expiry.ts';
 import { faultsOf, makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';
 import type { AuthoringBundle } from '../campaigns/authoring-bundle.ts';
 
@@ -255,6 +254,6 @@ describe('the step of a person', () => {
       suspicion: null,
       ...noVariant,
     };
-    for (const step of steps) expect(tellDevice({ ...base, step })).toMatch(/^[A-Z].*[a-z]\.$/);
+    for (const step of steps) expect(describeDelivery({ ...base, step })).toMatch(/^[A-Z].*[a-z]\.$/);
   });
 });

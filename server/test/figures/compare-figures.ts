@@ -1,5 +1,5 @@
-import { attributionTypes } from '../../src/domain/campaigns/attribution.ts';
-import type { AttributionType } from '../../src/domain/campaigns/attribution.ts';
+import { attributionTypes } from '../../src/domain/campaigns/conversions.ts';
+import type { AttributionType } from '../../src/domain/campaigns/conversions.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { countGoals, countMessages, drawUsers } from './count-by-hand.ts';
 import type { Block, BlockNumbers, DrawnGroup, Shares } from './count-by-hand.ts';

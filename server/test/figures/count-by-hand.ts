@@ -1,4 +1,4 @@
-import type { AttributionType } from '../../src/domain/campaigns/attribution.ts';
+import type { AttributionType } from '../../src/domain/campaigns/conversions.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database, Transaction } from '../../src/storage/database.ts';
 

@@ -1,8 +1,8 @@
-import { recordInteractions } from '../../src/app/interactions/record-interactions.ts';
-import type { ReceivedReport } from '../../src/app/interactions/record-interactions.ts';
-import { reportDigest } from '../../src/domain/interactions/interaction.ts';
-import type { Platform } from '../../src/domain/campaigns/content.ts';
-import type { AttributionType } from '../../src/domain/campaigns/attribution.ts';
+import { recordInteractions } from '../../src/app/interactions.ts';
+import type { ReceivedReport } from '../../src/app/interactions.ts';
+import { reportDigest } from '../../src/domain/events/interactions.ts';
+import type { Platform } from '../../src/domain/content/content.ts';
+import type { AttributionType } from '../../src/domain/campaigns/conversions.ts';
 import { contentIn, shares } from '../experiments/variation-bundle.ts';
 import { until, waitForRunEnd } from '../nodes/open-fleet.ts';
 import type { Fleet, FleetNode } from '../nodes/open-fleet.ts';

@@ -9,7 +9,7 @@
  * On one PostgreSQL 15 of Debian's; every node is a process of its own. `--record` writes docs/reports/figures-of-nodes.txt.
  */
 import { parseArgs } from 'node:util';
-import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
+import { changeWorkspace, parseControls } from '../../src/app/workspaces.ts';
 import { openFleet } from '../nodes/open-fleet.ts';
 import { startReport } from '../nodes/record-report.ts';
 import { callAsWorkspace } from './call-as-workspace.ts';

@@ -4,7 +4,7 @@
  */
 import closeWithGrace from 'close-with-grace';
 import { readConfig } from '../../src/start/config.ts';
-import { startCarillon } from '../../src/start/start-carillon.ts';
+import { startCarillon } from '../../src/start/node/start-carillon.ts';
 import { measureUsage } from './measure-usage.ts';
 
 const config = readConfig({ environment: process.env, arguments: ['--port', '0', '--seed', '7'] });

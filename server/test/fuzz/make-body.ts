@@ -1,5 +1,5 @@
 import { deflateSync, gzipSync } from 'node:zlib';
-import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../src/domain/crypto/signatures.ts';
 import type { Choices } from './choices.ts';
 import { generateBody } from './generate-body.ts';
 import { hostileBodies } from './hostile-json.ts';

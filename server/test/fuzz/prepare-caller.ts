@@ -1,6 +1,6 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import type { Database } from '../../src/storage/database.ts';
-import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../src/domain/crypto/signatures.ts';
 import { campaignBody, triggeredBody, validBodyOf } from './valid-bodies.ts';
 import type { FuzzTarget } from './fuzz-routes.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DemoKeys } from '../../src/app/sandbox/demo-seed.ts';
+import type { DemoKeys } from '../../src/app/sandbox/find-demo-workspace.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { startKillableDatabase } from '../torture/start-killable-database.ts';
 import type { FuzzTarget } from './fuzz-routes.ts';

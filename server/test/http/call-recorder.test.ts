@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { makeCallRecorder } from '../../src/app/api-log/call-recorder.ts';
-import type { RecordedCall } from '../../src/app/api-log/call-recorder.ts';
+import { makeCallRecorder } from '../../src/app/api-log.ts';
+import type { RecordedCall } from '../../src/app/api-log.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { toStorable } from '../../src/domain/storable-text.ts';
 import { makeLog } from '../../src/log.ts';

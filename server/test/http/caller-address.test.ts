@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/start/config.ts';
-import { callerAddress } from '../../src/http/caller-address.ts';
-import type { TrustedProxies } from '../../src/http/caller-address.ts';
-import { buildServer } from '../../src/http/build-server.ts';
+import { callerAddress } from '../../src/http/server/call-origin.ts';
+import type { TrustedProxies } from '../../src/http/server/call-origin.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeTokenBundle } from '../tokens/token-bundle.ts';

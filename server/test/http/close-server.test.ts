@@ -4,8 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { buildServer } from '../../src/http/build-server.ts';
-import { makeCloseServer } from '../../src/http/close-server.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
+import { makeCloseServer } from '../../src/http/server/close-server.ts';
 import { makeLog } from '../../src/log.ts';
 
 async function listen() {

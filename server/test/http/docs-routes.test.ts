@@ -5,8 +5,8 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FastifyInstance } from 'fastify';
 import { makeManualClock } from '../../src/clock.ts';
-import { buildServer } from '../../src/http/build-server.ts';
-import { docsRoutes } from '../../src/http/docs/routes.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
+import { docsRoutes } from '../../src/http/docs.ts';
 import { makeLog } from '../../src/log.ts';
 
 let folder: string;

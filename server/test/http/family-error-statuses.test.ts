@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { ErrorName } from '../../src/domain/errors.ts';
-import { campaignV1Errors } from '../../src/http/campaigns/present-v1.ts';
-import { campaignV5Errors } from '../../src/http/campaigns/present-v5.ts';
-import { dataErrors } from '../../src/http/data/present.ts';
-import { defaultErrorStatuses, describeDefaultError } from '../../src/http/present-default-error.ts';
-import { filterSegmentErrors } from '../../src/http/segments/present-filter-segment.ts';
+import { campaignV1Errors } from '../../src/http/campaigns/v1-answers.ts';
+import { campaignV5Errors } from '../../src/http/campaigns/v5-answers.ts';
+import { dataErrors } from '../../src/http/data/answers.ts';
+import { defaultErrorStatuses, describeDefaultError } from '../../src/http/route/errors.ts';
+import { filterSegmentErrors } from '../../src/http/segments/answers.ts';
 
 const families = [filterSegmentErrors, campaignV1Errors, campaignV5Errors, dataErrors];
 

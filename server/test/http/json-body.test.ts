@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/domain/errors.ts';
-import { maxJsonLevels, maxJsonMembers } from '../../src/domain/requests/limits.ts';
-import { parseJson } from '../../src/http/json-body.ts';
+import { maxJsonLevels, maxJsonMembers } from '../../src/domain/limits/requests.ts';
+import { parseJson } from '../../src/http/route/json-body.ts';
 import { propertyRuns } from '../property-runs.ts';
 
 test('whatever is harmless JSON is parsed like JSON.parse', () => {

@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { listConsoleRoutes } from '../../../scripts/list-console-routes.ts';
-import { makeLazyValidators } from '../../src/http/lazy-validators.ts';
+import { makeLazyValidators } from '../../src/http/server/build-server.ts';
 
 test('the shape of everything that a route of the console takes compiles', async () => {
   const compile = makeLazyValidators();

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { buildServer } from '../../src/http/build-server.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
 import { pushRoutes } from '../../src/http/push/routes.ts';
 import { makeLog } from '../../src/log.ts';
 

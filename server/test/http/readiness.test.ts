@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeClock, makeManualClock } from '../../src/clock.ts';
-import { makeJobBook } from '../../src/engine/job-book.ts';
-import type { JobBook } from '../../src/engine/job-book.ts';
-import { buildServer } from '../../src/http/build-server.ts';
-import { healthRoutes } from '../../src/http/health/routes.ts';
+import { makeJobBook } from '../../src/engine/jobs/job.ts';
+import type { JobBook } from '../../src/engine/jobs/job.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
+import { healthRoutes } from '../../src/http/health.ts';
 import { makeLog } from '../../src/log.ts';
-import { findJobTroubles, makeReadiness } from '../../src/start/readiness.ts';
-import type { Readiness } from '../../src/start/readiness.ts';
+import { findJobTroubles, makeReadiness } from '../../src/start/node/readiness.ts';
+import type { Readiness } from '../../src/start/node/readiness.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

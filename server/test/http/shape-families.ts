@@ -1,37 +1,34 @@
 import fc from 'fast-check';
-import { readCampaign } from '../../src/domain/campaign-document/read-campaign.ts';
+import { readCampaign } from '../../src/domain/campaign-document/campaign.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
-import { parseEvent, parseEventSearch, parseTrigger } from '../../src/http/business-events/parse-business-event.ts';
-import * as businessEvents from '../../src/http/business-events/shapes.ts';
-import * as authoring from '../../src/http/campaigns/authoring-shapes.ts';
+import { parseEvent, parseEventSearch, parseTrigger } from '../../src/http/business-events.ts';
+import * as businessEvents from '../../src/http/business-events.ts';
+import * as authoring from '../../src/http/campaigns/authoring.ts';
 import {
   parseChange,
   parseCreate,
   parseV1Status,
   parseV5Status,
   takeParts,
-} from '../../src/http/campaigns/parse-authoring.ts';
-import { parsePreview } from '../../src/http/campaigns/parse-preview.ts';
-import { parseMeta, parsePage, parseSearch } from '../../src/http/campaigns/parse-search.ts';
-import { parseTest } from '../../src/http/campaigns/parse-test.ts';
-import * as campaigns from '../../src/http/campaigns/shapes.ts';
-import { parseBlock } from '../../src/http/data/parse-block.ts';
+} from '../../src/http/campaigns/authoring.ts';
+import { parsePreview, parseTest } from '../../src/http/campaigns/test-and-preview.ts';
+import { parseMeta, parsePage, parseSearch } from '../../src/http/campaigns/search.ts';
+import * as campaigns from '../../src/http/campaigns/search.ts';
+import { parseBlock, parseDelete, parseExport, parseMerge } from '../../src/http/data/users.ts';
 import { parseCustomer, parseDevice } from '../../src/http/data/parse-data.ts';
-import { parseEvents } from '../../src/http/data/parse-event.ts';
-import { parseTransition } from '../../src/http/data/parse-transition.ts';
-import { parseDelete, parseExport, parseMerge } from '../../src/http/data/parse-users.ts';
+import { parseEvents, parseTransition } from '../../src/http/data/incoming.ts';
 import * as data from '../../src/http/data/shapes.ts';
 import { parsePush } from '../../src/http/push/parse-push.ts';
-import * as pushes from '../../src/http/push/shapes.ts';
+import * as pushes from '../../src/http/push/answers.ts';
 import {
   parseChange as parseFileChange,
   parseCreate as parseFile,
   parseNamed,
-} from '../../src/http/segments/parse-file-segment.ts';
-import { parseCohort, parseFilterChange, parseFilterSegment } from '../../src/http/segments/parse-filter-segment.ts';
-import * as segments from '../../src/http/segments/shapes.ts';
+} from '../../src/http/segments/file-segments.ts';
+import { parseCohort, parseFilterChange, parseFilterSegment } from '../../src/http/segments/filter-segments.ts';
+import * as segments from '../../src/http/segments/answers.ts';
 import { parseStats } from '../../src/http/stats/parse-stats.ts';
-import * as stats from '../../src/http/stats/shapes.ts';
+import * as stats from '../../src/http/stats/stats.ts';
 import type { Words } from './body-arbitrary.ts';
 
 type Body = Record<string, any>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellHeaders } from '../../src/http/tell-headers.ts';
+import { tellHeaders } from '../../src/http/server/build-server.ts';
 
 test('headers that say how a call was made are told, those that prove its caller only by their scheme, no others', () => {
   const request = {

@@ -7,9 +7,9 @@ import type { TLSSocket } from 'node:tls';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { buildServer } from '../../src/http/build-server.ts';
-import { makeCloseServer } from '../../src/http/close-server.ts';
-import type { TlsPair } from '../../src/http/served-certificate.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
+import { makeCloseServer } from '../../src/http/server/close-server.ts';
+import type { TlsPair } from '../../src/http/server/listener.ts';
 import { makeLog } from '../../src/log.ts';
 import { makeCertificate } from '../engine/delivery/make-certificate.ts';
 

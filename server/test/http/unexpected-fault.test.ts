@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { buildServer } from '../../src/http/build-server.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
 import { makeLog } from '../../src/log.ts';
 import { makePushBundle, start } from '../push/push-bundle.ts';
 import type { PushBundle } from '../push/push-bundle.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { importCampaignsFile } from '../../src/app/import/import-campaigns-file.ts';
+import { importCampaignsFile } from '../../src/app/import/import-campaigns.ts';
 import { makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';
 import type { AuthoringBundle } from '../campaigns/authoring-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

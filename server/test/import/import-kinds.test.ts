@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importFile } from '../../src/app/import/import-file.ts';
-import { parseCsvRecord } from '../../src/app/import/parse-csv.ts';
+import { parseCsvRecord } from '../../src/app/import/read-rows.ts';
 import { makeLog } from '../../src/log.ts';
 import type { ImportKind } from '../../src/storage/users/user-import.ts';
 import { makeDataBundle } from '../data/data-bundle.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { upsertUser } from '../../src/app/data/upsert-user.ts';
+import { upsertUser } from '../../src/app/users/users.ts';
 import { importFile } from '../../src/app/import/import-file.ts';
 import type { ImportKind } from '../../src/storage/users/user-import.ts';
 import { makeLog } from '../../src/log.ts';

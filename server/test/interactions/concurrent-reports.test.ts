@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordInteractions } from '../../src/app/interactions/record-interactions.ts';
-import { selectNewReports } from '../../src/domain/interactions/select-new-reports.ts';
-import { reportDigest } from '../../src/domain/interactions/interaction.ts';
+import { recordInteractions } from '../../src/app/interactions.ts';
+import { selectNewReports, reportDigest } from '../../src/domain/events/interactions.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { addCampaignInteractions, addDeviceReports, holdReports } from '../../src/storage/ledger/interactions.ts';
 import type { DeviceReport } from '../../src/storage/ledger/interactions.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { InteractionSubject, InteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
-import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import type { InteractionSubject, InteractionTokens } from '../../src/domain/events/interactions.ts';
+import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { anyText } from '../any-text.ts';
 

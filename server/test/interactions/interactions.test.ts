@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { maxReports } from '../../src/domain/interactions/limits.ts';
-import { interactionsDays } from '../../src/domain/retention/limits.ts';
+import { maxReports } from '../../src/domain/limits/interactions.ts';
+import { interactionsDays } from '../../src/domain/limits/retention.ts';
 import { address, makeInteractionBundle, start } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';
-import { listTimelineEntries } from '../../src/storage/users/user-timeline.ts';
+import { listTimelineEntries } from '../../src/storage/users/user-records.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { anyText } from '../any-text.ts';
 

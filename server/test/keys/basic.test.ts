@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readBasic } from '../../src/http/auth/basic.ts';
+import { readBasic } from '../../src/http/route/auth.ts';
 
 const encode = (text: string | Buffer) => Buffer.from(text as string).toString('base64');
 

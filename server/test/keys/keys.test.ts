@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { archiveKey } from '../../src/app/keys/archive-key.ts';
-import { authenticateKey } from '../../src/app/keys/authenticate-key.ts';
-import { createKey } from '../../src/app/keys/create-key.ts';
-import type { CreateKeyCommand } from '../../src/app/keys/create-key.ts';
-import { editKey } from '../../src/app/keys/edit-key.ts';
-import { listPushSecrets } from '../../src/app/keys/list-push-secrets.ts';
-import { regenerateKey } from '../../src/app/keys/regenerate-key.ts';
-import type { KeySettings } from '../../src/domain/tokens/key-settings.ts';
-import { makeEncryption, DecryptionError } from '../../src/domain/encryption.ts';
+import { archiveKey, createKey, editKey, regenerateKey } from '../../src/app/keys/keys.ts';
+import { authenticateKey, listPushSecrets } from '../../src/app/keys/authenticate-key.ts';
+import type { CreateKeyCommand } from '../../src/app/keys/keys.ts';
+import type { KeySettings } from '../../src/domain/access/keys.ts';
+import { makeEncryption, DecryptionError } from '../../src/domain/crypto/encryption.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

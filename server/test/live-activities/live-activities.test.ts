@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAppsBundle } from '../apps/apps-bundle.ts';
 import type { AppsBundle } from '../apps/apps-bundle.ts';
-import { maxDeliveryAttempts } from '../../src/domain/delivery/limits.ts';
+import { maxDeliveryAttempts } from '../../src/domain/limits/delivery.ts';
 import { until } from '../carillon-bundle.ts';
 
 let bundle: AppsBundle;

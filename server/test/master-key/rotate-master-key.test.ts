@@ -1,19 +1,23 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { answerOnce } from '../../src/app/idempotency/answer-once.ts';
-import { createKey } from '../../src/app/keys/create-key.ts';
-import { listPushSecrets } from '../../src/app/keys/list-push-secrets.ts';
-import { rotateMasterKey } from '../../src/app/master-key/rotate-master-key.ts';
-import { DecryptionError, makeEncryption, masterKeyIdOf } from '../../src/domain/encryption.ts';
-import { encryptionContext } from '../../src/domain/encryption-context.ts';
-import { makeReportNode } from '../../src/engine/housekeeping/report-node.ts';
-import { makeJobBook } from '../../src/engine/job-book.ts';
-import { checkMasterKey } from '../../src/start/check-master-key.ts';
-import type { GivenKeys } from '../../src/start/check-master-key.ts';
+import { answerOnce } from '../../src/app/idempotency.ts';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { listPushSecrets } from '../../src/app/keys/authenticate-key.ts';
+import { rotateMasterKey } from '../../src/app/system/master-key.ts';
+import {
+  DecryptionError,
+  makeEncryption,
+  masterKeyIdOf,
+  encryptionContext,
+} from '../../src/domain/crypto/encryption.ts';
+import { makeReportNode } from '../../src/engine/monitoring/report-node.ts';
+import { makeJobBook } from '../../src/engine/jobs/job.ts';
+import { checkMasterKey } from '../../src/start/database/open-installation.ts';
+import type { GivenKeys } from '../../src/start/database/open-installation.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { countUnderOtherKeys, encryptedColumns } from '../../src/storage/installation/encrypted-values.ts';
 import { findInstallation } from '../../src/storage/installation/installation.ts';
-import { storeWebhookSecret } from '../../src/storage/installation/workspaces.ts';
+import { storeWebhookSecret } from '../../src/storage/workspaces.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { libraryMetrics } from '../../src/domain/metrics/library-metrics.ts';
-import { metricTable } from '../../src/domain/metrics/metric-table.ts';
-import type { MetricEntry } from '../../src/domain/metrics/metric-table.ts';
-import { makeReadDatabaseSamples } from '../../src/engine/metrics/database-samples.ts';
-import { makeNodeMeter } from '../../src/engine/metrics/node-meter.ts';
+import { libraryMetrics, metricTable } from '../../src/domain/operations/metrics.ts';
+import type { MetricEntry } from '../../src/domain/operations/metrics.ts';
+import { makeReadDatabaseSamples } from '../../src/engine/monitoring/metric-samples.ts';
+import { makeNodeMeter } from '../../src/engine/monitoring/node-meter.ts';
 import { queueNames } from '../../src/storage/installation/queues.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';

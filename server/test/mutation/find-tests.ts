@@ -9,29 +9,25 @@ const root = resolve(import.meta.dirname, '..', '..', '..');
  * folder, or of a folder in it.
  */
 const chosenWithDatabase: Record<string, string[]> = {
-  'server/src/engine': ['server/test/engine/*.test.ts'],
-  'server/src/engine/alerts': ['server/test/engine/watch-alerts.test.ts'],
-  'server/src/engine/callbacks': ['server/test/engine/callbacks/*.test.ts'],
-  'server/src/engine/conversions': ['server/test/engine/conversions/*.test.ts'],
-  'server/src/engine/credentials': ['server/test/engine/credentials/*.test.ts'],
-  'server/src/engine/email': ['server/test/engine/email/*.test.ts'],
-  'server/src/engine/metrics': ['server/test/engine/report-minutes.test.ts', 'server/test/metrics/metrics.test.ts'],
+  'server/src/engine': [
+    'server/test/engine/*.test.ts',
+    'server/test/engine/{conversions,credentials,live-activities,report-files,sandbox,scheduler,triggers}/*.test.ts',
+    'server/test/backup/scheduled-backups.test.ts',
+  ],
+  'server/src/engine/monitoring': [
+    'server/test/engine/{watch-alerts,report-minutes}.test.ts',
+    'server/test/metrics/metrics.test.ts',
+  ],
+  'server/src/engine/outbox': ['server/test/engine/{callbacks,email,event-streams}/*.test.ts'],
   // Those with the rules on given outcomes; whole campaigns take a hundred times as long, and find little more.
   'server/src/engine/fan-out': [
     'server/test/engine/fan-out/{begin-and-end,chunk-worker,deliver-to-devices,deliver-variants,run-rules}.test.ts',
     'server/test/engine/fan-out/{freeze-audience,freeze-shares,personalise-devices}.test.ts',
     'server/test/engine/fan-out/{seats,stored-windows,work-chunks}.test.ts',
   ],
-  'server/src/engine/scheduler': ['server/test/engine/scheduler/*.test.ts'],
   'server/src/engine/segment-fill': ['server/test/engine/segment-fill/*.test.ts'],
   'server/src/engine/governor': ['server/test/engine/governor/restraints.test.ts'],
-  'server/src/engine/triggers': ['server/test/engine/triggers/*.test.ts'],
   'server/src/engine/housekeeping': ['server/test/engine/housekeeping/*.test.ts'],
-  'server/src/engine/event-streams': ['server/test/engine/event-streams/*.test.ts'],
-  'server/src/engine/live-activities': ['server/test/engine/live-activities/*.test.ts'],
-  'server/src/engine/backup': ['server/test/backup/scheduled-backups.test.ts'],
-  'server/src/engine/report-files': ['server/test/engine/report-files/*.test.ts'],
-  'server/src/engine/sandbox': ['server/test/engine/sandbox/*.test.ts'],
 };
 
 /** They try every zone, thousands of days or of draws, or what takes all the steps there are: last, when others have found most. */

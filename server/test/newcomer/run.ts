@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findFreePort } from '../../src/start/find-free-port.ts';
+import { findFreePort } from '../../src/start/start-errors.ts';
 import { matchOutput } from '../recipes/match-output.ts';
 import { openShell } from '../recipes/open-shell.ts';
 import { readRecipe } from '../recipes/read-recipe.ts';

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { makeClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
-import { openInstallation } from '../../src/start/open-installation.ts';
+import { openInstallation } from '../../src/start/database/open-installation.ts';
 import { startCollector } from '../torture/start-collector.ts';
 import type { CollectorCommand, CollectorReply } from './start-collector-process.ts';
 

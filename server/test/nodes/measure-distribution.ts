@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
-import { distributeDatabase } from '../../src/start/distribute-database.ts';
-import type { DistributionProgress } from '../../src/start/distribute-database.ts';
+import { distributedTables } from '../../src/domain/operations/cluster.ts';
+import { distributeDatabase } from '../../src/start/database/distribute-database.ts';
+import type { DistributionProgress } from '../../src/start/database/distribute-database.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';

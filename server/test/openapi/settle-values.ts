@@ -1,4 +1,4 @@
-import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../src/domain/crypto/signatures.ts';
 
 /** What stands in the document instead of the credentials of a walk. */
 export const shownCredentials = {

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../src/domain/crypto/signatures.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { until } from '../carillon-bundle.ts';
 import { exampleCalls } from './example-calls.ts';
 import type { ExampleCall, Walk } from './example-calls.ts';
 import { makeSettle, shownSignature } from './settle-values.ts';
-import type { Example } from '../../src/http/openapi/add-examples.ts';
+import type { Example } from '../../src/http/openapi/document.ts';
 
 type Operation = {
   operationId: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changeOptionTexts } from '../../src/domain/content-options/change-option-texts.ts';
-import { presentPushContent } from '../../src/http/campaigns/present-push-content.ts';
+import { changeOptionTexts } from '../../src/domain/content/texts.ts';
+import { presentPushContent } from '../../src/http/campaigns/push-content.ts';
 import { goodBody, makePushBundle } from './push-bundle.ts';
 import type { PushBody, PushBundle } from './push-bundle.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { goalOperators } from '../../src/domain/campaigns/conversion-goal.ts';
+import { goalOperators } from '../../src/domain/campaigns/conversions.ts';
 import { goodBody, makePushBundle } from './push-bundle.ts';
 import type { PushBundle } from './push-bundle.ts';
 

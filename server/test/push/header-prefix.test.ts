@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeKeyCurl } from '../../src/app/keys/make-key-curl.ts';
+import { makeKeyCurl } from '../../src/app/keys/key-curl.ts';
 import { spellAbbreviation } from '../../src/domain/abbreviation.ts';
-import { errorAdvice } from '../../src/domain/error-advice.ts';
-import { clientNotFound } from '../../src/http/segments/client-not-found.ts';
-import { parseCreate } from '../../src/http/segments/parse-file-segment.ts';
-import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
+import { errorAdvice } from '../../src/domain/errors.ts';
+import { clientNotFound } from '../../src/http/segments/answers.ts';
+import { parseCreate } from '../../src/http/segments/file-segments.ts';
+import { makeVendorHeaders } from '../../src/http/route/vendor-headers.ts';
 import { makePushBundle, userBody } from './push-bundle.ts';
 import type { PushBundle } from './push-bundle.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { presentPushContent } from '../../src/http/campaigns/present-push-content.ts';
+import { presentPushContent } from '../../src/http/campaigns/push-content.ts';
 import { goodBody, makePushBundle } from './push-bundle.ts';
 import type { PushBundle } from './push-bundle.ts';
 

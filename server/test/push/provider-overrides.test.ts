@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mergePatch } from '../../src/domain/provider-overrides/merge-patch.ts';
-import { presentPushContent } from '../../src/http/campaigns/present-push-content.ts';
+import { mergePatch } from '../../src/domain/content/overrides.ts';
+import { presentPushContent } from '../../src/http/campaigns/push-content.ts';
 import { goodBody, makePushBundle } from './push-bundle.ts';
 import type { PushBundle } from './push-bundle.ts';
 

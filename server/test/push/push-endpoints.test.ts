@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKey } from '../../src/app/keys/create-key.ts';
-import { generateToken } from '../../src/app/tokens/generate-token.ts';
-import { makeTokenBatches } from '../../src/app/tokens/token-batches.ts';
-import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { generateToken } from '../../src/app/tokens/tokens.ts';
+import { makeTokenBatches } from '../../src/app/tokens/prove-clients.ts';
+import { signPushV2 } from '../../src/domain/crypto/signatures.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { joinCampaigns } from '../../src/storage/campaigns/campaigns.ts';
 import { goodBody, makePushBundle, start, userBody } from './push-bundle.ts';
@@ -677,7 +677,7 @@ describe('refusals, each with its text (interface 7, decision D30 to D36)', () =
       name: 'Data',
       at: start,
     });
-    const { signPush } = await import('../../src/domain/signature/sign-push.ts');
+    const { signPush } = await import('../../src/domain/crypto/signatures.ts');
     const answer = await bundle.send(goodBody({ campaignName: name }), {
       headers: { 'x-svc-pushapi-signature': signPush({ appId: bundle.appId, campaignName: name, key: secret }) },
     });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { makeFindWorkspaceContext } from '../../src/app/push/workspace-context.ts';
-import { pushRequestsPerMinute, unverifiedPushesPerMinute } from '../../src/domain/push/limits.ts';
-import { signPushV2 } from '../../src/domain/signature/sign-push-v2.ts';
+import { makeFindWorkspaceContext } from '../../src/app/push/verify-signatures.ts';
+import { pushRequestsPerMinute, unverifiedPushesPerMinute } from '../../src/domain/limits/push.ts';
+import { signPushV2 } from '../../src/domain/crypto/signatures.ts';
 import { goodBody, makePushBundle, userBody } from './push-bundle.ts';
 import type { PushBody, PushBundle } from './push-bundle.ts';
 

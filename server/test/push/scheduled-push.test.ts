@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
-import { campaignsCommand } from '../../src/cli/campaigns-command.ts';
-import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
+import { campaignsCommand } from '../../src/cli/commands/campaigns.ts';
+import { makeFireDueCampaigns } from '../../src/engine/scheduler.ts';
 import { makeLog } from '../../src/log.ts';
 import { sumRuns } from '../../src/storage/campaigns/campaign-stats.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';

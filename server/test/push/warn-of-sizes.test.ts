@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CampaignContent } from '../../src/domain/campaigns/content.ts';
-import { measureContent } from '../../src/engine/fan-out/measure-content.ts';
-import { warnOfSizes } from '../../src/http/push/warn-of-sizes.ts';
+import type { CampaignContent } from '../../src/domain/content/content.ts';
+import { measureContent } from '../../src/engine/fan-out/compose-message.ts';
+import { warnOfSizes } from '../../src/http/push/routes.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { goodBody, makePushBundle } from './push-bundle.ts';
 import type { PushBundle } from './push-bundle.ts';

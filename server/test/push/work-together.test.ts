@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { makeWorkTogether } from '../../src/app/push/work-together.ts';
+import { makeGroupCommit } from '../../src/app/group-commit.ts';
 
 /** One turn of the event loop, after which the items of it are on their way. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -7,7 +7,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 function makeBarrier(batchesAtOnce: 1 | 2, pause?: { milliseconds: number; items: number }) {
   const batches: number[][] = [];
   const gates: (() => void)[] = [];
-  const store = makeWorkTogether<number, string>(
+  const store = makeGroupCommit<number, string>(
     async (items) => {
       batches.push(items);
       await new Promise<void>((resolve) => gates.push(resolve));
@@ -111,7 +111,7 @@ describe('a batch whose connection is lost, or that a circle of locks has ended'
   /** Fails as told, try by try, and then stores. */
   function makeLossy(codes: string[]) {
     const tries: number[][] = [];
-    const store = makeWorkTogether<number, string>(
+    const store = makeGroupCommit<number, string>(
       async (items) => {
         tries.push(items);
         await new Promise((resolve) => setImmediate(resolve));

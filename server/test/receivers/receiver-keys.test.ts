@@ -1,15 +1,15 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { AndroidMessage } from '../../src/engine/delivery/payload/android-part.ts';
-import { makeAndroidPart } from '../../src/engine/delivery/payload/android-part.ts';
-import type { IosMessage } from '../../src/engine/delivery/payload/ios-payload.ts';
-import { makeIosPayload } from '../../src/engine/delivery/payload/ios-payload.ts';
-import type { BrowserMessage } from '../../src/engine/delivery/payload/worker-payload.ts';
-import { makeWebPayload } from '../../src/engine/delivery/webpush/web-payload.ts';
-import { parseDeviceAttributes } from '../../src/domain/devices/device-attributes.ts';
-import { interactionKinds } from '../../src/domain/interactions/interaction.ts';
-import { interactionBody } from '../../src/http/interactions/shapes.ts';
+import type { AndroidMessage } from '../../src/providers/payload/android.ts';
+import { makeAndroidPart } from '../../src/providers/payload/android.ts';
+import type { IosMessage } from '../../src/providers/payload/ios.ts';
+import { makeIosPayload } from '../../src/providers/payload/ios.ts';
+import type { BrowserMessage } from '../../src/providers/payload/browser.ts';
+import { makeWebPayload } from '../../src/providers/webpush/plan.ts';
+import { parseDeviceAttributes } from '../../src/domain/users/device-attributes.ts';
+import { interactionKinds } from '../../src/domain/events/interactions.ts';
+import { interactionBody } from '../../src/http/interactions.ts';
 import { makeMessage } from '../engine/delivery/delivery-bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -87,7 +87,7 @@ describe('the names that the receivers read are those that the server sends', ()
     const silent = makeAndroidPart({ ...android, isSilent: true }).data!;
     const sent = namesIn({ ...makeAndroidPart(android).data, ...silent });
     // The message above must hold all that can be sent, or a key that is new would be missed here.
-    for (const name of matches(read('server/src/engine/delivery/payload/android-part.ts'), /own\('(\w+)'\)/g))
+    for (const name of matches(read('server/src/providers/payload/android.ts'), /own\('(\w+)'\)/g))
       expect(sent).toContain(`svc_${name}`);
     const source = kotlin('CarillonMessage');
     const readNames = [

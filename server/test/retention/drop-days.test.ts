@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { makeCampaignReport } from '../../src/app/console/campaign-report.ts';
-import { makeConsoleDeliveries } from '../../src/app/console/console-deliveries.ts';
-import { explainDelivery } from '../../src/app/explain/explain-delivery.ts';
-import { exportRows } from '../../src/app/export/export-rows.ts';
+import { makeCampaignReport } from '../../src/app/campaigns/campaign-report.ts';
+import { makeConsoleDeliveries } from '../../src/app/deliveries.ts';
+import { explainDelivery } from '../../src/app/explain.ts';
+import { exportRows } from '../../src/app/export.ts';
 import { inTransaction } from '../../src/storage/database.ts';
-import { dropDay } from '../../src/storage/retention/day-partitions.ts';
+import { dropDay } from '../../src/storage/day-partitions.ts';
 import { start } from '../stats/stats-bundle.ts';
 import { dayMilliseconds, dayOf, daysAfter, makeRetentionBundle } from './retention-bundle.ts';
 import type { RetentionBundle } from './retention-bundle.ts';

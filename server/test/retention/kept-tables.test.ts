@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keptTables } from '../../src/domain/retention/kept-tables.ts';
+import { keptTables } from '../../src/domain/operations/retention.ts';
 import { ConfigError, readConfig } from '../../src/start/config.ts';
 import { retentionSettings } from '../../src/start/retention-settings.ts';
 import { settings } from '../../src/start/settings-table.ts';
@@ -37,7 +37,7 @@ test('a table that knows its run lives with the runs or has a time of its own, a
   const group = keptTables.find(({ tables }) => tables[0] === 'runs')!.tables;
   const ofTheirOwn = ['deliveries', 'device_interactions', 'event_stream_marks', 'push_requests', 'triggers'];
   expect(ofRuns.filter((name) => !group.includes(name)).sort()).toEqual(ofTheirOwn);
-  const statements = await readFile(join(server, 'src', 'storage', 'retention', 'old-runs.ts'), 'utf8');
+  const statements = await readFile(join(server, 'src', 'storage', 'old-records.ts'), 'utf8');
   for (const name of group) expect(statements).toMatch(new RegExp(`delete from ${name}\\b`));
 });
 

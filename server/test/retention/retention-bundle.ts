@@ -1,8 +1,7 @@
-import { makeDropOldDays } from '../../src/engine/housekeeping/drop-old-days.ts';
-import { makePrepareDays } from '../../src/engine/housekeeping/prepare-days.ts';
-import { makeTrimOldRecords } from '../../src/engine/housekeeping/trim-old-records.ts';
+import { makeDropOldDays, makePrepareDays } from '../../src/engine/housekeeping/days.ts';
+import { makeTrimOldRecords } from '../../src/engine/housekeeping/old-records.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import type { Job } from '../../src/engine/job.ts';
+import type { Job } from '../../src/engine/jobs/job.ts';
 import type { Logger } from '../../src/log.ts';
 import { retentionOf, readConfig } from '../../src/start/config.ts';
 import { makeStatsBundle, start } from '../stats/stats-bundle.ts';

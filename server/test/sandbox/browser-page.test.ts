@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomBytes } from 'node:crypto';
-import { makeSimulatedSubscription } from '../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import { makeSimulatedSubscription } from '../../src/providers/webpush/simulated-browser.ts';
 import { withSession } from '../../src/storage/database.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import { isAnybodyWaiting } from '../is-anybody-waiting.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeClockAdvance } from '../../src/app/sandbox/make-clock-advance.ts';
+import { makeClockAdvance } from '../../src/app/sandbox/clock-advance.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';

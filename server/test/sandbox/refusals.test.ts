@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { reasonOf, shownHeaders } from '../../src/domain/sandbox/refusal.ts';
-import { makeSimulateApns } from '../../src/engine/delivery/simulator/simulate-apns.ts';
-import { makeSimulateFcm } from '../../src/engine/delivery/simulator/simulate-fcm.ts';
-import { makeSimulateWebPush } from '../../src/engine/delivery/simulator/simulate-web-push.ts';
+import { reasonOf, shownHeaders } from '../../src/domain/sandbox/refusals.ts';
+import { makeSimulateApns } from '../../src/providers/apns/simulator.ts';
+import { makeSimulateFcm } from '../../src/providers/fcm/simulator.ts';
+import { makeSimulateWebPush } from '../../src/providers/webpush/simulator.ts';
 
 const now = new Date('2026-11-23T04:00:00Z');
 const asked = { method: 'POST', headers: {}, body: Buffer.alloc(0), now, shownAt: now };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filter.ts';
-import type { SegmentFilter } from '../../src/domain/segments/segment-filter.ts';
+import { parseSegmentFilter } from '../../src/domain/segments/filter-reader.ts';
+import type { SegmentFilter } from '../../src/domain/segments/filter.ts';
 
 /** When the filters of these tests are asked. */
 export const at = new Date('2026-03-10T15:30:00.250Z');

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeSegmentFilter } from '../../src/domain/segments/describe-segment-filter.ts';
-import { isoTimePattern, parseIsoTime } from '../../src/domain/segments/iso-time.ts';
-import { parseSegmentFilter } from '../../src/domain/segments/parse-segment-filter.ts';
+import { describeSegmentFilter } from '../../src/domain/segments/preview.ts';
+import { isoTimePattern, parseIsoTime } from '../../src/domain/timing/iso-time.ts';
+import { parseSegmentFilter } from '../../src/domain/segments/filter-reader.ts';
 import { attribute, filterOf, group, parsed, segmentIds } from './filter-arbitraries.ts';
 import type { Filter } from './filter-arbitraries.ts';
 import { propertyRuns } from '../property-runs.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { postFile } from '../../src/app/segments/post-file.ts';
-import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import { maxFileBytes } from '../../src/domain/segments/limits.ts';
-import { readPostedFile } from '../../src/engine/segment-fill/read-posted-file.ts';
-import type { UploadCommand } from '../../src/http/console/parse-upload.ts';
+import { postFile } from '../../src/app/segments/file-segments.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-limits.ts';
+import type { SegmentLimits } from '../../src/app/segments/segment-limits.ts';
+import { maxFileBytes } from '../../src/domain/limits/segments.ts';
+import { readPostedFile } from '../../src/engine/segment-fill/download-file.ts';
+import type { UploadCommand } from '../../src/http/console/segment-uploads.ts';
 import { makeSegmentBundle } from './segment-bundle.ts';
 import type { SegmentBundle } from './segment-bundle.ts';
 import { propertyRuns } from '../property-runs.ts';

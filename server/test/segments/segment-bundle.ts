@@ -3,25 +3,22 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LightMyRequestResponse } from 'fastify';
-import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
-import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
-import type { SegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-limits.ts';
+import type { SegmentLimits } from '../../src/app/segments/segment-limits.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { bucketOf } from '../../src/domain/users/bucket.ts';
-import { toIdentifierValue } from '../../src/domain/users/identifier.ts';
+import { bucketOf, toIdentifierValue } from '../../src/domain/users/users.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import type { FillResult } from '../../src/domain/metrics/metric-table.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import { makeDeliverCallbacks } from '../../src/engine/callbacks/deliver-callbacks.ts';
-import { makeExpireSegments } from '../../src/engine/housekeeping/expire-segments.ts';
-import { makeDropSegmentLeftovers } from '../../src/engine/housekeeping/drop-segment-leftovers.ts';
-import { makeOutgoingClient } from '../../src/engine/outgoing-http/outgoing-client.ts';
-import { postOnce } from '../../src/engine/outgoing-http/post-once.ts';
+import type { FillResult } from '../../src/domain/operations/metrics.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { makeDeliverCallbacks } from '../../src/engine/outbox/callbacks.ts';
+import { makeExpireSegments, makeDropSegmentLeftovers } from '../../src/engine/housekeeping/expiry.ts';
+import { makeOutgoingClient, postOnce } from '../../src/outgoing/client.ts';
 import { makeFillSegments } from '../../src/engine/segment-fill/fill-segments.ts';
-import { buildServer } from '../../src/http/build-server.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
 import { segmentRoutes } from '../../src/http/segments/routes.ts';
-import { makeVendorHeaders } from '../../src/http/vendor-headers.ts';
+import { makeVendorHeaders } from '../../src/http/route/vendor-headers.ts';
 import { makeLog } from '../../src/log.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
@@ -60,7 +57,7 @@ export async function makeSegmentBundle(options: { limits?: Partial<SegmentLimit
   const origin = `http://127.0.0.1:${(fileServer.address() as AddressInfo).port}`;
 
   const outgoing = makeOutgoingClient({ allowedNetworks: ['127.0.0.0/8'] });
-  const outcomes = makeKeptOutcomes({ log, pause: async () => {} });
+  const outcomes = makeOutcomeBuffer({ log, pause: async () => {} });
   const ended: FillResult[] = [];
   const makeFills = (owner: string) =>
     makeFillSegments({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bucketOf } from '../../src/domain/users/bucket.ts';
+import { bucketOf } from '../../src/domain/users/users.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { countFilterUsers, freezeFilterAudience } from '../../src/storage/segments/segment-filters.ts';
 import { createTestDatabase } from '../test-database.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { requestFileOperation } from '../../src/app/segments/request-file-operation.ts';
-import { documentedSegmentLimits } from '../../src/app/segments/segment-dependencies.ts';
+import { requestFileOperation } from '../../src/app/segments/file-segments.ts';
+import { documentedSegmentLimits } from '../../src/app/segments/segment-limits.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 import { propertyRuns } from '../property-runs.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/clock.ts';
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import { makeRandom } from '../torture/make-random.ts';
 import type { Random } from '../torture/make-random.ts';
 import { hashOf } from './hash-of.ts';

@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { Random } from '../torture/make-random.ts';
 import { aboutDevice, dead, unreached } from './simulated-answers.ts';
 import type { TrueAnswer } from './simulated-answers.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/clock.ts';
-import { maxDeliveryAttempts } from '../../src/domain/delivery/limits.ts';
+import { maxDeliveryAttempts } from '../../src/domain/limits/delivery.ts';
 import { isInUserZone, zoneSpanHours } from '../../src/domain/timing/local-send.ts';
 import type { Database } from '../../src/storage/database.ts';
 import type { AccountTroubles } from './account-troubles.ts';

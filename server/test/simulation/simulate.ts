@@ -1,4 +1,4 @@
-import { probeMilliseconds } from '../../src/engine/governor/evidence.ts';
+import { probeMilliseconds } from '../../src/engine/governor/provider-evidence.ts';
 import { setImmediate } from 'node:timers/promises';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { makeManualClock } from '../../src/clock.ts';

@@ -1,10 +1,10 @@
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
-import type { FieldAnswerName } from '../../src/domain/sandbox/field-answers.ts';
-import type { Answer } from '../../src/engine/delivery/provider.ts';
-import { fieldAnswer } from '../../src/engine/delivery/simulator/field-answers.ts';
-import { fcmError, googleError } from '../../src/engine/delivery/simulator/google-error.ts';
-import { hmsAnswer } from '../../src/engine/delivery/simulator/hms-answer.ts';
-import { headersOf, textOf } from '../../src/engine/delivery/simulator/simulator-server.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
+import type { FieldAnswerName } from '../../src/domain/sandbox/faults.ts';
+import type { Answer } from '../../src/providers/provider.ts';
+import { fieldAnswer } from '../../src/providers/simulator/field-answers.ts';
+import { fcmError, googleError } from '../../src/providers/fcm/simulator-rules.ts';
+import { hmsAnswer } from '../../src/providers/hms/simulator-rules.ts';
+import { headersOf, textOf } from '../../src/providers/simulator/simulator.ts';
 
 /**
  * What an answer is about, which only the simulator knows: a provider gives the same answer for a device and for an
@@ -28,7 +28,7 @@ export type TrueAnswer = {
 
 type Given = { status: number; body?: unknown; headers?: Record<string, string> };
 
-/** What is asked for when a provider says nothing (engine/fan-out/retry-delay.ts). */
+/** What is asked for when a provider says nothing (engine/fan-out/settle-outcome.ts). */
 const minWaitSeconds = 10;
 
 export function accepted(provider: ProviderName): TrueAnswer {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../src/clock.ts';
-import type { Platform } from '../../src/domain/campaigns/content.ts';
-import { classifyApnsAnswer } from '../../src/engine/delivery/apns/classify-apns-answer.ts';
-import { classifyFcmAnswer } from '../../src/engine/delivery/fcm/classify-fcm-answer.ts';
-import { classifyHmsAnswer } from '../../src/engine/delivery/hms/classify-hms-answer.ts';
-import type { Answer, DeliveryRequest, Outcome } from '../../src/engine/delivery/provider.ts';
-import { classifyWebPushAnswer } from '../../src/engine/delivery/webpush/classify-web-push-answer.ts';
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
+import type { Platform } from '../../src/domain/content/content.ts';
+import { classifyApnsAnswer } from '../../src/providers/apns/classify.ts';
+import { classifyFcmAnswer } from '../../src/providers/fcm/classify.ts';
+import { classifyHmsAnswer } from '../../src/providers/hms/classify.ts';
+import type { Answer, DeliveryRequest, Outcome } from '../../src/providers/provider.ts';
+import { classifyWebPushAnswer } from '../../src/providers/webpush/classify.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import { makeRandom } from '../torture/make-random.ts';
 import type { Random } from '../torture/make-random.ts';
 import type { AccountTroubles } from './account-troubles.ts';

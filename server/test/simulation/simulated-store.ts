@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/clock.ts';
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { listProviderCredentials } from '../../src/storage/keys/provider-credentials.ts';
 import type { Random } from '../torture/make-random.ts';

@@ -1,31 +1,32 @@
 import type { Clock } from '../../src/clock.ts';
-import type { ProviderCredentials } from '../../src/domain/provider-credential.ts';
-import { providerOf } from '../../src/domain/delivery/provider-name.ts';
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
-import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
+import type { ProviderCredentials } from '../../src/domain/credentials/credentials.ts';
+import { providerOf } from '../../src/domain/delivery/providers.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
+import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
 import { setImmediate } from 'node:timers/promises';
-import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
-import { makeSingleBatch } from '../../src/engine/delivery/delivery-batch.ts';
-import type { DeliveryRequest } from '../../src/engine/delivery/provider.ts';
+import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
+import { makeSingleBatch } from '../../src/providers/batch.ts';
+import type { DeliveryRequest } from '../../src/providers/provider.ts';
 import { makeDeliverToDevices } from '../../src/engine/fan-out/deliver-to-devices.ts';
-import type { DeviceResult } from '../../src/engine/fan-out/device-result.ts';
+import type { DeviceResult } from '../../src/engine/fan-out/settle-outcome.ts';
 import type { DeliverToDevices } from '../../src/engine/fan-out/deliver-to-devices.ts';
-import { makeContinueMendedRuns } from '../../src/engine/fan-out/continue-mended-runs.ts';
-import { makeEndRuns } from '../../src/engine/fan-out/end-runs.ts';
-import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
-import { makeProbeHeldKeys } from '../../src/engine/fan-out/probe-held-keys.ts';
-import { makeReleaseRuns } from '../../src/engine/fan-out/release-runs.ts';
+import {
+  makeContinueMendedRuns,
+  makeProbeHeldKeys,
+  makeEvidence,
+} from '../../src/engine/governor/provider-evidence.ts';
+import { makeEndRuns, makeReleaseRuns } from '../../src/engine/fan-out/runs.ts';
+import { makePersonaliseDevices } from '../../src/engine/fan-out/compose-message.ts';
 import { makeRetryDeliveries } from '../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../src/engine/fan-out/send-window.ts';
-import { leaseMilliseconds } from '../../src/engine/fan-out/chunk-lease.ts';
+import { chunkLeaseMilliseconds } from '../../src/engine/jobs/leased-job.ts';
 import { makeChunkWorker } from '../../src/engine/fan-out/work-chunks.ts';
-import { makeEvidence } from '../../src/engine/governor/evidence.ts';
 import { makeGovernor } from '../../src/engine/governor/governor.ts';
-import type { Job } from '../../src/engine/job.ts';
-import { makeFireDueCampaigns } from '../../src/engine/scheduler/fire-due-campaigns.ts';
+import type { Job } from '../../src/engine/jobs/job.ts';
+import { makeFireDueCampaigns } from '../../src/engine/scheduler.ts';
 import { makeLog } from '../../src/log.ts';
 import type { Database } from '../../src/storage/database.ts';
-import { isDistributed } from '../../src/storage/cluster/is-distributed.ts';
+import { isDistributed } from '../../src/storage/cluster.ts';
 import type { SimulatedProcess, SimulatedProviders, Wave } from './simulated-providers.ts';
 
 export type WorkerParts = {
@@ -64,7 +65,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
   let isStopping = false;
   let beatAt = clock.realNow().getTime();
 
-  const outcomes = makeKeptOutcomes({ log, pause: () => setImmediate() });
+  const outcomes = makeOutcomeBuffer({ log, pause: () => setImmediate() });
   const governor = makeGovernor({ database, clock, log, pause: async () => {} });
   const evidence = makeEvidence({ database, clock, log });
   const personaliseDevices = makePersonaliseDevices({ database });
@@ -173,7 +174,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
         const wave = retried.get(keyOf(runNumber, deviceId));
         retried.delete(keyOf(runNumber, deviceId));
         // It is not said what another worker took over: after a lease it may have been this.
-        if (wave) wave.end = clock.realNow().getTime() - wave.beganAt >= leaseMilliseconds ? 'unsure' : 'stored';
+        if (wave) wave.end = clock.realNow().getTime() - wave.beganAt >= chunkLeaseMilliseconds ? 'unsure' : 'stored';
       }
     },
   });
@@ -223,7 +224,7 @@ export function makeSimulatedWorker(name: string, parts: WorkerParts) {
     },
     stall(milliseconds: number): void {
       process.stallMilliseconds = milliseconds;
-      process.outlivedLease ||= milliseconds >= leaseMilliseconds - heartbeatMilliseconds;
+      process.outlivedLease ||= milliseconds >= chunkLeaseMilliseconds - heartbeatMilliseconds;
     },
   };
 

@@ -1,5 +1,5 @@
-import { stateMachines } from '../../src/domain/states/state-machines.ts';
-import { outcomeLetters } from '../../src/storage/ledger/ledger-words.ts';
+import { stateMachines } from '../../src/domain/state-machines.ts';
+import { outcomeLetters } from '../../src/storage/ledger/ledger-encoding.ts';
 import type { Database } from '../../src/storage/database.ts';
 
 const watched = new Map(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countConnections } from '../../src/start/count-connections.ts';
+import { countConnections } from '../../src/start/node/engine.ts';
 import { formatStartBlock } from '../../src/start/start-block.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/start/embedded-postgres/embedded-postgres.ts';
 import { findNamedAccount } from '../../src/start/embedded-postgres/server-account.ts';
-import { makeServerLog } from '../../src/start/embedded-postgres/server-log.ts';
+import { makeServerLog } from '../../src/start/embedded-postgres/cluster.ts';
 import { exitCodes, toStartError } from '../../src/start/start-errors.ts';
 import { makeFolder } from './start-bundle.ts';
 

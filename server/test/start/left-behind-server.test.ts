@@ -3,8 +3,12 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DataFolderInUseError, endLeftBehindServer } from '../../src/start/embedded-postgres/left-behind-server.ts';
-import { isAlive, isStartOf } from '../../src/start/embedded-postgres/server-process.ts';
+import {
+  DataFolderInUseError,
+  endLeftBehindServer,
+  isAlive,
+  isStartOf,
+} from '../../src/start/embedded-postgres/left-behind-server.ts';
 import { makeFolder } from './start-bundle.ts';
 
 type Folder = Awaited<ReturnType<typeof makeFolder>>;

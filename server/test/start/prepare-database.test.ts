@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { makeClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
-import { openInstallation } from '../../src/start/open-installation.ts';
+import { openInstallation } from '../../src/start/database/open-installation.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

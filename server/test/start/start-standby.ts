@@ -4,7 +4,7 @@ import { chown, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { placeServer } from '../../src/start/embedded-postgres/place.ts';
+import { placeServer } from '../../src/start/embedded-postgres/binaries.ts';
 import { commandAs } from '../../src/start/embedded-postgres/server-account.ts';
 import { openDatabase, withSession } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { attributionTypes } from '../../src/domain/campaigns/attribution.ts';
-import type { ConversionGoal } from '../../src/domain/campaigns/conversion-goal.ts';
+import { attributionTypes } from '../../src/domain/campaigns/conversions.ts';
+import type { ConversionGoal } from '../../src/domain/campaigns/conversions.ts';
 import { figuresOf, makeStatsBundle, start } from './stats-bundle.ts';
 import type { StatsBundle } from './stats-bundle.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { statsAnswer } from '../../src/http/stats/shapes.ts';
+import { statsAnswer } from '../../src/http/stats/stats.ts';
 
 const page = await readFile(new URL('../../../docs/statistics.md', import.meta.url), 'utf8');
 const facts = await readFile(new URL('../../../docs/spec/facts.md', import.meta.url), 'utf8');

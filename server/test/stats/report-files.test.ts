@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fullTest } from '../full-test.ts';
-import { makeWriteReportFiles } from '../../src/engine/report-files/write-report-files.ts';
-import type { ReadReport } from '../../src/engine/report-files/write-report-files.ts';
-import { makeDropOldRecords } from '../../src/engine/housekeeping/drop-old-records.ts';
+import { makeWriteReportFiles } from '../../src/engine/report-files.ts';
+import type { ReadReport } from '../../src/engine/report-files.ts';
+import { makeDropOldRecords } from '../../src/engine/housekeeping/old-records.ts';
 import { makeLog } from '../../src/log.ts';
-import { makeReadReport } from '../../src/start/read-report.ts';
+import { makeReadReport } from '../../src/start/node/engine.ts';
 import { makeStatsBundle } from './stats-bundle.ts';
 import type { StatsBundle } from './stats-bundle.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeId } from '../../src/domain/ids.ts';
-import type { KeyKind } from '../../src/domain/tokens/key-kinds.ts';
-import { hashSecret } from '../../src/domain/tokens/secret.ts';
+import type { KeyKind } from '../../src/domain/access/keys.ts';
+import { hashSecret } from '../../src/domain/access/keys.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import {

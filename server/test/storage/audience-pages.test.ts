@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../src/storage/campaigns/audience.ts';
 import type { AudiencePage, PagedDevice } from '../../src/storage/campaigns/audience.ts';
-import type { Cursor } from '../../src/storage/runs/cursors.ts';
+import type { Cursor } from '../../src/storage/runs/chunks.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 

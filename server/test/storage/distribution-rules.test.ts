@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
+import { distributedTables } from '../../src/domain/operations/cluster.ts';
 import { withSession } from '../../src/storage/database.ts';
 import type { Session } from '../../src/storage/database.ts';
 import { makeDeviceStaging } from '../../src/storage/devices/devices.ts';
@@ -37,7 +37,7 @@ const exceptions: Record<string, string> = {
   'segments/segment-staging.ts stageMatches': isAcross,
   'users/events.ts storeStagedEvents': isAcross,
   'users/user-import.ts storeNewIdentifiers': isAcross,
-  'users/users-in-order.ts holdUsersOf': byBucket,
+  'users/users.ts holdUsersOf': byBucket,
   'ledger/due-deliveries.ts claimDueDeliveries': byBucket,
   'ledger/due-deliveries.ts settleDeliveries': byBucket,
 };

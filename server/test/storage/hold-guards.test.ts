@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-encoding.ts';
 import { settleDeliveries } from '../../src/storage/ledger/due-deliveries.ts';
 import type { Database, Queryable } from '../../src/storage/database.ts';
 import { inTransaction } from '../../src/storage/database.ts';

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Fragment, Queryable } from '../../src/storage/database.ts';
-import { outcomeLetters, outcomeWord, platformLetters, platformWord } from '../../src/storage/ledger/ledger-words.ts';
-import { joinIdBytes } from '../../src/storage/ledger/ledger-bytes.ts';
+import {
+  outcomeLetters,
+  outcomeWord,
+  platformLetters,
+  platformWord,
+  joinIdBytes,
+} from '../../src/storage/ledger/ledger-encoding.ts';
 import { insertSentRun } from '../insert-sent-run.ts';
 import { createTestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

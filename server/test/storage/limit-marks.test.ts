@@ -1,8 +1,8 @@
 import { inTransaction } from '../../src/storage/database.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countBeforehand, countEachWithinLimit, countWithinLimit } from '../../src/storage/limits/limit-marks.ts';
-import type { LimitGrant } from '../../src/storage/limits/limit-marks.ts';
+import { countBeforehand, countEachWithinLimit, countWithinLimit } from '../../src/storage/limits/push-rate-limit.ts';
+import type { LimitGrant } from '../../src/storage/limits/push-rate-limit.ts';
 import { collectPlans } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LimitWindow } from '../../src/domain/limits/sliding-window.ts';
-import { secondsUntilPass } from '../../src/domain/limits/sliding-window.ts';
-import { limitSubject } from '../../src/domain/tokens/limit-subject.ts';
+import type { LimitWindow } from '../../src/domain/access/rate-limits.ts';
+import { secondsUntilPass } from '../../src/domain/access/rate-limits.ts';
+import { limitSubject } from '../../src/domain/access/keys.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import {
@@ -12,7 +12,7 @@ import {
   deleteIdleLimitWindows,
   findLimitWindows,
   trimLimitWindows,
-} from '../../src/storage/limits/limit-windows.ts';
+} from '../../src/storage/limits/sliding-windows.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { propertyRuns } from '../property-runs.ts';

@@ -1,4 +1,4 @@
-import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
+import { distributedTables } from '../../src/domain/operations/cluster.ts';
 import { splitStatements } from '../../src/storage/postgres/split-statements.ts';
 
 const columnOf = new Map(distributedTables.map(({ name, column }) => [name, column]));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { isOutage } from '../../src/domain/outage.ts';
+import { isOutage } from '../../src/domain/database-faults.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 
 function message(type: string, ...parts: (string | Buffer)[]): Buffer {

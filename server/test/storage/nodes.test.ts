@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { endLeasesOfPredecessors } from '../../src/storage/installation/nodes.ts';
-import { claimCallbacks, listDueCallbackReceivers } from '../../src/storage/outbox/callback-receivers.ts';
+import { claimCallbacks, listDueCallbackReceivers } from '../../src/storage/outbox/receivers.ts';
 import { makeFanOutBundle } from '../engine/fan-out/fan-out-bundle.ts';
 import { makeSegmentBundle } from '../segments/segment-bundle.ts';
 

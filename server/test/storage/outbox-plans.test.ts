@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/storage/database.ts';
 import { inTransaction } from '../../src/storage/database.ts';
-import { claimCallbacks, listDueCallbackReceivers } from '../../src/storage/outbox/callback-receivers.ts';
+import { claimCallbacks, listDueCallbackReceivers } from '../../src/storage/outbox/receivers.ts';
 import { claimDueEmails, listMessages } from '../../src/storage/outbox/outbox.ts';
 import { collectPlans, collectPlansOfSent } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';

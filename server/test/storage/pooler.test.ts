@@ -4,7 +4,7 @@ import type { Database, Queryable, Session } from '../../src/storage/database.ts
 import { makeClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { readConfig } from '../../src/start/config.ts';
-import { openInstallation } from '../../src/start/open-installation.ts';
+import { openInstallation } from '../../src/start/database/open-installation.ts';
 import { acrossRoleOf } from '../../src/storage/installation/database-roles.ts';
 import { applicationRole } from '../global-setup.ts';
 import { createTestDatabase } from '../test-database.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { distributedTables } from '../../src/domain/cluster/distributed-tables.ts';
+import { distributedTables } from '../../src/domain/operations/cluster.ts';
 import { createTestDatabase } from '../test-database.ts';
 
 test('users, devices and deliveries are keyed by workspace and bucket first, and unique only within a bucket', async () => {

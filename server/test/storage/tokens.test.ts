@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
-import { hashSecret } from '../../src/domain/tokens/secret.ts';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
+import { hashSecret } from '../../src/domain/access/keys.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import { makeDropOldReceipts } from '../../src/engine/housekeeping/drop-old-receipts.ts';
+import { makeDropOldReceipts } from '../../src/engine/housekeeping/old-records.ts';
 import {
   inSnapshot,
   inTransaction,

@@ -12,9 +12,9 @@ import {
   moveUserMessages,
   reserveUserMessages,
   withdrawUserMessages,
+  findOpenHours,
 } from '../../src/storage/users/user-messages.ts';
 import { deleteSeats, findSeatOutcomes, findSeats, listSeats } from '../../src/storage/runs/audience-seats.ts';
-import { findOpenHours } from '../../src/storage/users/open-hours.ts';
 import { collectPlans, collectPlansOfSent } from '../collect-plans.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findWorkspace, findWorkspaceByDbName, insertWorkspace } from '../../src/storage/installation/workspaces.ts';
+import { findWorkspace, findWorkspaceByDbName, insertWorkspace } from '../../src/storage/workspaces.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describePublicRoutes } from '../../../scripts/list-routes.ts';
-import { declaredDifferences } from '../../src/domain/switching/declared-differences.ts';
+import { declaredDifferences } from '../../src/domain/declared-differences.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 

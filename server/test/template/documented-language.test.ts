@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/template/limits.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/limits/template.ts';
 import { filters } from '../../src/domain/template/filters.ts';
 import { methods } from '../../src/domain/template/methods.ts';
-import { tests } from '../../src/domain/template/tests.ts';
+import { tests } from '../../src/domain/template/rules.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'concepts.md'), 'utf8');
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { previewCampaign } from '../../src/app/campaigns/preview-campaign.ts';
-import { countRunBadges } from '../../src/engine/fan-out/count-run-badges.ts';
-import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
-import { tagsFor } from '../../src/domain/locales/language-tag.ts';
+import { countRunBadges } from '../../src/engine/fan-out/deliver-to-eligible.ts';
+import { makePersonaliseDevices } from '../../src/engine/fan-out/compose-message.ts';
+import { tagsFor } from '../../src/domain/content/locales.ts';
 import type { RunToSend } from '../../src/storage/runs/run-states.ts';
 import type { AudienceDevice } from '../../src/storage/campaigns/audience.ts';
 import { makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { unknownUser, userSource } from '../../src/domain/users/user-source.ts';
-import type { CampaignContent } from '../../src/domain/campaigns/content.ts';
-import { makePersonaliser } from '../../src/domain/template/personalise.ts';
+import { unknownUser, userSource, makePersonaliser } from '../../src/domain/template/personalise.ts';
+import type { CampaignContent } from '../../src/domain/content/content.ts';
 
 const android = (more: object = {}): CampaignContent => ({
   ANDROID: { title: 'T', message: 'M', richContent: [], additionalActions: [], ...more },

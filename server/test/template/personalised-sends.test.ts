@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makePersonaliseDevices } from '../../src/engine/fan-out/personalise-devices.ts';
+import { makePersonaliseDevices } from '../../src/engine/fan-out/compose-message.ts';
 import { android, expectStatus, faultsOf, makeAuthoringBundle } from '../campaigns/authoring-bundle.ts';
 import type { AuthoringBundle } from '../campaigns/authoring-bundle.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Budget } from '../../src/domain/template/budget.ts';
-import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/template/limits.ts';
-import { parseTemplate } from '../../src/domain/template/parse-template.ts';
-import { renderTemplate } from '../../src/domain/template/render-template.ts';
+import { Budget } from '../../src/domain/template/values.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/limits/template.ts';
+import { parseTemplate } from '../../src/domain/template/parser.ts';
+import { renderTemplate } from '../../src/domain/template/render.ts';
 import { sourcesOf } from './template-sources.ts';
 
 const sources = sourcesOf({

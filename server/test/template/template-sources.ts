@@ -1,8 +1,7 @@
-import { parseTemplate } from '../../src/domain/template/parse-template.ts';
-import { Budget } from '../../src/domain/template/budget.ts';
-import { renderTemplate } from '../../src/domain/template/render-template.ts';
-import type { Rendered, Sources } from '../../src/domain/template/render-template.ts';
-import { AttributeSource } from '../../src/domain/template/template-value.ts';
+import { parseTemplate } from '../../src/domain/template/parser.ts';
+import { Budget, AttributeSource } from '../../src/domain/template/values.ts';
+import { renderTemplate } from '../../src/domain/template/render.ts';
+import type { Rendered, Sources } from '../../src/domain/template/render.ts';
 
 export function sourcesOf(user: Record<string, unknown>, event: Record<string, unknown> = {}): Sources {
   const find = (values: Record<string, unknown>) => (name: string) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKey } from '../../src/app/keys/create-key.ts';
-import { makeEncryption } from '../../src/domain/encryption.ts';
+import { createKey } from '../../src/app/keys/keys.ts';
+import { makeEncryption } from '../../src/domain/crypto/encryption.ts';
 import { startCarillonBundle } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';

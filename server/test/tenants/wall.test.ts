@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { getCampaign } from '../../src/app/campaigns/search-campaigns.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import { buildServer } from '../../src/http/build-server.ts';
+import { buildServer } from '../../src/http/server/build-server.ts';
 import { makeClock } from '../../src/clock.ts';
 import { makeLog } from '../../src/log.ts';
 import { beyondPolicies, inSnapshot, inTransaction, openDatabase, withSession } from '../../src/storage/database.ts';
@@ -14,7 +14,7 @@ import { insertSentRun } from '../insert-sent-run.ts';
 import { createTestDatabase } from '../test-database.ts';
 import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
-import { idBytes } from '../../src/storage/ledger/ledger-bytes.ts';
+import { idBytes } from '../../src/storage/ledger/ledger-encoding.ts';
 
 const at = new Date('2026-03-01T09:00:00Z');
 const isCluster = inject('workerUrls') !== null;

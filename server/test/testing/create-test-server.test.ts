@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createTestServer } from '../../src/testing/create-test-server.ts';
 import type { TestServer } from '../../src/testing/create-test-server.ts';
-import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../src/domain/crypto/signatures.ts';
 
 const started: TestServer[] = [];
 afterAll(() => Promise.all(started.map((server) => server.stop())));

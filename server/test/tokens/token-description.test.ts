@@ -2,10 +2,9 @@ import Fastify from 'fastify';
 import swagger from '@fastify/swagger';
 import { expect, test } from 'vitest';
 import { errorRegistry } from '../../src/domain/errors.ts';
-import { gatewayErrors } from '../../src/http/auth/present.ts';
-import { tokenErrors } from '../../src/http/tokens/present.ts';
-import { tokenRoutes } from '../../src/http/tokens/routes.ts';
-import type { TokenRouteDependencies } from '../../src/http/tokens/routes.ts';
+import { gatewayErrors } from '../../src/http/route/gateway-errors.ts';
+import { tokenErrors, tokenRoutes } from '../../src/http/tokens.ts';
+import type { TokenRouteDependencies } from '../../src/http/tokens.ts';
 
 test('the OpenAPI description names the three operations, their forms and the shape of every answer', async () => {
   const server = Fastify();

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { archiveKey } from '../../src/app/keys/archive-key.ts';
-import { regenerateKey } from '../../src/app/keys/regenerate-key.ts';
+import { archiveKey, regenerateKey } from '../../src/app/keys/keys.ts';
 import { generation, makeTokenBundle, refreshing } from './token-bundle.ts';
 import type { Call, TokenBundle } from './token-bundle.ts';
 

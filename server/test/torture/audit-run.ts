@@ -1,7 +1,7 @@
-import type { Platform } from '../../src/domain/campaigns/content.ts';
-import { providerOf } from '../../src/domain/delivery/provider-name.ts';
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
-import { parseSubscription } from '../../src/engine/delivery/webpush/parse-subscription.ts';
+import type { Platform } from '../../src/domain/content/content.ts';
+import { providerOf } from '../../src/domain/delivery/providers.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
+import { parseSubscription } from '../../src/providers/webpush/encrypt.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { fieldTruthOf } from './field-faults.ts';
 import type { TortureBundle } from './torture-bundle.ts';

@@ -1,6 +1,4 @@
-import { localTime } from '../../src/domain/timing/local-time.ts';
-import { findTimeZone } from '../../src/domain/timing/time-zone.ts';
-import { timeZoneAliases } from '../../src/domain/timing/time-zone-aliases.ts';
+import { localTime, findTimeZone, timeZoneAliases } from '../../src/domain/timing/local-time.ts';
 import { auditRun } from './audit-run.ts';
 import type { Report } from './scenario.ts';
 import { sendPastDeadlyDevice } from './send-past-deadly-device.ts';

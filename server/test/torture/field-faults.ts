@@ -1,5 +1,5 @@
-import type { ProviderName } from '../../src/domain/delivery/provider-name.ts';
-import { strikesDevice } from '../../src/domain/sandbox/fault-switch.ts';
+import type { ProviderName } from '../../src/domain/delivery/providers.ts';
+import { strikesDevice } from '../../src/domain/sandbox/faults.ts';
 import type { Fault } from '../../src/domain/sandbox/faults.ts';
 
 /** The addresses of iPhones that are reached through Firebase begin so. */

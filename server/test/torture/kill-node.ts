@@ -3,7 +3,7 @@ import { makeRandom } from './make-random.ts';
 import { pickOccurrences } from './pick-moments.ts';
 import type { Report } from './scenario.ts';
 import { startSoleNode, until } from './sole-node.ts';
-import type { OpenInstallation } from '../../src/start/open-installation.ts';
+import type { OpenInstallation } from '../../src/start/database/open-installation.ts';
 import type { TortureOptions } from './torture-bundle.ts';
 
 /**

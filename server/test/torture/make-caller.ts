@@ -1,4 +1,4 @@
-import { signPush } from '../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../src/domain/crypto/signatures.ts';
 import type { StartLine } from '../start/start-bundle.ts';
 import { pushContent } from './push-content.ts';
 

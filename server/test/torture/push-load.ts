@@ -1,4 +1,4 @@
-import { messageIdentity } from '../../src/domain/campaigns/message.ts';
+import { messageIdentity } from '../../src/domain/content/message.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { isDocumented } from './make-caller.ts';
 import type { Caller } from './make-caller.ts';

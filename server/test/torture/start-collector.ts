@@ -1,10 +1,10 @@
 import { createPublicKey } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
-import type { Encryption } from '../../src/domain/encryption.ts';
-import { openCredentials } from '../../src/engine/credentials/load-credentials.ts';
-import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
-import { startSimulators } from '../../src/engine/delivery/simulator/start-simulators.ts';
-import type { DeliveredMessage, SimulatorAccount } from '../../src/engine/delivery/simulator/start-simulators.ts';
+import type { Encryption } from '../../src/domain/crypto/encryption.ts';
+import { openCredentials } from '../../src/engine/credentials.ts';
+import type { SimulatorEndpoints } from '../../src/providers/endpoints.ts';
+import { startSimulators } from '../../src/providers/simulator/start-simulators.ts';
+import type { DeliveredMessage, SimulatorAccount } from '../../src/providers/simulator/start-simulators.ts';
 import type { Logger } from '../../src/log.ts';
 import type { Database } from '../../src/storage/database.ts';
 import { listSimulatedCredentials } from '../../src/storage/keys/provider-credentials.ts';

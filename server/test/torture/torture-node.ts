@@ -3,10 +3,10 @@
  * one and counts every request. Arguments: their origins as JSON, then those of main.ts.
  */
 import closeWithGrace from 'close-with-grace';
-import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
-import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
+import { realProviderEndpoints } from '../../src/providers/endpoints.ts';
+import type { SimulatorEndpoints } from '../../src/providers/endpoints.ts';
 import { readConfig } from '../../src/start/config.ts';
-import { startCarillon } from '../../src/start/start-carillon.ts';
+import { startCarillon } from '../../src/start/node/start-carillon.ts';
 
 const [origins, ...parameters] = process.argv.slice(2);
 const simulators = JSON.parse(origins!) as SimulatorEndpoints;

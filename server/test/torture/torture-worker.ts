@@ -1,25 +1,25 @@
 /**
- * A node of role `worker` as start/engine.ts composes it, but for one part: the simulated providers are those of the
+ * A node of role `worker` as start/node/engine.ts composes it, but for one part: the simulated providers are those of the
  * process that started it, which outlives this one and counts every request. Arguments: their origins as JSON.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import { makeClock } from '../../src/clock.ts';
-import { makeKeptOutcomes } from '../../src/engine/keep-outcomes.ts';
+import { makeOutcomeBuffer } from '../../src/engine/jobs/outcome-buffer.ts';
 import { readConfig, phoneDefaultsOf, retentionOf } from '../../src/start/config.ts';
-import { conversionSettleSeconds } from '../../src/domain/campaigns/limits.ts';
-import { makeInteractionTokens } from '../../src/domain/interactions/interaction-token.ts';
-import { makeShareProviderToken } from '../../src/engine/credentials/share-provider-token.ts';
-import { makeDelivery } from '../../src/engine/delivery/deliver.ts';
-import { realProviderEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
-import type { SimulatorEndpoints } from '../../src/engine/delivery/delivery-endpoints.ts';
+import { conversionSettleSeconds } from '../../src/domain/limits/campaigns.ts';
+import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
+import { makeShareProviderToken } from '../../src/engine/credentials.ts';
+import { makeDelivery } from '../../src/providers/deliver.ts';
+import { realProviderEndpoints } from '../../src/providers/endpoints.ts';
+import type { SimulatorEndpoints } from '../../src/providers/endpoints.ts';
 import { makeDoorbell } from '../../src/engine/doorbell.ts';
-import { startJob } from '../../src/engine/job.ts';
-import { makeFollowDatabaseClock } from '../../src/engine/housekeeping/follow-database-clock.ts';
+import { startJob } from '../../src/engine/jobs/job.ts';
+import { makeFollowDatabaseClock } from '../../src/engine/housekeeping/database-clock.ts';
 import { startWorker } from '../../src/engine/start-worker.ts';
 import { makeLog } from '../../src/log.ts';
-import { openInstallation } from '../../src/start/open-installation.ts';
+import { openInstallation } from '../../src/start/database/open-installation.ts';
 
 const simulators = JSON.parse(process.argv[2]!) as SimulatorEndpoints;
 const config = readConfig({ environment: process.env, arguments: [] });
@@ -71,7 +71,7 @@ const worker = await startWorker({
   retention: retentionOf(config),
   allowedNetworks: config.allowedNetworks,
   smtpClient: undefined,
-  outcomes: makeKeptOutcomes({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
+  outcomes: makeOutcomeBuffer({ log, pause: (milliseconds) => setTimeout(milliseconds) }),
   abbreviation: config.headerPrefix,
   segmentUsersPerDay: config.segmentUsersPerDay,
   async *readReport() {},

@@ -1,4 +1,4 @@
-import { isDistributed } from '../../src/storage/cluster/is-distributed.ts';
+import { isDistributed } from '../../src/storage/cluster.ts';
 import { openDatabase } from '../../src/storage/database.ts';
 import type { Database } from '../../src/storage/database.ts';
 

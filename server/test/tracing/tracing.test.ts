@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseTraceparent } from '../../src/domain/tracing/traceparent.ts';
+import { parseTraceparent } from '../../src/domain/operations/tracing.ts';
 import { isTracingAsked } from '../../src/start/config.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeCampaignState } from '../../src/app/campaigns/change-campaign-state.ts';
 import { inTransaction } from '../../src/storage/database.ts';
-import { moveTriggers } from '../../src/storage/triggers/triggers-of-users.ts';
+import { moveTriggers } from '../../src/storage/triggers.ts';
 import { android, campaign, expectStatus, faultsOf } from '../campaigns/authoring-bundle.ts';
 import { afterHours, day, did, didNot, hour, makeTriggerBundle, minute, triggered } from './trigger-bundle.ts';
 import type { TriggerBundle } from './trigger-bundle.ts';

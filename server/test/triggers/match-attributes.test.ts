@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchAttributes } from '../../src/domain/triggers/match-attributes.ts';
+import { matchAttributes } from '../../src/domain/events/triggers.ts';
 import { propertyRuns } from '../property-runs.ts';
 import { evaluateSegmentFilter } from '../segments/evaluate-segment-filter.ts';
 import { at, attribute, filterOf, group, parsed, stored } from '../segments/filter-arbitraries.ts';

@@ -1,6 +1,6 @@
-import { eventsOf, storeEvents } from '../../src/app/data/track-events.ts';
-import { lockOrMakeUser } from '../../src/app/data/find-user.ts';
-import { makeReleaseDueTriggers } from '../../src/engine/triggers/release-due-triggers.ts';
+import { eventsOf, storeEvents } from '../../src/app/users/events.ts';
+import { lockOrMakeUser } from '../../src/app/users/users.ts';
+import { makeReleaseDueTriggers } from '../../src/engine/triggers.ts';
 import { makeLog } from '../../src/log.ts';
 import { inTransaction } from '../../src/storage/database.ts';
 import { ensureEventsPartition } from '../../src/storage/users/events.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changeWorkspace, parseControls } from '../../src/app/workspaces/change-workspace.ts';
+import { changeWorkspace, parseControls } from '../../src/app/workspaces.ts';
 import { hasDueWork } from '../../src/storage/installation/queues.ts';
 import { startCarillonBundle, until } from '../carillon-bundle.ts';
 import type { CarillonBundle } from '../carillon-bundle.ts';

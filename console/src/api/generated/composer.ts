@@ -1,6 +1,6 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
-import type { Platform } from './platform.ts';
+import type { Platform } from './shape-parts.ts';
 
 export type AudienceCount =
   | {

@@ -1,6 +1,6 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
-import type { Platform } from './platform.ts';
+import type { Platform } from './shape-parts.ts';
 
 /** What decided whether a person got a campaign. `step` is a word for programs, `explanation` a sentence for people. */
 export type DeliveryExplanation = {

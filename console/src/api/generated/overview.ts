@@ -1,7 +1,7 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
-import type { Platform } from './platform.ts';
-import type { ConsoleWorkspace } from './session.ts';
+import type { ConsoleWorkspace } from './accounts.ts';
+import type { Platform } from './shape-parts.ts';
 
 /** What the provider said of a credential when it was last asked. */
 export type CredentialCheck = {

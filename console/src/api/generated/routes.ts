@@ -5,16 +5,16 @@ import type {
   AuditEntry,
   CompanySignIn,
   ConsoleAccount,
+  ConsoleSession,
   Entrance,
   InvitationLink,
   OneTimeLink,
   OpenInvitation,
   OwnSession,
   Owner,
-} from './account.ts';
-import type { Alert, AlertSettings } from './alert.ts';
-import type { CampaignCalendar } from './calendar.ts';
-import type { CallDetail, CallPage } from './call.ts';
+} from './accounts.ts';
+import type { Alert, AlertSettings } from './alerts.ts';
+import type { CallDetail, CallPage } from './calls.ts';
 import type {
   CampaignList,
   CampaignProgress,
@@ -23,35 +23,37 @@ import type {
   CampaignRuns,
   CampaignTimeline,
   ChangedCampaign,
-} from './campaign.ts';
+} from './campaign-answers.ts';
+import type { CampaignFigures, NamedWinner } from './campaign-figures.ts';
+import type { CampaignCalendar } from './campaigns.ts';
 import type { AudienceCount, CampaignCheck, ComposerResources, PreviewAnswer, TestResults } from './composer.ts';
-import type { ConnectedCredential, ProviderCredentialState } from './credential.ts';
-import type { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './delivery.ts';
+import type { ConnectedCredential, ProviderCredentialState } from './credentials.ts';
+import type { DeliveryDetail, DeliveryPage, ReportedDevicePage } from './deliveries.ts';
+import type { DeadEventBatchList, EventStreamList } from './event-streams.ts';
 import type { DeliveryExplanation } from './explain.ts';
-import type { CampaignFigures, NamedWinner } from './figure.ts';
-import type { ConsoleKey, CreatedKey, RotatedKey } from './key.ts';
-import type { CallbackDetail, CallbackPage, EmailDetail, EmailPage } from './message.ts';
-import type { Metrics } from './metric.ts';
+import type { ConsoleKey, CreatedKey, RotatedKey } from './keys.ts';
 import type { FirstSteps, InboxMessage, Overview, UserCounts } from './overview.ts';
-import type { Place } from './place.ts';
+import type { Place } from './places.ts';
 import type { SandboxState, VirtualDevice } from './sandbox.ts';
 import type {
   AcceptedUpload,
+  CallbackDetail,
+  CallbackPage,
   CampaignOfSegment,
+  EmailDetail,
+  EmailPage,
   FilterCount,
   FilterSample,
   FilterWords,
   KnownAttribute,
   SegmentDetail,
   SegmentList,
-} from './segment.ts';
-import type { ConsoleSession } from './session.ts';
+} from './segment-answers.ts';
 import type { FixedSettings, WorkspaceSettings } from './settings.ts';
-import type { DeadEventBatchList, EventStreamList } from './stream.ts';
-import type { SystemState } from './system.ts';
-import type { TemplateList } from './template.ts';
-import type { AddedUser, Erasure, FoundUser, SuspectedDevicePage, TestUser, TimelinePage, User } from './user.ts';
-import type { SavedView, ViewList } from './view.ts';
+import type { Metrics, SystemState } from './system.ts';
+import type { TemplateList } from './templates.ts';
+import type { AddedUser, Erasure, FoundUser, SuspectedDevicePage, TestUser, TimelinePage, User } from './users.ts';
+import type { SavedView, ViewList } from './views.ts';
 
 /** What each route answers; undefined: no JSON. */
 export type ConsoleAnswers = {

@@ -1,7 +1,7 @@
 // Generated from the shapes of the routes by `npm run console:types`; edits are lost.
 
 import type { ProviderName } from './overview.ts';
-import type { Platform } from './platform.ts';
+import type { Platform } from './shape-parts.ts';
 
 /** `works`, or how the provider answers for its address. */
 export type DeviceBehaviour =

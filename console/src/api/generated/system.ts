@@ -10,6 +10,19 @@ export type JobNote = {
   fault: string | null;
 };
 
+/** A value for each step; null: nothing was told of it. */
+export type MetricSeries = {
+  name: string;
+  values: (number | null)[];
+};
+
+/** What the nodes of the installation counted, over all workspaces. */
+export type Metrics = {
+  stepSeconds: number;
+  steps: string[];
+  series: MetricSeries[];
+};
+
 export type QueueState = {
   name: string;
 

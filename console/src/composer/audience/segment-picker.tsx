@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleSegment } from '../../api/generated/segment.ts';
+import type { ConsoleSegment } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { RouteLink } from '../../parts/route-link.tsx';

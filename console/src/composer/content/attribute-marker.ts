@@ -6,7 +6,7 @@ export type PickedAttribute = {
   shown: string;
 };
 
-/** The standard attributes under the names that templates know them by (the same as domain/audience/user-source.ts). */
+/** The standard attributes under the names that templates know them by (the same as domain/template/personalise.ts). */
 export const standardNames: Record<string, string> = {
   u_n: 'Name',
   u_fn: 'First Name',

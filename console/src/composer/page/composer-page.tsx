@@ -2,7 +2,7 @@ import type { CampaignBody } from '@carillon/client';
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
-import type { CampaignReport } from '../../api/generated/campaign.ts';
+import type { CampaignReport } from '../../api/generated/campaign-answers.ts';
 import type { ComposerResources } from '../../api/generated/composer.ts';
 import { consoleClient } from '../../console.ts';
 import { Loaded } from '../../parts/loaded.tsx';

@@ -1,6 +1,6 @@
 import type { PlatformPreview } from '../../api/generated/composer.ts';
 import type { InboxMessage } from '../../api/generated/overview.ts';
-import type { Platform } from '../../api/generated/platform.ts';
+import type { Platform } from '../../api/generated/shape-parts.ts';
 
 /** What of a message a device draws. */
 export type PhoneMessage = {

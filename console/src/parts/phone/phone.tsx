@@ -2,7 +2,7 @@ import { Group, SegmentedControl, Stack } from '@mantine/core';
 import { IconBattery3, IconWifi } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
-import type { Platform } from '../../api/generated/platform.ts';
+import type { Platform } from '../../api/generated/shape-parts.ts';
 import { AndroidNotification } from './android-notification.tsx';
 import { BrowserNotification } from './browser-notification.tsx';
 import { IosNotification } from './ios-notification.tsx';

@@ -1,7 +1,7 @@
 import { Anchor, Button, Card, Group, Progress, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { SegmentDetail } from '../../api/generated/segment.ts';
+import type { SegmentDetail } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
 import { ButtonLink } from '../../parts/button-link.tsx';
 import { Failure } from '../../parts/failure.tsx';

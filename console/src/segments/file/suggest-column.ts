@@ -1,4 +1,4 @@
-import type { KnownAttribute } from '../../api/generated/segment.ts';
+import type { KnownAttribute } from '../../api/generated/segment-answers.ts';
 import type { TableHead } from './table-file.ts';
 
 export type Suggested = { attribute: string; type: 'string' | 'double' };

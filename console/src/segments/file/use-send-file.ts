@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AcceptedUpload } from '../../api/generated/segment.ts';
+import type { AcceptedUpload } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import type { ChosenColumn } from './column-fields.tsx';

@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
-import type { KnownAttribute } from '../../api/generated/segment.ts';
+import type { KnownAttribute } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
 import { useMay } from '../../session/use-session.ts';
 import { useWorkspace } from '../../shell/workspace.ts';

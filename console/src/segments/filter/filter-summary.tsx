@@ -1,6 +1,6 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { FilterCount } from '../../api/generated/segment.ts';
+import type { FilterCount } from '../../api/generated/segment-answers.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { RouteLink } from '../../parts/route-link.tsx';

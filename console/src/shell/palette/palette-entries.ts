@@ -13,7 +13,7 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import type { TablerIcon } from '@tabler/icons-react';
-import type { Place } from '../../api/generated/place.ts';
+import type { Place } from '../../api/generated/places.ts';
 import { useSession } from '../../session/use-session.ts';
 import { useNavigationGroups } from '../navigation-entries.ts';
 

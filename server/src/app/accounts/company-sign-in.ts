@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readAccountName, readEmail } from '../../domain/accounts/account-fields.ts';
-import { readCompanyEmail } from '../../domain/accounts/company-rules.ts';
-import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/accounts/company-rules.ts';
+import { readAccountName, readEmail, readCompanyEmail } from '../../domain/access/accounts.ts';
+import type { CompanyClaims, CompanyRefusal, CompanyRules } from '../../domain/access/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { encryptionContext } from '../../domain/encryption-context.ts';
-import type { Encryption } from '../../domain/encryption.ts';
-import { hashSecret } from '../../domain/tokens/secret.ts';
+import { encryptionContext } from '../../domain/crypto/encryption.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
+import { hashSecret } from '../../domain/access/keys.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { findAccountByEmail, insertAccount, noteSignIn, takeInvitationsOf } from '../../storage/accounts/accounts.ts';
@@ -18,12 +17,10 @@ import {
   insertCompanySignIn,
   takeCompanySignIn,
 } from '../../storage/accounts/console-sessions.ts';
-import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
+import type { AccountDependencies, ConsoleCaller, OpenedSession } from './audit.ts';
 import { audit } from './audit.ts';
-import { notingFailure } from './note-failed-sign-in.ts';
-import { openSession } from './open-session.ts';
-import { limitSource } from './sign-in.ts';
-import { companySignInSeconds } from '../../domain/accounts/limits.ts';
+import { notingFailure, openSession, limitSource } from './sign-in.ts';
+import { companySignInSeconds } from '../../domain/limits/accounts.ts';
 
 /** What stays the same between the way there and the way back. */
 export type CompanyChecks = { state: string; nonce: string; codeVerifier: string };

@@ -1,17 +1,32 @@
-import type { Role } from '../../domain/accounts/roles.ts';
-import { signInWindows } from '../../domain/accounts/limits.ts';
+import { randomBytes } from 'node:crypto';
+import { mayDo, readEmail } from '../../domain/access/accounts.ts';
+import type { Role, Permission } from '../../domain/access/accounts.ts';
+import { limitSubject, hashSecret } from '../../domain/access/keys.ts';
+import { secondsUntilPass, sourceOfAddress } from '../../domain/access/rate-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
-import { sourceOfAddress } from '../../domain/limits/source-address.ts';
-import { limitSubject } from '../../domain/tokens/limit-subject.ts';
-import { inTransaction } from '../../storage/database.ts';
-import type { Database } from '../../storage/database.ts';
+import type { ErrorName } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { signInWindows, sessionHours, failedSignInWindows } from '../../domain/limits/accounts.ts';
 import { findAccountByEmail, noteSignIn } from '../../storage/accounts/accounts.ts';
-import { countEvent, findLimitWindows } from '../../storage/limits/limit-windows.ts';
-import type { AccountDependencies, ConsoleCaller, OpenedSession } from './account-dependencies.ts';
+import type { Account } from '../../storage/accounts/accounts.ts';
+import {
+  deleteConsoleSession,
+  findSessionOwner,
+  touchConsoleSession,
+  deleteExpiredConsoleSessions,
+  insertConsoleSession,
+} from '../../storage/accounts/console-sessions.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
 import { audit } from './audit.ts';
-import { notingFailure } from './note-failed-sign-in.ts';
-import { openSession } from './open-session.ts';
+import type {
+  AccountDependencies,
+  ConsoleCaller,
+  OpenedSession,
+  ConsoleAccountDependencies,
+  SignedIn,
+} from './audit.ts';
 
 export type SignInCommand = { email: string; password: string; caller: ConsoleCaller };
 
@@ -87,4 +102,154 @@ async function limit(database: Database, { at, ...counter }: Attempt): Promise<v
  */
 export function requirePasswords({ passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>, role: Role): void {
   if (passwordSignIn === 'owners' && role !== 'owner') throw new ServiceError('ACCOUNT_PASSWORDS_OFF');
+}
+
+export async function signOut({ database }: Pick<AccountDependencies, 'database'>, token: string): Promise<void> {
+  await deleteConsoleSession(database, hashSecret(token));
+}
+
+const seenMilliseconds = 60_000;
+
+/** Every call to the console passes here. @throws ServiceError AUTHENTICATION_INVALID, ACCOUNT_NOT_PERMITTED */
+export async function authorizeSession(
+  deps: ConsoleAccountDependencies,
+  { token, permission }: { token: string | undefined; permission: Permission },
+): Promise<SignedIn> {
+  const signedIn = await findSignedIn(deps, token);
+  if (!mayDo(signedIn.role, permission))
+    throw new ServiceError('ACCOUNT_NOT_PERMITTED', { detail: `${signedIn.role} asked for ${permission}` });
+  return signedIn;
+}
+
+/** @throws ServiceError AUTHENTICATION_INVALID */
+async function findSignedIn(
+  { database, clock, isSandbox }: ConsoleAccountDependencies,
+  token: string | undefined,
+): Promise<SignedIn> {
+  const at = clock.realNow();
+  const tokenHash = hashSecret(token ?? '');
+  const found = token === undefined ? undefined : await findSessionOwner(database, { tokenHash, at });
+  // Without an account only in a sandbox, whatever a database brings along.
+  if (!found || (!found.account && !isSandbox))
+    throw new ServiceError('AUTHENTICATION_INVALID', { detail: 'no open console session' });
+  if (at.getTime() - found.lastSeenAt.getTime() >= seenMilliseconds)
+    await touchConsoleSession(database, { tokenHash, at });
+  return { ...(found.account ?? sandboxOwner), sessionId: found.sessionId };
+}
+
+const sandboxOwner = { id: null, name: 'Console', email: null, role: 'owner' } as const;
+
+const maxUserAgentCharacters = 300;
+
+/** Opens a session for twelve hours. Its token is 256 random bits; only the hash is stored. */
+export async function openSession(
+  tx: Queryable,
+  session: { accountId: string | null; caller: ConsoleCaller; at: Date },
+): Promise<OpenedSession> {
+  const { accountId, caller, at } = session;
+  const token = randomBytes(32).toString('base64url');
+  await deleteExpiredConsoleSessions(tx, at);
+  await insertConsoleSession(tx, {
+    tokenHash: hashSecret(token),
+    id: makeId(at),
+    accountId,
+    sourceAddress: caller.address,
+    userAgent: caller.userAgent.slice(0, maxUserAgentCharacters),
+    at,
+    expiresAt: new Date(at.getTime() + sessionHours * 3_600_000),
+  });
+  return { token, maxAgeSeconds: sessionHours * 3_600 };
+}
+
+export type SignInAttempt = {
+  way: 'password' | 'company account' | 'invitation' | 'start link' | 'first owner link' | 'password link';
+  caller: ConsoleCaller;
+  /** What was typed, or what the issuer says, as far as it is known when the attempt fails. */
+  email?: () => string | undefined;
+};
+
+/** A refusal of these is a failed sign-in; any other is a form that was filled in badly, or a fault of ours. */
+const reasons: Partial<Record<ErrorName, string>> = {
+  ACCOUNT_SIGN_IN_FAILED: 'wrong address or password',
+  ACCOUNT_ATTEMPTS_LIMITED: 'too many attempts',
+  ACCOUNT_LINK_INVALID: 'the link does not work',
+  ACCOUNT_PASSWORDS_OFF: 'passwords are for owners',
+  ACCOUNT_EMAIL_TAKEN: 'the address has an account',
+  ACCOUNT_COMPANY_REFUSED: 'refused',
+};
+
+/** Does the work of one attempt to sign in; one that is refused leaves a line in the audit log, and the refusal stands. */
+export async function notingFailure<Result>(
+  deps: Pick<AccountDependencies, 'database' | 'clock'>,
+  attempt: SignInAttempt,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const known = error instanceof ServiceError ? reasons[error.code] : undefined;
+    if (known === undefined) throw error;
+    const { code, context } = error as ServiceError;
+    // Words of closed lists: what a caller or an issuer wrote is in none of them.
+    const closer: Partial<Record<ErrorName, string | undefined>> = {
+      ACCOUNT_SIGN_IN_FAILED: context.detail,
+      ACCOUNT_COMPANY_REFUSED: context.reason,
+      ACCOUNT_LINK_INVALID: `the link is ${context.reason}`,
+    };
+    const reason = closer[code] ?? known;
+    await inTransaction(deps.database, (tx) => noteFailedSignIn(tx, { ...attempt, reason, at: deps.clock.realNow() }));
+    throw error;
+  }
+}
+
+type FailedSignIn = SignInAttempt & { reason: string; at: Date };
+
+/**
+ * Writes the line, within limits: whoever tries on writes no more. Attempts on an account that exists are counted for
+ * themselves, so that a flood of made-up addresses does not hide them.
+ */
+async function noteFailedSignIn(tx: Transaction, { way, caller, email, reason, at }: FailedSignIn): Promise<void> {
+  const address = readTyped(email?.());
+  const account = address === undefined ? undefined : await findAccountByEmail(tx, address);
+  const source = limitSubject([sourceOfAddress(caller.address)]);
+  if (!(await count(tx, { operation: 'failed-sign-in-address', subject: source, at }))) return;
+  const subject = limitSubject(account ? ['account', account.id] : ['nobody']);
+  const counted = await count(tx, { operation: 'failed-sign-in', subject, at });
+  if (!counted) return;
+  await audit(tx, {
+    actor: { id: null, name: 'somebody' },
+    action: 'account.sign-in-failed',
+    ...objectOf(account),
+    detail: {
+      ...{ way, reason, address: caller.address },
+      ...(account || address === undefined ? {} : { email: address }),
+      ...(counted.isLast ? { note: 'further ones of this hour are not listed' } : {}),
+    },
+    at,
+  });
+}
+
+type Counted = { operation: keyof typeof failedSignInWindows; subject: Buffer; at: Date };
+
+async function count(tx: Transaction, { at, ...counter }: Counted): Promise<{ isLast: boolean } | undefined> {
+  const windows = failedSignInWindows[counter.operation];
+  const { counted } = await countEvent(tx, { ...counter, windows, at });
+  if (!counted) return undefined;
+  const [events] = await findLimitWindows(tx, [counter]);
+  const [{ events: max, seconds }] = windows;
+  const inWindow = events!.filter((each) => each.getTime() > at.getTime() - seconds * 1000);
+  return { isLast: inWindow.length >= max };
+}
+
+/** An address, and nothing else: people type their password into the wrong field. */
+function readTyped(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : readEmail(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(account: Account | undefined): { object?: { id: string; name: string } } {
+  return account ? { object: { id: account.id, name: account.email } } : {};
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
-import { statusAfter } from '../../domain/campaigns/campaign-states.ts';
-import type { CampaignAction, CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
-import { isDeadlock } from '../../domain/outage.ts';
-import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
-import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
+import { statusAfter } from '../../domain/campaigns/campaign.ts';
+import type { CampaignAction, CampaignStatus } from '../../domain/campaigns/campaign.ts';
+import { isDeadlock } from '../../domain/database-faults.ts';
+import { nextOccurrences } from '../../domain/timing/occurrences.ts';
+import { fromStoredTiming } from '../../domain/timing/timing.ts';
 import { ringAfterCommit } from '../../engine/doorbell.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
@@ -14,13 +14,12 @@ import {
   rescheduleWaitingRuns,
   resumeCampaignRuns,
   stopCampaignRuns,
+  expireWaitingDeliveries,
 } from '../../storage/runs/campaign-runs.ts';
 import { forgetCampaignRefusals } from '../../storage/runs/run-refusals.ts';
-import { findCampaignRecord, moveCampaign } from '../../storage/campaigns/campaigns.ts';
-import type { CampaignMove, CampaignRecord } from '../../storage/campaigns/campaigns.ts';
-import { listenSince } from '../../storage/triggers/trigger-conditions.ts';
-import { freeHeldTriggers } from '../../storage/triggers/triggers.ts';
-import { expireWaitingDeliveries } from '../../storage/runs/stopped-runs.ts';
+import { findCampaignSummary, moveCampaign } from '../../storage/campaigns/campaigns.ts';
+import type { CampaignMove, CampaignSummary } from '../../storage/campaigns/campaigns.ts';
+import { listenSince, freeHeldTriggers } from '../../storage/triggers.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type CampaignChange = {
@@ -69,7 +68,7 @@ export async function retryChanges<Answer>(work: () => Promise<Answer>): Promise
 
 /** The change as a part of the caller's transaction, which retryChanges must hold: it may be thrown back. */
 export async function changeInTransaction(tx: Transaction, change: CampaignChange, at: Date): Promise<ChangedCampaign> {
-  const campaign = await findCampaignRecord(tx, { workspaceId: change.workspaceId, id: change.campaignId });
+  const campaign = await findCampaignSummary(tx, { workspaceId: change.workspaceId, id: change.campaignId });
   if (!campaign) return { kind: 'not-found' };
   const kind = campaign.deliveryType === 'ONE_TIME' ? 'one-time' : 'recurring';
   const to = statusAfter(change.action, { kind, status: campaign.status, hasOccurrence: campaign.nextAt !== null });
@@ -81,7 +80,7 @@ export async function changeInTransaction(tx: Transaction, change: CampaignChang
 
 type Application = {
   change: CampaignChange;
-  campaign: CampaignRecord;
+  campaign: CampaignSummary;
   move: Omit<CampaignMove, 'reason' | 'nextAt'>;
 };
 
@@ -138,7 +137,7 @@ async function freeTriggers(tx: Transaction, { change, campaign }: Omit<Applicat
   await freeHeldTriggers(tx, parent!.campaignId);
 }
 
-function occurrenceToResumeWith({ deliveryType, timing, nextAt }: CampaignRecord, at: Date): Date | null {
+function occurrenceToResumeWith({ deliveryType, timing, nextAt }: CampaignSummary, at: Date): Date | null {
   if (deliveryType !== 'PERIODIC') return nextAt;
   return nextOccurrences(fromStoredTiming(timing), { after: at, count: 1 })[0] ?? null;
 }

@@ -1,29 +1,35 @@
-import { defaultAppId } from '../../domain/apps/app.ts';
-import { makeDocumentReader } from '../../domain/campaign-document/document-reader.ts';
-import { isObject } from '../../domain/request-reader/request-reader.ts';
-import { whatMayNotChange } from '../../domain/campaign-document/frozen-parts.ts';
-import { authoredDeliveryTypes, readCampaign } from '../../domain/campaign-document/read-campaign.ts';
-import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
-import { readSchedule } from '../../domain/campaign-document/read-schedule.ts';
-import { readSegmentation } from '../../domain/campaign-document/read-segmentation.ts';
-import { scheduleTiming } from '../../domain/campaign-document/schedule-timing.ts';
-import type { ScheduleContext } from '../../domain/campaign-document/schedule-timing.ts';
-import { warnOfCampaign } from '../../domain/campaigns/campaign-warnings.ts';
-import { platformsOf, providersOf } from '../../domain/delivery/provider-name.ts';
-import type { ProviderName } from '../../domain/delivery/provider-name.ts';
-import type { CampaignWarning, WarnedCampaign } from '../../domain/campaigns/campaign-warnings.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
+import { defaultAppId } from '../../domain/apps.ts';
+import { readSegmentation } from '../../domain/campaign-document/audience.ts';
+import { makeDocumentReader, authoredDeliveryTypes, readCampaign } from '../../domain/campaign-document/campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
+import { whatMayNotChange } from '../../domain/campaign-document/changes.ts';
+import { readSchedule, scheduleTiming } from '../../domain/campaign-document/schedule.ts';
+import type { ScheduleContext } from '../../domain/campaign-document/schedule.ts';
+import { warnOfCampaign } from '../../domain/campaigns/warnings.ts';
+import type { CampaignWarning, WarnedCampaign } from '../../domain/campaigns/warnings.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import { platformsOf, providersOf } from '../../domain/delivery/providers.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
-import { describeOccurrences } from '../../domain/timing/describe-occurrences.ts';
-import type { DescribedOccurrence } from '../../domain/timing/describe-occurrences.ts';
+import { isObject } from '../../domain/request-reader.ts';
+import { expandStoredFilters } from '../../domain/segments/filter-reader.ts';
+import type { StoredFilters } from '../../domain/segments/filter-reader.ts';
+import { SegmentExpansionError } from '../../domain/segments/filter.ts';
+import { describeOccurrences } from '../../domain/timing/occurrences.ts';
+import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
-import { listApps } from '../../storage/apps/apps.ts';
-import type { Queryable } from '../../storage/database.ts';
+import { listApps } from '../../storage/apps.ts';
+import { countAudienceDevices, countAudienceUsers } from '../../storage/campaigns/audience.ts';
+import type { CountedAudience, Reach } from '../../storage/campaigns/audience.ts';
 import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { findBusinessEvent } from '../../storage/campaigns/business-events.ts';
+import type { Queryable } from '../../storage/database.ts';
+import type { DeviceCount } from '../../storage/installation/overview.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
-import { findWorkspace, findWorkspaceControls } from '../../storage/installation/workspaces.ts';
+import { findReferencedSegments } from '../../storage/segments/segment-members.ts';
+import { findSegmentById } from '../../storage/segments/segments.ts';
+import { findWorkspace, findWorkspaceControls } from '../../storage/workspaces.ts';
 import { findCampaignSegment, prepareCampaign } from './prepare-campaign.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
@@ -177,4 +183,73 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, n
     androidMode: (await findWorkspace(tx, workspaceId))!.androidPayload.mode,
     apps: await listApps(tx, workspaceId),
   };
+}
+
+export type AudienceCount = {
+  users: { reach: Reach; users: number }[];
+  /** Of these people; those of other platforms and other states too. */
+  devices: DeviceCount[];
+  /** A segment that is still filled, or cannot be used: the count is of what is in it now. */
+  pending: string[];
+};
+
+export type AudienceQuestion = {
+  workspaceId: string;
+  segment: PreparedCampaign['segment'];
+  platforms: readonly Platform[];
+  at: Date;
+};
+
+/**
+ * The audience of a campaign if it began now, counted as when a run's audience is frozen, with reasons for exclusions.
+ */
+export async function countAudience(
+  tx: Queryable,
+  { workspaceId, segment, platforms, at }: AudienceQuestion,
+): Promise<AudienceCount> {
+  const found = await resolveAudience(tx, { workspaceId, segment, at });
+  if ('reason' in found) return { users: [], devices: [], pending: [found.reason] };
+  const { audience, pending } = found;
+  const users = await countAudienceUsers(tx, { workspaceId, audience, platforms });
+  const devices = await countAudienceDevices(tx, { workspaceId, audience });
+  return { users: users, devices, pending };
+}
+
+type Resolved = { audience: CountedAudience; pending: string[] } | { reason: string };
+type Asked = Omit<AudienceQuestion, 'platforms'>;
+
+async function resolveAudience(tx: Queryable, { workspaceId, segment, at }: Asked): Promise<Resolved> {
+  if (!segment) return { audience: { kind: 'all' }, pending: [] };
+  if ('filters' in segment) {
+    const { includedFilters, excludedFilters, usesSegments } = segment.filters;
+    return resolveFilters(tx, { workspaceId, filters: { includedFilters, excludedFilters }, usesSegments, at });
+  }
+  const found = await findSegmentById(tx, { workspaceId, id: segment.id });
+  if (!found) return { reason: 'the segment no longer exists' };
+  if (found.kind === 'FILTER')
+    return resolveFilters(tx, { workspaceId, filters: found, usesSegments: found.usesSegments, at });
+  const { id, version } = found;
+  return { audience: { kind: 'segment', id, version }, pending: whatIsPending([found]) };
+}
+
+type Filters = { workspaceId: string; filters: StoredFilters; usesSegments: string[]; at: Date };
+
+async function resolveFilters(tx: Queryable, { workspaceId, filters, usesSegments, at }: Filters): Promise<Resolved> {
+  const referenced = await findReferencedSegments(tx, { workspaceId, ids: usesSegments });
+  try {
+    const { included, excluded } = expandStoredFilters(filters, referenced);
+    return { audience: { kind: 'filter', included, excluded, at }, pending: whatIsPending(referenced) };
+  } catch (error) {
+    if (error instanceof SegmentExpansionError) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** Decision D26: a send waits for what is filling; one to what failed or is archived ends without reaching anybody. */
+function whatIsPending(segments: { name: string; state: string }[]): string[] {
+  return segments.flatMap(({ name, state }) => {
+    if (state === 'FILLING') return [`${name} is still being filled; a send waits for it`];
+    if (state === 'READY') return [];
+    return [`${name} is ${state.toLowerCase()}: a send to it ends as FAILED`];
+  });
 }

@@ -1,31 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
-import { mergeParts } from '../../domain/campaign-document/merge-parts.ts';
-import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
-import { startOf, whatMayNotChange } from '../../domain/campaign-document/frozen-parts.ts';
-import { isEditable } from '../../domain/campaigns/allowed-actions.ts';
+import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
+import { mergeParts, startOf, whatMayNotChange } from '../../domain/campaign-document/changes.ts';
+import { isEditable } from '../../domain/campaigns/campaign.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { fromStoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Transaction } from '../../storage/database.ts';
+import { makeId } from '../../domain/ids.ts';
+import { maxCampaignVersions } from '../../domain/limits/campaigns.ts';
+import { fromStoredTiming } from '../../domain/timing/timing.ts';
+import type { StoredTiming } from '../../domain/timing/timing.ts';
 import {
   findNewestVersionId,
   lockAuthoredCampaign,
   relabelCampaign,
   updateAuthoredCampaign,
+  insertAuthoredCampaign,
+  retireVersion,
 } from '../../storage/campaigns/authored-campaigns.ts';
 import type { AuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
-import { dropWinner } from '../../storage/campaigns/campaign-winners.ts';
 import { findSearchSettings } from '../../storage/campaigns/campaign-search.ts';
+import { dropWinner, inheritWinner } from '../../storage/campaigns/variations.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { hasOpenRuns } from '../../storage/runs/campaign-runs.ts';
-import { answerOnce } from '../idempotency/answer-once.ts';
-import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
-import { publishDraft } from './draft-campaigns.ts';
-import { liveColumns, storeAudience } from './go-live.ts';
-import { notEditable, statusAfterEdit } from './live-edit.ts';
-import type { LiveEdit } from './live-edit.ts';
+import { answerOnce } from '../idempotency.ts';
+import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
+import { publishDraft } from './create-campaign.ts';
+import { liveColumns, storeAudience, listenForEvents, statusOf } from './go-live.ts';
 import { invalidCampaign, requirePrepared } from './prepare-campaign.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import { publishVersion } from './publish-version.ts';
 
 export type EditCommand = AuthoringCaller & {
   /** Any version's id, or the campaign's own. */
@@ -133,4 +133,51 @@ function requireSameStart(campaign: AuthoredCampaign, { timing }: PreparedCampai
 function withoutLabels(parts: CampaignParts): CampaignParts {
   const { name: _name, tags: _tags, team: _team, ...details } = (parts.basic_details ?? {}) as Record<string, unknown>;
   return { ...parts, basic_details: details };
+}
+
+/**
+ * Makes of a change a version of its own: a new document with the next number, under the campaign's own id. The old one
+ * is retired; its open runs end as they began.
+ *
+ * @returns the id of the new document
+ * @throws ServiceError CAMPAIGN_NOT_EDITABLE
+ */
+async function publishVersion(
+  tx: Transaction,
+  { edit, prepared }: { edit: LiveEdit; prepared: PreparedCampaign },
+): Promise<string> {
+  const { workspaceId, campaign, updatedBy, at } = edit;
+  const number = (campaign.versionNumber ?? 1) + 1;
+  if (number > maxCampaignVersions) throw notEditable(`it has ${maxCampaignVersions} versions`);
+  const status = statusAfterEdit(edit, prepared);
+  await retireVersion(tx, { workspaceId, id: campaign.id, reason: `version ${number} took its place`, updatedBy, at });
+  const id = makeId(at);
+  const { createdBy } = campaign;
+  const segmentId = await storeAudience(tx, prepared, { workspaceId, campaignId: id, createdBy, at });
+  const columns = liveColumns(prepared, { ...status, segmentId });
+  const version = { of: campaign.campaignId, number };
+  await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, version, createdBy, at });
+  await inheritWinner(tx, { from: campaign.id, to: id });
+  await listenForEvents(tx, prepared, { workspaceId, campaignId: campaign.campaignId, versionId: id, at });
+  return id;
+}
+
+/** A live campaign, locked, with what the change makes of it. */
+type LiveEdit = {
+  workspaceId: string;
+  campaign: AuthoredCampaign & { parts: CampaignParts };
+  parts: CampaignParts;
+  updatedBy: string;
+  at: Date;
+};
+
+/** An occurrence that is due but not fired yet is not lost: it is fired with the new data. */
+function statusAfterEdit({ campaign, at }: LiveEdit, { timing }: PreparedCampaign) {
+  const { nextAt } = statusOf(timing, at);
+  const isDue = campaign.status === 'ACTIVE' && campaign.nextAt !== null && campaign.nextAt <= at;
+  return { status: campaign.status, nextAt: isDue ? campaign.nextAt : nextAt };
+}
+
+function notEditable(reason: string): ServiceError {
+  return new ServiceError('CAMPAIGN_NOT_EDITABLE', { reason });
 }

@@ -1,15 +1,17 @@
+import type { CampaignStatus } from '../../domain/campaigns/campaign.ts';
 import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
-import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
+import { eventNamesOf } from '../../domain/events/triggers.ts';
 import { makeId } from '../../domain/ids.ts';
-import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
+import { nextOccurrences } from '../../domain/timing/occurrences.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 import { ringAfterCommit } from '../../engine/doorbell.ts';
-import type { Transaction } from '../../storage/database.ts';
 import type { AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
+import type { Transaction } from '../../storage/database.ts';
 import { insertQueuedRuns } from '../../storage/runs/runs.ts';
 import { deleteCampaignSegments, insertSegment } from '../../storage/segments/segments.ts';
+import { storeTriggerCondition } from '../../storage/triggers.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
-import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Status = { status: CampaignStatus; nextAt: Date | null };
 
@@ -107,4 +109,28 @@ export async function startSending(
   const run = { id: makeId(at), workspaceId, campaignId, at, sendUntil: sendUntil(definition.settings, at) };
   await insertQueuedRuns(tx, [run]);
   ringAfterCommit(tx, 'fan-out');
+}
+
+type Live = {
+  workspaceId: string;
+  /** The same in all versions. */
+  campaignId: string;
+  versionId: string;
+  at: Date;
+};
+
+/** Lets events start a campaign from now on, or from its start; does nothing of one that they do not start. */
+export async function listenForEvents(
+  tx: Transaction,
+  { definition: { trigger }, timing, parts }: PreparedCampaign,
+  { at, ...ids }: Live,
+): Promise<void> {
+  if (!trigger || timing.kind !== 'triggered') return;
+  const startsAt = timing.startsAt === null ? at : new Date(timing.startsAt);
+  await storeTriggerCondition(tx, {
+    ...ids,
+    eventNames: eventNamesOf(trigger),
+    condition: parts.trigger_condition,
+    liveSince: startsAt > at ? startsAt : at,
+  });
 }

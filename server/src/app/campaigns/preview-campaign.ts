@@ -1,16 +1,20 @@
-import type { AndroidPayload } from '../../domain/campaigns/android-payload.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
-import { unknownUser } from '../../domain/users/user-source.ts';
-import type { User } from '../../domain/users/user-source.ts';
-import type { Database } from '../../storage/database.ts';
-import { findWorkspace } from '../../storage/installation/workspaces.ts';
-import { findLocalesOfUser } from '../../storage/devices/device-locales.ts';
-import { findUsers } from '../../storage/users/users.ts';
+import { readCampaign } from '../../domain/campaign-document/campaign.ts';
+import type { CampaignDefinition, CampaignParts } from '../../domain/campaign-document/campaign.ts';
+import type { AndroidPayload, Platform, CampaignContent } from '../../domain/content/content.ts';
+import { chooseLanguage, hasLocales, languageAttribute, makeContentIn } from '../../domain/content/locales.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { pickVariant, chooseLocale, defaultLocale } from '../../domain/experiments/variants.ts';
+import type { ShownVariant, Variants } from '../../domain/experiments/variants.ts';
+import type { TemplateMode } from '../../domain/template/parser.ts';
+import { unknownUser, makePersonaliser } from '../../domain/template/personalise.ts';
+import type { User, Personal } from '../../domain/template/personalise.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import { findAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
+import { findLocalesOfUser } from '../../storage/devices/devices.ts';
+import { findUsers, findSelectedUsers } from '../../storage/users/users.ts';
+import { findWorkspace } from '../../storage/workspaces.ts';
 import { invalidCampaign } from './prepare-campaign.ts';
-import { makeVariantShow } from './show-content.ts';
-import type { Shown } from './show-content.ts';
-import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
-import type { ShownCampaign } from './read-shown-campaign.ts';
 
 export type PreviewDependencies = { database: Database };
 
@@ -63,4 +67,125 @@ async function findUser(
   const user = found.get(key.userId);
   if (!user) throw invalidCampaign([{ field: 'identifier_value', reason: 'is that of no user' }]);
   return { user, ofDevices: await findLocalesOfUser(database, { workspaceId, ...key }) };
+}
+
+export type ShownCampaign = {
+  workspaceId: string;
+  /** The content, or the draft that contains it. */
+  source: { parts: CampaignParts } | { draftId: string };
+  /** One of the campaign's platforms; undefined: each. */
+  platform: Platform | undefined;
+  shown: ShownVariant;
+  /** Where the request names these three. */
+  namedIn: '' | 'test_campaign_meta.';
+};
+
+/**
+ * The campaign shown by a test or a preview, which define audience, time and variation themselves.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
+ */
+export async function readShownCampaign(
+  tx: Queryable,
+  { workspaceId, source, platform, shown: asked, namedIn }: ShownCampaign,
+): Promise<CampaignDefinition> {
+  const shown = 'parts' in source ? source.parts : await findDraftParts(tx, { workspaceId, id: source.draftId });
+  const basics = (shown.basic_details ?? {}) as Record<string, unknown>;
+  const { business_event: _event, ...details } = basics;
+  const parts: CampaignParts = {
+    ...shown,
+    campaign_delivery_type: 'ONE_TIME',
+    basic_details: { name: 'Test', ...details },
+    segmentation_details: { is_all_user_campaign: true },
+    scheduling_details: { delivery_type: 'ASAP' },
+  };
+  const { definition, faults } = readCampaign(parts);
+  if (!definition) throw invalidCampaign(faults);
+  const refuse = (name: string, reason: string) => invalidCampaign([{ field: `${namedIn}${name}`, reason }]);
+  const picked = pickVariant(definition, asked);
+  if ('unknown' in picked)
+    throw picked.unknown === 'variation'
+      ? refuse('variation', 'is not among the variations of campaign_content')
+      : refuse('locale_name', 'is not among the locales of campaign_content');
+  if (platform === undefined) return { ...definition, ...picked };
+  if (definition.platforms.includes(platform)) return { ...definition, ...picked, platforms: [platform] };
+  throw refuse('platform', 'is not among basic_details.platforms');
+}
+
+async function findDraftParts(tx: Queryable, named: { workspaceId: string; id: string }): Promise<CampaignParts> {
+  const draft = await findAuthoredCampaign(tx, named);
+  if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  if (draft.status === 'DRAFT' && draft.parts) return draft.parts;
+  throw invalidCampaign([{ field: 'draft_id', reason: 'names a campaign that is not in DRAFT state' }]);
+}
+
+type NamedUsers = { workspaceId: string; identifier: string; value: string; limit: number };
+
+/** A standard name of the push API, or any attribute of the users. */
+export async function findNamedUsers(
+  tx: Queryable,
+  { workspaceId, identifier, value, limit }: NamedUsers,
+): Promise<UserKey[]> {
+  const ask = (isCustom: boolean) =>
+    findSelectedUsers(tx, { workspaceId, selector: { attribute: identifier, isCustom, values: [value] }, limit });
+  return (await ask(false)) ?? (await ask(true)) ?? [];
+}
+
+export type Shown = {
+  /** Of the locales; undefined: the content's own texts. */
+  language: string | undefined;
+  personal: Personal;
+};
+
+export type ContentShow = {
+  /** Names of attributes that are read of a user. */
+  reads: readonly string[] | 'all';
+  /** `ofDevices`: the languages that the user's devices said, by platform. */
+  show(user: {
+    platform: Platform;
+    user: User;
+    ofDevices: ReadonlyMap<Platform, string>;
+    event: Record<string, unknown>;
+  }): Shown;
+};
+
+/** What a platform shows to one user, as the fan-out makes it. */
+export function makeContentShow(content: CampaignContent, mode: TemplateMode): ContentShow {
+  const personaliser = makePersonaliser(content, mode);
+  const contentIn = makeContentIn(content);
+  const reads = personaliser?.reads ?? [];
+  return {
+    reads: reads === 'all' || !hasLocales(content) ? reads : [...reads, languageAttribute],
+    show({ platform, user, ofDevices, event }) {
+      const known = { ofDevice: ofDevices.get(platform) ?? null, ofUser: user.attributes[languageAttribute] };
+      const language = chooseLanguage(content, { platform, ...known });
+      return {
+        language,
+        personal: personaliser
+          ? personaliser.render({ platform, user, event, language })
+          : { content: contentIn(platform, language) },
+      };
+    },
+  };
+}
+
+/** The same of a campaign of one variation, whose contents may each be in a language. */
+function makeVariantShow(
+  { content, variants }: { content: CampaignContent; variants: Variants | null },
+  mode: TemplateMode,
+): ContentShow {
+  if (!variants) return makeContentShow(content, mode);
+  const { locales, contents } = variants;
+  const shows = contents[0]!.map((own) => makeContentShow(own, mode));
+  const reads = shows.map((show) => show.reads);
+  return {
+    reads: reads.includes('all') ? 'all' : [...reads.flat(), languageAttribute],
+    show(asked) {
+      const { platform, user, ofDevices } = asked;
+      const known = { ofDevice: ofDevices.get(platform) ?? null, ofUser: user.attributes[languageAttribute] };
+      const place = chooseLocale(locales, known) - 1;
+      const language = locales[place] === defaultLocale ? undefined : locales[place];
+      return { ...shows[place]!.show(asked), language };
+    },
+  };
 }

@@ -1,19 +1,19 @@
-import { maxSelectedUsers } from '../../domain/push/limits.ts';
-import type { CampaignDefinition } from '../../domain/campaign-document/read-campaign.ts';
+import { maxSelectedUsers } from '../../domain/limits/push.ts';
+import type { CampaignDefinition } from '../../domain/campaign-document/campaign.ts';
 import { sendUntil } from '../../domain/campaigns/delivery-settings.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
-import type { ShownVariant } from '../../domain/experiments/shown-variant.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import type { ShownVariant } from '../../domain/experiments/variants.ts';
 import { lastIdAt, makeId } from '../../domain/ids.ts';
 import { ringAfterCommit } from '../../engine/doorbell.ts';
 import type { Transaction } from '../../storage/database.ts';
 import { insertAuthoredCampaign } from '../../storage/campaigns/authored-campaigns.ts';
 import { insertTargetedRuns } from '../../storage/runs/runs.ts';
-import { noteRunLocales } from '../../storage/runs/run-starts.ts';
-import { answerOnce } from '../idempotency/answer-once.ts';
-import type { AuthoringCaller, AuthoringDependencies } from './authoring-dependencies.ts';
-import { findNamedUsers, readShownCampaign } from './read-shown-campaign.ts';
-import type { ShownCampaign } from './read-shown-campaign.ts';
-import { takeRequestId } from './take-request-id.ts';
+import { noteRunLocales } from '../../storage/runs/run-states.ts';
+import { answerOnce } from '../idempotency.ts';
+import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
+import { findNamedUsers, readShownCampaign } from './preview-campaign.ts';
+import type { ShownCampaign } from './preview-campaign.ts';
+import { takeRequestId } from './authoring.ts';
 
 export type TestCommand = AuthoringCaller & {
   /** V1's, taken for an hour; undefined in V5, which has Idempotency-Key. */

@@ -1,19 +1,17 @@
-import type { Queryable } from '../../storage/database.ts';
-import { bucketOf } from '../../domain/users/bucket.ts';
-import { addressHash } from '../../domain/devices/device-identifier.ts';
-import { identifiersOf } from '../../domain/users/identifier.ts';
 import { makeId } from '../../domain/ids.ts';
+import { addressHash } from '../../domain/users/devices.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { bucketOf, identifiersOf } from '../../domain/users/users.ts';
+import type { Queryable } from '../../storage/database.ts';
 import {
   clearUserStaging,
   storeNewIdentifiers,
   storeStagedIdentifiers,
   storeStagedUsers,
+  copyInto,
 } from '../../storage/users/user-import.ts';
-import { copyRows, toArrayText } from './copy-rows.ts';
-import type { Cell } from './copy-rows.ts';
-import type { ImportedEvent } from './parse-event-row.ts';
-import type { ImportedDevice, ImportedUser } from './parse-user-row.ts';
+import type { CopiedTable } from '../../storage/users/user-import.ts';
+import type { ImportedEvent, ImportedDevice, ImportedUser } from './parse-rows.ts';
 
 export type DeviceOfLine = ImportedDevice & { line: number };
 /** A customer of a batch with the devices its lines named. */
@@ -149,3 +147,40 @@ export async function copyEvents(
     }
   });
 }
+
+type Cell = string | number | null;
+
+// Large enough to keep the connection busy, small enough to keep memory flat.
+const pieceCharacters = 256 * 1024;
+
+/** Streams rows into a table with `COPY`. */
+async function copyRows(tx: Queryable, table: CopiedTable, rows: () => Generator<Cell[]>): Promise<void> {
+  await copyInto[table](tx).copyFrom(linesOf(rows()));
+}
+
+function* linesOf(rows: Generator<Cell[]>): Generator<string> {
+  let piece = '';
+  for (const row of rows) {
+    piece += `${row.map(escape).join('\t')}\n`;
+    if (piece.length < pieceCharacters) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+/** PostgreSQL's text of an array of texts. */
+function toArrayText(texts: string[]): string {
+  return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
+}
+
+const special = /[\\\t\n\r]/;
+
+/** PostgreSQL's text format: backslash, tab and line ends are escaped, `\N` is null. */
+function escape(cell: Cell): string {
+  if (cell === null) return '\\N';
+  if (typeof cell === 'number') return String(cell);
+  return special.test(cell) ? cell.replace(/[\\\t\n\r]/g, (character) => escapes[character]!) : cell;
+}
+
+const escapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

@@ -4,13 +4,11 @@ import type { ImportCounts, ImportKind } from '../../storage/users/user-import.t
 import { makeDeviceStaging, storeStagedDevices } from '../../storage/devices/devices.ts';
 import { makeEventStaging, storeStagedEvents } from '../../storage/users/events.ts';
 import type { Queryable, Session } from '../../storage/database.ts';
-import { eventDay } from '../data/track-events.ts';
+import { eventDay } from '../users/events.ts';
 import { copyDevices, copyEvents, copyUsers, storeUsers } from './copy-batch.ts';
 import type { CustomerDevices, StagedUser } from './copy-batch.ts';
-import { eventFromCells, parseEventRow } from './parse-event-row.ts';
-import type { ImportedEvent } from './parse-event-row.ts';
-import { isRecord, parseDeviceRow, parseUserRow } from './parse-user-row.ts';
-import type { DeviceRowRules, ImportedUser, UserRowRules } from './parse-user-row.ts';
+import { eventFromCells, parseEventRow, isRecord, parseDeviceRow, parseUserRow } from './parse-rows.ts';
+import type { ImportedEvent, DeviceRowRules, ImportedUser, UserRowRules } from './parse-rows.ts';
 import type { CsvRules } from './read-rows.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 

@@ -1,11 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { stat, open } from 'node:fs/promises';
 import type { Clock } from '../../clock.ts';
-import { defaultAppId } from '../../domain/apps/app.ts';
+import { defaultAppId } from '../../domain/apps.ts';
 import type { Logger } from '../../log.ts';
-import { listApps } from '../../storage/apps/apps.ts';
+import { listApps } from '../../storage/apps.ts';
 import { inTransaction, withSession } from '../../storage/database.ts';
 import type { Database, Session } from '../../storage/database.ts';
-import { findZoneAttribute } from '../../storage/installation/workspaces.ts';
 import { ensureEventsPartition } from '../../storage/users/events.ts';
 import {
   deleteImport,
@@ -17,14 +17,12 @@ import {
   unlockImportsOf,
 } from '../../storage/users/user-import.ts';
 import type { ImportCounts, ImportKey, ImportKind } from '../../storage/users/user-import.ts';
-import { eventDay } from '../data/track-events.ts';
-import { fileDigest } from './file-digest.ts';
+import { findZoneAttribute } from '../../storage/workspaces.ts';
+import { eventDay } from '../users/events.ts';
 import { makeImportBatches } from './import-batch.ts';
 import type { Batch } from './import-batch.ts';
-import { openImportFile } from './open-import-file.ts';
-import { makeRejectsFile } from './rejects-file.ts';
-import type { Reject, Rejects } from './rejects-file.ts';
-import { readLines } from './read-lines.ts';
+import { openImportFile, makeRejectsFile, readLines } from './read-lines.ts';
+import type { Reject, Rejects } from './read-lines.ts';
 import { readCsvRows, readJsonRows } from './read-rows.ts';
 import type { CsvRules } from './read-rows.ts';
 
@@ -222,4 +220,21 @@ function makeWriter(
       await Promise.allSettled(recent.map(({ committed }) => committed));
     },
   };
+}
+
+const endBytes = 1024 * 1024;
+
+/** Knows a file again: SHA-256 of its size, its first and its last MiB. */
+async function fileDigest(path: string, size: number): Promise<Buffer> {
+  const hash = createHash('sha256').update(`${size}\0`);
+  const handle = await open(path);
+  try {
+    for (const position of [0, Math.max(0, size - endBytes)]) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(endBytes, size)), { position });
+      hash.update(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await handle.close();
+  }
+  return hash.digest();
 }

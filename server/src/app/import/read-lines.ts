@@ -1,3 +1,9 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
 /** A line of a file; `tooLong` when it was over the limit and not kept. */
 export type FileLine = { text: string } | { tooLong: true };
 
@@ -65,6 +71,44 @@ function makeSplitter() {
     },
     *end(): Generator<FileLine> {
       if (keptBytes > 0) yield finish();
+    },
+  };
+}
+
+/** Opens a file of lines, compressed or not, and counts the bytes that were read of it. */
+export function openImportFile(path: string, progress: { bytes: number }): NodeJS.ReadableStream {
+  const raw = createReadStream(path, { highWaterMark: 1024 * 1024 });
+  raw.on('data', (piece) => {
+    progress.bytes += piece.length;
+  });
+  // What cannot be read is told by the stream that is returned, to whoever reads it.
+  return path.endsWith('.gz') ? pipeline(raw, createGunzip(), () => {}) : raw;
+}
+
+const maxKept = 10_000;
+
+/** A line of a file that could not be taken. */
+export type Reject = { line: number; reason: string };
+
+export type Rejects = {
+  add(rejects: Reject[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The file of refused lines, made when there is a first one; a continued import adds to it. The first 10,000 are kept. */
+export function makeRejectsFile(path: string, { isContinued }: { isContinued: boolean }): Rejects {
+  let handle: FileHandle | undefined;
+  let kept = 0;
+  return {
+    async add(rejects) {
+      const taken = rejects.slice(0, maxKept - kept);
+      if (taken.length === 0) return;
+      kept += taken.length;
+      handle ??= await open(path, isContinued ? 'a' : 'w');
+      await handle.write(taken.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
+    },
+    async close() {
+      await handle?.close();
     },
   };
 }

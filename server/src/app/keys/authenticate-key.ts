@@ -1,8 +1,10 @@
-import { hashesEqual, hashSecret } from '../../domain/tokens/secret.ts';
-import { isWorkspaceId } from '../../domain/tokens/workspace-id.ts';
+import { hashesEqual, hashSecret } from '../../domain/access/keys.ts';
+import { encryptionContext } from '../../domain/crypto/encryption.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
+import { isWorkspaceId } from '../../domain/ids.ts';
 import type { Queryable } from '../../storage/database.ts';
+import { findApiKeyBySecretHash, touchApiKey, listActiveApiKeys } from '../../storage/keys/api-keys.ts';
 import type { ApiKey, PresentedKey } from '../../storage/keys/api-keys.ts';
-import { findApiKeyBySecretHash, touchApiKey } from '../../storage/keys/api-keys.ts';
 
 export type { ApiKey };
 
@@ -59,4 +61,25 @@ export async function noteUse(database: Queryable, key: Pick<ApiKey, 'id' | 'las
 /** The stored time is to the minute. */
 export function isUseNoted({ lastUsedAt }: Pick<ApiKey, 'lastUsedAt'>, at: Date): boolean {
   return lastUsedAt !== null && at.getTime() - lastUsedAt.getTime() < 60_000;
+}
+
+export type PushSecret = { keyId: string; name: string; secret: string; lastUsedAt: Date | null };
+
+/**
+ * The active push keys of a workspace, readable: any of them may have signed a request. Unknown workspaces have none.
+ *
+ * @throws DecryptionError when a row was changed or moved, or the master key is another one
+ */
+export async function listPushSecrets(
+  { database, encryption }: { database: Queryable; encryption: Encryption },
+  workspaceId: string,
+): Promise<PushSecret[]> {
+  if (!isWorkspaceId(workspaceId)) return [];
+  const keys = await listActiveApiKeys(database, { workspaceId, kind: 'push' });
+  return keys.map((key) => ({
+    keyId: key.id,
+    name: key.name,
+    lastUsedAt: key.lastUsedAt,
+    secret: encryption.decrypt(key.encryptedSecret!, encryptionContext.pushKey(key)).toString('utf8'),
+  }));
 }

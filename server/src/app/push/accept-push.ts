@@ -1,25 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { deliverySettings, sendUntil } from '../../domain/campaigns/delivery-settings.ts';
-import type { PushCommand } from '../../domain/push/push-command.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Encryption } from '../../domain/encryption.ts';
+import { maxSelectedUsers } from '../../domain/limits/push.ts';
+import { tooManyUsers } from '../../domain/push.ts';
+import type { PushCommand, PushAudience } from '../../domain/push.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
 import type { Doorbell } from '../../engine/doorbell.ts';
+import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import { findCampaignByName } from '../../storage/campaigns/campaigns.ts';
-import { findNamedUsers } from '../../storage/users/users.ts';
+import { findSegmentByName } from '../../storage/segments/segments.ts';
+import { findNamedUsers, findSelectedUsers } from '../../storage/users/users.ts';
 import type { AskedCustomerIds, FindNamedUsers, NamedUserKey } from '../../storage/users/users.ts';
-import { answerOnce } from '../idempotency/answer-once.ts';
+import { makeGroupCommit, requestBatches } from '../group-commit.ts';
+import { answerOnce } from '../idempotency.ts';
+import { requireApps } from './admit-push.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
-import { findPushAudience } from './find-push-audience.ts';
-import { makeJoinOrStore } from './join-or-store.ts';
-import { requireApps } from './require-apps.ts';
-import { makeWorkTogether, requestBatches } from './work-together.ts';
-import { storePushes } from './store-pushes.ts';
+import { makeJoinOrStore, storePushes } from './store-pushes.ts';
 import type { AcceptedPush, PushToStore, StoredPush, StorePush } from './store-pushes.ts';
-import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type AcceptPushRequest = {
   admitted: PushOfWorkspace;
@@ -48,7 +49,7 @@ export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
  */
 export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
   const { database, clock, doorbell, onCommit } = deps;
-  const store = makeWorkTogether<PushToStore, StoredPush>(async (pushes) => {
+  const store = makeGroupCommit<PushToStore, StoredPush>(async (pushes) => {
     const stored = await inTransaction(database, (tx) => storePushes(tx, pushes));
     onCommit?.(pushes.length);
     if (stored.some(isSentNow)) doorbell.ring();
@@ -139,4 +140,65 @@ function toAccepted(stored: StoredPush): AcceptedPush {
     default:
       return unknownCase(stored);
   }
+}
+
+/** `findNamed`: looks for several callers at once; without it the users are looked for here. */
+type FindUsers = { database: Database; findNamed?: FindNamedUsers };
+
+export type FoundPushAudience = {
+  /** Audience `Custom Segment`. */
+  segmentId: string | undefined;
+  /** Audience `User`. */
+  targetUsers: [bucket: number, userId: string][] | undefined;
+};
+
+/** The segment or the users that a push names; neither: all users. @throws ServiceError PUSH_PARAMETER_INVALID */
+export async function findPushAudience(
+  deps: FindUsers,
+  { workspaceId, audience }: { workspaceId: string; audience: PushAudience },
+): Promise<FoundPushAudience> {
+  switch (audience.kind) {
+    case 'all-users':
+      return { segmentId: undefined, targetUsers: undefined };
+    case 'segment':
+      return { segmentId: await requireSegment(deps.database, workspaceId, audience.name), targetUsers: undefined };
+    case 'user':
+      return { segmentId: undefined, targetUsers: await matchUsers(deps, workspaceId, audience) };
+    default:
+      return unknownCase(audience);
+  }
+}
+
+/**
+ * A segment still being filled is accepted; the run waits until it is ready (decision D26). @throws ServiceError
+ * PUSH_PARAMETER_INVALID
+ */
+async function requireSegment(database: Database, workspaceId: string, name: string): Promise<string> {
+  const segment = await findSegmentByName(database, { workspaceId, name });
+  const refuse = (reason: string) => new ServiceError('PUSH_PARAMETER_INVALID', { field: 'customSegmentName', reason });
+  if (!segment) throw refuse('not found');
+  if (segment.state === 'ARCHIVED') throw refuse('the segment is archived');
+  if (segment.state === 'FAILED') throw refuse(`the segment could not be filled: ${segment.stateReason}`);
+  return segment.id;
+}
+
+type UserAudience = Extract<PushAudience, { kind: 'user' }>;
+
+/** Customer ids, as most users are named, in one look-up with others that come at the same time. */
+async function matchUsers(
+  { database, ...asked }: FindUsers,
+  workspaceId: string,
+  selector: UserAudience,
+): Promise<[number, string][]> {
+  // One more than allowed tells "too many" from "just enough" (decision D32).
+  const limit = maxSelectedUsers + 1;
+  const users = await findSelectedUsers(database, { workspaceId, selector, limit, ...asked });
+  if (!users) {
+    throw new ServiceError('PUSH_PARAMETER_INVALID', {
+      field: 'targetUserAttributes.attribute',
+      reason: 'is unknown; a custom attribute needs isCustom',
+    });
+  }
+  if (users.length > maxSelectedUsers) throw new ServiceError('PUSH_PARAMETER_INVALID', tooManyUsers);
+  return users.map(({ bucket, userId }) => [bucket, userId]);
 }

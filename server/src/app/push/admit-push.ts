@@ -1,25 +1,33 @@
 import type { Clock } from '../../clock.ts';
+import { sourceOfAddress } from '../../domain/access/rate-limits.ts';
+import { noSuchApp, findCriticalSounds, needsCriticalAlerts } from '../../domain/apps.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { sourceOfAddress } from '../../domain/limits/source-address.ts';
-import type { Encryption } from '../../domain/encryption.ts';
-import type { Database } from '../../storage/database.ts';
+import {
+  pushRequestsPerMinute,
+  unverifiedPushesPerMinute,
+  minPushNameCharacters,
+  maxSelectorValues,
+} from '../../domain/limits/push.ts';
+import type { PushBodies, PushCommand } from '../../domain/push.ts';
+import { identifierOf } from '../../domain/users/users.ts';
+import { listApps } from '../../storage/apps.ts';
+import { findCampaignsByNames, findCampaignByName } from '../../storage/campaigns/campaigns.ts';
+import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
+import { countBeforehand } from '../../storage/limits/push-rate-limit.ts';
+import type { LimitGrant } from '../../storage/limits/push-rate-limit.ts';
 import { findNamedUsersTogether } from '../../storage/users/users.ts';
 import type { AskedCustomerIds, NamedUserKey } from '../../storage/users/users.ts';
-import { findCampaignsByNames } from '../../storage/campaigns/campaigns.ts';
-import type { StoredCampaign } from '../../storage/campaigns/campaigns.ts';
+import { findUnknownApp } from '../apps.ts';
+import { lookUpBatches, makeGroupCommit, batchPause } from '../group-commit.ts';
 import { noteUse } from '../keys/authenticate-key.ts';
-import type { PushSecret } from '../keys/list-push-secrets.ts';
-import { makeLimitBursts } from '../limits/limit-bursts.ts';
-import type { LimitBursts } from '../limits/limit-bursts.ts';
-import { checkPushName, findJoined, isUserAudience } from './check-push-name.ts';
-import { makeCountPushRequest } from './count-push-request.ts';
-import { namedCustomerIds } from './named-customer-ids.ts';
-import { keepingIdUnused, verifySignatures } from './verify-signatures.ts';
-import type { PushSignatures } from './verify-signatures.ts';
-import { lookUpBatches, makeWorkTogether } from './work-together.ts';
-import { makeFindWorkspaceContext } from './workspace-context.ts';
-import type { WorkspaceContext } from './workspace-context.ts';
-import { pushRequestsPerMinute, unverifiedPushesPerMinute } from '../../domain/push/limits.ts';
+import type { PushSecret } from '../keys/authenticate-key.ts';
+import { makeLimitBursts } from '../limits.ts';
+import type { LimitBursts } from '../limits.ts';
+import { requireWorkspace } from '../workspaces.ts';
+import { keepingIdUnused, verifySignatures, makeFindWorkspaceContext } from './verify-signatures.ts';
+import type { PushSignatures, WorkspaceContext } from './verify-signatures.ts';
 
 /** What identifies a request, before its parameters are read. */
 export type PushCredentials = PushSignatures & {
@@ -88,11 +96,11 @@ export function makeAdmitPush(deps: {
     requestsPerMinute: deps.requestsPerMinute ?? pushRequestsPerMinute,
   });
 
-  const findCampaign = makeWorkTogether(
+  const findCampaign = makeGroupCommit(
     (names: { workspaceId: string; name: string }[]) => findCampaignsByNames(database, names),
     lookUpBatches,
   );
-  const findNamed = makeWorkTogether<AskedCustomerIds, NamedUserKey[]>(
+  const findNamed = makeGroupCommit<AskedCustomerIds, NamedUserKey[]>(
     (asks) => findNamedUsersTogether(database, asks),
     lookUpBatches,
   );
@@ -165,5 +173,146 @@ function refuseUnverified(
   return new ServiceError('PUSH_RATE_LIMITED', {
     ...over,
     detail: 'requests of the address without a valid signature',
+  });
+}
+
+export type OperatorPush = {
+  workspaceId: string;
+  campaignName: string | undefined;
+  /** `targetAudience` as sent. */
+  audience: unknown;
+  /** The campaign's `created_by`. */
+  by: string;
+  /** What is only looked at does not count against the limit of the workspace. */
+  purpose: 'send' | 'look';
+};
+
+/**
+ * The checks of makeAdmitPush for whoever holds the installation itself: nothing is signed, every other refusal is the same.
+ *
+ * @throws ServiceError PUSH_NAME_MISSING, PUSH_NAME_TOO_SHORT, PUSH_RATE_LIMITED, PUSH_NAME_DUPLICATE
+ */
+export async function admitOperatorPush(
+  deps: { database: Database; clock: Clock },
+  { workspaceId, campaignName, audience, by, purpose }: OperatorPush,
+): Promise<PushOfWorkspace> {
+  const workspace = await requireWorkspace(deps.database, workspaceId);
+  const name = checkPushName(campaignName);
+  if (purpose === 'send') {
+    const { granted, retryAfterSeconds } = await makeCountPushRequest({
+      ...deps,
+      requestsPerMinute: pushRequestsPerMinute,
+    })(workspaceId);
+    if (granted === 0) throw new ServiceError('PUSH_RATE_LIMITED', { retryAfterSeconds });
+  }
+  const existing = await findCampaignByName(deps.database, { workspaceId, name });
+  const joined = findJoined(existing, { audience, bodies: workspace.pushBodies });
+  if (existing && !joined) throw new ServiceError('PUSH_NAME_DUPLICATE');
+  const apps = await listApps(deps.database, workspaceId);
+  return { workspace, apps, name, signedBy: by, existing: joined };
+}
+
+/**
+ * Counts one push request against the workspace's limit. Requests that arrive together are counted together: one row
+ * per workspace and batch.
+ */
+function makeCountPushRequest(deps: {
+  database: Database;
+  clock: Clock;
+  requestsPerMinute: number;
+}): (workspaceId: string) => Promise<LimitGrant> {
+  return makeGroupCommit((workspaceIds) => countBatch(deps, workspaceIds), {
+    batchItems: 1_000,
+    waitingItems: 20_000,
+    // Both would count for the same workspaces.
+    batchesAtOnce: 1,
+    pause: batchPause,
+  });
+}
+
+async function countBatch(
+  { database, clock, requestsPerMinute }: Parameters<typeof makeCountPushRequest>[0],
+  workspaceIds: string[],
+): Promise<LimitGrant[]> {
+  const wanted = new Map<string, number>();
+  for (const id of workspaceIds) wanted.set(id, (wanted.get(id) ?? 0) + 1);
+  const counts = [...wanted].map(([workspaceId, count]) => ({
+    operation: 'push',
+    workspaceId,
+    wanted: count,
+    limit: requestsPerMinute,
+    windowSeconds: 60,
+    at: clock.now(),
+  }));
+  const granted = await countBeforehand(database, counts);
+  const grants = new Map(counts.map(({ workspaceId }, place) => [workspaceId, granted[place]!]));
+  const left = new Map([...grants].map(([id, grant]) => [id, grant.granted]));
+  return workspaceIds.map((id) => {
+    const grant = grants.get(id)!;
+    const rest = left.get(id)!;
+    left.set(id, rest - 1);
+    return { ...grant, granted: rest > 0 ? 1 : 0 };
+  });
+}
+
+/** The name, trimmed. @throws ServiceError PUSH_NAME_MISSING, PUSH_NAME_TOO_SHORT */
+function checkPushName(sent: string | undefined): string {
+  const name = sent?.trim();
+  if (name === undefined || name === '') throw new ServiceError('PUSH_NAME_MISSING');
+  // Characters, not UTF-16 units: an emoji is one.
+  if ([...name].length < minPushNameCharacters) throw new ServiceError('PUSH_NAME_TOO_SHORT');
+  return name;
+}
+
+/** The campaign that a push joins: audience `User` joins one of its name that is for users, too. */
+function findJoined(
+  existing: StoredCampaign | undefined,
+  { audience, bodies }: { audience: unknown; bodies: PushBodies },
+): StoredCampaign | undefined {
+  return existing?.audience === 'USER' && isUserAudience(audience, bodies) ? existing : undefined;
+}
+
+function isUserAudience(sent: unknown, bodies: PushBodies): boolean {
+  return sent === 'User' || (bodies === 'lenient' && typeof sent === 'string' && sent.toLowerCase() === 'user');
+}
+
+/**
+ * The customer ids that `targetUserAttributes` names, before it is parsed, so that they can be looked for while the request
+ * is counted. What parsing makes of them decides: where it reads others, those are looked for.
+ */
+function namedCustomerIds(sent: unknown): string[] | undefined {
+  if (typeof sent !== 'object' || sent === null) return undefined;
+  const { attribute, attributeValue, isCustom } = sent as Record<string, unknown>;
+  if (typeof attribute !== 'string') return undefined;
+  if (identifierOf(attribute, { isCustom: isCustom === true || isCustom === 'true' })?.kind !== 'customer-id')
+    return undefined;
+  const values: unknown[] = Array.isArray(attributeValue) ? attributeValue : [attributeValue];
+  return values.length <= maxSelectorValues && values.every(isText) ? values : undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+type Asked = {
+  admitted: Pick<PushOfWorkspace, 'workspace' | 'apps'>;
+  command: Pick<PushCommand, 'content' | 'settings'>;
+};
+
+/**
+ * The apps that a push names, and one that can play what it asks for. A push that names none reads nothing.
+ *
+ * @throws ServiceError PUSH_PARAMETER_INVALID
+ */
+export async function requireApps(database: Queryable, { admitted, command }: Asked): Promise<void> {
+  const { content, settings } = command;
+  const { appIds } = settings;
+  const unknown = await findUnknownApp(database, { workspaceId: admitted.workspace.id, appIds });
+  if (unknown !== undefined)
+    throw new ServiceError('PUSH_PARAMETER_INVALID', { field: 'advancedSettings.appIds', reason: noSuchApp(unknown) });
+  const [asking] = findCriticalSounds(content, { apps: admitted.apps, appIds });
+  if (asking === undefined) return;
+  const entry = asking === 'content' ? 'payload.IOS' : 'payload.IOS.fallback';
+  throw new ServiceError('PUSH_PARAMETER_INVALID', {
+    field: `${entry}.options.sound.critical`,
+    reason: needsCriticalAlerts,
   });
 }

@@ -1,25 +1,24 @@
 import type { Clock } from '../../clock.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Platform } from '../../domain/content/content.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { lastIdAt } from '../../domain/ids.ts';
-import type { PushCommand } from '../../domain/push/push-command.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
-import { unknownUser } from '../../domain/users/user-source.ts';
-import type { User } from '../../domain/users/user-source.ts';
+import type { PushCommand } from '../../domain/push.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import { unknownUser } from '../../domain/template/personalise.ts';
+import type { User } from '../../domain/template/personalise.ts';
 import { findTargetUsersPage } from '../../storage/campaigns/audience.ts';
 import { withinTime } from '../../storage/database.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { allBuckets } from '../../storage/segments/segment-members.ts';
-import { findLocalesOfUser } from '../../storage/devices/device-locales.ts';
+import { findLocalesOfUser } from '../../storage/devices/devices.ts';
 import { findUsers, findUsersByCustomerIds } from '../../storage/users/users.ts';
-import { findPlatformCredentials } from '../campaigns/check-campaign.ts';
-import { makeContentShow } from '../campaigns/show-content.ts';
-import type { Shown } from '../campaigns/show-content.ts';
-import { countAudience } from '../campaigns/count-audience.ts';
+import { findPlatformCredentials, countAudience } from '../campaigns/check-campaign.ts';
+import { makeContentShow } from '../campaigns/preview-campaign.ts';
+import type { Shown } from '../campaigns/preview-campaign.ts';
 import type { PushOfWorkspace } from './admit-push.ts';
-import { findPushAudience } from './find-push-audience.ts';
-import type { FoundPushAudience } from './find-push-audience.ts';
-import { requireApps } from './require-apps.ts';
+import { findPushAudience } from './accept-push.ts';
+import type { FoundPushAudience } from './accept-push.ts';
+import { requireApps } from './admit-push.ts';
 
 export type PushPreview = {
   /** For whom the texts are rendered; empty for nobody in particular. */

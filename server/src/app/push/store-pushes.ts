@@ -1,20 +1,21 @@
-import type { UserSelector } from '../../domain/users/user-selector.ts';
-import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
-import type { PushCommand } from '../../domain/push/push-command.ts';
+import type { CampaignStatus } from '../../domain/campaigns/campaign.ts';
 import { lastIdAt } from '../../domain/ids.ts';
-import { nextOccurrences } from '../../domain/timing/next-occurrences.ts';
-import type { Transaction } from '../../storage/database.ts';
+import type { UserSelector, PushCommand } from '../../domain/push.ts';
+import { nextOccurrences } from '../../domain/timing/occurrences.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
+import type { Doorbell } from '../../engine/doorbell.ts';
 import {
   insertCampaigns,
   insertPushRequests,
   joinCampaigns,
   takeCampaignNames,
+  joinSendingCampaigns,
 } from '../../storage/campaigns/campaigns.ts';
-import type { NewCampaign, StoredCampaign } from '../../storage/campaigns/campaigns.ts';
+import type { NewCampaign, StoredCampaign, JoiningPush } from '../../storage/campaigns/campaigns.ts';
+import type { Transaction, Database } from '../../storage/database.ts';
 import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
-import { noteTraceparents } from '../../storage/runs/run-traces.ts';
-import { insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
-import { unknownCase } from '../../domain/unknown-case.ts';
+import { noteTraceparents, insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
+import { makeGroupCommit, requestBatches } from '../group-commit.ts';
 
 /** The response to the caller; the request is durably stored. */
 export type AcceptedPush = {
@@ -208,11 +209,54 @@ function toStored(outcome: Outcome): StoredPush {
   }
 }
 
-export function toAccepted(push: PushToStore, occurrences: Date[]): AcceptedPush {
+function toAccepted(push: PushToStore, occurrences: Date[]): AcceptedPush {
   return {
     campaignId: push.campaignId,
     requestId: push.command.requestId,
     responseId: push.responseId,
     nextSends: occurrences.map((occurrence) => occurrence.toISOString()),
   };
+}
+
+/**
+ * Makes a function that stores one push with others that come at the same time. Those that join a campaign that is sending,
+ * as one-time passwords do, need no decision between two statements, and are stored by one; whatever else there is, and those
+ * whose campaign turned out to have ended or to be scheduled, goes the way of `store`.
+ */
+export function makeJoinOrStore({
+  database,
+  doorbell,
+  store,
+  onCommit,
+}: {
+  database: Database;
+  doorbell: Pick<Doorbell, 'ring'>;
+  store: StorePush;
+  onCommit?: ((pushes: number) => void) | undefined;
+}): StorePush {
+  const join = makeGroupCommit<JoiningPush, boolean>(async (pushes) => {
+    const joined = await joinSendingCampaigns(database, pushes);
+    const areJoined = pushes.map(({ campaignId }) => joined.has(campaignId));
+    if (joined.size > 0) {
+      onCommit?.(areJoined.filter(Boolean).length);
+      doorbell.ring();
+    }
+    return areJoined;
+  }, requestBatches);
+
+  return async (push): Promise<StoredPush> => {
+    const joining = toJoiningPush(push);
+    if (joining && (await join(joining))) return { kind: 'stored', accepted: toAccepted(push, []) };
+    return store(push);
+  };
+}
+
+function toJoiningPush(push: PushToStore): JoiningPush | undefined {
+  // What belongs to a trace is stored in the way that notes it.
+  if (push.traceparent !== undefined) return undefined;
+  const { existing, targetUsers, command, runId, responseId, workspaceId, campaignId, at, sendUntil } = push;
+  if (!existing || existing.hasEnded || !targetUsers || targetUsers.length === 0) return undefined;
+  const { requestId, content } = command;
+  const ids = { runId, responseId, requestId, workspaceId, campaignId };
+  return { ...ids, targetUsers, content, audienceBound: lastIdAt(at), at, sendUntil };
 }

@@ -1,12 +1,19 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import type { App } from '../../domain/apps.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
+import { findSigningKey, findSigningKeyV2 } from '../../domain/crypto/signatures.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { findSigningKey } from '../../domain/signature/sign-push.ts';
-import { findSigningKeyV2 } from '../../domain/signature/sign-push-v2.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
+import { listApps } from '../../storage/apps.ts';
+import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
-import type { PushSecret } from '../keys/list-push-secrets.ts';
-import { forgetSignatureId, rememberSignatureId } from './remember-signature-id.ts';
-import type { WorkspaceContext } from './workspace-context.ts';
+import { claimIdempotencyKey, forgetIdempotencyKey } from '../../storage/limits/idempotency-keys.ts';
+import { findWorkspaces } from '../../storage/workspaces.ts';
+import type { Workspace } from '../../storage/workspaces.ts';
+import { lookUpBatches, makeGroupCommit } from '../group-commit.ts';
+import { listPushSecrets } from '../keys/authenticate-key.ts';
+import type { PushSecret } from '../keys/authenticate-key.ts';
 
 export type PushSignatures = {
   /** As sent; undefined when absent or not a text. */
@@ -70,4 +77,65 @@ function findSigner({ workspace, keys }: WorkspaceContext, { campaignName, signa
 
 function signatureInvalid(detail: string): { fault: ServiceError } {
   return { fault: new ServiceError('PUSH_SIGNATURE_INVALID', { detail }) };
+}
+
+export type SignatureId = { workspaceId: string; id: string };
+
+/**
+ * Remembers the id of a v2 signature for a day, far longer than its five minutes of validity (decision D35a).
+ *
+ * @returns whether it is new
+ */
+function rememberSignatureId(database: Database, { at, ...signatureId }: SignatureId & { at: Date }): Promise<boolean> {
+  const key = toKey(signatureId);
+  const claim = { ...key, bodyHash: key.keyHash, createdAt: at };
+  // A transaction, because its outcome is looked up when the answer is lost: taken by this request itself is new.
+  return inTransaction(database, (tx) => claimIdempotencyKey(tx, claim));
+}
+
+/** Makes the id of a request that was not counted usable again: its caller may repeat the request as it was signed. */
+function forgetSignatureId(database: Database, signatureId: SignatureId): Promise<void> {
+  return forgetIdempotencyKey(database, toKey(signatureId));
+}
+
+function toKey({ workspaceId, id }: SignatureId): { workspaceId: string; operation: string; keyHash: Buffer } {
+  const keyHash = createHash('sha256').update(id, 'utf8').digest();
+  return { workspaceId, operation: 'push-signature-id', keyHash };
+}
+
+export type WorkspaceContext = { workspace: Workspace; apps: App[]; keys: PushSecret[] };
+
+// Decision D14: a key that is archived ends everywhere within a second.
+const freshMilliseconds = 900;
+const maxWorkspaces = 10_000;
+
+/**
+ * Finds a workspace with its apps and push keys, remembered for under a second: at thousands of requests a second, three
+ * queries. Ids that come together are looked up together: a stranger who makes up ids costs the database one query at a time,
+ * however many requests arrive.
+ */
+export function makeFindWorkspaceContext(deps: { database: Database; encryption: Encryption; clock: Clock }) {
+  const remembered = new Map<string, { until: number; context: Promise<WorkspaceContext | undefined> }>();
+
+  const findWorkspace = makeGroupCommit((ids: string[]) => findWorkspaces(deps.database, ids), lookUpBatches);
+
+  async function load(id: string): Promise<WorkspaceContext | undefined> {
+    const workspace = await findWorkspace(id);
+    if (!workspace) return undefined;
+    const [apps, keys] = await Promise.all([listApps(deps.database, id), listPushSecrets(deps, id)]);
+    return { workspace, apps, keys };
+  }
+
+  return (id: string): Promise<WorkspaceContext | undefined> => {
+    // Monotonic: the sandbox's clock may leap.
+    const now = performance.now();
+    const known = remembered.get(id);
+    if (known && known.until > now) return known.context;
+    const context = load(id);
+    remembered.delete(id);
+    remembered.set(id, { until: now + freshMilliseconds, context });
+    context.catch(() => remembered.delete(id));
+    if (remembered.size > maxWorkspaces) remembered.delete(remembered.keys().next().value!);
+    return context;
+  };
 }

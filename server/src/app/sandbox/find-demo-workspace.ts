@@ -1,12 +1,13 @@
-import { encryptionContext } from '../../domain/encryption-context.ts';
-import type { Encryption } from '../../domain/encryption.ts';
-import { hashSecret } from '../../domain/tokens/secret.ts';
+import { createHash } from 'node:crypto';
+import { hashSecret, makeSecret } from '../../domain/access/keys.ts';
+import type { Random } from '../../domain/access/keys.ts';
+import { encryptionContext } from '../../domain/crypto/encryption.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
 import type { Queryable } from '../../storage/database.ts';
 import type { Installation } from '../../storage/installation/installation.ts';
-import { findWorkspace } from '../../storage/installation/workspaces.ts';
 import { findApiKeyBySecretHash } from '../../storage/keys/api-keys.ts';
-import { demoKeyKinds, replayDemoKeys } from './demo-seed.ts';
-import type { DemoKeys } from './demo-seed.ts';
+import { findWorkspace } from '../../storage/workspaces.ts';
+import { makeWorkspaceId } from '../workspaces.ts';
 
 /** Null in the place of a key that was revoked or made anew since. */
 export type ShownDemoKeys = { [Kind in keyof DemoKeys]: string | null };
@@ -47,4 +48,36 @@ async function keepValid(
     if (!key || key.archivedAt !== null) shown[kind] = null;
   }
   return shown;
+}
+
+/** The kinds of the demo's keys, in the order in which the seed makes them. */
+export const demoKeyKinds = ['oauth', 'data', 'push', 'campaigns'] as const;
+
+export type DemoKeys = { oauth: string; data: string; push: string; campaigns: string };
+
+/** Repeatable bytes: SHA-256 of seed and counter. For the sandbox only. */
+export function makeSeededRandom(seed: string): Random {
+  let counter = 0;
+  return (bytes) => {
+    const blocks: Buffer[] = [];
+    for (let length = 0; length < bytes; length += 32) {
+      blocks.push(
+        createHash('sha256')
+          .update(`carillon-seed:${seed}:${(counter += 1)}`)
+          .digest(),
+      );
+    }
+    return Buffer.concat(blocks).subarray(0, bytes);
+  };
+}
+
+/** The secrets of the demo's keys, as its first start made them: the workspace's id, then an id and a secret a key. */
+function replayDemoKeys(seed: string): DemoKeys {
+  const random = makeSeededRandom(seed);
+  makeWorkspaceId(random);
+  const secrets = demoKeyKinds.map((kind) => {
+    random(6);
+    return [kind, makeSecret(kind, random)] as const;
+  });
+  return Object.fromEntries(secrets) as DemoKeys;
 }

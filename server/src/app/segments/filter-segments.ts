@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { LimitWindow } from '../../domain/limits/sliding-window.ts';
-import { describeSegmentFilter } from '../../domain/segments/describe-segment-filter.ts';
-import { SegmentExpansionError, segmentsUsedBy } from '../../domain/segments/expand-segment-filter.ts';
-import { expandStoredFilters } from '../../domain/segments/parse-stored-filters.ts';
-import type { StoredFilters } from '../../domain/segments/parse-stored-filters.ts';
-import type { GroupFilter } from '../../domain/segments/segment-filter.ts';
+import type { LimitWindow } from '../../domain/access/rate-limits.ts';
+import { describeSegmentFilter } from '../../domain/segments/preview.ts';
+import { SegmentExpansionError, segmentsUsedBy } from '../../domain/segments/filter.ts';
+import { expandStoredFilters } from '../../domain/segments/filter-reader.ts';
+import type { StoredFilters } from '../../domain/segments/filter-reader.ts';
+import type { GroupFilter } from '../../domain/segments/filter.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { ReferencedSegment } from '../../storage/segments/segment-members.ts';
@@ -21,10 +21,10 @@ import {
   updateFilterSegment,
 } from '../../storage/segments/segments.ts';
 import type { Segment } from '../../storage/segments/segments.ts';
-import { answerOnce } from '../idempotency/answer-once.ts';
-import { countCall, requireSegmentQuota } from './limit-segments.ts';
-import type { Once, SegmentCaller, SegmentDependencies } from './segment-dependencies.ts';
-import { archivedSegmentShownDays, filterSegmentWindows } from '../../domain/segments/limits.ts';
+import { answerOnce } from '../idempotency.ts';
+import { countCall, requireSegmentQuota } from './segment-limits.ts';
+import type { Once, SegmentCaller, SegmentDependencies } from './segment-limits.ts';
+import { archivedSegmentShownDays, filterSegmentWindows } from '../../domain/limits/segments.ts';
 
 /** Filters as they were sent and as they were read. */
 export type GivenFilters = { sent: unknown; filter: GroupFilter };

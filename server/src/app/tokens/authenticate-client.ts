@@ -1,10 +1,19 @@
+import { limitSubject } from '../../domain/access/keys.ts';
+import { secondsUntilPass } from '../../domain/access/rate-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { slowAnswerMilliseconds } from '../../domain/tokens/limits.ts';
-import type { ApiKey } from '../../storage/keys/api-keys.ts';
-import { limited, noteGuess } from './limit-requests.ts';
-import type { ClientOperation, PresentedClient, ProvenClient } from './prove-clients.ts';
-import type { TokenDependencies } from './token-dependencies.ts';
+import { slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/limits/tokens.ts';
+import type { TokenOperation } from '../../domain/limits/tokens.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';
+import { guessCounters, readGuesses } from './prove-clients.ts';
+import type {
+  ClientOperation,
+  PresentedClient,
+  ProvenClient,
+  TokenDependencies,
+  TokenCaller,
+} from './prove-clients.ts';
 
 type Client = Omit<PresentedClient, 'hasWaited'> & { operation: ClientOperation };
 
@@ -43,4 +52,71 @@ export async function authenticateClient(
     default:
       return unknownCase(proven);
   }
+}
+
+/**
+ * Counts the request against the exact limit of its credential pair (decision D11). A refused one is not counted.
+ *
+ * @returns whether the pair was not seen in the last ten minutes: only then a failure is a new guess
+ * @throws ServiceError TOKEN_RATE_LIMITED
+ */
+export async function limitRequests(
+  { database }: Pick<TokenDependencies, 'database'>,
+  request: { operation: TokenOperation; pair: readonly string[]; at: Date },
+): Promise<{ isNewPair: boolean }> {
+  const counter = { operation: request.operation, subject: limitSubject(request.pair) };
+  const windows = tokenRequestWindows[request.operation];
+  const { counted, isFirst } = await countEvent(database, { ...counter, at: request.at, windows });
+  if (counted) return { isNewPair: isFirst };
+  const [events] = await findLimitWindows(database, [counter]);
+  throw limited('credential pair', secondsUntilPass(windows, { events: events!, at: request.at }));
+}
+
+/**
+ * Refuses a caller that guessed too often, and slows answers about a `client_id` that many guess at. It runs before the
+ * credentials are looked at, so that a full limit tells nothing about them.
+ *
+ * @throws ServiceError TOKEN_RATE_LIMITED
+ */
+export async function limitGuesses(
+  { batches, clock, wait }: Pick<TokenDependencies, 'batches' | 'clock' | 'wait'>,
+  caller: TokenCaller,
+): Promise<void> {
+  const counters = guessCounters(caller);
+  const events = await batches.findWindows(counters);
+  const { refusedForSeconds, isSlowed } = readGuesses(counters, { events, at: clock.now() });
+  if (refusedForSeconds > 0) throw limited('guesses', refusedForSeconds);
+  if (isSlowed) await wait(slowAnswerMilliseconds);
+}
+
+/**
+ * Notes wrong credentials. Requests that ran side by side all passed limitGuesses; those beyond the limit are refused
+ * here, so no more answers than the limit say "wrong".
+ *
+ * @throws ServiceError TOKEN_RATE_LIMITED
+ */
+export async function noteGuess(
+  { database }: Pick<TokenDependencies, 'database'>,
+  caller: TokenCaller,
+  at: Date,
+): Promise<void> {
+  let refused = false;
+  for (const { operation, subject, windows, refuses } of guessCounters(caller)) {
+    const { counted } = await countEvent(database, { operation, subject, at, windows });
+    if (!counted && refuses) refused = true;
+  }
+  if (!refused) return;
+  const counters = guessCounters(caller).filter(({ refuses }) => refuses);
+  const found = await findLimitWindows(database, counters);
+  const waits = counters.map(({ windows }, index) => secondsUntilPass(windows, { events: found[index]!, at }));
+  throw limited('guesses', Math.max(...waits));
+}
+
+/** The refusal of a limit. */
+function limited(which: string, seconds: number): ServiceError {
+  // A limit that cleared between the two statements still asks for a second, so that nobody retries in a tight loop.
+  return new ServiceError('TOKEN_RATE_LIMITED', {
+    retryAfterSeconds: Math.max(1, seconds),
+    detail: `limit of ${which}`,
+  });
 }

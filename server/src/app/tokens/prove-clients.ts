@@ -1,19 +1,21 @@
 import type { Clock } from '../../clock.ts';
-import { secondsUntilPass } from '../../domain/limits/sliding-window.ts';
-import { limitSubject } from '../../domain/tokens/limit-subject.ts';
-import { tokenRequestWindows } from '../../domain/tokens/limits.ts';
-import type { TokenOperation } from '../../domain/tokens/limits.ts';
+import { limitSubject } from '../../domain/access/keys.ts';
+import type { Random } from '../../domain/access/keys.ts';
+import { secondsUntilPass, sourceOfAddress } from '../../domain/access/rate-limits.ts';
+import type { LimitWindow } from '../../domain/access/rate-limits.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
+import { tokenRequestWindows, guessWindows } from '../../domain/limits/tokens.ts';
+import type { TokenOperation } from '../../domain/limits/tokens.ts';
 import { inTransaction } from '../../storage/database.ts';
-import type { Database, Transaction } from '../../storage/database.ts';
+import type { Database, Transaction, Queryable } from '../../storage/database.ts';
 import { findApiKeysBySecretHashes, touchApiKeys } from '../../storage/keys/api-keys.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { insertTokens } from '../../storage/keys/tokens.ts';
 import type { NewTokens } from '../../storage/keys/tokens.ts';
-import { countEvents, findLimitWindows, keyOf } from '../../storage/limits/limit-windows.ts';
-import type { LimitSubject } from '../../storage/limits/limit-windows.ts';
+import { countEvents, findLimitWindows, keyOf } from '../../storage/limits/sliding-windows.ts';
+import type { LimitSubject } from '../../storage/limits/sliding-windows.ts';
+import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
 import { isUseNoted, judgeKey, searchedKey } from '../keys/authenticate-key.ts';
-import { guessCounters, readGuesses } from './guess-limits.ts';
-import type { TokenCaller } from './token-caller.ts';
 
 /** A refresh proves a token instead of the client. */
 export type ClientOperation = Exclude<TokenOperation, 'refresh'>;
@@ -43,7 +45,7 @@ type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean
  * guesses and of pairs are asked before the keys, so that a full limit tells nothing about them (decision D10, D19). A
  * request beyond its limit is not counted (decision D11).
  */
-export function proveClients(
+function proveClients(
   { database, clock }: { database: Database; clock: Clock },
   { operation, clients }: { operation: ClientOperation; clients: PresentedClient[] },
 ): Promise<ProvenClient[]> {
@@ -148,3 +150,88 @@ async function proveKeys(tx: Transaction, { counted, outcomes, at }: Batch & { c
   for (const [index, { client, key }] of toStore.entries())
     outcomes.set(client, { outcome: 'ok', key, isStored: stored[index]! });
 }
+
+type TokenBatches = {
+  /** Resolves when the tokens, if it asks for some, are durable. */
+  proveClient: Record<ClientOperation, (client: PresentedClient) => Promise<ProvenClient>>;
+  /** As `findLimitWindows`. */
+  findWindows(subjects: readonly LimitSubject[]): Promise<Date[][]>;
+};
+
+/** What token requests that come at the same time store and look for together. */
+export function makeTokenBatches(deps: { database: Database; clock: Clock }): TokenBatches {
+  const { database } = deps;
+  const makeProveClient = (operation: ClientOperation) =>
+    makeGroupCommit((clients: PresentedClient[]) => proveClients(deps, { operation, clients }), requestBatches);
+  return {
+    proveClient: { token: makeProveClient('token'), revoke: makeProveClient('revoke') },
+    findWindows: makeGroupCommit(async (asks: (readonly LimitSubject[])[]) => {
+      const found = await findLimitWindows(database, asks.flat());
+      let place = 0;
+      return asks.map(({ length }) => found.slice(place, (place += length)));
+    }, lookUpBatches),
+  };
+}
+
+export type GuessCounter = LimitSubject & { windows: readonly LimitWindow[]; refuses: boolean };
+
+/** What counts the guesses of a caller. */
+export function guessCounters({ clientId, address }: TokenCaller): GuessCounter[] {
+  const source = sourceOfAddress(address);
+  return [
+    {
+      operation: 'guess-client-address',
+      subject: limitSubject([clientId, source]),
+      windows: guessWindows['guess-client-address'],
+      refuses: true,
+    },
+    {
+      operation: 'guess-address',
+      subject: limitSubject([source]),
+      windows: guessWindows['guess-address'],
+      refuses: true,
+    },
+    {
+      operation: 'guess-client',
+      subject: limitSubject([clientId]),
+      windows: guessWindows['guess-client'],
+      refuses: false,
+    },
+  ];
+}
+
+/** Whether a caller guessed too often, or asks about what many guess at, which only slows its response. */
+export function readGuesses(
+  counters: readonly GuessCounter[],
+  { events, at }: { events: readonly Date[][]; at: Date },
+): { refusedForSeconds: number; isSlowed: boolean } {
+  const waits = counters.map(({ windows }, index) => secondsUntilPass(windows, { events: events[index]!, at }));
+  const refusedForSeconds = Math.max(...waits.filter((_, index) => counters[index]!.refuses));
+  return { refusedForSeconds, isSlowed: Math.max(...waits) > 0 };
+}
+
+/** What checking a key or an access token takes; every route family has it. */
+export type AuthenticationDependencies = { database: Queryable; clock: Clock };
+
+export type TokenDependencies = {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  /** Waits for the given milliseconds; tests pass one that only records them. */
+  wait(milliseconds: number): Promise<unknown>;
+  batches: TokenBatches;
+  random?: Random;
+};
+
+/** A request that may be sent again under the same Idempotency-Key (decision D4). */
+export type Repeatable = { idempotencyKey: string | undefined; rawBody: string };
+
+/** Who calls a token endpoint, before anything is proved. */
+export type TokenCaller = {
+  /** Whatever was sent as client_id. */
+  clientId: string;
+  /** Address of the caller, or of the trusted proxy's client. */
+  address: string;
+  /** Data center of the host that was called, if it names one (decision D1). */
+  dataCenter?: string | undefined;
+};

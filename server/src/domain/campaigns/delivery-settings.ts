@@ -1,7 +1,5 @@
-import type { Allowance } from '../eligibility/allowance.ts';
-import type { AudienceLimit } from '../eligibility/audience-limit.ts';
-import type { TemplateMode } from '../template/template-mode.ts';
-import { defaultTtlMinutes } from './limits.ts';
+import { defaultTtlMinutes } from '../limits/campaigns.ts';
+import type { TemplateMode } from '../template/parser.ts';
 
 /** How a message travels, from `advancedSettings` (fact 3.4). Stored with the campaign, defaults filled in. */
 export type DeliverySettings = {
@@ -108,3 +106,9 @@ export function queueUntil(settings: DeliverySettings, runSendUntil: Date): Date
 function livesMinutes({ ttlMinutes: { ANDROID, IOS, WEB } }: DeliverySettings): number {
   return Math.max(60, ANDROID, IOS, WEB);
 }
+
+/** At most so many messages to a user within so many minutes, counted back from each send. */
+export type Allowance = { messages: number; minutes: number };
+
+/** To how many users a campaign is sent: in all of its runs together, or in each. A user counts once a run. */
+export type AudienceLimit = { users: number; of: 'CAMPAIGN' | 'RUN' };

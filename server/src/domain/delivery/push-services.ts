@@ -1,4 +1,41 @@
-import { simulatedPushHost } from '../hosts/reserved-names.ts';
+/**
+ * Top-level names that no server on the internet can have: special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 8375,
+ * RFC 9476), `internal`, which is kept for private networks (ICANN, 2024), and those that routers and offices give out.
+ */
+const privateNames: ReadonlySet<string> = new Set([
+  ...['invalid', 'example', 'test', 'localhost', 'local', 'onion', 'alt', 'internal'],
+  ...['localdomain', 'lan', 'home', 'corp', 'intranet', 'private'],
+]);
+
+/** The ones that resolve nowhere, in a private network neither. */
+const deadNames: ReadonlySet<string> = new Set(['invalid', 'example', 'onion', 'alt']);
+
+/** The push service of the sandbox's phones. Its name leads nowhere else, so that no message for them leaves the machine. */
+export const simulatedPushHost = 'push.simulator.invalid';
+
+/** True for a host name that can have an address on the internet: not an IP address, not a single label. Pure. */
+export function isPublicName(host: string): boolean {
+  const labels = labelsOf(host);
+  const top = labels.at(-1)!;
+  return (
+    labels.length >= 2 &&
+    labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) &&
+    // The last label of a name is never a number (RFC 3696 §2); such a host is an address.
+    !/^\d/.test(top) &&
+    !privateNames.has(top) &&
+    labels.slice(-2).join('.') !== 'home.arpa'
+  );
+}
+
+/** The reserved top-level name of a host that has no address anywhere, such as `.invalid`; undefined for others. Pure. */
+export function deadNameOf(host: string): string | undefined {
+  const top = labelsOf(host).at(-1)!;
+  return deadNames.has(top) ? `.${top}` : undefined;
+}
+
+function labelsOf(host: string): string[] {
+  return host.toLowerCase().replace(/\.$/, '').split('.');
+}
 
 /** Where the browsers of a sandbox subscribe: the simulator answers. */
 export const simulatedPushOrigin = `https://${simulatedPushHost}`;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import type { CampaignContent } from '../campaigns/content.ts';
-import type { KnownLanguages } from '../locales/localize-content.ts';
-import { closestTag } from '../locales/localize-content.ts';
-import { drawPoint, pointCount } from './draw-point.ts';
+import type { CampaignContent } from '../content/content.ts';
+import { closestTag, canonicalTag } from '../content/locales.ts';
+import type { KnownLanguages } from '../content/locales.ts';
+import { drawPoint, pointCount } from './control-groups.ts';
 
 /** The words for everybody whose language has none of its own. */
 export const defaultLocale = 'default';
@@ -109,4 +109,37 @@ export function namedContents({ locales, contents }: Variants): { name: string; 
       return { name: names.join(', '), content };
     }),
   );
+}
+
+/** Which content a test or a preview asks for. */
+export type ShownVariant = {
+  /** By number from 1; undefined: the first. */
+  variation: number | undefined;
+  /** As it was sent; undefined: to each person in their own language. */
+  locale: string | undefined;
+};
+
+type Contents = { content: CampaignContent; variants: Variants | null };
+
+/** The contents that are left when one variation is shown, in one language or in all; or which of the two there is not. */
+export function pickVariant(
+  { content, variants }: Contents,
+  { variation = 1, locale }: ShownVariant,
+): Contents | { unknown: 'variation' | 'locale' } {
+  const { locales, contents } = variants ?? { locales: [], contents: [[content]] };
+  const ofVariation = contents[variation - 1];
+  if (!ofVariation) return { unknown: 'variation' };
+  const [first] = ofVariation as [CampaignContent];
+  const one = { content: first, variants: null };
+  if (locale === undefined)
+    return locales.length === 0
+      ? one
+      : { content: first, variants: { locales, percents: [100], contents: [ofVariation] } };
+  const name = locale.toLowerCase() === defaultLocale ? defaultLocale : canonicalTag(locale);
+  if (locales.length === 0) return name === defaultLocale ? one : { unknown: 'locale' };
+  const place = locales.findIndex((own) => own === name);
+  const chosen = ofVariation[place];
+  if (!chosen) return { unknown: 'locale' };
+  // Whatever a person's language is, the only one there is comes closest.
+  return { content: chosen, variants: { locales: [locales[place]!], percents: [100], contents: [[chosen]] } };
 }

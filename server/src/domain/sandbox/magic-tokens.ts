@@ -1,4 +1,4 @@
-import type { ProviderName } from '../delivery/provider-name.ts';
+import type { ProviderName } from '../delivery/providers.ts';
 
 /**
  * Device addresses that make a simulated provider answer in a chosen way, with no set-up. FCM and HMS tokens and web

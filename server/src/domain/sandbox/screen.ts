@@ -1,4 +1,4 @@
-import type { InteractionKind } from '../interactions/interaction.ts';
+import type { InteractionKind } from '../events/interactions.ts';
 
 /**
  * What a person saw of a message on a simulated device that lay locked on a table: the app is in the background, the

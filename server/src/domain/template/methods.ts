@@ -1,9 +1,8 @@
-import { entriesOf } from './list-filters.ts';
-import { countOf, makeRules, recordOf, textOf } from './rule.ts';
-import type { Rule, RuleCall } from './template-syntax.ts';
-import { AttributeSource, isRecord, memberOf, Missing, mistake } from './template-value.ts';
-import type { Value } from './template-value.ts';
-import { capitalize, replace, rewrite, splitAll, strip } from './text-filters.ts';
+import { entriesOf, capitalize, replace, rewrite, splitAll, strip } from './filters.ts';
+import { countOf, makeRules, recordOf, textOf } from './rules.ts';
+import type { Rule, RuleCall } from './syntax.ts';
+import { AttributeSource, isRecord, memberOf, Missing, mistake } from './values.ts';
+import type { Value } from './values.ts';
 
 type Definition = Pick<Rule, 'apply' | 'parameters' | 'required'>;
 

@@ -1,23 +1,17 @@
-import { addressFault } from '../request-reader/address-fault.ts';
-import { storedNames, userSource } from '../users/user-source.ts';
-import type { User } from '../users/user-source.ts';
-import { changeTexts } from '../campaigns/content-texts.ts';
-import { ContentShape, RenderedContent } from './content-shape.ts';
-import type { OwnTexts, Templates } from './content-shape.ts';
-import type { OwnContent } from '../campaigns/content-texts.ts';
-import type { TextPlace } from '../campaigns/text-place.ts';
-import { languagesOf, makeContentIn } from '../locales/localize-content.ts';
-import type { ContentIn } from '../locales/localize-content.ts';
-import { platforms } from '../campaigns/content.ts';
-import type { CampaignContent, Platform } from '../campaigns/content.ts';
-import { Budget } from './budget.ts';
-import { parseTemplate } from './parse-template.ts';
-import { renderTemplate } from './render-template.ts';
-import type { RenderFault, Sources } from './render-template.ts';
-import { isTemplate } from './template-mode.ts';
-import type { TemplateMode } from './template-mode.ts';
-import type { SourceName } from './template-syntax.ts';
-import { AttributeSource } from './template-value.ts';
+import { platforms } from '../content/content.ts';
+import type { CampaignContent, Platform } from '../content/content.ts';
+import { languagesOf, makeContentIn } from '../content/locales.ts';
+import type { ContentIn } from '../content/locales.ts';
+import { changeTexts } from '../content/texts.ts';
+import type { OwnContent, TextPlace } from '../content/texts.ts';
+import { addressFault } from '../request-reader.ts';
+import type { Attributes } from '../users/user-attributes.ts';
+import { parseTemplate, isTemplate } from './parser.ts';
+import type { TemplateMode } from './parser.ts';
+import { renderTemplate } from './render.ts';
+import type { RenderFault, Sources } from './render.ts';
+import type { SourceName, Template } from './syntax.ts';
+import { Budget, AttributeSource } from './values.ts';
 
 /** Which text failed, by its place in the content, and why. */
 export type ContentFault = RenderFault & { field: string };
@@ -145,4 +139,130 @@ function placeFault(text: string, { longest, schemes, isRequired }: TextPlace): 
   if (schemes && addressFault(text.trim(), schemes) !== undefined)
     return schemes === 'web and apps' ? 'is no address of the web or of an app' : 'is no web address';
   return undefined;
+}
+
+/** By their texts; `fault`: one that only another version of this server could read. */
+type Templates = Map<string, Template | { fault: string }>;
+
+/** A place of a content at which a template stands. */
+export type TemplatePlace = { template: Template | { fault: string }; place: TextPlace };
+
+/** What of a content is a user's own: a text for each place of the shape. */
+export type OwnTexts = { shape: ContentShape; texts: readonly string[] };
+
+/**
+ * A content with templates, read once: which texts are users' own, and a content with other texts there. Contents of one shape
+ * differ in these texts alone.
+ */
+export class ContentShape<P extends Platform = Platform> {
+  /** With the templates as they were written. */
+  readonly base: OwnContent[P];
+  /** In the order in which they are rendered. */
+  readonly places: readonly TemplatePlace[];
+  readonly #platform: P;
+  readonly #templates: Templates;
+
+  constructor(platform: P, { content, templates }: { content: OwnContent[P]; templates: Templates }) {
+    this.base = content;
+    this.#platform = platform;
+    this.#templates = templates;
+    const places: TemplatePlace[] = [];
+    changeTexts(platform, {
+      content,
+      change(text, place) {
+        const template = templates.get(text);
+        if (template) places.push({ template, place });
+        return text;
+      },
+    });
+    this.places = places;
+  }
+
+  /** Whether a template stands at one of the fields. */
+  isOwn(fields: readonly string[]): boolean {
+    return this.places.some(({ place }) => fields.includes(place.field));
+  }
+
+  /** @param texts one for each place; undefined: it is left out */
+  contentWith(texts: readonly (string | undefined)[]): OwnContent[P] {
+    let next = 0;
+    const change = (text: string): string | undefined => {
+      if (!this.#templates.has(text)) return text;
+      next += 1;
+      return texts[next - 1];
+    };
+    return changeTexts(this.#platform, { content: this.base, change });
+  }
+}
+
+/** A content for one user. It is put together when it is asked for: who sends many alike needs the texts alone. */
+class RenderedContent<P extends Platform> {
+  readonly #shape: ContentShape<P>;
+  readonly #texts: readonly (string | undefined)[];
+  #content: OwnContent[P] | undefined;
+
+  constructor(shape: ContentShape<P>, texts: readonly (string | undefined)[]) {
+    this.#shape = shape;
+    this.#texts = texts;
+  }
+
+  get content(): OwnContent[P] {
+    this.#content ??= this.#shape.contentWith(this.#texts);
+    return this.#content;
+  }
+
+  /** Undefined where a text is left out, which changes what stands around it. */
+  get own(): OwnTexts | undefined {
+    for (const text of this.#texts) if (text === undefined) return undefined;
+    return { shape: this.#shape as never, texts: this.#texts as readonly string[] };
+  }
+}
+
+/** A user as seen by a template; nothing is known about a user erased in the meantime. */
+export type User = { customerId: string; attributes: Attributes };
+
+export const unknownUser: User = { customerId: '', attributes: {} };
+
+/** Names of the standard attributes (fact 3.8, 5): as they are shown, and as lookups of the push API say them. */
+const standardNames: Record<string, string> = {
+  ID: 'uid',
+  Name: 'u_n',
+  'First Name': 'u_fn',
+  'Last Name': 'u_ln',
+  'Email (Standard)': 'u_em',
+  'Mobile Number (Standard)': 'u_mb',
+  Gender: 'u_gd',
+  Birthday: 'u_bd',
+  USER_ATTRIBUTE_UNIQUE_ID: 'uid',
+  USER_ATTRIBUTE_USER_NAME: 'u_n',
+  USER_ATTRIBUTE_USER_FIRST_NAME: 'u_fn',
+  USER_ATTRIBUTE_USER_LAST_NAME: 'u_ln',
+  USER_ATTRIBUTE_USER_EMAIL: 'u_em',
+  USER_ATTRIBUTE_USER_MOBILE: 'u_mb',
+  USER_ATTRIBUTE_USER_GENDER: 'u_gd',
+  USER_ATTRIBUTE_USER_BDAY: 'u_bd',
+};
+
+/**
+ * `UserAttribute` of a person. An attribute of exactly that name comes first, so that one of the workspace's own named
+ * `Name` is what it says; the customer id is the person's whatever the attributes hold.
+ */
+export function userSource({ customerId, attributes }: User): AttributeSource {
+  const find = (name: string): unknown => {
+    const id = customerId === '' ? undefined : customerId;
+    if (name === 'uid' || name === 'customer_id') return id;
+    if (Object.hasOwn(attributes, name)) return attributes[name];
+    const key = Object.hasOwn(standardNames, name) ? standardNames[name]! : name;
+    if (key === 'uid') return id;
+    return Object.hasOwn(attributes, key) ? attributes[key] : undefined;
+  };
+  return new AttributeSource('UserAttribute', { cause: 'USER_ATTRIBUTE', find });
+}
+
+/** The names under which attributes are stored that lookups by these names may read. */
+export function storedNames(names: readonly string[] | 'all'): readonly string[] | 'all' {
+  if (names === 'all') return names;
+  return [
+    ...new Set(names.flatMap((name) => (Object.hasOwn(standardNames, name) ? [name, standardNames[name]!] : [name]))),
+  ];
 }

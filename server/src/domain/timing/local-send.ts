@@ -1,7 +1,7 @@
 import { localDate, localTime, toInstant } from './local-time.ts';
 import type { LocalTime } from './local-time.ts';
 import type { PassedPolicy, Timing } from './timing.ts';
-import { lateSendMinutes } from './limits.ts';
+import { lateSendMinutes } from '../limits/timing.ts';
 
 /**
  * A send at one local time everywhere. Users whose local time had passed when the run began are left out, or sent to at

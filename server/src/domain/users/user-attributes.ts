@@ -1,5 +1,5 @@
-import { findTimeZone, noTimeZone } from '../timing/time-zone.ts';
-import { maxAttributeNameCharacters, maxCustomerIdBytes } from './limits.ts';
+import { findTimeZone, noTimeZone } from '../timing/local-time.ts';
+import { maxAttributeNameCharacters, maxCustomerIdBytes } from '../limits/users.ts';
 
 export type Attributes = Record<string, unknown>;
 

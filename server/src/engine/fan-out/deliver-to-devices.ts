@@ -1,29 +1,33 @@
 import type { Clock } from '../../clock.ts';
-import type { PhoneDefaults } from '../../domain/campaigns/android-payload.ts';
-import type { Message } from '../../domain/campaigns/message.ts';
-import type { InteractionTokens } from '../../domain/interactions/interaction-token.ts';
-import { keyOfApp } from '../../domain/apps/credentials-of-apps.ts';
-import type { CredentialsOfApps, FoundCredentials } from '../../domain/apps/credentials-of-apps.ts';
-import { providerOf } from '../../domain/delivery/provider-name.ts';
-import { canProbe, evidenceKeyOf } from '../../domain/delivery/evidence.ts';
-import { findRefusal } from '../../domain/delivery/refusal.ts';
+import type { PhoneDefaults } from '../../domain/content/content.ts';
+import type { Message } from '../../domain/content/message.ts';
+import { keyOfApp } from '../../domain/credentials/credentials.ts';
+import type { CredentialsOfApps, FoundCredentials } from '../../domain/credentials/credentials.ts';
+import { canProbe, evidenceKeyOf, findRefusal } from '../../domain/delivery/evidence.ts';
+import { providerOf } from '../../domain/delivery/providers.ts';
+import type { InteractionTokens } from '../../domain/events/interactions.ts';
+import type { OwnTexts } from '../../domain/template/personalise.ts';
 import type { Logger } from '../../log.ts';
-import type { OwnTexts } from '../../domain/template/content-shape.ts';
+import type { Delivery } from '../../providers/deliver.ts';
+import { sendAccountOf } from '../../providers/send-account.ts';
+import { parseSubscription } from '../../providers/webpush/encrypt.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import type { LoadCredentials } from '../credentials/load-credentials.ts';
-import type { Delivery } from '../delivery/deliver.ts';
-import { sendAccountOf } from '../delivery/send-account.ts';
-import { parseSubscription } from '../delivery/webpush/parse-subscription.ts';
-import type { BatchKey, Evidence } from '../governor/evidence.ts';
+import type { LoadCredentials } from '../credentials.ts';
 import type { Governor } from '../governor/governor.ts';
+import type { BatchKey, Evidence } from '../governor/provider-evidence.ts';
 import { composeMessage, makePartsOf } from './compose-message.ts';
-import { failRecipient } from './device-result.ts';
-import type { DeviceResult } from './device-result.ts';
+import type { Addressee, Recipient } from './compose-message.ts';
 import { judgeWindow, settleHeld } from './judge-window.ts';
 import type { AmbiguousOutcome, Batch, Postponed } from './judge-window.ts';
-import type { Addressee, Recipient } from './personalise-devices.ts';
-import { settleAs, settleOutcome, settleUntried } from './settle-outcome.ts';
-import { tellReach, waitForCredential } from './wait-for-credential.ts';
+import {
+  failRecipient,
+  settleAs,
+  settleOutcome,
+  settleUntried,
+  markReach,
+  waitForCredential,
+} from './settle-outcome.ts';
+import type { DeviceResult } from './settle-outcome.ts';
 
 export type DeliverToDevicesDependencies = {
   log: Logger;
@@ -87,7 +91,7 @@ function sendBatches(
       open -= 1;
       if (open > 0) return;
       const answered = { run, addressees, batches: sent, results, postponed, credentialsOf };
-      void judgeWindow(deps, answered).then(() => resolve(tellReach(results, { run, credentialsOf })));
+      void judgeWindow(deps, answered).then(() => resolve(markReach(results, { run, credentialsOf })));
     };
     const settle = (place: number, result: DeviceResult): void => {
       results[place] = result;

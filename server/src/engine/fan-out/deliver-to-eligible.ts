@@ -1,20 +1,41 @@
 import type { Clock } from '../../clock.ts';
-import type { Logger } from '../../log.ts';
-import type { Database } from '../../storage/database.ts';
-import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
-import type { RunToSend } from '../../storage/runs/run-states.ts';
-import { admitUsers, keyOf } from './admit-users.ts';
-import type { Decision } from './admit-users.ts';
-import type { DeliverToDevices } from './deliver-to-devices.ts';
-import type { PersonaliseDevices } from './personalise-devices.ts';
-import type { DeviceToDeliver } from './device-to-deliver.ts';
-import { makeRunControlGroupOf } from './run-control-group-of.ts';
-import { deliverVariants } from './deliver-variants.ts';
-import { makeRunVariationOf } from './run-variation-of.ts';
-import { countRunBadges } from './count-run-badges.ts';
-import { failRecipient } from './device-result.ts';
-import type { DeviceResult } from './device-result.ts';
+import { deliverySettings, queueUntil } from '../../domain/campaigns/delivery-settings.ts';
+import type { Platform, BadgeSetting } from '../../domain/content/content.ts';
+import { badgeOf } from '../../domain/content/message.ts';
+import type { OwnContent } from '../../domain/content/texts.ts';
+import {
+  makeDecideEligibility,
+  eligibilityRulesOf,
+  needsMessages,
+  needsOpens,
+  needsZone,
+} from '../../domain/eligibility.ts';
+import type { Eligibility, EligibilityRules } from '../../domain/eligibility.ts';
+import { bestTimeDays } from '../../domain/limits/timing.ts';
+import { localSendOf } from '../../domain/timing/local-send.ts';
+import { bestTimeOfTiming, fromStoredTiming } from '../../domain/timing/timing.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import type { Logger } from '../../log.ts';
+import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
+import { inTransaction, planByValues } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { countBadges } from '../../storage/devices/device-badges.ts';
+import type { BadgeStep } from '../../storage/devices/device-badges.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import {
+  findUsersForEligibility,
+  reserveUserMessages,
+  noOpens,
+  withdrawUserMessages,
+} from '../../storage/users/user-messages.ts';
+import type { StoredEligibilityUser } from '../../storage/users/user-messages.ts';
+import type { PersonaliseDevices, Recipient } from './compose-message.ts';
+import type { DeliverToDevices } from './deliver-to-devices.ts';
+import { makeRunControlGroupOf, deliverVariants, makeRunVariationOf } from './experiments.ts';
+import { runLimitOf, seatUsers } from './seats.ts';
+import { failRecipient } from './settle-outcome.ts';
+import type { DeviceToDeliver, DeviceResult } from './settle-outcome.ts';
 
 export type DeliverToEligibleDependencies = {
   database: Database;
@@ -94,4 +115,184 @@ function toResult({ device, attempt }: DeviceToDeliver, eligibility: Refusal): D
     default:
       return unknownCase(eligibility);
   }
+}
+
+/** `fault`: it could not be decided, which is the user's outcome and nobody else's. */
+type Decision = Eligibility | { kind: 'fault' };
+
+type Asked = { run: RunToSend; devices: DeviceToDeliver[] };
+
+/**
+ * Decides about the users of devices and records who is sent to, by `keyOf`; undefined when everybody is: a run without
+ * controls and limit makes no query. Repeated for users whom another node changed in between, because two campaigns may reach a
+ * cap together.
+ */
+export async function admitUsers(
+  { database, clock, log }: { database: Database; clock: Clock; log: Logger },
+  { run, devices }: Asked,
+): Promise<Map<string, Decision> | undefined> {
+  const rules = eligibilityRulesOfRun(run);
+  const limit = runLimitOf(run);
+  if (!rules && !limit) return undefined;
+  const now = clock.now();
+  const decide = rules && makeDecideEligibility(rules, { run: eligibilityRunOf(run), now });
+  const decideOne = (user: StoredEligibilityUser): Decision => {
+    try {
+      return decide ? decide(user) : { kind: 'send' };
+    } catch (error) {
+      log.error({ err: error, runId: run.id, userId: user.userId }, 'recipient failed');
+      return { kind: 'fault' };
+    }
+  };
+  const decisions = new Map<string, Decision>();
+  const isSentTo = (user: UserKey): boolean => decisions.get(keyOf(user))!.kind === 'send';
+  let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
+  while (open.length > 0) {
+    // One transaction per attempt: locks are taken in one order, and none is held while waiting for others.
+    open = await inTransaction(database, async (tx) => {
+      await planByValues(tx);
+      const users = await findForEligibility(tx, { run, rules, users: open });
+      for (const user of users) decisions.set(keyOf(user), decideOne(user));
+      if (limit) {
+        const { refused, eligibility } = await seatUsers(tx, { run, limit, users: users.filter(isSentTo), now });
+        for (const user of refused) decisions.set(keyOf(user), eligibility);
+      }
+      const isNew = ({ messages, ...user }: StoredEligibilityUser): boolean =>
+        isSentTo(user) && !messages.some(({ runId }) => runId === run.id);
+      return writeDown(tx, { run, record: rules?.record ?? null, users: users.filter(isNew), now });
+    });
+  }
+  return decisions;
+}
+
+function eligibilityRunOf(run: RunToSend) {
+  const { id, campaignId, startedAt, createdAt, sendUntil, settings } = run;
+  return {
+    ...{ id, campaignId, startedAt: startedAt ?? createdAt, start: startOf(run), sendUntil },
+    queueUntil: queueUntil(deliverySettings(settings), sendUntil),
+  };
+}
+
+export function eligibilityRulesOfRun(run: RunToSend): EligibilityRules | undefined {
+  const { controls, isTest } = run;
+  const timing = fromStoredTiming(run.timing);
+  const [localSend, bestTime] = [localSendOf(timing, run.occurrence), bestTimeOfTiming(timing)];
+  return eligibilityRulesOf({ settings: deliverySettings(run.settings), controls, localSend, bestTime, isTest });
+}
+
+type EligibilityQuery = { run: RunToSend; rules: EligibilityRules | undefined; users: UserKey[] };
+
+async function findForEligibility(
+  tx: Transaction,
+  { run, rules, users }: EligibilityQuery,
+): Promise<StoredEligibilityUser[]> {
+  if (!rules) return users.map((user) => ({ ...user, timeZone: null, messages: [], opens: noOpens, revision: 0 }));
+  return findUsersForEligibility(tx, {
+    workspaceId: run.workspaceId,
+    users,
+    zoneAttribute: needsZone(rules) ? rules.zone.attribute : null,
+    withMessages: needsMessages(rules) ? 'yes' : 'no',
+    opensOf: needsOpens(rules) ? opensOfRun(run) : undefined,
+  });
+}
+
+/** Opens before its start, whenever it is asked: what is opened meanwhile moves nobody. */
+function opensOfRun(run: RunToSend): { since: Date; start: Date } {
+  const start = startOf(run);
+  return { since: new Date(start.getTime() - bestTimeDays * 86_400_000), start };
+}
+
+function startOf({ occurrence, startedAt, createdAt }: RunToSend): Date {
+  return occurrence ?? startedAt ?? createdAt;
+}
+
+type Writing = { run: RunToSend; record: EligibilityRules['record']; users: StoredEligibilityUser[]; now: Date };
+
+/** @returns the users to decide about again, because another node recorded a message to them in the meantime */
+async function writeDown(tx: Transaction, { run, record, users, now }: Writing): Promise<UserKey[]> {
+  if (record === null || users.length === 0) return [];
+  const written = await reserveUserMessages(tx, {
+    workspaceId: run.workspaceId,
+    runId: run.id,
+    campaignId: run.campaignId,
+    at: now,
+    isCounted: record.isCounted ? 'yes' : 'no',
+    users,
+  });
+  const isWritten = new Set(written.map(keyOf));
+  return users.filter((user) => !isWritten.has(keyOf(user))).map(toUser);
+}
+
+export function keyOf({ bucket, userId }: UserKey): string {
+  return `${bucket}/${userId}`;
+}
+
+function toUser({ bucket, userId }: UserKey): UserKey {
+  return { bucket, userId };
+}
+
+/**
+ * The recipients with the numbers on their icons, counted before anything is sent: a crash may leave one counted that was
+ * never sent, and the app's next report corrects it. A run whose content has no badge makes no query.
+ */
+export async function countRunBadges<Device extends Recipient>(
+  database: Database,
+  { run, recipients }: { run: RunToSend; recipients: readonly Device[] },
+): Promise<readonly (Device & Recipient)[]> {
+  if (!hasBadge(run)) return recipients;
+  const steps: BadgeStep[] = [];
+  const cleared = new Set<string>();
+  for (const recipient of recipients) {
+    const badge = badgeOf(contentOf(run, recipient));
+    if (badge === undefined) continue;
+    if (badge.operation === 'clear') cleared.add(recipient.id);
+    const value = badge.operation === 'clear' ? 0 : badge.value;
+    const { bucket, id: deviceId } = recipient;
+    steps.push({ bucket, deviceId, adds: badge.operation === 'increment', value });
+  }
+  if (steps.length === 0) return recipients;
+  // One order in every transaction, so that two of them never wait for each other in a circle.
+  steps.sort((one, other) => one.bucket - other.bucket || (one.deviceId < other.deviceId ? -1 : 1));
+  const { workspaceId, number: runNumber } = run;
+  const counted = await inTransaction(database, async (tx) => {
+    await planByValues(tx);
+    return countBadges(tx, { workspaceId, runNumber, steps });
+  });
+  return recipients.map((recipient) => {
+    const value = counted.get(recipient.id);
+    if (value === undefined) return recipient;
+    const badge: BadgeSetting = cleared.has(recipient.id) ? { operation: 'clear' } : { operation: 'set', value };
+    return { ...recipient, badge };
+  });
+}
+
+function hasBadge({ content }: RunToSend): boolean {
+  return Object.values(content).some((own) => badgeOf(own) !== undefined || badgeOf(own.fallback) !== undefined);
+}
+
+/** What will be shown: the fallback has a badge of its own. */
+function contentOf(run: RunToSend, { platform, personal }: Recipient): OwnContent[Platform] | undefined {
+  if (personal) return 'content' in personal ? personal.content : undefined;
+  // It is the same in all languages.
+  return run.content[platform];
+}
+
+type Settled = { run: RunToSend; chunk: 'HELD' | 'ENDED'; results: DeviceResult[] };
+
+const failures = new Set(['GONE', 'REJECTED', 'EXPIRED', 'FAILED']);
+
+/**
+ * A message that no device of a user took counts against no cap. In the transaction that stores the outcomes; a run
+ * whose messages are not written down costs nothing.
+ */
+export async function withdrawUnsent(tx: Transaction, { run, chunk, results }: Settled): Promise<void> {
+  if (!eligibilityRulesOfRun(run)?.record) return;
+  const users = new Map<string, UserKey>();
+  for (const { delivery } of results)
+    if (failures.has(delivery.outcome))
+      users.set(`${delivery.bucket}/${delivery.userId}`, { bucket: delivery.bucket, userId: delivery.userId });
+  if (users.size === 0) return;
+  await planByValues(tx);
+  const { workspaceId, day, id: runId, number: runNumber } = run;
+  await withdrawUserMessages(tx, { workspaceId, runId, runNumber, day, chunk, users: [...users.values()] });
 }

@@ -1,7 +1,10 @@
 import type { Clock } from '../../clock.ts';
-import type { Logger } from '../../log.ts';
-import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
+import { eligibilityCodes } from '../../domain/eligibility.ts';
 import { countedVariant } from '../../domain/experiments/variants.ts';
+import { maxDeliveryAttempts } from '../../domain/limits/delivery.ts';
+import { bucketCount } from '../../domain/users/users.ts';
+import type { Logger } from '../../log.ts';
+import { addLearned } from '../../storage/campaigns/variations.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { addRunCounts, markDevicesGone } from '../../storage/ledger/deliveries.ts';
@@ -13,31 +16,22 @@ import {
   settleDeliveries,
 } from '../../storage/ledger/due-deliveries.ts';
 import type { Address, DueBucket, DueDelivery, SettledDelivery } from '../../storage/ledger/due-deliveries.ts';
-import { markDeliveries } from '../../storage/event-streams/stream-marks.ts';
+import { markDeliveries } from '../../storage/outbox/stream-marks.ts';
 import { findRunsToSendAgain, keepSendingRuns, listSendingDays } from '../../storage/runs/run-states.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import { addLearned } from '../../storage/runs/run-variations.ts';
-import type { Job } from '../job.ts';
-import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { makeLease } from '../make-lease.ts';
-import { eligibilityRulesOfRun } from './admit-users.ts';
-import { makeDeliverToEligible } from './deliver-to-eligible.ts';
-import type { DeliverToEligible } from './deliver-to-eligible.ts';
-import type { DeviceToDeliver } from './device-to-deliver.ts';
+import { leaseQuota, quotaFor, returnQuota } from '../governor/send-budgets.ts';
+import type { Job } from '../jobs/job.ts';
+import { makeLease, chunkLeaseMilliseconds } from '../jobs/leased-job.ts';
+import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
+import { marksOf } from '../outbox/event-streams.ts';
+import type { PersonaliseDevices } from './compose-message.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
-import type { PersonaliseDevices } from './personalise-devices.ts';
-import { leaseQuota, quotaFor, returnQuota } from './run-throttle.ts';
-import { goneDevices, setAside } from './device-result.ts';
-import type { DeviceResult } from './device-result.ts';
-import { trialsOf } from './learn-of-window.ts';
-import { marksOf } from '../event-streams/marks-of.ts';
-import { keepWaiting, tellRun } from './wait-for-credential.ts';
-import { markSent, runLimitOf } from './seat-users.ts';
-import { suspectDevices } from './suspect-devices.ts';
-import { withdrawUnsent } from './withdraw-unsent.ts';
-import { leaseMilliseconds } from './chunk-lease.ts';
-import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
-import { bucketCount } from '../../domain/users/bucket.ts';
+import { eligibilityRulesOfRun, makeDeliverToEligible, withdrawUnsent } from './deliver-to-eligible.ts';
+import type { DeliverToEligible } from './deliver-to-eligible.ts';
+import { trialsOf } from './experiments.ts';
+import { markSent, runLimitOf } from './seats.ts';
+import { goneDevices, quarantine, keepWaiting, pauseOrShowRefusals, suspectDevices } from './settle-outcome.ts';
+import type { DeviceToDeliver, DeviceResult } from './settle-outcome.ts';
 
 export const batchDevices = 500;
 export const parallelBatches = 4;
@@ -54,7 +48,7 @@ export type RetryDeliveriesDependencies = {
   log: Logger;
   personaliseDevices: PersonaliseDevices;
   deliverToDevices: DeliverToDevices;
-  outcomes: KeptOutcomes;
+  outcomes: OutcomeBuffer;
   /** Whether the ledger lies in the shards of a cluster. */
   isCluster: () => Promise<boolean>;
   /** What became of these is stored, or another worker's to store. */
@@ -98,7 +92,7 @@ type Batch = {
 async function retry(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
   const { days, claim, now: at } = batch;
   const parallel = claim.kind === 'fresh' ? parallelBatches : 1;
-  const lease = makeLease(deps.clock, leaseMilliseconds);
+  const lease = makeLease(deps.clock, chunkLeaseMilliseconds);
   const due = await listDueBuckets(deps.database, { ...lease, days, at, ...claim, limit: claim.limit * parallel });
   if (due.length === 0) return 0;
   const maxBuckets = (await deps.isCluster()) ? 1 : bucketCount;
@@ -157,7 +151,7 @@ async function claimGroups(
     if (runNumbers.length === 0) continue;
     const claimed = await claimDueDeliveries(database, {
       ...{ days, buckets: group.buckets, runNumbers, at: clock.now() },
-      ...makeLease(clock, leaseMilliseconds),
+      ...makeLease(clock, chunkLeaseMilliseconds),
       ...{ kind: claim.kind, limit: claim.limit - devices },
     });
     claims.push(claimed);
@@ -228,7 +222,7 @@ async function sendAgain(
     const found = there.get(delivery);
     // The device left, opted out or was dropped while the delivery waited.
     if (!found) return { delivery: { ...delivery, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
-    if (isSpent(delivery)) return setAside(toDevice(found).device);
+    if (isSpent(delivery)) return quarantine(toDevice(found).device);
     const retryAt = later.get(delivery);
     return retryAt ? { delivery: { ...delivery, attempts: delivery.attempts - 1, retryAt } } : results.get(delivery)!;
   });
@@ -311,7 +305,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
     );
     await markDeliveries(tx, { marks, at });
     for (const { run, places } of byRun)
-      await tellRun(tx, {
+      await pauseOrShowRefusals(tx, {
         run,
         results: places.filter((place) => isStored.has(place)).map((place) => results[place]!),
       });

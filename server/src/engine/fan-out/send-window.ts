@@ -1,19 +1,21 @@
 import type { Clock } from '../../clock.ts';
-import type { Logger } from '../../log.ts';
 import { deliverySettings, iosProvisional } from '../../domain/campaigns/delivery-settings.ts';
-import { eligibilityCodes } from '../../domain/eligibility/decide-eligibility.ts';
+import { isDatabaseFault, isFaultOfContent } from '../../domain/database-faults.ts';
+import { eligibilityCodes } from '../../domain/eligibility.ts';
+import type { ChunkWinners } from '../../domain/experiments/learning.ts';
 import { countedVariant } from '../../domain/experiments/variants.ts';
-import type { ChunkWinners } from '../../domain/experiments/winners.ts';
 import { lastIdAt } from '../../domain/ids.ts';
+import type { Logger } from '../../log.ts';
+import {
+  findAllUsersPage,
+  findSegmentPage,
+  findTargetUsersPage,
+  findTriggeredPage,
+} from '../../storage/campaigns/audience.ts';
+import type { PagedDevice } from '../../storage/campaigns/audience.ts';
+import { addLearned } from '../../storage/campaigns/variations.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
-import { findAllUsersPage, findSegmentPage, findTargetUsersPage } from '../../storage/campaigns/audience.ts';
-import { findTriggeredPage } from '../../storage/triggers/triggered-audience.ts';
-import type { PagedDevice } from '../../storage/campaigns/audience.ts';
-import { closeWindow, endChunk, openWindow } from '../../storage/runs/chunks.ts';
-import type { ClaimedChunk, OpenedWindow } from '../../storage/runs/chunks.ts';
-import { moveCursor } from '../../storage/runs/cursors.ts';
-import type { Cursor } from '../../storage/runs/cursors.ts';
 import {
   addRunCounts,
   ensureDeliveriesPartition,
@@ -23,26 +25,23 @@ import {
   markDevicesGone,
 } from '../../storage/ledger/deliveries.ts';
 import type { CountChange, DeliveriesToStore } from '../../storage/ledger/deliveries.ts';
+import { markDeliveries } from '../../storage/outbox/stream-marks.ts';
+import { closeWindow, endChunk, openWindow, moveCursor } from '../../storage/runs/chunks.ts';
+import type { ClaimedChunk, OpenedWindow, Cursor } from '../../storage/runs/chunks.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
-import { addLearned } from '../../storage/runs/run-variations.ts';
-import { bucketGroup } from './bucket-group.ts';
-import { LostWorkError } from '../keep-outcomes.ts';
-import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { markDeliveries } from '../../storage/event-streams/stream-marks.ts';
-import { leaseEnd } from './chunk-lease.ts';
-import { makeDeliverToEligible } from './deliver-to-eligible.ts';
+import { leaseQuota, nextQuota, returnQuota } from '../governor/send-budgets.ts';
+import { chunkLeaseEnd } from '../jobs/leased-job.ts';
+import { LostWorkError } from '../jobs/outcome-buffer.ts';
+import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
+import { marksOf } from '../outbox/event-streams.ts';
+import type { PersonaliseDevices } from './compose-message.ts';
 import type { DeliverToDevices } from './deliver-to-devices.ts';
-import { isDatabaseFault, isFaultOfContent } from '../../domain/outage.ts';
-import { trialsOf } from './learn-of-window.ts';
-import { goneDevices, setAside } from './device-result.ts';
-import { suspectDevices } from './suspect-devices.ts';
-import type { DeviceResult } from './device-result.ts';
-import type { PersonaliseDevices } from './personalise-devices.ts';
-import { leaseQuota, nextQuota, returnQuota } from './run-throttle.ts';
-import { marksOf } from '../event-streams/marks-of.ts';
-import { keepWaiting, tellRun } from './wait-for-credential.ts';
-import { markSent, waitForSeats } from './seat-users.ts';
-import { withdrawUnsent } from './withdraw-unsent.ts';
+import { makeDeliverToEligible, withdrawUnsent } from './deliver-to-eligible.ts';
+import { trialsOf } from './experiments.ts';
+import { bucketGroup } from './runs.ts';
+import { markSent, waitForSeats } from './seats.ts';
+import { goneDevices, quarantine, suspectDevices, keepWaiting, pauseOrShowRefusals } from './settle-outcome.ts';
+import type { DeviceResult } from './settle-outcome.ts';
 
 export type WindowResult =
   /** Outcomes stored; the next window starts behind the cursor. */
@@ -79,7 +78,7 @@ export type SendWindowDependencies = {
   windowDevices: number;
   personaliseDevices: PersonaliseDevices;
   deliverToDevices: DeliverToDevices;
-  outcomes: KeptOutcomes;
+  outcomes: OutcomeBuffer;
 };
 
 /**
@@ -115,14 +114,14 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
       ...chunk,
       ...end,
       at: clock.now(),
-      leaseUntil: leaseEnd(clock),
+      leaseUntil: chunkLeaseEnd(clock),
       devices: page.length,
     });
     if (!opened) return { kind: 'lost' };
     const run = { ...given, ...opened, winners: winnersOf(chunk, opened) };
     const results =
       search?.treatment === 'set aside'
-        ? page.map(setAside)
+        ? page.map(quarantine)
         : await deliver(
             run,
             page.map((device) => ({ device, attempt: 1 })),
@@ -223,7 +222,7 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
   const now = clock.now();
   // The chunk's row first: its lock decides whether this worker may store anything at all.
   const { workspaceId } = run;
-  const closed = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: leaseEnd(clock), workspaceId });
+  const closed = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: chunkLeaseEnd(clock), workspaceId });
   if (!closed) throw new LostWorkError();
   const results = await keepWaiting(tx, { run, results: window.results, at: now });
   await moveCursor(tx, { runId: run.id, workspaceId: run.workspaceId, ...window.end });
@@ -247,7 +246,7 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
   await suspectDevices(tx, { run, results: fresh, at: now });
   await markSent(tx, { run, results: fresh });
   await withdrawUnsent(tx, { run, chunk: 'HELD', results: fresh });
-  await tellRun(tx, { run, results });
+  await pauseOrShowRefusals(tx, { run, results });
   if (closed.isStreamed) await markDeliveries(tx, { marks: marksOf(run, fresh), at: now });
   if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
 }

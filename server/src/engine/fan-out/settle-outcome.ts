@@ -1,23 +1,28 @@
 import { shownAt } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
-import { makeRefusal } from '../../domain/delivery/refusal.ts';
-import type { CredentialName } from '../../domain/apps/credentials-of-apps.ts';
-import { maxDeliveryAttempts } from '../../domain/delivery/limits.ts';
-import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
-import type { Delivery } from '../../storage/ledger/deliveries.ts';
-import type { RunToSend } from '../../storage/runs/run-states.ts';
-import type { DecidedOutcome } from '../delivery/provider.ts';
-import type { SendAccount } from '../delivery/send-account.ts';
-import type { Governor } from '../governor/governor.ts';
-import type { DeviceResult } from './device-result.ts';
-import { retryDelaySeconds } from './retry-delay.ts';
+import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { CredentialName, CredentialsOfApps } from '../../domain/credentials/credentials.ts';
+import { makeRefusal, reachesOthers } from '../../domain/delivery/evidence.ts';
+import type { ToldRefusal } from '../../domain/delivery/evidence.ts';
+import { maxDeliveryAttempts } from '../../domain/limits/delivery.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
+import type { DecidedOutcome } from '../../providers/provider.ts';
+import type { SendAccount } from '../../providers/send-account.ts';
+import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { noteSuspectedDevices } from '../../storage/devices/suspected-devices.ts';
+import { hasAccepted } from '../../storage/ledger/deliveries.ts';
+import type { Delivery } from '../../storage/ledger/deliveries.ts';
+import { keepRefusals, noteRefusals, showRefusals } from '../../storage/runs/run-refusals.ts';
+import { pauseRun } from '../../storage/runs/run-states.ts';
+import type { RunToSend } from '../../storage/runs/run-states.ts';
+import type { Governor } from '../governor/governor.ts';
 
 export const maxSpreadMilliseconds = 5_000;
 
 export type SettleDependencies = { clock: Clock; governor: Governor; random: () => number };
 
-export type Attempt = {
+type Attempt = {
   run: Pick<RunToSend, 'sendUntil'>;
   device: AudienceDevice;
   /** Counted from 1. */
@@ -135,4 +140,195 @@ export function retryOfUntried(until: Date, random: number): Date {
 /** The provider's instant by the service's clock, by which devices are registered. */
 function goneSinceOf({ goneSince }: { goneSince?: Date }, clock: Clock): Date {
   return goneSince ? shownAt(clock, goneSince) : clock.now();
+}
+
+type Refused = { refusal: ToldRefusal; by: 'the provider' | 'what is known' };
+
+/**
+ * The result of a device whose credential is refused. It waits until its message is over, or until the credential is another or
+ * somebody resumes the campaign; no attempt is counted, since none of them says anything of the device.
+ */
+export function waitForCredential(
+  { device, attempt, run }: Omit<Attempt, 'run'> & { run: Pick<RunToSend, 'sendUntil'> },
+  refused: Refused,
+): DeviceResult {
+  const { words } = refused.refusal;
+  const code = words.slice(0, words.indexOf(':'));
+  const waiting = settleAs({ device, attempt }, 'WAITING', code, { retryAt: run.sendUntil, attempts: attempt - 1 });
+  return { ...waiting, refused: { ...refused, reaches: 'others' } };
+}
+
+type Sent = { run: RunToSend; credentialsOf: CredentialsOfApps };
+
+/** Says whether anybody else of the run can be reached, in each result of a device that waits for a credential. */
+export function markReach(results: DeviceResult[], { run, credentialsOf }: Sent): DeviceResult[] {
+  const refusals = new Map<string, ToldRefusal>();
+  for (const { refused } of results) {
+    if (!refused) continue;
+    const { provider, appId, version, platform, evidenceKey } = refused.refusal;
+    refusals.set([provider, appId, version, platform, evidenceKey].join(' '), refused.refusal);
+  }
+  if (refusals.size === 0) return results;
+  const { workspaceId, platforms, settings } = run;
+  const refusedOf = {
+    workspaceId,
+    platforms,
+    appIds: deliverySettings(settings).appIds,
+    refusals: [...run.refusals, ...refusals.values()],
+  };
+  if (reachesOthers(refusedOf, credentialsOf)) return results;
+  return results.map((result) =>
+    result.refused ? { ...result, refused: { ...result.refused, reaches: 'nobody' } } : result,
+  );
+}
+
+type Storing = { run: Pick<RunToSend, 'id' | 'workspaceId'>; results: DeviceResult[]; at: Date };
+
+/**
+ * Notes the refusals of a window, before its deliveries. What was not asked because a refusal was known, and which somebody
+ * has forgotten meanwhile, is due at once.
+ *
+ * @returns the results as they are to be stored
+ */
+export async function keepWaiting(tx: Transaction, { run, results, at }: Storing): Promise<DeviceResult[]> {
+  const refusals = results.flatMap(({ refused }) => (refused?.by === 'the provider' ? [refused.refusal] : []));
+  if (refusals.length > 0) {
+    const { id: runId, workspaceId } = run;
+    await noteRefusals(tx, { runId, workspaceId, refusals, at });
+  }
+  if (!results.some(({ refused }) => refused?.by === 'what is known')) return results;
+  const kept = await keepRefusals(tx, run.id);
+  return results.map((result) => {
+    if (!result.refused) return result;
+    const { provider, appId, version, platform, evidenceKey } = result.refused.refusal;
+    const isKept = kept.some(
+      (one) =>
+        one.provider === provider &&
+        one.appId === appId &&
+        one.version === version &&
+        one.platform === platform &&
+        one.evidenceKey === evidenceKey,
+    );
+    return isKept ? result : { delivery: { ...result.delivery, retryAt: at } };
+  });
+}
+
+/** Pauses the run where nobody can be reached any more; else it says what it waits for, and goes on. After its deliveries. */
+export async function pauseOrShowRefusals(
+  tx: Transaction,
+  { run: { id }, results }: Omit<Storing, 'at'>,
+): Promise<void> {
+  const last = results.find(({ refused }) => refused?.reaches === 'nobody');
+  const reason = last?.refused?.refusal.words;
+  if (last && reason !== undefined) await pauseRun(tx, { id, reason, platform: last.delivery.platform });
+  else if (results.some(({ refused }) => refused?.by === 'the provider')) await showRefusals(tx, id);
+}
+
+/** What became of one device, and what the run must learn from it. */
+export type DeviceResult = {
+  delivery: Delivery;
+  gone?: { code: string; goneSince: Date };
+  /** The answer usually means a dead address. It counts only while the credential works for others (`isHealthy`). */
+  suspected?: { code: string; isHealthy: boolean };
+  /** A credential is refused, and the device waits for it: until the message is over, unless it is tried again before. */
+  refused?: { refusal: ToldRefusal; by: 'the provider' | 'what is known'; reaches: 'others' | 'nobody' };
+};
+
+/** The outcome of a device whose messages ended their workers: no request is made for it any more. */
+export function quarantine({ bucket, id: deviceId, userId, platform }: AudienceDevice): DeviceResult {
+  const code = 'SET_ASIDE';
+  return {
+    delivery: { bucket, deviceId, userId, platform, outcome: 'FAILED', code, ...nothingSent, attempts: 1 },
+  };
+}
+
+/** The outcome of a recipient on whom this service itself failed; nobody else's is changed by that. */
+export function failRecipient(
+  { bucket, id: deviceId, userId, platform }: AudienceDevice,
+  attempts: number,
+): DeviceResult {
+  const code = 'RECIPIENT_FAULT';
+  return { delivery: { bucket, deviceId, userId, platform, outcome: 'FAILED', code, ...nothingSent, attempts } };
+}
+
+const nothingSent = { providerMessageId: null, retryAt: null };
+
+export function goneDevices(
+  results: DeviceResult[],
+): { bucket: number; deviceId: string; code: string; goneSince: Date }[] {
+  return (
+    results
+      .flatMap(({ delivery, gone }) =>
+        gone ? [{ bucket: delivery.bucket, deviceId: delivery.deviceId, ...gone }] : [],
+      )
+      // One order in every transaction, so that two of them never wait for each other in a circle.
+      .sort((a, b) => a.bucket - b.bucket || (a.deviceId < b.deviceId ? -1 : 1))
+  );
+}
+
+/** Devices whose answers usually mean a dead address, where those of others show that the credential works. */
+function suspectedDevices(results: DeviceResult[]): { bucket: number; userId: string; id: string; code: string }[] {
+  return results.flatMap(({ delivery: { bucket, userId, deviceId: id }, suspected }) =>
+    suspected?.isHealthy ? [{ bucket, userId, id, code: suspected.code }] : [],
+  );
+}
+
+/** `attempt` counts from 1. */
+export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
+
+/**
+ * Codes that a bad message or a network without names would cause as well: they count only if somebody else was accepted in
+ * the same run.
+ */
+const needsAccepted = new Set(['INVALID_ARGUMENT', '400', 'HOST_NOT_FOUND']);
+
+/**
+ * Counts a send against the devices whose answers usually mean a dead address. In the transaction that stores the outcomes,
+ * after the run's counts.
+ */
+export async function suspectDevices(
+  tx: Transaction,
+  { run, results, at }: { run: Pick<RunToSend, 'id' | 'workspaceId'>; results: DeviceResult[]; at: Date },
+): Promise<void> {
+  const suspected = suspectedDevices(results);
+  if (suspected.length === 0) return;
+  const isReached = !suspected.some(({ code }) => needsAccepted.has(code)) || (await hasAccepted(tx, run.id));
+  const devices = isReached ? suspected : suspected.filter(({ code }) => !needsAccepted.has(code));
+  await noteSuspectedDevices(tx, { workspaceId: run.workspaceId, devices, at });
+}
+
+/** Google asks for 10 s at least before the first retry (delivery 1). */
+const firstDelaySeconds = 10;
+const maxDelaySeconds = 600;
+/** Google's customary wait for a 429 without `Retry-After` (delivery 1). */
+const rateLimitDelaySeconds = 60;
+/** Spreads what one Retry-After sent away together. */
+const maxSpreadSeconds = 5;
+
+export type RetryDelayInput = {
+  /** Attempts made so far, 1 or more. */
+  attempts: number;
+  retryAfterSeconds?: number;
+  isRateLimited: boolean;
+  /** 0…1, given so that tests know it. */
+  random: number;
+};
+
+/**
+ * Seconds until the next attempt: at least what the provider asked for, and growing from the second on even when that
+ * is short, so that a message outlasts a provider that is away for minutes (reliability R5). Above the floor it is
+ * exponential with full jitter: a thousand devices refused together do not come back together.
+ */
+export function retryDelaySeconds({ attempts, retryAfterSeconds, isRateLimited, random }: RetryDelayInput): number {
+  if (retryAfterSeconds !== undefined) {
+    const asked = retryAfterSeconds + random * maxSpreadSeconds;
+    return attempts <= 1 ? asked : Math.max(asked, grownDelaySeconds(attempts - 1, random));
+  }
+  const grown = grownDelaySeconds(attempts, random);
+  return isRateLimited ? rateLimitDelaySeconds + grown : grown;
+}
+
+function grownDelaySeconds(attempts: number, random: number): number {
+  const ceiling = Math.min(maxDelaySeconds, firstDelaySeconds * 2 ** Math.min(attempts, 10));
+  return firstDelaySeconds + random * (ceiling - firstDelaySeconds);
 }

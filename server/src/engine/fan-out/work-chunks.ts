@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { isDatabaseFault } from '../../domain/outage.ts';
+import { isDatabaseFault } from '../../domain/database-faults.ts';
 import type { Logger } from '../../log.ts';
 import type { Database } from '../../storage/database.ts';
 import {
@@ -10,17 +10,13 @@ import {
   releaseChunk,
   renewLeases,
   suspectWindow,
+  findCursor,
 } from '../../storage/runs/chunks.ts';
-import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
-import { findCursor } from '../../storage/runs/cursors.ts';
-import type { Cursor } from '../../storage/runs/cursors.ts';
+import type { ClaimedChunk, Cursor } from '../../storage/runs/chunks.ts';
 import { findRunsToSend } from '../../storage/runs/run-states.ts';
-import type { Rest } from '../rest.ts';
-import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { makeLease } from '../make-lease.ts';
-import { leaseEnd, leaseMilliseconds } from './chunk-lease.ts';
-import { makeWindowTurns } from './window-turns.ts';
-import type { WindowTurns } from './window-turns.ts';
+import type { Rest } from '../jobs/job.ts';
+import { makeLease, chunkLeaseEnd, chunkLeaseMilliseconds } from '../jobs/leased-job.ts';
+import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
 import { WindowFailedError, WindowRefusedError } from './send-window.ts';
 import type { Search, SendWindow } from './send-window.ts';
 
@@ -42,7 +38,7 @@ export type WorkChunksDependencies = {
   /** More slots that take only transactional sends, so that a huge campaign never delays a one-time password. */
   transactionalChunks: number;
   sendWindow: SendWindow;
-  outcomes: KeptOutcomes;
+  outcomes: OutcomeBuffer;
   rest?: Rest | undefined;
   /** Called when a chunk has ended, so that its run can. */
   onChunkEnded: () => void;
@@ -69,7 +65,7 @@ export function makeChunkWorker(
     async workNextChunk(lastLane) {
       await outcomes.settled();
       if (isStopping()) return 'nothing to do';
-      const claim = { owner, lastLane, limit: 1, at: clock.now(), ...makeLease(clock, leaseMilliseconds) };
+      const claim = { owner, lastLane, limit: 1, at: clock.now(), ...makeLease(clock, chunkLeaseMilliseconds) };
       const [chunk] = await claimChunks(database, claim);
       if (!chunk) return 'nothing to do';
       held.add(chunk);
@@ -86,7 +82,7 @@ export function makeChunkWorker(
       }
     },
     async renewLeases() {
-      if (held.size > 0) await renewLeases(database, { chunks: [...held], leaseUntil: leaseEnd(clock) });
+      if (held.size > 0) await renewLeases(database, { chunks: [...held], leaseUntil: chunkLeaseEnd(clock) });
     },
   };
 }
@@ -222,4 +218,47 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
     ({ cursor, search } = sent);
   }
   await releaseChunk(database, chunk);
+}
+
+/** Who may have a window open: several that send as usual, or a single one that searches. */
+type WindowTurns = { take<Result>(kind: 'usual' | 'alone', work: () => Promise<Result>): Promise<Result> };
+
+/**
+ * A worker that dies takes all its open windows with it. So that none is suspected of what happened in another, the window
+ * in which a device is looked for is the only one of its process.
+ */
+export function makeWindowTurns(): WindowTurns {
+  let usual = 0;
+  /** Waiting or at work: while there is one, no usual window is opened, so that it comes to its turn. */
+  let searching = 0;
+  let alone = 0;
+  let waiting: (() => void)[] = [];
+  const wake = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const look of woken) look();
+  };
+  const pause = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+
+  return {
+    async take(kind, work) {
+      if (kind === 'alone') {
+        searching += 1;
+        while (alone > 0 || usual > 0) await pause();
+        alone += 1;
+      } else {
+        while (searching > 0) await pause();
+        usual += 1;
+      }
+      try {
+        return await work();
+      } finally {
+        if (kind === 'alone') {
+          alone -= 1;
+          searching -= 1;
+        } else usual -= 1;
+        wake();
+      }
+    },
+  };
 }

@@ -1,14 +1,12 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
+import type { Outcome } from '../../providers/provider.ts';
+import type { SendAccount } from '../../providers/send-account.ts';
 import type { Database } from '../../storage/database.ts';
-import { listRestraints, penaliseAccount, silenceAccount } from '../../storage/limits/send-budgets.ts';
-import type { Restraint } from '../../storage/limits/send-budgets.ts';
-import type { Outcome } from '../delivery/provider.ts';
-import type { SendAccount } from '../delivery/send-account.ts';
-import { makeAnswerWatch } from './answer-watch.ts';
-import { leaseBudget } from './lease-budget.ts';
-import { makeShare } from './share.ts';
-import type { Share, Turns } from './share.ts';
+import { listAccountLimits, throttleAccount, pauseAccount } from '../../storage/limits/governor.ts';
+import type { AccountLimit } from '../../storage/limits/governor.ts';
+import { leaseBudget, makeShare } from './send-budgets.ts';
+import type { Share, Turns } from './send-budgets.ts';
 
 /**
  * Keeps every account within what its provider takes and asked for, over all nodes: silence after a refusal that
@@ -43,7 +41,7 @@ export const accountBudget = { holdSeconds: 1, isRamped: true } as const;
 
 export function makeGovernor(deps: GovernorDependencies): Governor {
   const { database, clock, log } = deps;
-  let restraints = new Map<string, Restraint>();
+  let restraints = new Map<string, AccountLimit>();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
   const shareOf = makeShares(deps);
@@ -54,7 +52,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
   async function readRestraints(): Promise<void> {
     const now = clock.now();
     if (Math.abs(now.getTime() - readAt) < freshMilliseconds) return;
-    reading ??= listRestraints(database, now)
+    reading ??= listAccountLimits(database, now)
       .then((rows) => {
         const mine = [...restraints.values()].filter(({ silentUntil }) => silentUntil && silentUntil > now);
         restraints = new Map(rows.map((row) => [row.key, row]));
@@ -79,14 +77,14 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
     const known = restraints.get(account.key)?.silentUntil;
     remember(account.key, until);
     if (known && known >= until) return;
-    silenceAccount(database, { key: account.key, until, reason, at: clock.now() }).catch((error: unknown) =>
+    pauseAccount(database, { key: account.key, until, reason, at: clock.now() }).catch((error: unknown) =>
       log.warn({ err: error, account: account.key }, 'silence of an account is not shared'),
     );
   }
 
   async function penalise(account: SendAccount): Promise<void> {
     try {
-      const until = await penaliseAccount(database, { key: account.key, at: clock.now() });
+      const until = await throttleAccount(database, { key: account.key, at: clock.now() });
       if (until === undefined) return;
       readAt = Number.NEGATIVE_INFINITY;
       log.warn({ account: account.key, until }, 'a push service limits this site; sending at its lower rate');
@@ -154,4 +152,57 @@ function makeShares({ database, clock, log, pause }: GovernorDependencies) {
 
 function bound(map: Map<string, unknown>): void {
   if (map.size > maxAccounts) map.delete(map.keys().next().value!);
+}
+
+export type AnswerWatch = { note(account: SendAccount, outcome: Outcome): void };
+
+type Minute = { number: number; answers: number; clientErrors: number; refusals: number };
+
+const minuteMilliseconds = 60_000;
+// Google raises quotas of projects below 5 % client errors only, and counts them against the quota (delivery 1).
+const maxClientErrors = 0.05;
+const tellingAnswers = 1_000;
+/** Responses 429 of one push service within a minute; a single browser that is sent too much does not cause as many. */
+const noisyRefusals = 20;
+/** How push services say that a site or browser sends too much; Windows says 406. */
+const limitCodes = new Set(['429', '406']);
+const maxWatchedAccounts = 10_000;
+
+/**
+ * Counts an account's answers by the minute: warns of client errors, and notices a push service that finds us noisy.
+ */
+export function makeAnswerWatch({
+  clock,
+  log,
+  onNoisy,
+}: {
+  clock: Clock;
+  log: Logger;
+  onNoisy: (account: SendAccount) => void;
+}): AnswerWatch {
+  const minutes = new Map<string, Minute>();
+  return {
+    note(account, outcome) {
+      const number = Math.floor(clock.now().getTime() / minuteMilliseconds);
+      let minute = minutes.get(account.key);
+      if (minute?.number !== number) {
+        if (minute) warnOfClientErrors(log, account, minute);
+        minute = { number, answers: 0, clientErrors: 0, refusals: 0 };
+        minutes.delete(account.key);
+        minutes.set(account.key, minute);
+        if (minutes.size > maxWatchedAccounts) minutes.delete(minutes.keys().next().value!);
+      }
+      minute.answers += 1;
+      if (outcome.kind === 'gone' || outcome.kind === 'rejected' || outcome.kind === 'stopped')
+        minute.clientErrors += 1;
+      if (outcome.kind !== 'wait' || !limitCodes.has(outcome.code) || account.penaltyPerMinute === undefined) return;
+      minute.refusals += 1;
+      if (minute.refusals === noisyRefusals) onNoisy(account);
+    },
+  };
+}
+
+function warnOfClientErrors(log: Logger, account: SendAccount, { answers, clientErrors }: Minute): void {
+  if (answers < tellingAnswers || clientErrors <= answers * maxClientErrors) return;
+  log.warn({ account: account.key, answers, clientErrors }, 'more than 5 % of the answers are client errors');
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { eraseStreamedEvents } from '../../storage/event-streams/erased-events.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
+import { eraseStreamedEvents } from '../../storage/outbox/stream-marks.ts';
 import {
   anonymiseAuditLines,
   anonymiseConversions,
@@ -23,7 +23,7 @@ import { noteErasureStep, takeDueErasure } from '../../storage/users/erasures.ts
 import type { Erasure } from '../../storage/users/erasures.ts';
 import { listMergedRows } from '../../storage/users/merged-users.ts';
 import { lockUserByKey } from '../../storage/users/users.ts';
-import type { Job } from '../job.ts';
+import type { Job } from '../jobs/job.ts';
 
 // Longer than any window, attempt or file under way, which may still write rows of the person.
 const secondLookMilliseconds = 3_600_000;

@@ -1,17 +1,18 @@
 import type { Readable } from 'node:stream';
-import { OutgoingRefusedError, silenceCodes } from '../outgoing-http/outgoing-client.ts';
-import type { OutgoingAnswer, OutgoingClient } from '../outgoing-http/outgoing-client.ts';
-import { AddressBlockedError } from '../outgoing-http/resolve-allowed-address.ts';
-import { decodeContent, tooLarge } from './decode-content.ts';
-import { DownloadFailedError } from './download-failed-error.ts';
-import { readContentCodings } from './read-content-codings.ts';
-import type { ContentCodings } from './read-content-codings.ts';
 import {
   fileRateSeconds,
   maxFileBytes,
   maxFileRedirects,
   minFileBytesPerSecond,
-} from '../../domain/segments/limits.ts';
+} from '../../domain/limits/segments.ts';
+import { OutgoingRefusedError, silenceCodes } from '../../outgoing/client.ts';
+import type { OutgoingAnswer, OutgoingClient } from '../../outgoing/client.ts';
+import { AddressBlockedError } from '../../outgoing/guard.ts';
+import type { Database } from '../../storage/database.ts';
+import { findFilePiece } from '../../storage/segments/segment-operations.ts';
+import type { ClaimedOperation } from '../../storage/segments/segment-operations.ts';
+import { decodeContent, tooLarge, DownloadFailedError, readContentCodings } from './content-codings.ts';
+import type { ContentCodings } from './content-codings.ts';
 
 export type FileToDownload = {
   url: string;
@@ -157,4 +158,47 @@ function oneValue(header: string | string[] | undefined): string {
 /** A header is the other side's text: enough of it to recognise, not enough to flood. */
 function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+export type OpenFile = {
+  pieces: AsyncIterable<Buffer>;
+  /** Ends the download. Does nothing once the pieces were read to the end. */
+  close(): Promise<void>;
+};
+
+/**
+ * Opens the file of an operation. Resolves when its first piece has arrived: a server that never answers then holds a socket, and
+ * neither a session nor the turn of another file.
+ *
+ * @throws DownloadFailedError, or the signal's reason
+ */
+export async function openFile(
+  { database, outgoing }: { database: Database; outgoing: OutgoingClient },
+  { operation, signal }: { operation: ClaimedOperation; signal: AbortSignal },
+): Promise<OpenFile> {
+  const source =
+    operation.fileUrl === null
+      ? readPostedFile(database, operation.id)
+      : downloadFile(outgoing, { url: operation.fileUrl, signal });
+  const first = await source.next();
+  async function* pieces(): AsyncGenerator<Buffer> {
+    if (first.done) return;
+    yield first.value;
+    yield* source;
+  }
+  return {
+    pieces: pieces(),
+    async close() {
+      await source.return(undefined);
+    },
+  };
+}
+
+/** The pieces of a file that was posted to us, in order. */
+export async function* readPostedFile(database: Database, operationId: string): AsyncGenerator<Buffer> {
+  for (let number = 0; ; number += 1) {
+    const piece = await findFilePiece(database, { operationId, number });
+    if (!piece) return;
+    yield piece;
+  }
 }

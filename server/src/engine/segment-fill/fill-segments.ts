@@ -1,12 +1,14 @@
-import { DownloadFailedError } from './download-failed-error.ts';
 import type { Clock } from '../../clock.ts';
-import type { Logger } from '../../log.ts';
-import { isOutage, refusesWrites } from '../../domain/outage.ts';
-import type { FillResult } from '../../domain/metrics/metric-table.ts';
+import { isOutage, refusesWrites } from '../../domain/database-faults.ts';
+import { fileRetrySeconds } from '../../domain/limits/segments.ts';
+import type { FillResult } from '../../domain/operations/metrics.ts';
+import type { OperationFault } from '../../domain/segments/file-operations.ts';
 import { toStorableText } from '../../domain/storable-text.ts';
-import type { OperationFault } from '../../domain/segments/operation-outcome.ts';
+import type { Logger } from '../../log.ts';
+import type { OutgoingClient } from '../../outgoing/client.ts';
 import { withSession } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
+import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import {
   claimOperation,
   listDueFiles,
@@ -14,29 +16,23 @@ import {
   releaseOperation,
 } from '../../storage/segments/segment-operations.ts';
 import type { ClaimedOperation, DueFiles } from '../../storage/segments/segment-operations.ts';
-import { analyzeSegmentMembers } from '../../storage/segments/segment-members.ts';
 import { dropSegmentStaging, stagingKeyOf } from '../../storage/segments/segment-staging.ts';
-import type { KeptOutcomes } from '../keep-outcomes.ts';
-import { makeLease } from '../make-lease.ts';
-import type { LeasedJob } from '../make-leased-job.ts';
-import type { OutgoingClient } from '../outgoing-http/outgoing-client.ts';
-import { makeReceiverSlots } from '../receivers/receiver-slots.ts';
-import type { ContactKind, Receiver, ReceiverSlots, Slot } from '../receivers/receiver-slots.ts';
-import { applyStagedFile, failOperation, LostOperationError } from './end-fill.ts';
-import type { EndFillDependencies } from './end-fill.ts';
-import { countValues, stageFile } from './fill-segment.ts';
-import type { FillProgress } from './fill-segment.ts';
-import { makeFillTurns, NoTurnError } from './fill-turns.ts';
-import type { FillTurns } from './fill-turns.ts';
-import { openFile } from './open-file.ts';
-import type { OpenFile } from './open-file.ts';
-import { FileUnreadableError } from './prepare-lines.ts';
-import { fileRetrySeconds } from '../../domain/segments/limits.ts';
+import { makeLease } from '../jobs/leased-job.ts';
+import type { LeasedJob } from '../jobs/leased-job.ts';
+import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
+import { makeReceiverSlots } from '../outbox/receiver-slots.ts';
+import type { ContactKind, Receiver, ReceiverSlots, Slot } from '../outbox/receiver-slots.ts';
+import { DownloadFailedError } from './content-codings.ts';
+import { openFile } from './download-file.ts';
+import type { OpenFile } from './download-file.ts';
+import { FileUnreadableError } from './segment-file-parser.ts';
+import { applyStagedFile, failOperation, LostOperationError, countValues, stageFile } from './staged-file.ts';
+import type { EndFillDependencies, FillProgress } from './staged-file.ts';
 
 export type FillSegmentsDependencies = EndFillDependencies & {
   log: Logger;
   outgoing: OutgoingClient;
-  outcomes: KeptOutcomes;
+  outcomes: OutcomeBuffer;
   /** Names this process in leases; unique per start. */
   owner: string;
   /** Called when an operation has ended: callbacks, emails and waiting sends are due. */
@@ -314,7 +310,7 @@ type Release = { seconds: number; detail: string | null; counted: { attempts: nu
 
 /** Again and again where the database is away: an operation that is not given back counts as a crash of its worker. */
 async function release(
-  { database, clock, outcomes }: { database: Database; clock: Clock; outcomes: KeptOutcomes },
+  { database, clock, outcomes }: { database: Database; clock: Clock; outcomes: OutcomeBuffer },
   operation: ClaimedOperation,
   { seconds, detail, counted }: Release,
 ): Promise<void> {
@@ -335,4 +331,73 @@ function faultOf(error: unknown): OperationFault {
     default:
       return { kind: 'download' };
   }
+}
+
+/** Which fills read their file and change members: each has a session, and may hold a core of the database for a while. */
+type FillTurns = {
+  /** True if a fill of the workspace that takes a turn now gets it at once, `others` being about to take one as well. */
+  isFree(workspaceId: string, others: readonly string[]): boolean;
+  /**
+   * Waits for a turn. @returns what ends it
+   *
+   * @throws NoTurnError when none is free in time, or the signal's reason
+   */
+  take(workspaceId: string, signal: AbortSignal): Promise<() => void>;
+};
+
+/** The other fills take long: this one is given back and nothing of it counts. */
+export class NoTurnError extends Error {
+  override readonly name = 'NoTurnError';
+}
+
+type Limits = { total: number; perWorkspace: number; maxWaitMilliseconds: number };
+
+/**
+ * Of three turns a workspace gets two at most, so that large or slow files of one never hold up all others. A wait is short, because
+ * the file server keeps its connection open meanwhile.
+ */
+export const fillTurnLimits: Limits = { total: 3, perWorkspace: 2, maxWaitMilliseconds: 10_000 };
+
+export function makeFillTurns({ total, perWorkspace, maxWaitMilliseconds }: Limits = fillTurnLimits): FillTurns {
+  const held: string[] = [];
+  const waiting: { workspaceId: string; start: () => void }[] = [];
+
+  const isFree = (workspaceId: string, others: readonly string[]): boolean => {
+    const taken = [...held, ...others];
+    return taken.length < total && taken.filter((each) => each === workspaceId).length < perWorkspace;
+  };
+
+  function end(workspaceId: string): void {
+    held.splice(held.indexOf(workspaceId), 1);
+    const next = waiting.findIndex((each) => isFree(each.workspaceId, []));
+    if (next >= 0) waiting.splice(next, 1)[0]!.start();
+  }
+
+  function hold(workspaceId: string): () => void {
+    held.push(workspaceId);
+    return () => end(workspaceId);
+  }
+
+  return {
+    isFree: (workspaceId, others) => isFree(workspaceId, [...others, ...waiting.map((each) => each.workspaceId)]),
+    take(workspaceId, signal) {
+      if (isFree(workspaceId, [])) return Promise.resolve(hold(workspaceId));
+      return new Promise((resolve, reject) => {
+        const limit = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMilliseconds)]);
+        const giveUp = (): void => {
+          waiting.splice(waiting.indexOf(own), 1);
+          reject(signal.aborted ? signal.reason : new NoTurnError('other fills take long'));
+        };
+        const own = {
+          workspaceId,
+          start(): void {
+            limit.removeEventListener('abort', giveUp);
+            resolve(hold(workspaceId));
+          },
+        };
+        waiting.push(own);
+        limit.addEventListener('abort', giveUp, { once: true });
+      });
+    },
+  };
 }

@@ -1,8 +1,7 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { RequestFault } from '../../domain/errors.ts';
-import { unavailable } from '../../domain/request-reader/reading-rules.ts';
-import type { ReadingRules } from '../../domain/request-reader/reading-rules.ts';
-import { RequestReader } from '../../domain/request-reader/request-reader.ts';
+import { unavailable, RequestReader } from '../../domain/request-reader.ts';
+import type { ReadingRules } from '../../domain/request-reader.ts';
 
 export type Body = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import type { CampaignWinner } from '../../app/campaigns/read-winner.ts';
-import type { ComparedVariation } from '../../domain/experiments/compare-variations.ts';
+import type { CampaignWinner } from '../../app/campaigns/winner.ts';
+import type { ComparedVariation } from '../../domain/experiments/learning.ts';
 import { variationName } from '../../domain/experiments/variants.ts';
 
 export function presentWinner({ campaign, figures }: CampaignWinner) {

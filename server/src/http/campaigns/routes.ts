@@ -1,9 +1,8 @@
-import type { RouteFamily } from '../build-server.ts';
-import type { CampaignRouteDependencies } from './campaign-route-dependencies.ts';
-import { migrationGuideRoute } from './deprecation.ts';
-import { campaignV1Routes } from './v1-routes.ts';
-import { campaignV5Routes } from './v5-routes.ts';
-import { winnerRoutes } from './winner-routes.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import type { CampaignRouteDependencies } from './call.ts';
+import { migrationGuideRoute, campaignV1Routes } from './v1.ts';
+import { campaignV5Routes } from './v5.ts';
+import { winnerRoutes } from './winner.ts';
 
 /** Campaign search and executions (interface 4.6); each version answers in its own shape, so each has its own scope. */
 export function campaignRoutes(deps: CampaignRouteDependencies): RouteFamily {

@@ -1,55 +1,52 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConsoleAccountDependencies } from '../../app/accounts/audit.ts';
+import type { ConsoleCalls } from '../../app/api-log.ts';
+import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
+import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import type { CredentialDependencies } from '../../app/credentials.ts';
+import type { ConsoleDeliveries } from '../../app/deliveries.ts';
+import type { EventStreamDependencies } from '../../app/event-streams.ts';
+import type { ExplainDependencies } from '../../app/explain.ts';
+import type { ConsoleKeys } from '../../app/keys/keys.ts';
+import type { FindPlacesDependencies } from '../../app/places.ts';
+import type { ConsoleSandbox } from '../../app/sandbox/sandbox.ts';
+import type { ConsoleSegments } from '../../app/segments/manage-segments.ts';
+import type { AlertDependencies } from '../../app/system/alerts.ts';
+import type { ConsoleOverview, InstallationDependencies } from '../../app/system/overview.ts';
+import type { ConsoleSystem, MetricsDependencies } from '../../app/system/system.ts';
+import type { ConsoleUsers } from '../../app/users/manage-users.ts';
+import type { ConsoleSettings } from '../../app/workspace-settings.ts';
 import type { Clock } from '../../clock.ts';
-import type { ConsoleAccountDependencies } from '../../app/accounts/account-dependencies.ts';
-import type { ConsoleCalls } from '../../app/console/console-calls.ts';
-import type { ConsoleCampaigns } from '../../app/console/console-campaigns.ts';
-import type { AuthoringDependencies } from '../../app/campaigns/authoring-dependencies.ts';
-import type { ConsoleDeliveries } from '../../app/console/console-deliveries.ts';
-import type { ConsoleKeys } from '../../app/console/console-keys.ts';
-import type { ConsoleOverview } from '../../app/console/console-overview.ts';
-import type { ConsoleUsers } from '../../app/console/console-users.ts';
-import type { ConsoleSandbox } from '../../app/console/console-sandbox.ts';
-import type { ConsoleSegments } from '../../app/console/console-segments.ts';
-import type { ConsoleSettings } from '../../app/console/console-settings.ts';
-import type { ConsoleSystem } from '../../app/console/console-system.ts';
-import type { InstallationDependencies } from '../../app/console/read-installation.ts';
-import type { AlertDependencies } from '../../app/alerts/manage-alerts.ts';
-import type { MetricsDependencies } from '../../app/console/read-metrics.ts';
-import type { FindPlacesDependencies } from '../../app/console/find-places.ts';
-import type { CredentialDependencies } from '../../app/credentials/manage-credentials.ts';
-import type { EventStreamDependencies } from '../../app/event-streams/manage-event-streams.ts';
-import type { ExplainDependencies } from '../../app/explain/explain-delivery.ts';
-import type { RouteFamily } from '../build-server.ts';
-import type { VendorHeaders } from '../vendor-headers.ts';
-import { auditRoutes } from './audit-routes.ts';
-import { accountRoutes } from './account-routes.ts';
-import { consoleCallRoutes } from './call-routes.ts';
-import { consoleAlertRoutes } from './alert-routes.ts';
-import { campaignEventRoutes } from './campaign-event-routes.ts';
-import { consoleCampaignRoutes } from './campaign-routes.ts';
-import { companyRoutes } from './company-routes.ts';
-import type { CompanyRouteDependencies } from './company-routes.ts';
-import { consoleComposerRoutes } from './composer-routes.ts';
-import { guardConsole } from './console-access.ts';
-import { makeConsoleCookies } from './console-cookies.ts';
-import { consoleCredentialRoutes } from './credential-routes.ts';
-import { consoleDeliveryRoutes } from './delivery-routes.ts';
-import { consoleExplainRoutes } from './explain-routes.ts';
-import { consoleKeyRoutes } from './key-routes.ts';
-import { overviewRoutes } from './overview-routes.ts';
-import { consolePlaceRoutes } from './place-routes.ts';
-import { consoleUsersRoutes } from './user-routes.ts';
-import { consoleSandboxRoutes } from './sandbox-routes.ts';
-import { consolePreviewRoute } from './preview-route.ts';
-import type { ConsolePreviewDependencies } from './preview-route.ts';
-import { consoleSegmentRoutes } from './segment-routes.ts';
-import { serveConsoleFiles } from './serve-console-files.ts';
-import { consoleSettingsRoutes } from './settings-routes.ts';
-import { consoleStreamRoutes } from './stream-routes.ts';
-import { sessionRoutes } from './session-routes.ts';
-import { consoleSystemRoutes } from './system-routes.ts';
-import { tellTime } from './tell-time.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { VendorHeaders } from '../route/vendor-headers.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import { guardConsole, makeConsoleCookies, consoleApi } from './access.ts';
+import { accountRoutes, companyRoutes, sessionRoutes } from './accounts.ts';
+import type { CompanyRouteDependencies } from './accounts.ts';
+import { consoleAlertRoutes } from './alerts.ts';
+import { auditRoutes } from './audit.ts';
+import { consoleCallRoutes } from './calls.ts';
+import { campaignEventRoutes, consoleCampaignRoutes } from './campaigns.ts';
+import { consoleComposerRoutes } from './composer.ts';
+import { consoleCredentialRoutes } from './credentials.ts';
+import { consoleDeliveryRoutes } from './deliveries.ts';
+import { consoleStreamRoutes } from './event-streams.ts';
+import { consoleExplainRoutes } from './explain.ts';
+import { consoleKeyRoutes } from './keys.ts';
+import { overviewRoutes } from './overview.ts';
+import { consolePlaceRoutes } from './places.ts';
+import { consolePreviewRoute } from './preview.ts';
+import type { ConsolePreviewDependencies } from './preview.ts';
+import { consoleSandboxRoutes } from './sandbox.ts';
+import { consoleSegmentRoutes } from './segments.ts';
+import { consoleSettingsRoutes } from './settings.ts';
+import { consoleSystemRoutes } from './system.ts';
+import { consoleUsersRoutes } from './users.ts';
 
 export type ConsoleRouteDependencies = {
   /** The time of the service, which a sandbox moves. */
@@ -135,3 +132,60 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
     serveConsoleFiles(server, deps.staticFolder);
   };
 }
+
+const hidden = { schema: { hide: true }, config: { isUnrecorded: true } };
+
+/** The built console. An address of one of its screens is answered with the page, which finds the screen itself. */
+function serveConsoleFiles(server: FastifyInstance, folder: string): void {
+  server.get('/console', hidden, (_request, reply) => reply.redirect('/console/'));
+  if (!existsSync(join(folder, 'index.html'))) {
+    server.get('/console/*', hidden, (_request: FastifyRequest, reply: FastifyReply) =>
+      reply
+        .code(503)
+        .type('text/plain')
+        .send('The console is not built: run "npm run build -w console" and start again.\n'),
+    );
+    return;
+  }
+  // A route for each existing file; other paths are screens or unknown.
+  server.register(fastifyStatic, {
+    root: folder,
+    prefix: '/console/',
+    wildcard: false,
+    cacheControl: false,
+    // The build leaves each file beside it as Brotli and gzip: a quarter of the bytes, and nothing is compressed while somebody waits.
+    preCompressed: true,
+    setHeaders: (response, path) => {
+      // Asset names carry a hash of their content and never change; the page itself is revalidated each time.
+      response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
+    },
+  });
+  server.get('/console/*', hidden, (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?', 1)[0]!;
+    // Screens have neither dots nor escapes in their addresses; a file that is not there is not a page.
+    if (!/^\/console\/(?!api\/|assets\/)[A-Za-z0-9_/-]*$/.test(path)) throw new ServiceError('ROUTE_NOT_FOUND');
+    return reply.sendFile('index.html');
+  });
+}
+
+/**
+ * Each reply to the console carries the time of the service and real time, from which the console calculates "3 minutes
+ * ago": a sandbox's clock may be moved, which accounts and the audit log do not follow, and a browser's may be wrong.
+ */
+function tellTime(server: FastifyInstance, clock: Clock): void {
+  server.addHook('onSend', async (request, reply) => {
+    if (!request.routeOptions.url?.startsWith(consoleApi)) return;
+    reply.header('carillon-time', clock.now().toISOString());
+    reply.header('carillon-real-time', clock.realNow().toISOString());
+  });
+}
+
+/** A person who opens the address of the service in a browser is led to the console; for other callers there is nothing. */
+export const homeRoute: RouteFamily = async (server) => {
+  server.get('/', { schema: { hide: true }, config: { isUnrecorded: true } }, (request, reply) => {
+    const accepts = request.headers.accept ?? '';
+    if (!/\btext\/html\b/i.test(accepts)) return reply.callNotFound();
+    // The same address answers others in another way.
+    return reply.header('vary', 'Accept').redirect('/console/');
+  });
+};

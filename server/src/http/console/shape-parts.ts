@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
+import { platforms } from '../../domain/content/content.ts';
 
 /** One word of a list; the domain's own list where it has one. */
 export function oneOf<const Words extends readonly string[]>(words: Words) {
@@ -15,3 +16,5 @@ export function described<Shape extends TSchema>(shape: Shape, description: stri
   const members = Object.getOwnPropertyDescriptors(shape);
   return Object.defineProperties({}, { ...members, description: { value: description, enumerable: true } }) as Shape;
 }
+
+export const Platform = oneOf(platforms);

@@ -1,11 +1,11 @@
-import type { RegisterDeviceCommand } from '../../app/data/register-device.ts';
-import type { UpsertUserCommand } from '../../app/data/upsert-user.ts';
-import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts';
-import type { DeviceAttributes } from '../../domain/devices/device-attributes.ts';
+import type { RegisterDeviceCommand } from '../../app/users/devices.ts';
+import type { UpsertUserCommand } from '../../app/users/users.ts';
+import { parseDeviceAttributes } from '../../domain/users/device-attributes.ts';
+import type { DeviceAttributes } from '../../domain/users/device-attributes.ts';
 import { attributesFault, customerIdFault } from '../../domain/users/user-attributes.ts';
 import type { Attributes } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { isAbsent, isBlank } from '../is-absent.ts';
+import { isAbsent, isBlank } from '../route/json-body.ts';
 
 type Body = Record<string, unknown>;
 

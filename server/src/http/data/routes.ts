@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { peekDataCall } from '../../app/data/count-data-call.ts';
-import { acrossOf } from '../auth/bearer.ts';
-import type { RouteFamily } from '../build-server.ts';
-import { toServiceError } from '../to-service-error.ts';
-import { addAuthenticationRoute } from './authentication-route.ts';
-import { showLimit } from './data-call.ts';
-import { addDataRoute } from './data-route.ts';
-import type { DataRouteDependencies } from './data-route.ts';
-import { incomingRoutes } from './incoming-routes.ts';
-import { usersRoutes } from './user-routes.ts';
-import { presentDataError } from './present.ts';
+import { peekDataCall } from '../../app/data.ts';
+import { acrossOf } from '../route/auth.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import { toServiceError } from '../route/errors.ts';
+import { addAuthenticationRoute } from './authentication.ts';
+import { showLimit, addDataRoute } from './call.ts';
+import type { DataRouteDependencies } from './call.ts';
+import { incomingRoutes } from './incoming.ts';
+import { usersRoutes } from './users.ts';
+import { presentDataError } from './answers.ts';
 
 export type { DataRouteDependencies };
 

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
-import { maxOffsetSeconds } from '../../domain/events/limits.ts';
-import { maxBlockReasonCharacters } from '../../domain/devices/limits.ts';
-import { codeShape } from '../openapi/code-shape.ts';
-import { named } from '../openapi/named.ts';
-import { dataErrors } from './present.ts';
+import { maxOffsetSeconds } from '../../domain/limits/events.ts';
+import { maxBlockReasonCharacters } from '../../domain/limits/devices.ts';
+import { codeShape, named } from '../openapi/shapes.ts';
+import { dataErrors } from './answers.ts';
 
 /**
  * Bodies of the data family (fact 5). They document the fields and tell unknown ones; parse-data.ts holds the rules.

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { named } from './named.ts';
+import { named } from './shapes.ts';
 
 /** The body of interface 2.7, which the domain writes (`operation-outcome.ts`). */
 const always = {

@@ -1,16 +1,10 @@
-import { platforms as everyPlatform } from '../../domain/campaigns/content.ts';
-import type { AndroidContent, CampaignContent, DefaultAction, Platform } from '../../domain/campaigns/content.ts';
-import {
-  readAndroidOptions,
-  readIosOptions,
-  readWebOptions,
-} from '../../domain/content-options/read-content-options.ts';
-import type { OwnContent } from '../../domain/campaigns/content-texts.ts';
-import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
-import { readLocales } from '../../domain/locales/read-locales.ts';
-import { readProviderOverrides } from '../../domain/provider-overrides/read-provider-overrides.ts';
-import { carriers, spreadOverrides } from '../../domain/provider-overrides/spread-overrides.ts';
-import { maxGroupKeyCharacters, maxRichItems } from '../../domain/push/limits.ts';
+import { platforms as everyPlatform } from '../../domain/content/content.ts';
+import type { AndroidContent, CampaignContent, DefaultAction, Platform } from '../../domain/content/content.ts';
+import { readAndroidOptions, readIosOptions, readWebOptions, readLocales } from '../../domain/content/fields.ts';
+import type { OwnContent } from '../../domain/content/texts.ts';
+import type { RequestReader } from '../../domain/request-reader.ts';
+import { readProviderOverrides, carriers, spreadOverrides } from '../../domain/content/overrides.ts';
+import { maxGroupKeyCharacters, maxRichItems } from '../../domain/limits/push.ts';
 
 const ownNames = new Map(everyPlatform.map((platform) => [platform as string, platform]));
 

@@ -1,22 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { PushOfWorkspace } from '../../app/push/admit-push.ts';
-import { platforms as everyPlatform } from '../../domain/campaigns/content.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
-import { deliverySettings } from '../../domain/campaigns/delivery-settings.ts';
-import type { PushAudience, PushCommand } from '../../domain/push/push-command.ts';
-import { notAllowed } from '../../domain/request-reader/reading-rules.ts';
-import { neutralName } from '../../domain/users/identifier.ts';
-import type { RequestReader } from '../../domain/request-reader/request-reader.ts';
-import type { TemplateMode } from '../../domain/template/template-mode.ts';
-import { parseTiming, timingMembers } from '../../domain/timing/parse-timing.ts';
-import type { DeliveryType } from '../../domain/timing/parse-timing.ts';
+import { readAppIds } from '../../domain/campaign-document/delivery.ts';
+import { goalOperators, goalValueFault } from '../../domain/campaigns/conversions.ts';
+import type { ConversionGoal } from '../../domain/campaigns/conversions.ts';
+import { deliverySettings, defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import { platforms as everyPlatform } from '../../domain/content/content.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import {
+  maxCampaignNameCharacters,
+  maxDevicesPerMinute,
+  maxTtlMinutes,
+  maxConversionGoals,
+} from '../../domain/limits/campaigns.ts';
+import { maxPushTags, maxSelectorValues, maxInboxExpiryHours, maxSpreadMinutes } from '../../domain/limits/push.ts';
+import type { PushAudience, PushCommand, PushBodies } from '../../domain/push.ts';
+import { notAllowed, RequestReader } from '../../domain/request-reader.ts';
+import type { ReadingRules } from '../../domain/request-reader.ts';
+import type { TemplateMode } from '../../domain/template/parser.ts';
+import { parseTiming, timingMembers } from '../../domain/timing/push-timing.ts';
+import type { DeliveryType } from '../../domain/timing/push-timing.ts';
 import type { Timing } from '../../domain/timing/timing.ts';
+import { neutralName } from '../../domain/users/users.ts';
 import { parseContent } from './parse-content.ts';
-import { parseGoals } from './parse-goals.ts';
-import { parseSettings, templateModeOf } from './parse-settings.ts';
-import { makePushReader, refuseFirstFault } from './push-reader.ts';
-import { maxPushTags, maxSelectorValues } from '../../domain/push/limits.ts';
-import { maxCampaignNameCharacters } from '../../domain/campaigns/limits.ts';
 
 export type PushBody = Record<string, unknown>;
 
@@ -154,4 +161,222 @@ function readTemplateMode(body: PushBody, admitted: PushOfWorkspace): TemplateMo
 function readSettingFlag(body: PushBody, { admitted, name }: { admitted: PushOfWorkspace; name: string }) {
   const reader = makePushReader(body, { mode: 'AUTO', bodies: admitted.workspace.pushBodies });
   return reader.part('advancedSettings').flag(name);
+}
+
+export type PushReading = { mode: TemplateMode; bodies: PushBodies };
+
+export function makePushReader(body: Record<string, unknown>, { mode, bodies }: PushReading): RequestReader {
+  return new RequestReader(body, { rules: { ...rulesOf[bodies], templates: { mode, sources } } });
+}
+
+/** The refusal that comes first in decision D31. @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID */
+function refuseFirstFault(reader: RequestReader): void {
+  const fault = reader.firstFault();
+  if (!fault) return;
+  const { field, reason } = fault;
+  if (reason === undefined) throw new ServiceError('PUSH_VALUE_NOT_ALLOWED', { field });
+  throw new ServiceError('PUSH_PARAMETER_INVALID', { field, reason });
+}
+
+type Rules = Omit<ReadingRules, 'templates'>;
+
+/** Every kind of value as the interface shows it. Flags are also texts, as in its samples. */
+const strictRules: Rules = {
+  tells: 'first',
+  isSent: (value) => value !== undefined,
+  isAbsent: (value) => value === undefined,
+  missing: 'is required',
+  // A provider's whole message has 4,096 bytes; a text beyond this can never be sent.
+  maxTextCharacters: 4_096,
+  textFault(text, maxCharacters) {
+    if (!text.isWellFormed()) return 'must be well-formed Unicode';
+    return text.length > maxCharacters ? `must have at most ${maxCharacters} characters` : undefined;
+  },
+  toFlag: (value) =>
+    value === true || value === 'true' ? true : value === false || value === 'false' ? false : undefined,
+  toNumber: (value) => value,
+  toPairText: (value) => value,
+  isChoice: (value, word) => value === word,
+  choiceFault: () => notAllowed,
+  listFault(value, maxItems) {
+    if (!Array.isArray(value)) return notAllowed;
+    return value.length > maxItems ? `must have at most ${maxItems} items` : undefined;
+  },
+  onlyFault: () => 'this value is not available in this version',
+};
+
+/**
+ * Every kind of value as serializers and forms send it, too; docs/bodies.md lists the kinds. What is not certain is refused as
+ * ever: a text for a number of a text's, half a number, a word that is not among the words.
+ */
+const lenientRules: Rules = {
+  ...strictRules,
+  isSent: isFilled,
+  isAbsent: (value) => !isFilled(value),
+  toFlag(value) {
+    const word = typeof value === 'string' ? value.toLowerCase() : value;
+    return strictRules.toFlag(word);
+  },
+  toNumber: (value) => (typeof value === 'string' && /^\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value),
+  toPairText: (value) => (typeof value === 'boolean' || Number.isSafeInteger(value) ? String(value) : value),
+  isChoice: (value, word) =>
+    value === word || (typeof value === 'string' && value.toLowerCase() === String(word).toLowerCase()),
+  onlyFault: () => undefined,
+};
+
+/** Null, an empty text, an empty object, and the empty list that some send for an empty object, are not sent. */
+function isFilled(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+const rulesOf: Record<PushBodies, Rules> = { strict: strictRules, lenient: lenientRules };
+const sources = ['UserAttribute'] as const;
+
+/** Reads `advancedSettings` (fact 3.4). */
+function parseSettings(body: RequestReader): DeliverySettings {
+  const settings = body.findPart('advancedSettings');
+  if (!settings) return defaultDeliverySettings;
+  // The other side of these does not exist in this version; it is refused by name, never ignored (decision D30).
+  settings.only(false, 'preCacheSegment', 'pushAmp+');
+  const isSilent = settings.flag('silent') ?? false;
+  return {
+    ttlMinutes: parseTtl(settings.part('ttl')),
+    ...parsePriorities(settings),
+    ...parseThrottle(settings),
+    ...parseControls(settings),
+    ...(isSilent ? parseSilent(settings) : {}),
+    isSilent,
+    iosDevices: parseIosDevices(settings),
+    ...readAppIds(settings, 'appIds'),
+    inboxExpiryHours: settings.integer('inboxExpiry', { minimum: 1, maximum: maxInboxExpiryHours }) ?? null,
+    templates: templateModeOf(settings.flag('useJinjaPersonalization')),
+  };
+}
+
+/** Decision D39. */
+function templateModeOf(isJinja: boolean | undefined): TemplateMode {
+  return isJinja === undefined ? 'AUTO' : isJinja ? 'ON' : 'OFF';
+}
+
+type ControlSettings = Pick<
+  DeliverySettings,
+  'ignoresCap' | 'countsForCap' | 'bypassesQuietHours' | 'ignoresMinimumDelay' | 'ownDelayHours'
+>;
+
+type Priorities = Pick<DeliverySettings, 'androidPriority' | 'iosPriority' | 'webUrgency'>;
+
+/** How a provider treats a device that rests: wake it, or wait until it is used. */
+const restingPriorities: Record<'wake' | 'usual' | 'low' | 'wait', Priorities> = {
+  wake: { androidPriority: 'HIGH', iosPriority: 10, webUrgency: 'high' },
+  usual: { androidPriority: 'HIGH', iosPriority: 10, webUrgency: 'normal' },
+  low: { androidPriority: 'NORMAL', iosPriority: 5, webUrgency: 'normal' },
+  wait: { androidPriority: 'NORMAL', iosPriority: 5, webUrgency: 'low' },
+};
+
+/** `deliverWhenActive` and the legacy flag speak for all platforms; the newer setting wins where it is given. */
+function parsePriorities(settings: RequestReader): Priorities {
+  const isHigh = settings.flag('sendAtHighPriority');
+  const isWaiting = settings.flag('deliverWhenActive') === true;
+  const given = settings.part('notificationPrioritySettings');
+  const android = given.choice('Android', ['High', 'Low']);
+  const ios = given.choice('iOS', [1, 5, 10]);
+  const general = restingPriorities[isWaiting ? 'wait' : isHigh === undefined ? 'usual' : isHigh ? 'wake' : 'low'];
+  return {
+    ...general,
+    ...(android === undefined ? {} : { androidPriority: android === 'High' ? 'HIGH' : 'NORMAL' }),
+    ...(ios === undefined ? {} : { iosPriority: ios }),
+  };
+}
+
+/**
+ * What nobody sees disturbs nobody: it wakes no phone unless that is asked for, and neither hours nor caps hold it back.
+ */
+function parseSilent(settings: RequestReader): Partial<DeliverySettings> {
+  const isHigh = settings.part('notificationPrioritySettings').choice('Android', ['High', 'Low']) === 'High';
+  if (isHigh)
+    settings.part('notificationPrioritySettings').warn('Android', 'High for a silent message makes FCM lower the app');
+  return {
+    androidPriority: isHigh ? 'HIGH' : 'NORMAL',
+    iosPriority: 5,
+    ignoresCap: true,
+    countsForCap: false,
+    bypassesQuietHours: true,
+    ignoresMinimumDelay: true,
+  };
+}
+
+function parseTtl(ttl: RequestReader): DeliverySettings['ttlMinutes'] {
+  const range = { minimum: 0, maximum: maxTtlMinutes };
+  const { ttlMinutes } = defaultDeliverySettings;
+  return {
+    ANDROID: ttl.integer('ANDROID', range) ?? ttlMinutes.ANDROID,
+    IOS: ttl.integer('IOS', range) ?? ttlMinutes.IOS,
+    WEB: ttl.integer('WEB', range) ?? ttlMinutes.WEB,
+  };
+}
+
+function parseThrottle(settings: RequestReader): Pick<DeliverySettings, 'devicesPerMinute' | 'spreadMinutes'> {
+  return {
+    devicesPerMinute: settings.integer('campaignThrottleRpm', { minimum: 1, maximum: maxDevicesPerMinute }) ?? null,
+    spreadMinutes: settings.integer('campaignThrottleTime', { minimum: 1, maximum: maxSpreadMinutes }) ?? null,
+  };
+}
+
+/**
+ * What of the workspace's caps, quiet hours and delay the push obeys. `countFC` speaks only where `ignoreFC` is true.
+ */
+function parseControls(settings: RequestReader): ControlSettings {
+  const ignoresCap = settings.flag('ignoreFC') ?? false;
+  const isCounted = settings.flag('countFC') ?? false;
+  return {
+    ignoresCap,
+    countsForCap: ignoresCap ? isCounted : true,
+    bypassesQuietHours: settings.flag('bypassDND') ?? false,
+    ignoresMinimumDelay: settings.flag('ignoreMinimumDelay') ?? true,
+    ownDelayHours: null,
+  };
+}
+
+const iosDevicesOf = {
+  apns_device_default_push: 'ALL',
+  apns_device_provisional_push: 'PROVISIONAL',
+  apns_device_non_provisional_push: 'NON_PROVISIONAL',
+} as const;
+
+function parseIosDevices(settings: RequestReader): DeliverySettings['iosDevices'] {
+  const names = Object.keys(iosDevicesOf) as (keyof typeof iosDevicesOf)[];
+  const name = settings.choice('iOSTargetDevice', names);
+  return name === undefined ? defaultDeliverySettings.iosDevices : iosDevicesOf[name];
+}
+
+/** Reads `conversionGoals` (interface 2.10): at most five, each operator with the value it takes. */
+function parseGoals(body: RequestReader): ConversionGoal[] {
+  const goals = body.items('conversionGoals', maxConversionGoals);
+  return goals.names().map((index) => {
+    const goal = goals.part(index);
+    const attribute = parseAttribute(goal.findPart('attrs'));
+    return {
+      name: goal.requiredText('name', 256),
+      eventName: goal.requiredText('eventName', 256),
+      ...(attribute === undefined ? {} : { attribute }),
+    };
+  });
+}
+
+function parseAttribute(attrs: RequestReader | undefined): ConversionGoal['attribute'] {
+  if (!attrs) return undefined;
+  const name = attrs.requiredText('name', 256);
+  attrs.requires('type');
+  attrs.requires('filter');
+  const type = attrs.choice('type', ['string', 'numeric']);
+  const operator = type && attrs.choice('filter', Object.keys(goalOperators[type]));
+  if (type === undefined || operator === undefined) return undefined;
+  // An empty text is a value of its own: an attribute may be compared with it.
+  const isEmptyText = attrs.members.value === '' && goalOperators[type][operator] !== 'none';
+  const value = isEmptyText ? '' : attrs.get('value');
+  const fault = goalValueFault(goalOperators[type][operator]!, value);
+  if (fault !== undefined) attrs.invalid('value', fault);
+  const attribute = { name, type, operator };
+  return value === undefined ? attribute : { ...attribute, value: value as string | number | string[] };
 }

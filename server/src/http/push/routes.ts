@@ -2,24 +2,31 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AcceptPush } from '../../app/push/accept-push.ts';
 import type { AdmitPush } from '../../app/push/admit-push.ts';
+import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
+import { platforms } from '../../domain/content/content.ts';
+import type { AndroidPayload, Platform } from '../../domain/content/content.ts';
+import { languagesOf, makeContentIn } from '../../domain/content/locales.ts';
+import type { OwnContent } from '../../domain/content/texts.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { dataCenterOfHost } from '../../domain/tokens/data-center.ts';
-import { isBearer, makeRequireBearer } from '../auth/bearer.ts';
-import type { BearerDependencies } from '../auth/bearer.ts';
-import type { RouteFamily } from '../build-server.ts';
-import { callerAddress } from '../caller-address.ts';
-import { describeOperation } from '../openapi/describe-operation.ts';
-import type { Dialect } from '../openapi/describe-operation.ts';
-import { toServiceError } from '../to-service-error.ts';
-import { refuseOtherMethods } from '../refuse-other-methods.ts';
-import { addWarnings } from '../add-warnings.ts';
-import { warnOfUnknownFields } from '../unknown-fields.ts';
-import type { VendorHeaders } from '../vendor-headers.ts';
-import { parsePush } from './parse-push.ts';
-import type { PushBody } from './parse-push.ts';
-import { presentContentWarnings } from './present-content-warnings.ts';
-import { presentAcceptedPush, presentPushError, pushErrorStatuses } from './present.ts';
+import { maxPushBodyBytes } from '../../domain/limits/push.ts';
+import { writeTraceparent } from '../../domain/operations/tracing.ts';
+import type { PushCommand } from '../../domain/push.ts';
+import { describeOperation } from '../openapi/operation.ts';
+import type { Dialect } from '../openapi/operation.ts';
+import { isBearer, makeRequireBearer } from '../route/auth.ts';
+import type { BearerDependencies } from '../route/auth.ts';
+import { toServiceError } from '../route/errors.ts';
+import { isBlank } from '../route/json-body.ts';
+import { refuseOtherMethods, setRateLimitHeaders } from '../route/route.ts';
+import type { VendorHeaders } from '../route/vendor-headers.ts';
+import { addWarnings, warnOfUnknownFields } from '../route/warnings.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import { callerAddress } from '../server/call-origin.ts';
 import {
+  presentContentWarnings,
+  presentAcceptedPush,
+  presentPushError,
+  pushErrorStatuses,
   identityHeaders,
   pushAnswer,
   pushBodyV2,
@@ -27,13 +34,9 @@ import {
   pushFailure,
   pushFault,
   strongSignatureHeaders,
-} from './shapes.ts';
-import { warnOfSizes } from './warn-of-sizes.ts';
-import type { MeasureContent } from './warn-of-sizes.ts';
-import { writeTraceparent } from '../../domain/tracing/traceparent.ts';
-import { maxPushBodyBytes } from '../../domain/push/limits.ts';
-import { tellLimit } from '../tell-limit.ts';
-import { isBlank } from '../is-absent.ts';
+} from './answers.ts';
+import { parsePush } from './parse-push.ts';
+import type { PushBody } from './parse-push.ts';
 
 export type PushRouteDependencies = BearerDependencies & {
   admitPush: AdmitPush;
@@ -115,7 +118,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
     address: callerAddress(request),
     onWorkspaceFound: (workspaceId) => (request.facts.workspaceId = workspaceId),
     onVerified: (keyId) => (request.facts.keyId = keyId),
-    onLimit: (state) => tellLimit(reply, state),
+    onLimit: (state) => setRateLimitHeaders(reply, state),
   });
   if (admitted.workspace.pushBodies === 'strict') refuseLenientIdentity(body, version);
   const { vendorHeaders, clock } = deps;
@@ -198,4 +201,61 @@ function withoutSignature({ body, rawBody }: FastifyRequest): string {
   // A name may be spelt with escapes.
   if (!/signature|\\u/i.test(rawBody)) return rawBody;
   return JSON.stringify(body, (name, value: unknown) => (name.toLowerCase() === 'signature' ? '[redacted]' : value));
+}
+
+/** How much a provider is sent of a content, the most it accepts, and the most that every browser accepts. */
+export type MeasureContent = (
+  shown: { workspaceId: string; androidPayload: AndroidPayload } & {
+    [P in Platform]: { platform: P; content: OwnContent[P] };
+  }[Platform],
+) => { bytes: number; most: number; maxEverywhere: number };
+
+type Measured = { measure: MeasureContent; workspaceId: string; androidPayload: AndroidPayload };
+
+/**
+ * Names the texts of a push that are too large as they stand, so that their devices would get nothing: those for everybody,
+ * the fallback, and those of each language.
+ */
+export function warnOfSizes({ content }: Pick<PushCommand, 'content'>, { measure, ...workspace }: Measured): string[] {
+  const contentIn = makeContentIn(content);
+  return platforms.flatMap((platform) => {
+    const given = content[platform];
+    if (given === undefined) return [];
+    const shown: [path: string, content: OwnContent[Platform]][] = [
+      [`payload.${platform}`, contentIn(platform, undefined)],
+      ...(given.fallback === undefined
+        ? []
+        : [[`payload.${platform}.fallback`, given.fallback] as [string, OwnContent[Platform]]]),
+      ...languagesOf(content, platform).map((language): [string, OwnContent[Platform]] => [
+        `payload.locales.${language}.${platform}`,
+        contentIn(platform, language),
+      ]),
+    ];
+    return shown.flatMap(([path, own]) => {
+      if (isSurelySmall(own)) return [];
+      const sizes = measure({ ...workspace, platform, content: own } as Parameters<MeasureContent>[0]);
+      const warning = describe(sizes);
+      return warning === undefined ? [] : [`${path} ${warning}`];
+    });
+  });
+}
+
+function describe({ bytes, most, maxEverywhere }: ReturnType<MeasureContent>): string | undefined {
+  if (bytes > most) return `makes ${bytes} bytes where ${most} fit`;
+  // Only browsers have a service that takes less than the others.
+  return bytes > maxEverywhere ? `makes ${bytes} bytes where ${maxEverywhere} fit for Firefox on Android` : undefined;
+}
+
+/** Under the least that any provider accepts. */
+const smallBytes = 2_900;
+/** More than a message adds to its content: ids, the report token, names of members (some 500 bytes). */
+const addedBytes = 1_500;
+
+/**
+ * True for a content that fits whatever is made of it. Measuring composes a message, some 50 microseconds, and nearly all
+ * pushes are short. Android may get each text twice, and a browser the page's address once more, percent-encoded.
+ */
+function isSurelySmall(content: OwnContent[Platform]): boolean {
+  const encodedBytes = 'redirectUrl' in content ? 3 * Buffer.byteLength(content.redirectUrl) : 0;
+  return 2 * Buffer.byteLength(JSON.stringify(content)) + encodedBytes + addedBytes <= smallBytes;
 }

@@ -4,15 +4,14 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { readBrowserSettings, registerBrowser } from '../../app/sandbox/register-browser.ts';
-import type { BrowserDependencies, RegisterBrowserCommand } from '../../app/sandbox/register-browser.ts';
-import { parseDeviceAttributes } from '../../domain/devices/device-attributes.ts';
+import { readBrowserSettings, registerBrowser } from '../../app/sandbox/sandbox-devices.ts';
+import type { BrowserDependencies, RegisterBrowserCommand } from '../../app/sandbox/sandbox-devices.ts';
+import { parseDeviceAttributes } from '../../domain/users/device-attributes.ts';
 import { customerIdFault } from '../../domain/users/user-attributes.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { RouteFamily } from '../build-server.ts';
-import { guardSandbox } from './guard-sandbox.ts';
-import type { SandboxGuard } from './guard-sandbox.ts';
-import { describeSandbox } from './describe-sandbox.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import { guardSandbox, describeSandbox } from './routes.ts';
+import type { SandboxGuard } from './routes.ts';
 import { browserDevice, registeredDevice } from './shapes.ts';
 
 export type SandboxBrowserDependencies = BrowserDependencies &

@@ -1,6 +1,9 @@
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import type { FastifySchema, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   clearInbox,
   listRefusals,
@@ -10,16 +13,39 @@ import {
   readSandboxClock,
   resetSandbox,
   setFaults,
-} from '../../app/sandbox/control-sandbox.ts';
-import { presentMessage } from './present-message.ts';
-import type { SandboxClock, SandboxDependencies } from '../../app/sandbox/control-sandbox.ts';
+  findNewestMessage,
+} from '../../app/sandbox/sandbox.ts';
+import type { SandboxClock, SandboxDependencies, ApiFaults, SandboxMessage } from '../../app/sandbox/sandbox.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { RouteFamily } from '../build-server.ts';
-import { describeSandbox } from './describe-sandbox.ts';
-import { guardSandbox } from './guard-sandbox.ts';
-import type { SandboxGuard } from './guard-sandbox.ts';
-import { addInboxEvents } from './inbox-events.ts';
-import { clock, clockMove, counters, demo, faults, inbox, inboxQuery, refusals, refusalsQuery } from './shapes.ts';
+import { describeOperation } from '../openapi/operation.ts';
+import type { Dialect, Operation } from '../openapi/operation.ts';
+import { problemRefusals } from '../route/own-dialect.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import { isLocalCaller, isNavigation, refuseCrossSite } from '../server/call-origin.ts';
+import {
+  clock,
+  clockMove,
+  counters,
+  demo,
+  faults,
+  inbox,
+  inboxQuery,
+  refusals,
+  refusalsQuery,
+  inboxEventsQuery,
+} from './shapes.ts';
+
+const dialect: Dialect = {
+  tag: 'Sandbox',
+  // Nothing real is behind them.
+  credentials: [],
+  refusals: problemRefusals(['SCOPE_MISSING', 'SANDBOX_NOT_LOCAL', 'CLOCK_ADVANCING']),
+};
+
+/** A route of the sandbox; each refuses callers on other machines and pages of other sites. */
+export function describeSandbox(operation: Operation): FastifySchema {
+  return describeOperation(dialect, { ...operation, refuses: [403, ...(operation.refuses ?? [])] });
+}
 
 const noContent = { 204: Type.Null() };
 /** They take no body, and refuse one that is too large or of a type that nobody reads. */
@@ -172,4 +198,142 @@ async function switchFaults(
 
 function presentClock({ now, offsetMilliseconds, isFrozen, advancing }: SandboxClock) {
   return { now: now.toISOString(), offsetSeconds: offsetMilliseconds / 1000, frozen: isFrozen, advancing };
+}
+
+/** Each open stream asks the database four times a second. */
+const maxStreams = 50;
+// A proxy sees that the line lives.
+const waitMilliseconds = 15_000;
+const maxAtOnce = 1_000;
+
+/** The inbox as server-sent events: each message once, oldest first, under its id, from which a reader goes on. */
+function addInboxEvents(server: FastifyInstance, deps: SandboxDependencies): void {
+  let isClosing = false;
+  server.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  let streams = 0;
+
+  server.get(
+    '/sandbox/inbox/events',
+    {
+      // OpenAPI has no words for a stream.
+      schema: { hide: true, querystring: inboxEventsQuery },
+    },
+    async (request, reply) => {
+      if (streams >= maxStreams) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 5 });
+      const query = request.query as Static<typeof inboxEventsQuery>;
+      const scope = query.workspaceId === undefined ? {} : { workspaceId: query.workspaceId };
+      let after = lastEventId(request) ?? query.after ?? (await findNewestMessage(deps, scope));
+
+      async function* follow(): AsyncGenerator<string> {
+        streams += 1;
+        try {
+          yield ': the inbox\n\n';
+          while (!isClosing) {
+            const wait = { limit: maxAtOnce, waitMilliseconds, isOver: () => isClosing || reply.raw.destroyed };
+            const messages = await readInbox(deps, { ...scope, ...wait, after });
+            for (const message of messages.toReversed())
+              yield `event: message\nid: ${message.id}\ndata: ${JSON.stringify(presentMessage(message))}\n\n`;
+            after = messages[0]?.id ?? after;
+            if (messages.length === 0) yield ': still here\n\n';
+          }
+        } catch {
+          // The database is unavailable: the reader reconnects and learns so.
+        } finally {
+          streams -= 1;
+        }
+      }
+
+      return reply
+        .header('content-type', 'text/event-stream; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+        .send(Readable.from(follow(), { objectMode: false }));
+    },
+  );
+}
+
+/** What a browser that lost its line saw last. */
+function lastEventId({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id'];
+  return typeof id === 'string' && /^[0-9a-f]{24}$/.test(id) ? id : undefined;
+}
+
+export type SandboxGuard = {
+  /** Who may call: programs on this machine, or everybody who reaches the port. */
+  access: 'local' | 'network';
+  /** Names under which the sandbox may be called besides those of this machine and its neighbours; `*.` for those below. */
+  allowedHosts: readonly string[];
+};
+
+/**
+ * Keeps strangers out of the sandbox's own routes, which ask for no credentials, so that curl and tests call them as they
+ * are. Callers on other machines are refused unless the setting lets them in. So is a page of the web that is open in a
+ * browser on this machine: neither its own origin passes nor a name of its own that it points at this machine (DNS
+ * rebinding), after which the browser takes it for one of our pages.
+ */
+export function guardSandbox(server: FastifyInstance, { access, allowedHosts }: SandboxGuard): void {
+  const allowed = allowedHosts.map((name) => name.toLowerCase());
+  server.addHook('onRequest', async (request) => {
+    if (access === 'local' && !isLocalCaller(request))
+      throw new ServiceError('SANDBOX_NOT_LOCAL', {
+        reason:
+          'set CARILLON_SANDBOX_ACCESS=network on the server to open these routes to everybody who reaches its port',
+      });
+    // The header that the browser wrote, not what a proxy made of it: a page may write any X-Forwarded-Host.
+    const name = (request.headers.host ?? '').replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
+    if (!isUnpublished(name) && !isListed(name, allowed))
+      throw new ServiceError('HOST_NOT_SERVED', {
+        reason: 'a sandbox answers to names that CARILLON_ALLOWED_HOSTS lists, to addresses and to local names',
+      });
+    if (!isNavigation(request)) refuseCrossSite(request);
+  });
+}
+
+/**
+ * What no stranger can point here, so that no list is needed: an address, which is no name at all; a name of one label, as
+ * containers and search domains have; names that are reserved from the public DNS (RFC 6761 §6; ICANN's `internal`).
+ */
+function isUnpublished(name: string): boolean {
+  const address = name.replace(/^\[(.*)\]$/, '$1');
+  return isIP(address) !== 0 || /^[a-z0-9_-]+$/.test(name) || /\.(?:localhost|test|internal)$/.test(name);
+}
+
+function isListed(name: string, allowed: readonly string[]): boolean {
+  return allowed.some((one) => (one.startsWith('*.') ? name.endsWith(one.slice(1)) : name === one));
+}
+
+/** What is never struck: the switches themselves, the console that shows them, and whoever asks whether the node lives. */
+const spared = /^\/(?:sandbox|console|livez|readyz|healthz|metrics|openapi|docs)(?:[/.]|$)/;
+
+/** Fails requests as the sandbox was told. Stands before all other families, so that theirs are struck as well. */
+export function apiFaultHook({ apiFaults }: { apiFaults: ApiFaults }): RouteFamily {
+  const family: RouteFamily = async (server: FastifyInstance) => {
+    server.addHook('onRequest', async (request, reply) => {
+      const path = request.url.split('?', 1)[0]!;
+      if (spared.test(path)) return undefined;
+      const fault = apiFaults.strike({ method: request.method, path });
+      if (!fault) return undefined;
+      if (fault.delayMilliseconds !== undefined) await setTimeout(fault.delayMilliseconds);
+      if (fault.reset === true) {
+        reply.hijack();
+        request.raw.destroy();
+        return undefined;
+      }
+      if (fault.status === undefined) return undefined;
+      request.facts.errorDetail = 'failed as the sandbox was told';
+      return reply
+        .code(fault.status)
+        .headers(fault.headers ?? {})
+        .send(fault.body ?? '');
+    });
+  };
+  // Fastify keeps the hooks of a plugin to the routes inside it, unless it is told to share them.
+  return Object.assign(family, { [Symbol.for('skip-override')]: true });
+}
+
+/** A message of the inbox, as a list and a stream show it. */
+function presentMessage(message: SandboxMessage) {
+  return { ...message, receivedAt: message.receivedAt.toISOString() };
 }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { providerNames } from '../../domain/delivery/provider-name.ts';
-import { refusalRules } from '../../domain/sandbox/refusal.ts';
+import { providerNames } from '../../domain/delivery/providers.ts';
+import { refusalRules } from '../../domain/sandbox/refusals.ts';
 import { maxFaultsOfKind } from '../../domain/sandbox/faults.ts';
-import { InboxMessage } from '../console/overview-shapes.ts';
-import { named } from '../openapi/named.ts';
+import { InboxMessage } from '../console/overview.ts';
+import { named } from '../openapi/shapes.ts';
 
 /* What the sandbox takes and replies with. */
 

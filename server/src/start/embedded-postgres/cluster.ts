@@ -4,12 +4,10 @@ import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } fr
 import { userInfo } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { UnusableFolderError } from './binaries.ts';
+import { DataFolderInUseError, isAlive } from './left-behind-server.ts';
 import { commandAs, findNamedAccount } from './server-account.ts';
 import type { Command, ServerAccount } from './server-account.ts';
-import { DataFolderInUseError } from './left-behind-server.ts';
-import { UnusableFolderError } from './place.ts';
-import { makeServerLog } from './server-log.ts';
-import { isAlive } from './server-process.ts';
 
 /** The database server did not start; the message holds its last lines. */
 export class EmbeddedPostgresFailedError extends Error {
@@ -204,3 +202,46 @@ async function withName(command: Command): Promise<Command> {
   const map = ['--user', `--map-user=${account.uid}`, `--map-group=${account.gid}`, '--'];
   return { ...command, file: 'unshare', arguments: [...map, command.file, ...command.arguments] };
 }
+
+const maxLastLines = 3;
+const maxNotes = 3;
+
+// `%m [%p] `, the prefix that PostgreSQL puts before each line by default.
+const prefix = /^[\d-]+ [\d:.]+ [A-Z]+ \[\d+\] /;
+/** What concerns one client: it came too early, as our own look at a port does, or its connection was ended. */
+const ofClient = /^FATAL: +(the database system is |terminating connection |password authentication failed )/;
+
+/**
+ * Collects what PostgreSQL or initdb writes to standard error, in bounded memory, and says why it ended: the lines after
+ * the reason only say that the server shuts down.
+ */
+export function makeServerLog() {
+  let reason: { line: string; isPanic: boolean; notes: string[]; isOpen: boolean } | undefined;
+  const lastLines: string[] = [];
+
+  return {
+    add(given: string): void {
+      const line = given.replace(prefix, '');
+      if (lastLines.push(line) > maxLastLines) lastLines.shift();
+      const isPanic = line.startsWith('PANIC:');
+      const isFatal = line.startsWith('FATAL:') && !ofClient.test(line);
+      const isReason = isPanic || isFatal || line.startsWith('initdb: error:');
+      // The first panic ends the server; a fatal line may be one that a client got long ago.
+      if (isReason && !reason?.isPanic) {
+        reason = { line, isPanic, notes: [], isOpen: true };
+      } else if (reason?.isOpen) {
+        const isNote = /^(DETAIL|HINT|CONTEXT):/.test(line) && reason.notes.length < maxNotes;
+        if (isNote) reason.notes.push(line);
+        else reason.isOpen = false;
+      }
+    },
+
+    /** Returns the line that names the reason with its details, else the last lines. */
+    explain: (): string => (reason ? [reason.line, ...reason.notes] : lastLines).join(' / '),
+
+    /** True when PostgreSQL refused to start because of the lock file of the cluster. */
+    hasRefusedLockFile: (): boolean => /lock file "postmaster\.pid" already exists/.test(reason?.line ?? ''),
+  };
+}
+
+export type ServerLog = ReturnType<typeof makeServerLog>;

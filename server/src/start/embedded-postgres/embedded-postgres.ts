@@ -13,12 +13,16 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { commandAs } from './server-account.ts';
 import type { ServerAccount } from './server-account.ts';
-import { readPackagedMajor } from './binaries.ts';
-import { EmbeddedPostgresFailedError, initialiseCluster, isInitialised, refuseOtherMajor } from './cluster.ts';
+import { readPackagedMajor, placeServer } from './binaries.ts';
+import {
+  EmbeddedPostgresFailedError,
+  initialiseCluster,
+  isInitialised,
+  refuseOtherMajor,
+  makeServerLog,
+} from './cluster.ts';
 import { endLeftBehindServer, findOwnedPort } from './left-behind-server.ts';
-import { placeServer } from './place.ts';
-import { makeServerLog } from './server-log.ts';
-import type { ServerLog } from './server-log.ts';
+import type { ServerLog } from './cluster.ts';
 
 export type DatabaseUrls = {
   /** Connection string of the application's role, which owns nothing. */

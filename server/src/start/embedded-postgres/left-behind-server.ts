@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { realpath, readFile, readlink } from 'node:fs/promises';
+import { join, basename } from 'node:path';
 import { openDatabase } from '../../storage/database.ts';
 import { readServerIdentity, takeOwnershipIfFree } from '../../storage/installation/installation.ts';
-import { findHolder, findLockFile, isAlive, isStartOf } from './server-process.ts';
-import type { LockFile } from './server-process.ts';
 
 /** Another living Carillon owns the data folder. */
 export class DataFolderInUseError extends Error {
@@ -92,4 +90,103 @@ function adviceOn(cluster: string, { pid, program }: { pid: number; program: str
     `${join(cluster, 'postmaster.pid')} names process ${pid}, which is not known to be this database (its program: ${program}); ` +
     'when no other machine or container uses this folder, remove that file'
   );
+}
+
+/** What PostgreSQL's own lock file says: who wrote it, when it started, where it listens. */
+type LockFile = { pid: number; startedAtSeconds: number; port: number };
+
+/** The lock file of a cluster when the number in it is that of a living process, whichever that is. */
+async function findLockFile(cluster: string): Promise<LockFile | undefined> {
+  const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
+  const [pid, startedAtSeconds, port] = [lines[0], lines[2], lines[3]].map(Number) as [number, number, number];
+  // Above 1: a signal to 0 or a negative number would reach a whole group, and 1 is never a database.
+  return Number.isSafeInteger(pid) && pid > 1 && startedAtSeconds > 0 && port > 0 && isAlive(pid)
+    ? { pid, startedAtSeconds, port }
+    : undefined;
+}
+
+/**
+ * Who has the number of the lock file now. A machine that was switched off, or a container that began again, leaves the
+ * file behind, and its number goes to whatever comes next.
+ */
+export type Holder =
+  | { kind: 'foreign'; program: string }
+  | {
+      kind: 'server';
+      /** Its process began when the file says that its server did; not after the machine's clock was set. */
+      hasWrittenFile: boolean;
+      /** It is the child of a living Carillon, which may still be starting. */
+      hasParent: boolean;
+    }
+  /** This system has no /proc. */
+  | { kind: 'unknown' };
+
+/** Compares the program, its `-D` and its start with the cluster and the lock file. */
+async function findHolder(cluster: string, file: LockFile): Promise<Holder> {
+  if (!existsSync('/proc/self/stat')) return { kind: 'unknown' };
+  const words = await readWords(file.pid);
+  const program = (await findProgram(file.pid)) ?? basename(words[0] ?? '(hidden)');
+  const isPostgres = program === 'postgres' && basename(words[0] ?? '') === 'postgres';
+  if (!isPostgres || !(await isSameFolder(words[words.indexOf('-D') + 1], cluster)))
+    return { kind: 'foreign', program };
+  const [stat, startOfMachineSeconds] = [await readStat(file.pid), await readStartOfMachine()];
+  const startedAtSeconds = startOfMachineSeconds + stat.startTicks / ticksASecond;
+  return {
+    kind: 'server',
+    hasWrittenFile: isStartOf(file, startedAtSeconds),
+    hasParent: stat.parent > 1 && (await findProgram(stat.parent)) === basename(process.execPath),
+  };
+}
+
+// A process that took the number over began after the file was written, so a later start is allowed next to nothing: the
+// machine's start is known to the second. The file is written once the server runs, which takes a busy machine a while.
+const earlySeconds = 60;
+const lateSeconds = 2;
+
+/** Whether a server that started then is the one that wrote the file. */
+export function isStartOf(file: LockFile, startedAtSeconds: number): boolean {
+  const difference = file.startedAtSeconds - startedAtSeconds;
+  return difference >= -lateSeconds && difference <= earlySeconds;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Its command line. A process that others may not see has none. */
+async function readWords(pid: number): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return text.split('\0').slice(0, -1);
+}
+
+/** The name of its program file, as far as this account may know: root in a container may not for another account's. */
+async function findProgram(pid: number): Promise<string | undefined> {
+  const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
+  // An update replaces the file below a running program.
+  return path === undefined ? undefined : basename(path.replace(/ \(deleted\)$/, ''));
+}
+
+async function isSameFolder(named: string | undefined, cluster: string): Promise<boolean> {
+  if (named === undefined) return false;
+  const [one, other] = await Promise.all([named, cluster].map((path) => realpath(path).catch(() => path)));
+  return one === other;
+}
+
+// USER_HZ, which Linux fixes at 100 for everything it shows to programs.
+const ticksASecond = 100;
+
+/** Fields 4 and 22; the second is a name in brackets, which may hold anything. */
+async function readStat(pid: number): Promise<{ parent: number; startTicks: number }> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { parent: Number(fields[1]), startTicks: Number(fields[19]) };
+}
+
+async function readStartOfMachine(): Promise<number> {
+  return Number(/^btime (\d+)$/m.exec(await readFile('/proc/stat', 'utf8'))?.[1]);
 }

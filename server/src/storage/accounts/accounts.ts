@@ -1,5 +1,4 @@
-import type { LinkEnd } from '../../domain/accounts/link-fault.ts';
-import type { Role } from '../../domain/accounts/roles.ts';
+import type { LinkEnd, Role } from '../../domain/access/accounts.ts';
 import { lastIdAt } from '../../domain/ids.ts';
 import type { Queryable } from '../database.ts';
 

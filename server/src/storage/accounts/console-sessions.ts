@@ -1,4 +1,4 @@
-import type { Role } from '../../domain/accounts/roles.ts';
+import type { Role } from '../../domain/access/accounts.ts';
 import type { Queryable } from '../database.ts';
 import type { Account } from './accounts.ts';
 

@@ -1,6 +1,6 @@
-import type { ViewedScreen } from '../../domain/accounts/viewed-screens.ts';
+import type { ViewedScreen } from '../../domain/access/accounts.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { lockWorkspace } from '../installation/workspaces.ts';
+import { lockWorkspace } from '../workspaces.ts';
 
 export type SavedView = { id: string; name: string; search: string };
 

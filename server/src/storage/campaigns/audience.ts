@@ -1,14 +1,15 @@
-import { defaultAppId } from '../../domain/apps/app.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
-import type { ProviderName } from '../../domain/delivery/provider-name.ts';
+import { defaultAppId } from '../../domain/apps.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import type { Fragment, Queryable } from '../database.ts';
 import { countDevices, countUsers } from '../installation/overview.ts';
 import type { DeviceCount } from '../installation/overview.ts';
-import type { Fragment, Queryable } from '../database.ts';
-import type { Cursor } from '../runs/cursors.ts';
-import { isInBuckets } from '../users/in-buckets.ts';
+import type { Cursor } from '../runs/chunks.ts';
 import { isInAudience } from '../segments/segment-filters.ts';
 import type { FilterAudience } from '../segments/segment-filters.ts';
 import { allBuckets } from '../segments/segment-members.ts';
+import { isInBuckets, isGivenBucket } from '../users/buckets.ts';
 
 /** A device of an audience, in the order of the fan-out: (bucket, id). */
 export type AudienceDevice = {
@@ -48,7 +49,7 @@ export type AudiencePage = {
 const fewBuckets = 16;
 
 /** The buckets of a page, by the column of a table: one after another, without a gap. */
-export function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]): Fragment {
+function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]): Fragment {
   if (buckets.length <= fewBuckets) return isInBuckets(tx, { column, buckets });
   return tx`${column} between ${buckets[0]!}::smallint and ${buckets.at(-1)!}::smallint`;
 }
@@ -57,11 +58,7 @@ export function inBuckets(tx: Queryable, column: Fragment, buckets: readonly num
 type PageOrder = { bucket: Fragment; columns: Fragment; position: Fragment };
 
 /** Behind the page before. */
-export function isAfter(
-  tx: Queryable,
-  { buckets, after }: AudiencePage,
-  { bucket, columns, position }: PageOrder,
-): Fragment {
+function isAfter(tx: Queryable, { buckets, after }: AudiencePage, { bucket, columns, position }: PageOrder): Fragment {
   if (!buckets.includes(after.bucket)) return tx`true`;
   return buckets.length === 1
     ? tx`(${columns}) > (${position})`
@@ -249,4 +246,55 @@ function membersOf(tx: Queryable, { workspaceId, audience }: Members): Fragment 
     where segment_members.workspace_id = ${workspaceId} and segment_members.bucket = any(${allBuckets})
       and segment_members.segment_id = ${audience.id} and segment_members.added_in <= ${audience.version}
       and (segment_members.removed_in is null or segment_members.removed_in > ${audience.version})`;
+}
+
+/**
+ * The next devices of the users whose triggers a run answers, user by user, each user once. A position is a user's id and a
+ * device's id, 24 characters each. Indexes: triggers_run, devices (workspace_id, bucket, user_id, device_id).
+ */
+export async function findTriggeredPage(tx: Queryable, page: AudiencePage & { runId: string }): Promise<PagedDevice[]> {
+  const order = {
+    bucket: tx`triggers.bucket`,
+    columns: tx`triggers.user_id, devices.id`,
+    position: tx`${page.after.position.slice(0, 24)}, ${page.after.position.slice(24)}`,
+  };
+  return tx<PagedDevice[]>`
+    select devices.bucket, devices.id, devices.user_id as "userId", devices.platform, devices.push_id as "pushId", devices.push_id_type as "pushIdType",
+      devices.push_provider as provider, devices.app_id as "appId", devices.user_id || devices.id as position
+    from triggers
+    join devices on devices.workspace_id = triggers.workspace_id and devices.bucket = triggers.bucket
+      and devices.user_id = triggers.user_id
+    where triggers.workspace_id = ${page.workspaceId} and ${inBuckets(tx, order.bucket, page.buckets)}
+      and triggers.run_id = ${page.runId}
+      and ${isAfter(tx, page, order)}
+      and ${isReached(tx, page)}
+    order by triggers.bucket, triggers.user_id, devices.id
+    limit ${page.limit}`;
+}
+
+/** How many users a run answers triggers of. Index: triggers_run. */
+export async function countTriggeredUsers(
+  tx: Queryable,
+  { workspaceId, runId }: { workspaceId: string; runId: string },
+): Promise<number> {
+  const [row] = await tx<{ users: number }[]>`
+    select count(*) as users from triggers
+    where workspace_id = ${workspaceId} and bucket = any(${allBuckets}) and run_id = ${runId}`;
+  return row!.users;
+}
+
+type AskedUsers = { workspaceId: string; runId: string; users: readonly UserKey[] };
+
+/** Those of the users whose triggers a run answers, with what the events said. Index: triggers_run. */
+export async function listTriggeredUsers(
+  tx: Queryable,
+  { workspaceId, runId, users }: AskedUsers,
+): Promise<(UserKey & { attributes: Record<string, unknown> })[]> {
+  const inBucket = isGivenBucket(tx, { column: tx`triggers.bucket`, given: tx`given.bucket`, rows: users });
+  return tx<(UserKey & { attributes: Record<string, unknown> })[]>`
+    select triggers.bucket, triggers.user_id as "userId", triggers.attributes
+    from unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ userId }) => userId)}::text[])
+      as given (bucket, user_id)
+    join triggers on triggers.workspace_id = ${workspaceId} and ${inBucket}
+      and triggers.user_id = given.user_id collate "C" and triggers.run_id = ${runId}`;
 }

@@ -1,12 +1,10 @@
-import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
-import type { CampaignChannel, CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
-import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
-import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
-import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
+import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
+import type { CampaignChannel, CampaignDeliveryType, CampaignStatus } from '../../domain/campaigns/campaign.ts';
+import type { CampaignContent, Platform } from '../../domain/content/content.ts';
+import type { ConversionGoal } from '../../domain/campaigns/conversions.ts';
 import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
 import type { Variants } from '../../domain/experiments/variants.ts';
-import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Timing } from '../../domain/timing/timing.ts';
+import type { StoredTiming, Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../database.ts';
 
 /** What the campaign API writes of a campaign: the columns that the push API fills too, and the parts as sent. */

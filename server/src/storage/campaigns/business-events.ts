@@ -1,5 +1,5 @@
-import type { BusinessAttribute } from '../../domain/business-events/business-event.ts';
-import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
+import type { BusinessAttribute } from '../../domain/events/events.ts';
+import type { StoredTiming } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../database.ts';
 
 export type BusinessEvent = {

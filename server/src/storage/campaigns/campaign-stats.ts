@@ -1,9 +1,9 @@
-import type { AttributionType } from '../../domain/campaigns/attribution.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
-import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
-import type { DeliveryOutcome } from '../ledger/deliveries.ts';
+import type { AttributionType, ConversionGoal } from '../../domain/campaigns/conversions.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import type { StoredInteractionKind } from '../../domain/events/interactions.ts';
 import type { Queryable } from '../database.ts';
-import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from '../ledger/ledger-words.ts';
+import type { DeliveryOutcome } from '../ledger/deliveries.ts';
+import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from '../ledger/ledger-encoding.ts';
 
 /** Runs that began in a span of time: from its first moment to before its end. */
 export type StatsSpan = { startsAt: Date; endsBefore: Date };
@@ -101,7 +101,7 @@ export type OutcomeNumbers = NumbersOfVariant & {
  * The runs by themselves, to be joined with what lies in shards: a cluster sends these rows there, and would send the
  * whole table if it were joined directly. Index: runs_campaign.
  */
-export const runsInSpan = (tx: Queryable, asked: AskedRuns) => tx`
+const runsInSpan = (tx: Queryable, asked: AskedRuns) => tx`
   select runs.id, runs.number, runs.day, runs.campaign_id, runs.locales from runs
   where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}`;
 
@@ -314,4 +314,42 @@ export async function readCampaignMeta(tx: Queryable, ids: readonly string[]): P
       max(runs.started_at) filter (where runs.audience_devices is not null) as "countedAt"
     from runs where runs.campaign_id = any(${[...ids]})
     group by runs.campaign_id`;
+}
+
+/** Of one kind of report. */
+type ReportNumbers = NumbersOfVariant & {
+  campaignId: string;
+  platform: Platform;
+  kind: StoredInteractionKind;
+  total: number;
+  /** Each once, whatever its device reported of others. */
+  messages: number;
+};
+
+export type InteractionNumbers = ReportNumbers & { uniqueDevices: number };
+
+/** What devices reported of the campaigns, over all their runs. Index: campaign_interactions primary key. */
+export async function findInteractionNumbers(
+  tx: Queryable,
+  { workspaceId, campaignIds }: { workspaceId: string; campaignIds: string[] },
+): Promise<InteractionNumbers[]> {
+  return tx<InteractionNumbers[]>`
+    select campaign_id as "campaignId", platform, kind, variation, locale, sum(total)::bigint as total,
+      sum(unique_devices)::bigint as "uniqueDevices", sum(messages)::bigint as messages
+    from campaign_interactions
+    where workspace_id = ${workspaceId} and campaign_id = any(${campaignIds})
+    group by campaign_id, platform, kind, variation, locale`;
+}
+
+export type RunInteractionNumbers = ReportNumbers;
+
+/** The same of the runs in a span. Indexes: runs_campaign, run_interactions primary key. */
+export async function sumRunInteractions(tx: Queryable, asked: AskedRuns): Promise<RunInteractionNumbers[]> {
+  return tx<RunInteractionNumbers[]>`
+    with asked as materialized (${runsInSpan(tx, asked)})
+    select asked.campaign_id as "campaignId", reported.platform, reported.kind, reported.variation, reported.locale,
+      sum(reported.total)::bigint as total, sum(reported.messages)::bigint as messages
+    from asked
+    join run_interactions as reported on reported.run_id = asked.id
+    group by asked.campaign_id, reported.platform, reported.kind, reported.variation, reported.locale`;
 }

@@ -1,6 +1,6 @@
-import type { CampaignParts } from '../../domain/campaign-document/read-campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
 import type { Queryable, Transaction } from '../database.ts';
-import { lockWorkspace } from '../installation/workspaces.ts';
+import { lockWorkspace } from '../workspaces.ts';
 
 export type CampaignTemplate = {
   id: string;

@@ -1,12 +1,12 @@
-import type { CampaignStatus } from '../../domain/campaigns/campaign-states.ts';
-import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
-import type { ConversionGoal } from '../../domain/campaigns/conversion-goal.ts';
+import type { CampaignStatus } from '../../domain/campaigns/campaign.ts';
+import type { ConversionGoal } from '../../domain/campaigns/conversions.ts';
 import type { DeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
-import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { Timing } from '../../domain/timing/timing.ts';
-import type { UserSelector } from '../../domain/users/user-selector.ts';
-import type { Queryable } from '../database.ts';
-import { campaignRequestIdHours } from '../../domain/campaigns/limits.ts';
+import type { CampaignContent, Platform } from '../../domain/content/content.ts';
+import { campaignRequestIdHours } from '../../domain/limits/campaigns.ts';
+import type { UserSelector } from '../../domain/push.ts';
+import type { StoredTiming, Timing } from '../../domain/timing/timing.ts';
+import { sendWithReceipt } from '../database.ts';
+import type { Queryable, Database } from '../database.ts';
 
 export type NewCampaign = {
   id: string;
@@ -204,7 +204,7 @@ export async function deleteOldCampaignRequestIds(tx: Queryable, before: Date): 
 }
 
 /** How a campaign stands. */
-export type CampaignRecord = {
+export type CampaignSummary = {
   id: string;
   name: string;
   deliveryType: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
@@ -224,21 +224,21 @@ const columns = (tx: Queryable) => tx`
 type Identified = { workspaceId: string; id: string };
 
 /** Index: primary key. */
-export async function findCampaignRecord(
+export async function findCampaignSummary(
   tx: Queryable,
   { workspaceId, id }: Identified,
-): Promise<CampaignRecord | undefined> {
-  const [campaign] = await tx<CampaignRecord[]>`
+): Promise<CampaignSummary | undefined> {
+  const [campaign] = await tx<CampaignSummary[]>`
     select ${columns(tx)} from campaigns where id = ${id} and workspace_id = ${workspaceId} and not is_test`;
   return campaign;
 }
 
 /** Newest first. Index: campaigns_newest. */
-export async function listCampaignRecords(
+export async function listCampaignSummaries(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
-): Promise<CampaignRecord[]> {
-  return tx<CampaignRecord[]>`
+): Promise<CampaignSummary[]> {
+  return tx<CampaignSummary[]>`
     select ${columns(tx)} from campaigns
     where workspace_id = ${workspaceId} and not is_test order by created_at desc, id desc limit ${limit}`;
 }
@@ -281,4 +281,74 @@ export async function insertPushRequests(tx: Queryable, requests: PushRequest[])
       ${requests.map(({ requestId }) => requestId)}::text[], ${requests.map(({ campaignId }) => campaignId)}::text[],
       ${requests.map(({ runId }) => runId)}::text[], ${requests.map(({ receivedAt }) => receivedAt)}::timestamptz[]
     )`;
+}
+
+export type JoiningPush = {
+  runId: string;
+  responseId: string;
+  requestId: string;
+  workspaceId: string;
+  campaignId: string;
+  /** At least one. */
+  targetUsers: [bucket: number, userId: string][];
+  content: CampaignContent;
+  audienceBound: string;
+  at: Date;
+  sendUntil: Date;
+};
+
+/**
+ * Stores requests that join campaigns which are sending: runs to named users with a chunk each, and what was promised to the
+ * callers. All in one statement with its receipt, and so in one round trip: what costs is the message and the statement, not
+ * the row. The campaigns are locked for sharing in the order of their ids, as `joinCampaigns` does; requests of one that does
+ * not send store nothing here. Indexes: campaigns primary key.
+ *
+ * @returns the ids of the campaigns whose requests are stored
+ */
+export async function joinSendingCampaigns(
+  database: Database,
+  pushes: readonly JoiningPush[],
+): Promise<ReadonlySet<string>> {
+  const runIds = pushes.map(({ runId }) => runId);
+  const rows = await sendWithReceipt<{ campaignId: string }[]>(database, {
+    statement: ({ poolId, number }) => database`
+      with receipt as (
+        insert into transaction_receipts (pool_id, number, is_stored) values (${poolId}, ${number}, true)
+      ), joined as materialized (
+        select id from campaigns
+        where id = any(${[...new Set(pushes.map(({ campaignId }) => campaignId))]}::text[]) and status = 'SENDING'
+        order by id for share
+      ), asked as materialized (
+        select asked.*
+        from unnest(
+          ${runIds}::text[], ${pushes.map(({ workspaceId }) => workspaceId)}::text[],
+          ${pushes.map(({ campaignId }) => campaignId)}::text[], ${pushes.map(({ content }) => JSON.stringify(content))}::text[],
+          ${pushes.map(({ targetUsers }) => JSON.stringify(targetUsers))}::text[],
+          ${pushes.map(({ targetUsers }) => targetUsers.length)}::int[],
+          ${pushes.map(({ audienceBound }) => audienceBound)}::text[], ${pushes.map(({ at }) => at)}::timestamptz[],
+          ${pushes.map(({ sendUntil }) => sendUntil)}::timestamptz[], ${pushes.map(({ responseId }) => responseId)}::uuid[],
+          ${pushes.map(({ requestId }) => requestId)}::text[]
+        ) as asked (
+          run_id, workspace_id, campaign_id, content, target_users, users, audience_bound, at, send_until, response_id, request_id
+        )
+        join joined on joined.id = asked.campaign_id collate "C"
+      ), run as (
+        insert into runs (
+          id, workspace_id, campaign_id, lane, status, content, target_users, audience_bound, audience_users, day, send_until,
+          created_at, started_at
+        )
+        select run_id, workspace_id, campaign_id, 0, 'SENDING', content::jsonb, target_users::jsonb, audience_bound, users,
+          (at at time zone 'UTC')::date, send_until, at, at
+        from asked
+      ), chunk as (
+        insert into chunks (run_id, number, workspace_id, lane, bucket_from, bucket_to, state, not_before, created_at)
+        select run_id, 0, workspace_id, 0, 0, 255, 'READY', at, at from asked
+      ), promise as (
+        insert into push_requests (response_id, workspace_id, request_id, campaign_id, run_id, received_at)
+        select response_id, workspace_id, request_id, campaign_id, run_id, at from asked
+      )
+      select id as "campaignId" from joined`,
+    readBack: () => database`select distinct campaign_id as "campaignId" from runs where id = any(${runIds}::text[])`,
+  });
+  return new Set(rows.map(({ campaignId }) => campaignId));
 }

@@ -1,8 +1,8 @@
-import type { AttributionType } from '../../domain/campaigns/attribution.ts';
-import type { FigureMetric } from '../../domain/campaigns/campaign-figures.ts';
+import type { AttributionType } from '../../domain/campaigns/conversions.ts';
+import type { FigureMetric } from '../../domain/campaigns/figures.ts';
 import type { Lease } from '../../domain/lease.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
-import { lockWorkspace } from '../installation/workspaces.ts';
+import { lockWorkspace } from '../workspaces.ts';
 
 /** Whose figures a file has, of which days (YYYY-MM-DD in the workspace's zone, both included), counted how. */
 export type ReportRequest = {

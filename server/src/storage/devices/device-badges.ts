@@ -1,6 +1,6 @@
 import type { Queryable } from '../database.ts';
-import { isInBuckets } from '../users/in-buckets.ts';
-import { maxBadge } from '../../domain/content-options/limits.ts';
+import { isInBuckets } from '../users/buckets.ts';
+import { maxBadge } from '../../domain/limits/content-options.ts';
 
 /** `adds`: the value is added to what is counted; otherwise it stands in its place. */
 export type BadgeStep = { bucket: number; deviceId: string; adds: boolean; value: number };

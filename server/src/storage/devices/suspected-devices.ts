@@ -1,13 +1,12 @@
-import type { Platform } from '../../domain/campaigns/content.ts';
-import type { ProviderName } from '../../domain/delivery/provider-name.ts';
-import type { DeviceState } from '../../domain/devices/device-state.ts';
-import { isDroppedSuspect, nextSuspicion, suspicionHours, suspicionSends } from '../../domain/devices/suspicion.ts';
-import type { Suspicion } from '../../domain/devices/suspicion.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
+import { isDroppedSuspect, nextSuspicion, suspicionHours, suspicionSends } from '../../domain/users/devices.ts';
+import type { DeviceState, Suspicion } from '../../domain/users/devices.ts';
+import type { UserKey } from '../../domain/users/users.ts';
 import type { Fragment, Queryable } from '../database.ts';
-import { findAcceptedDevices } from '../ledger/accepted-devices.ts';
+import { idBytesOf } from '../ledger/ledger-encoding.ts';
 import { allBuckets } from '../segments/segment-members.ts';
-import { isInBuckets } from '../users/in-buckets.ts';
+import { isInBuckets } from '../users/buckets.ts';
 
 export type SuspectedDevice = { bucket: number; userId: string; id: string; code: string };
 
@@ -147,4 +146,75 @@ export async function keepSuspectedDevice(tx: Queryable, { workspaceId, bucket, 
     where workspace_id = ${workspaceId} and bucket = ${bucket}::smallint and id = ${id} and suspected_code is not null
     returning 1`;
   return rows.length === 1;
+}
+
+/** What a device is suspected of, as its row has it: four columns, all of them null where it is not. */
+export type SuspicionColumns = {
+  suspectedCode: string | null;
+  suspectedSends: number | null;
+  suspectedSince: Date | null;
+  suspectedAt: Date | null;
+};
+
+export const suspicionColumns = (tx: Queryable): Fragment => tx`
+  devices.suspected_code as "suspectedCode", devices.suspected_sends as "suspectedSends",
+  devices.suspected_since as "suspectedSince", devices.suspected_at as "suspectedAt"`;
+
+/** A row with its suspicion as one member. */
+export function withSuspicion<Row extends SuspicionColumns>(
+  row: Row,
+): Omit<Row, keyof SuspicionColumns> & { suspicion: Suspicion | null } {
+  const { suspectedCode: code, suspectedSends: sends, suspectedSince: since, suspectedAt: lastAt, ...others } = row;
+  const suspicion = code === null ? null : { code, sends: sends!, since: since!, lastAt: lastAt! };
+  return { ...others, suspicion };
+}
+
+/** A device as the ledger finds it: by its user, in the user's bucket. */
+export type LedgerDevice = { bucket: number; userId: string; id: string };
+
+/**
+ * The ids of those devices that have an accepted message in the ledger, after an instant if one is given. For a few devices:
+ * it looks into each day that is kept. Index: deliveries primary key (bucket, user_id, device_id, …).
+ */
+export async function findAcceptedDevices(
+  tx: Queryable,
+  devices: readonly LedgerDevice[],
+  since?: Date,
+): Promise<Set<string>> {
+  if (devices.length === 0) return new Set();
+  const isThere = isInBuckets(tx, { column: tx`deliveries.bucket`, buckets: devices.map(({ bucket }) => bucket) });
+  const rows = await tx<{ deviceId: string }[]>`
+    select distinct encode(deliveries.device_id, 'hex') as "deviceId"
+    from unnest(
+      ${devices.map(({ bucket }) => bucket)}::smallint[], ${idBytesOf(devices.map(({ userId }) => userId))}::bytea[],
+      ${idBytesOf(devices.map(({ id }) => id))}::bytea[]
+    ) as given (bucket, user_id, device_id)
+    join deliveries on deliveries.bucket = given.bucket and deliveries.user_id = given.user_id
+      and deliveries.device_id = given.device_id
+    where ${isThere} and deliveries.outcome = 'A' and deliveries.sent_at > coalesce(${since ?? null}::timestamptz, '-infinity')`;
+  return new Set(rows.map(({ deviceId }) => deviceId));
+}
+
+/**
+ * The ids of those suspected devices that have an accepted message in the ledger after their last strike: nothing speaks
+ * against them any more. For a page of devices: it looks into each day that is kept. Index: deliveries primary key (bucket,
+ * user_id, device_id, …).
+ */
+export async function findRecoveredDevices(
+  tx: Queryable,
+  devices: readonly (LedgerDevice & { lastAt: Date })[],
+): Promise<Set<string>> {
+  if (devices.length === 0) return new Set();
+  const isThere = isInBuckets(tx, { column: tx`deliveries.bucket`, buckets: devices.map(({ bucket }) => bucket) });
+  const rows = await tx<{ deviceId: string }[]>`
+    select distinct encode(deliveries.device_id, 'hex') as "deviceId"
+    from unnest(
+      ${devices.map(({ bucket }) => bucket)}::smallint[], ${idBytesOf(devices.map(({ userId }) => userId))}::bytea[],
+      ${idBytesOf(devices.map(({ id }) => id))}::bytea[],
+      ${devices.map(({ lastAt }) => lastAt.toISOString())}::timestamptz[]
+    ) as given (bucket, user_id, device_id, last_at)
+    join deliveries on deliveries.bucket = given.bucket and deliveries.user_id = given.user_id
+      and deliveries.device_id = given.device_id
+    where ${isThere} and deliveries.outcome = 'A' and deliveries.sent_at > given.last_at`;
+  return new Set(rows.map(({ deviceId }) => deviceId));
 }

@@ -1,5 +1,9 @@
-import type { Alert, AlertKind, Condition } from '../../domain/alerts/condition.ts';
+import { makeId } from '../../domain/ids.ts';
+import { writeAlertBody, writeAlertEmail } from '../../domain/operations/alerts.ts';
+import type { Alert, AlertKind, Condition, AlertEvent } from '../../domain/operations/alerts.ts';
 import type { Queryable } from '../database.ts';
+import { insertCallback, insertEmail } from '../outbox/outbox.ts';
+import type { NewEmail } from '../outbox/outbox.ts';
 
 export type AlertSettings = { webhookUrl: string | null; emails: string[]; mutedKinds: AlertKind[] };
 
@@ -81,4 +85,36 @@ export async function deleteOldAlerts(
   const rows = await tx`
     delete from alerts where id in (select id from alerts where closed_at < ${before} order by closed_at limit ${limit})`;
   return rows.count;
+}
+
+export type NotifyDependencies = {
+  /** Whether there is a mail server; without one emails are kept to be read in the console. */
+  emailState: NewEmail['state'];
+  consoleUrl: string | undefined;
+};
+
+type Notice = {
+  event: AlertEvent;
+  alert: Alert;
+  settings: Pick<AlertSettings, 'webhookUrl' | 'emails'>;
+  workspaceName: string;
+  at: Date;
+};
+
+/** Has an alert posted and emailed, with the attempts and resends of every callback and email; in the caller's transaction. */
+export async function notifyOfAlert(
+  tx: Queryable,
+  { emailState, consoleUrl, ...notice }: NotifyDependencies & Notice,
+): Promise<void> {
+  const { event, alert, settings, workspaceName, at } = notice;
+  const of = { workspaceId: alert.workspaceId, operationId: null, at };
+  if (settings.webhookUrl !== null)
+    await insertCallback(tx, {
+      ...{ ...of, id: makeId(at), url: settings.webhookUrl },
+      body: writeAlertBody(event, { alert, consoleUrl }),
+    });
+  if (settings.emails.length > 0) {
+    const email = writeAlertEmail(event, { alert, workspaceName, consoleUrl });
+    await insertEmail(tx, { ...of, ...email, id: makeId(at), recipients: settings.emails, state: emailState });
+  }
 }

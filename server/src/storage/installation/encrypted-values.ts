@@ -1,5 +1,5 @@
-import { encryptionContext } from '../../domain/encryption-context.ts';
-import type { ProviderCredential } from '../../domain/provider-credential.ts';
+import { encryptionContext } from '../../domain/crypto/encryption.ts';
+import type { ProviderCredential } from '../../domain/credentials/credentials.ts';
 import type { Fragment, Queryable, Transaction, Value } from '../database.ts';
 
 /**
@@ -104,7 +104,7 @@ export async function storeUnderNewKey(
     where (${listKey(tx, key)}) = (${listValues(tx, value.key)})`;
 }
 
-// The first byte is the version, the next four are the id of the key (`domain/encryption.ts`).
+// The first byte is the version, the next four are the id of the key (`domain/crypto/encryption.ts`).
 function isUnderAnother(tx: Queryable, { column, masterKeyId }: { column: string; masterKeyId: string }): Fragment {
   return tx`substring(${tx(column)} from 2 for 4) <> ${Buffer.from(masterKeyId, 'hex')}`;
 }

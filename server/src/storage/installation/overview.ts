@@ -1,9 +1,9 @@
-import type { ProviderName } from '../../domain/delivery/provider-name.ts';
-import type { Platform } from '../../domain/campaigns/content.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
 import type { Fragment, Queryable } from '../database.ts';
-import { inKnownZone } from './workspaces.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
-import { isOutcome, platformLetters } from '../ledger/ledger-words.ts';
+import { isOutcome, platformLetters } from '../ledger/ledger-encoding.ts';
+import { inKnownZone } from '../workspaces.ts';
 
 export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZone: string };
 
@@ -293,4 +293,26 @@ export async function groupRecentFailures(tx: Queryable, recent: Recent): Promis
     group by 1, 2, 3
     order by devices desc, 1, 2, 3
     limit 50`;
+}
+
+export type FirstSteps = { hasPushed: boolean; hasProvider: boolean; hasUsers: boolean; hasInvited: boolean };
+
+/**
+ * What was done of what one does first, from what is there: each look ends at the first row. Users of a sandbox's seed are
+ * made with the workspace, and do not count. Indexes: campaigns_newest, primary keys; accounts are tens of rows.
+ */
+export async function readFirstSteps(tx: Queryable, workspaceId: string): Promise<FirstSteps> {
+  const [row] = await tx<FirstSteps[]>`
+    select
+      exists(select 1 from campaigns where workspace_id = ${workspaceId} and not is_test and status <> 'DRAFT')
+        as "hasPushed",
+      exists(select 1 from provider_credentials where workspace_id = ${workspaceId} and not simulated) as "hasProvider",
+      exists(select 1 from users where workspace_id = ${workspaceId} and created_at > (
+        select created_at + interval '1 minute' from workspaces where id = ${workspaceId}
+      )) as "hasUsers",
+      (select count(*) from accounts) > 1 or exists(
+        select 1 from account_links where purpose = 'INVITATION' and ended_as is distinct from 'WITHDRAWN'
+      )
+        as "hasInvited"`;
+  return row!;
 }

@@ -1,4 +1,4 @@
-import type { UserKey } from '../../domain/users/bucket.ts';
+import type { UserKey } from '../../domain/users/users.ts';
 import type { Queryable } from '../database.ts';
 import { allBuckets } from '../segments/segment-members.ts';
 

@@ -1,6 +1,5 @@
 import type { Fragment, Queryable } from '../database.ts';
-import { mayStart } from '../runs/run-starts.ts';
-import { listOpenDays } from '../runs/run-states.ts';
+import { mayStart, listOpenDays } from '../runs/run-states.ts';
 
 export const queueNames = [
   'runs',

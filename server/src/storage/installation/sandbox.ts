@@ -1,5 +1,5 @@
-import type { Platform } from '../../domain/campaigns/content.ts';
-import type { ProviderName } from '../../domain/delivery/provider-name.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
 import type { Screen } from '../../domain/sandbox/screen.ts';
 import type { Queryable } from '../database.ts';
 

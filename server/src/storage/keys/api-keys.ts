@@ -1,5 +1,5 @@
-import type { EndingKey } from '../../domain/overview/judge-ending-keys.ts';
-import type { KeyKind } from '../../domain/tokens/key-kinds.ts';
+import type { EndingKey } from '../../domain/operations/overview.ts';
+import type { KeyKind } from '../../domain/access/keys.ts';
 import type { Queryable } from '../database.ts';
 
 export type ApiKey = {

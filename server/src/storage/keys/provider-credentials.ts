@@ -1,4 +1,4 @@
-import type { ProviderName } from '../../domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
 import type { Fragment, Queryable } from '../database.ts';
 
 export type EncryptedCredential = {

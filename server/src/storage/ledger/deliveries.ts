@@ -1,11 +1,17 @@
-import type { Platform } from '../../domain/campaigns/content.ts';
-import { packMessageIdAsHex } from '../../domain/ledger/message-id.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import { packMessageIdAsHex } from '../../domain/ids.ts';
 import type { Variant } from '../../domain/experiments/variants.ts';
 import type { Database, Queryable } from '../database.ts';
-import { joinIdBytes, joinSmallNumbers } from './ledger-bytes.ts';
-import { makeDay, partitionName } from '../retention/day-partitions.ts';
-import { isInBuckets } from '../users/in-buckets.ts';
-import { localeCode, outcomeLetters, platformLetters, variationCode } from './ledger-words.ts';
+import {
+  joinIdBytes,
+  joinSmallNumbers,
+  localeCode,
+  outcomeLetters,
+  platformLetters,
+  variationCode,
+} from './ledger-encoding.ts';
+import { makeDay, partitionName } from '../day-partitions.ts';
+import { isInBuckets } from '../users/buckets.ts';
 
 /** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
 export type DeliveryOutcome = keyof typeof outcomeLetters;

@@ -1,13 +1,13 @@
-import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
+import type { CampaignContent, Platform } from '../../domain/content/content.ts';
 import { contentOfVariant } from '../../domain/experiments/variants.ts';
 import type { Variants } from '../../domain/experiments/variants.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
+import type { UserKey } from '../../domain/users/users.ts';
 import type { Fragment, Queryable } from '../database.ts';
-import { findWorkspaceNumber } from '../installation/workspaces.ts';
+import { findWorkspaceNumber } from '../workspaces.ts';
 import type { DeliveryOutcome } from './deliveries.ts';
-import { findRunIds } from '../runs/run-numbers.ts';
-import { idBytes, unpackedOrNull } from './ledger-bytes.ts';
 import {
+  idBytes,
+  unpackedOrNull,
   isOutcome,
   ledgerLocale,
   ledgerVariation,
@@ -16,8 +16,8 @@ import {
   platformLetters,
   platformWord,
   variantOf,
-} from './ledger-words.ts';
-import type { LedgerVariant } from './ledger-words.ts';
+} from './ledger-encoding.ts';
+import type { LedgerVariant } from './ledger-encoding.ts';
 
 /** Where a page of a day ends: the next one begins after it. */
 export type LogPlace = { sentAt: Date; runNumber: number; deviceId: string };
@@ -331,4 +331,12 @@ async function findDeliveryOfRun(
       and deliveries.user_id = ${idBytes(key.userId)} and deliveries.device_id = ${idBytes(key.deviceRowId)}
       and deliveries.run_number = ${key.runNumber}::bigint and deliveries.workspace_number = ${key.workspaceNumber}`;
   return row && { ...row, providerMessageId: unpackedOrNull(row.providerMessageId) };
+}
+
+/** The ids of runs, by their numbers in the ledger. Index: runs_number_key. */
+async function findRunIds(tx: Queryable, numbers: readonly number[]): Promise<Map<number, string>> {
+  if (numbers.length === 0) return new Map();
+  const rows = await tx<{ id: string; number: number }[]>`
+    select id, number from runs where number = any(${[...new Set(numbers)]}::bigint[])`;
+  return new Map(rows.map(({ id, number }) => [number, id]));
 }

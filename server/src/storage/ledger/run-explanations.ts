@@ -1,22 +1,16 @@
-import type { Platform } from '../../domain/campaigns/content.ts';
-import type {
-  ExplainedChunk,
-  ExplainedDelivery,
-  ExplainedDevice,
-  RunStatus,
-} from '../../domain/explain/explain-run.ts';
-import type { CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import type { ExplainedChunk, ExplainedDelivery, ExplainedDevice, RunStatus } from '../../domain/explain.ts';
+import type { CampaignDeliveryType } from '../../domain/campaigns/campaign.ts';
 import { namedVariant } from '../../domain/experiments/variants.ts';
-import type { Suspicion } from '../../domain/devices/suspicion.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
+import type { Suspicion } from '../../domain/users/devices.ts';
+import type { UserKey } from '../../domain/users/users.ts';
 import type { Queryable } from '../database.ts';
-import { suspicionColumns, withSuspicion } from '../devices/suspicion-columns.ts';
-import type { SuspicionColumns } from '../devices/suspicion-columns.ts';
-import { listRunsThatSent } from '../retention/run-failures.ts';
-import { isGivenBucket } from '../users/given-bucket.ts';
-import { givenInLedger } from './ledger-bytes.ts';
-import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from './ledger-words.ts';
-import type { LedgerVariant } from './ledger-words.ts';
+import { suspicionColumns, withSuspicion } from '../devices/suspected-devices.ts';
+import type { SuspicionColumns } from '../devices/suspected-devices.ts';
+import { listRunsThatSent } from '../campaigns/campaign-failures.ts';
+import { isGivenBucket } from '../users/buckets.ts';
+import { givenInLedger, ledgerLocale, ledgerVariation, outcomeWord, platformWord } from './ledger-encoding.ts';
+import type { LedgerVariant } from './ledger-encoding.ts';
 
 /** A user of whom something is asked, with what is known under it. */
 type OfUser<Row> = Row & UserKey;

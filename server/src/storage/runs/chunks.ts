@@ -1,7 +1,7 @@
-import type { ToldRefusal } from '../../domain/delivery/refusal.ts';
-import type { WinnerStep } from '../../domain/experiments/winners.ts';
-import type { Database, Fragment, Queryable } from '../database.ts';
+import type { ToldRefusal } from '../../domain/delivery/evidence.ts';
+import type { WinnerStep } from '../../domain/experiments/learning.ts';
 import type { Lease } from '../../domain/lease.ts';
+import type { Database, Fragment, Queryable } from '../database.ts';
 import { refusalsOfRun } from './run-refusals.ts';
 
 /** A chunk this worker holds: `owner` and `attempt` together prove it in every later statement. */
@@ -238,4 +238,41 @@ export async function renewLeases(
     where chunks.run_id = held.run_id collate "C" and chunks.number = held.number and chunks.state = 'CLAIMED'
       and chunks.owner = held.owner and chunks.attempt = held.attempt`;
   return rows.count;
+}
+
+/** How far a run has come: everybody up to a position in a bucket, and in the buckets of its chunk before that. */
+export type Cursor = { bucket: number; position: string };
+
+/**
+ * Moves the cursor behind the window whose outcomes this transaction stores. It lies in the bucket in which the window
+ * ends, beside the outcomes: on a cluster they are stored together or not at all. Index: primary key.
+ */
+export async function moveCursor(
+  tx: Queryable,
+  { runId, workspaceId, bucket, position }: Cursor & { runId: string; workspaceId: string },
+): Promise<void> {
+  await tx`
+    insert into run_cursors (run_id, workspace_id, bucket, position)
+    values (${runId}, ${workspaceId}, ${bucket}::smallint, ${position})
+    on conflict (run_id, bucket) do update set position = excluded.position`;
+}
+
+/**
+ * Where a chunk goes on: the cursor in the last of its buckets that has one. Read after the claim, which the worker before
+ * cannot pass: what it stores is stored by then, or never. Index: primary key.
+ */
+export async function findCursor(
+  database: Database,
+  chunk: { runId: string; bucketFrom: number; bucketTo: number },
+): Promise<Cursor | undefined> {
+  const isOne = chunk.bucketFrom === chunk.bucketTo;
+  const isInChunk = isOne
+    ? database`bucket = ${chunk.bucketFrom}::smallint`
+    : database`bucket between ${chunk.bucketFrom} and ${chunk.bucketTo}`;
+  const [cursor] = await database<Cursor[]>`
+    select bucket, position from run_cursors
+    where run_id = ${chunk.runId} and ${isInChunk}
+    order by bucket desc
+    limit 1`;
+  return cursor;
 }

@@ -1,4 +1,4 @@
-import type { Refusal, ToldRefusal } from '../../domain/delivery/refusal.ts';
+import type { Refusal, ToldRefusal } from '../../domain/delivery/evidence.ts';
 import { inTransaction } from '../database.ts';
 import type { Database, Fragment, Queryable, Transaction } from '../database.ts';
 import { credentialsVersion } from '../keys/provider-credentials.ts';

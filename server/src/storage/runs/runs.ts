@@ -1,7 +1,7 @@
-import type { CampaignContent, Platform } from '../../domain/campaigns/content.ts';
-import type { CampaignDeliveryType } from '../../domain/campaigns/campaign-search.ts';
-import type { StoredTiming } from '../../domain/timing/stored-timing.ts';
-import type { UserSelector } from '../../domain/users/user-selector.ts';
+import type { CampaignDeliveryType } from '../../domain/campaigns/campaign.ts';
+import type { CampaignContent, Platform } from '../../domain/content/content.ts';
+import type { UserSelector } from '../../domain/push.ts';
+import type { StoredTiming } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../database.ts';
 import { insertChunks } from './chunks.ts';
 
@@ -261,4 +261,21 @@ export async function endWaitingRun(
 ): Promise<void> {
   await tx`
     update runs set status = ${run.status}, status_reason = ${run.reason}, ended_at = ${run.at} where id = ${run.id}`;
+}
+
+/**
+ * Notes of which trace runs come, those that come of one that is sampled; without any no statement is sent. Rows of the
+ * caller's transaction. Index: runs primary key.
+ */
+export async function noteTraceparents(
+  tx: Queryable,
+  runs: readonly { runId: string; traceparent?: string | undefined }[],
+): Promise<void> {
+  const traced = runs.filter(({ traceparent }) => traceparent !== undefined);
+  if (traced.length === 0) return;
+  await tx`
+    update runs set traceparent = given.traceparent
+    from unnest(${traced.map(({ runId }) => runId)}::text[], ${traced.map(({ traceparent }) => traceparent!)}::text[])
+      as given (run_id, traceparent)
+    where runs.id = given.run_id`;
 }

@@ -1,4 +1,4 @@
-import { isoTimePattern } from '../../domain/segments/iso-time.ts';
+import { isoTimePattern } from '../../domain/timing/iso-time.ts';
 import type {
   AttributeFilter,
   FlagTest,
@@ -8,8 +8,8 @@ import type {
   SegmentReference,
   TextTest,
   TimeTest,
-} from '../../domain/segments/segment-filter.ts';
-import { timeRanges } from '../../domain/segments/time-ranges.ts';
+} from '../../domain/segments/filter.ts';
+import { timeRanges } from '../../domain/segments/filter.ts';
 import type { Fragment, Queryable } from '../database.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 

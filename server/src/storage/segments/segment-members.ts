@@ -1,4 +1,4 @@
-import { bucketCount } from '../../domain/users/bucket.ts';
+import { bucketCount } from '../../domain/users/users.ts';
 import { inSnapshot } from '../database.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import type { OperationKind, OperationState } from './segment-operations.ts';

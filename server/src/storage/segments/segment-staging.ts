@@ -1,6 +1,6 @@
-import { isDistributed } from '../cluster/is-distributed.ts';
-import { isOfDevices } from '../../domain/users/identifier.ts';
-import type { ValueMeaning } from '../../domain/segments/value-meaning.ts';
+import { isDistributed } from '../cluster.ts';
+import { isOfDevices } from '../../domain/users/users.ts';
+import type { ValueMeaning } from '../../domain/segments/file-operations.ts';
 import { inTransaction } from '../database.ts';
 import type { Database, Fragment, Queryable, Session, Transaction } from '../database.ts';
 import { allBuckets } from './segment-members.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { addressHash } from '../../domain/devices/device-identifier.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
+import { addressHash } from '../../domain/users/devices.ts';
+import type { UserKey } from '../../domain/users/users.ts';
 import type { Queryable } from '../database.ts';
-import { idBytes, idBytesOf } from '../ledger/ledger-bytes.ts';
+import { idBytes, idBytesOf } from '../ledger/ledger-encoding.ts';
 import { eraseSeats } from '../runs/audience-seats.ts';
-import { eraseTriggersOf } from '../triggers/triggers-of-users.ts';
+import { eraseTriggersOf } from '../triggers.ts';
 import { countOneLess } from './merged-users.ts';
 
 /** Whose rows: a user, and the rows merged into it. Each is looked for by itself, in the shard of its bucket. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
+import type { UserKey } from '../../domain/users/users.ts';
 
 export type Erasure = {
   id: string;

@@ -1,8 +1,8 @@
 import type { Database, Queryable, Session } from '../database.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
-import { makeDay } from '../retention/day-partitions.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import { makeDay } from '../day-partitions.ts';
 import { utcDay } from '../runs/runs.ts';
-import { isGivenBucket } from './given-bucket.ts';
+import { isGivenBucket } from './buckets.ts';
 
 export type EventPlatform = 'ANDROID' | 'IOS' | 'WEB' | 'TV' | 'UNKNOWN';
 

@@ -1,6 +1,5 @@
-import type { Identifier } from '../../domain/users/identifier.ts';
+import type { Identifier, UserKey } from '../../domain/users/users.ts';
 import type { Fragment, Queryable } from '../database.ts';
-import type { UserKey } from '../../domain/users/bucket.ts';
 
 export type UserIdentifiers = UserKey & { workspaceId: string; identifiers: Identifier[] };
 

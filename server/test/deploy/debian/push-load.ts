@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { signPush } from '../../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../../src/domain/crypto/signatures.ts';
 import { pushContent } from '../../torture/push-content.ts';
 
 export type PushLoad = {

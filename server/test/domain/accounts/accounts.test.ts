@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { readAccountName, readEmail, readNewPassword } from '../../../src/domain/accounts/account-fields.ts';
-import { isSharedIssuer, readCompanyEmail } from '../../../src/domain/accounts/company-rules.ts';
-import type { CompanyClaims, CompanyRules } from '../../../src/domain/accounts/company-rules.ts';
-import { mayDo, permissions, permissionsOf, roles } from '../../../src/domain/accounts/roles.ts';
-import type { Permission } from '../../../src/domain/accounts/roles.ts';
+import {
+  readAccountName,
+  readEmail,
+  readNewPassword,
+  isSharedIssuer,
+  readCompanyEmail,
+  mayDo,
+  permissions,
+  permissionsOf,
+  roles,
+} from '../../../src/domain/access/accounts.ts';
+import type { CompanyClaims, CompanyRules, Permission } from '../../../src/domain/access/accounts.ts';
 import { ServiceError } from '../../../src/domain/errors.ts';
 
 /** What is read, or why it is refused. */

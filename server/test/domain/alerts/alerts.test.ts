@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { judgeConditions } from '../../../src/domain/alerts/judge-conditions.ts';
-import type { ConditionFacts } from '../../../src/domain/alerts/judge-conditions.ts';
-import { runbookOf } from '../../../src/domain/alerts/runbook-of.ts';
-import { writeAlertBody, writeAlertEmail } from '../../../src/domain/alerts/tell-alert.ts';
-import type { Alert } from '../../../src/domain/alerts/condition.ts';
+import { judgeConditions, runbookOf, writeAlertBody, writeAlertEmail } from '../../../src/domain/operations/alerts.ts';
+import type { ConditionFacts, Alert } from '../../../src/domain/operations/alerts.ts';
 
 const at = new Date('2026-03-01T12:00:00Z');
 const minute = 60_000;

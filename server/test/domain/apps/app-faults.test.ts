@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { findAppFaults, isAppId, noSuchApp } from '../../../src/domain/apps/app.ts';
-import type { App } from '../../../src/domain/apps/app.ts';
-import { payloadOfApp } from '../../../src/domain/apps/app-settings.ts';
-import type { AppSettings } from '../../../src/domain/apps/app-settings.ts';
-import { readAppIds } from '../../../src/domain/apps/read-app-ids.ts';
-import { makePushReader } from '../../../src/http/push/push-reader.ts';
+import { findAppFaults, isAppId, noSuchApp, payloadOfApp } from '../../../src/domain/apps.ts';
+import type { App, AppSettings } from '../../../src/domain/apps.ts';
+import { readAppIds } from '../../../src/domain/campaign-document/delivery.ts';
+import { makePushReader } from '../../../src/http/push/parse-push.ts';
 
 const apps: Record<App['platform'], App> = {
   ANDROID: {

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { App } from '../../../src/domain/apps/app.ts';
-import { contentForApp } from '../../../src/domain/apps/app-settings.ts';
-import type { AppSettings } from '../../../src/domain/apps/app-settings.ts';
-import { keyOfApp, makeCredentialsOfApps, ownerOfCredential } from '../../../src/domain/apps/credentials-of-apps.ts';
-import type { CredentialOfApp } from '../../../src/domain/apps/credentials-of-apps.ts';
-import { findCriticalSounds } from '../../../src/domain/apps/critical-sounds.ts';
-import type { ProviderCredential } from '../../../src/domain/provider-credential.ts';
+import type { App, AppSettings } from '../../../src/domain/apps.ts';
+import { contentForApp, findCriticalSounds } from '../../../src/domain/apps.ts';
+import { keyOfApp, makeCredentialsOfApps, ownerOfCredential } from '../../../src/domain/credentials/credentials.ts';
+import type { CredentialOfApp, ProviderCredential } from '../../../src/domain/credentials/credentials.ts';
 
 describe('a content that says nothing of its looks takes what its app says', () => {
   const content = { title: 'T', message: 'M', richContent: [], additionalActions: [] };

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { ManifestError, parseManifest, writeManifest } from '../../../src/domain/backup/backup-manifest.ts';
-import type { BackupManifest } from '../../../src/domain/backup/backup-manifest.ts';
-import { findScheduledBackups, nameScheduledBackup } from '../../../src/domain/backup/scheduled-names.ts';
+import {
+  ManifestError,
+  parseManifest,
+  writeManifest,
+  findScheduledBackups,
+  nameScheduledBackup,
+} from '../../../src/domain/operations/backup.ts';
+import type { BackupManifest } from '../../../src/domain/operations/backup.ts';
 
 const manifest: BackupManifest = {
   ...{ format: 1, madeAt: new Date('2026-03-01T12:00:00.500Z'), carillonVersion: '0.1.0', postgresVersion: '17.2' },

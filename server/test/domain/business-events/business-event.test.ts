@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { attributesFault, readBusinessAttributes } from '../../../src/domain/business-events/business-event.ts';
-import type { BusinessAttributeType } from '../../../src/domain/business-events/business-event.ts';
+import { attributesFault, readBusinessAttributes } from '../../../src/domain/events/events.ts';
+import type { BusinessAttributeType } from '../../../src/domain/events/events.ts';
 
 describe('an attribute of a business event (fact 6.3)', () => {
   test.each<[BusinessAttributeType, taken: unknown[], refused: unknown[]]>([

@@ -1,5 +1,5 @@
-import { readCampaign } from '../../../src/domain/campaign-document/read-campaign.ts';
-import type { ReadCampaign } from '../../../src/domain/campaign-document/read-campaign.ts';
+import { readCampaign } from '../../../src/domain/campaign-document/campaign.ts';
+import type { ReadCampaign } from '../../../src/domain/campaign-document/campaign.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultDeliverySettings } from '../../../src/domain/campaigns/delivery-settings.ts';
 import { bodyWith, read } from './campaign-bodies.ts';
 import type { Json } from './campaign-bodies.ts';
-import { readCampaign } from '../../../src/domain/campaign-document/read-campaign.ts';
+import { readCampaign } from '../../../src/domain/campaign-document/campaign.ts';
 
 const event = { campaign_delivery_type: 'EVENT_TRIGGERED' };
 const bought = { filter_operator: 'or', filters: [{ filter_type: 'actions', action_name: 'Bought' }] };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { startOf, whatMayNotChange } from '../../../src/domain/campaign-document/frozen-parts.ts';
-import { mergeParts } from '../../../src/domain/campaign-document/merge-parts.ts';
-import { scheduleTiming } from '../../../src/domain/campaign-document/schedule-timing.ts';
-import type { Schedule } from '../../../src/domain/campaign-document/read-schedule.ts';
+import { startOf, whatMayNotChange, mergeParts } from '../../../src/domain/campaign-document/changes.ts';
+import { scheduleTiming } from '../../../src/domain/campaign-document/schedule.ts';
+import type { Schedule } from '../../../src/domain/campaign-document/schedule.ts';
 import { read } from './campaign-bodies.ts';
 import type { Json } from './campaign-bodies.ts';
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isEditable, whyNotAllowed } from '../../../src/domain/campaigns/allowed-actions.ts';
-import { campaignDeliveryTypes } from '../../../src/domain/campaigns/campaign-search.ts';
-import type { CampaignDeliveryType } from '../../../src/domain/campaigns/campaign-search.ts';
-import { campaignStatuses } from '../../../src/domain/campaigns/campaign-states.ts';
-import type { CampaignStatus } from '../../../src/domain/campaigns/campaign-states.ts';
+import {
+  isEditable,
+  whyNotAllowed,
+  campaignDeliveryTypes,
+  campaignStatuses,
+} from '../../../src/domain/campaigns/campaign.ts';
+import type { CampaignDeliveryType, CampaignStatus } from '../../../src/domain/campaigns/campaign.ts';
 
 const recurring = ['PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'] as const;
 type Row = [

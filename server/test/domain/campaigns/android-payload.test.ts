@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDataPrefix, isPushFrom, settlePayload } from '../../../src/domain/campaigns/android-payload.ts';
+import { isDataPrefix, isPushFrom, settlePayload } from '../../../src/domain/content/content.ts';
 
 const long = (count: number): string => 'a'.repeat(count);
 

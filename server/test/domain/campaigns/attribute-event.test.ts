@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attributeEvent } from '../../../src/domain/campaigns/attribute-event.ts';
+import { attributeEvent } from '../../../src/domain/campaigns/conversions.ts';
 
 const hour = 3_600_000;
 const event = new Date('2026-03-10T00:00:00Z');

@@ -7,8 +7,8 @@ import {
   goalUplift,
   performanceOf,
   rateFigures,
-} from '../../../src/domain/campaigns/campaign-figures.ts';
-import type { Figures, GroupFigures } from '../../../src/domain/campaigns/campaign-figures.ts';
+} from '../../../src/domain/campaigns/figures.ts';
+import type { Figures, GroupFigures } from '../../../src/domain/campaigns/figures.ts';
 
 const reports = (total: number, messages: number, devices: number | undefined) => ({ total, messages, devices });
 const goal = (users: number) => ({ goal: 'g', total: users, unique: users, users, revenue: undefined });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { selectCampaigns } from '../../../src/domain/campaigns/campaign-search.ts';
-import type { CampaignSearch, SearchVersion } from '../../../src/domain/campaigns/campaign-search.ts';
-import { campaignStatuses } from '../../../src/domain/campaigns/campaign-states.ts';
+import { selectCampaigns, campaignStatuses } from '../../../src/domain/campaigns/campaign.ts';
+import type { CampaignSearch, SearchVersion } from '../../../src/domain/campaigns/campaign.ts';
 
 const anything: CampaignSearch = {
   ...{ ids: undefined, channels: undefined, createdBy: undefined, createdFrom: undefined, createdBefore: undefined },

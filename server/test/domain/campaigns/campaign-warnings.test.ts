@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { warnOfCampaign } from '../../../src/domain/campaigns/campaign-warnings.ts';
-import type { App } from '../../../src/domain/apps/app.ts';
-import type { WarnedCampaign } from '../../../src/domain/campaigns/campaign-warnings.ts';
-import type { CampaignContent } from '../../../src/domain/campaigns/content.ts';
+import { warnOfCampaign } from '../../../src/domain/campaigns/warnings.ts';
+import type { App } from '../../../src/domain/apps.ts';
+import type { WarnedCampaign } from '../../../src/domain/campaigns/warnings.ts';
+import type { CampaignContent } from '../../../src/domain/content/content.ts';
 import { defaultDeliverySettings } from '../../../src/domain/campaigns/delivery-settings.ts';
 
 const android = { message: 'M', title: 'T', richContent: [], additionalActions: [] };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { changeTexts } from '../../../src/domain/campaigns/content-texts.ts';
-import type { CampaignContent, Platform } from '../../../src/domain/campaigns/content.ts';
-import type { TextPlace } from '../../../src/domain/campaigns/text-place.ts';
-import type { OwnTexts } from '../../../src/domain/template/content-shape.ts';
+import { changeTexts } from '../../../src/domain/content/texts.ts';
+import type { CampaignContent, Platform } from '../../../src/domain/content/content.ts';
+import type { TextPlace } from '../../../src/domain/content/texts.ts';
+import type { OwnTexts } from '../../../src/domain/template/personalise.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
 
 const action = {

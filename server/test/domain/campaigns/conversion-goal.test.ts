@@ -5,7 +5,7 @@ import {
   readTwoNumbers,
   revenueOf,
   windowHoursOf,
-} from '../../../src/domain/campaigns/conversion-goal.ts';
+} from '../../../src/domain/campaigns/conversions.ts';
 
 type Form = Parameters<typeof goalValueFault>[0];
 const long = (count: number): string => 'x'.repeat(count);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { adviseOnFailure } from '../../../src/domain/campaigns/failure-advice.ts';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import { adviseOnFailure } from '../../../src/domain/delivery/failures.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
 
 const advise = (code: string, { platform = 'ANDROID' as Platform, outcome = 'REJECTED' } = {}) =>
   adviseOnFailure({ platform, outcome, code });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { App } from '../../../src/domain/apps/app.ts';
-import type { PayloadMode } from '../../../src/domain/campaigns/android-payload.ts';
-import type { AndroidContent } from '../../../src/domain/campaigns/content.ts';
-import { lostInApps } from '../../../src/domain/campaigns/lost-in-mode.ts';
+import type { App } from '../../../src/domain/apps.ts';
+import type { PayloadMode, AndroidContent } from '../../../src/domain/content/content.ts';
+import { lostInApps } from '../../../src/domain/campaigns/warnings.ts';
 
 const bare: AndroidContent = { title: 'T', message: 'M', richContent: [], additionalActions: [] };
 const summary = { ...bare, summary: 'S' };

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { goalOperators } from '../../../src/domain/campaigns/conversion-goal.ts';
-import type { ConversionGoal } from '../../../src/domain/campaigns/conversion-goal.ts';
-import { matchGoal } from '../../../src/domain/campaigns/match-goal.ts';
+import { goalOperators, matchGoal } from '../../../src/domain/campaigns/conversions.ts';
+import type { ConversionGoal } from '../../../src/domain/campaigns/conversions.ts';
 import { propertyRuns } from '../../property-runs.ts';
 
 type Attribute = NonNullable<ConversionGoal['attribute']>;

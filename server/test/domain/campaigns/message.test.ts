@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
+import { messageIdentity } from '../../../src/domain/content/message.ts';
 
 const run = '65a1b2c3d4e5f60718293a4b';
 const device = '75a1b2c3d4e5f60718293a4b';

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { badgeOf, withBadge } from '../../../src/domain/content-options/badge-of.ts';
-import {
-  readAndroidOptions,
-  readIosOptions,
-  readWebOptions,
-} from '../../../src/domain/content-options/read-content-options.ts';
-import { makePushReader } from '../../../src/http/push/push-reader.ts';
+import { badgeOf, withBadge } from '../../../src/domain/content/message.ts';
+import { readAndroidOptions, readIosOptions, readWebOptions } from '../../../src/domain/content/fields.ts';
+import { makePushReader } from '../../../src/http/push/parse-push.ts';
 
 type Json = Record<string, unknown>;
 

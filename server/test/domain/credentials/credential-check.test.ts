@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { adviseOnCheck } from '../../../src/domain/credentials/credential-check.ts';
-import type { ProviderName } from '../../../src/domain/delivery/provider-name.ts';
+import { adviseOnCheck } from '../../../src/domain/credentials/checks.ts';
+import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 
 const notKnown = 'Make a new key with the provider and replace this one.';
 

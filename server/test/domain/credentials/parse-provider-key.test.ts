@@ -1,7 +1,7 @@
 import { createECDH, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { parseProviderKey, ProviderKeyError } from '../../../src/domain/credentials/parse-provider-key.ts';
-import type { GivenKey } from '../../../src/domain/credentials/parse-provider-key.ts';
+import { parseProviderKey, ProviderKeyError } from '../../../src/domain/credentials/provider-keys.ts';
+import type { GivenKey } from '../../../src/domain/credentials/provider-keys.ts';
 
 const pem = (key: { export(options: object): string | Buffer }) =>
   key.export({ type: 'pkcs8', format: 'pem' }) as string;

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { App } from '../../../src/domain/apps/app.ts';
-import { makeCredentialsOfApps } from '../../../src/domain/apps/credentials-of-apps.ts';
-import type { CredentialOfApp } from '../../../src/domain/apps/credentials-of-apps.ts';
-import { providerOf } from '../../../src/domain/delivery/provider-name.ts';
-import { providerOfCode } from '../../../src/domain/delivery/provider-of-code.ts';
-import { findRefusal, makeRefusal, reachesOthers } from '../../../src/domain/delivery/refusal.ts';
-import type { Refusal } from '../../../src/domain/delivery/refusal.ts';
-import { tellWaitingCause } from '../../../src/domain/delivery/waiting-cause.ts';
-import type { ProviderCredential } from '../../../src/domain/provider-credential.ts';
+import type { App } from '../../../src/domain/apps.ts';
+import { makeCredentialsOfApps } from '../../../src/domain/credentials/credentials.ts';
+import type { CredentialOfApp, ProviderCredential } from '../../../src/domain/credentials/credentials.ts';
+import { providerOf, providerOfCode } from '../../../src/domain/delivery/providers.ts';
+import { findRefusal, makeRefusal, reachesOthers } from '../../../src/domain/delivery/evidence.ts';
+import type { Refusal } from '../../../src/domain/delivery/evidence.ts';
+import { tellWaitingCause } from '../../../src/domain/delivery/failures.ts';
 
 describe('why messages wait', () => {
   test.each([

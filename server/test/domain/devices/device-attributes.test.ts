@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDeviceAttributes } from '../../../src/domain/devices/device-attributes.ts';
+import { parseDeviceAttributes } from '../../../src/domain/users/device-attributes.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { addressHash, deviceIdentifiersOf, pushIdValue } from '../../../src/domain/devices/device-identifier.ts';
-import { deviceNameKinds } from '../../../src/domain/devices/device-name.ts';
+import { addressHash, deviceIdentifiersOf, pushIdValue, deviceNameKinds } from '../../../src/domain/users/devices.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 

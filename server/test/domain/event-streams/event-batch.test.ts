@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { eventBatchRetrySeconds } from '../../../src/domain/event-streams/limits.ts';
-import { eventUuid } from '../../../src/domain/event-streams/streamed-event.ts';
-import type { StreamedEvent } from '../../../src/domain/event-streams/streamed-event.ts';
-import { writeEventBatch } from '../../../src/domain/event-streams/write-event-batch.ts';
-import type { BatchFacts, BatchToWrite } from '../../../src/domain/event-streams/write-event-batch.ts';
+import { eventBatchRetrySeconds } from '../../../src/domain/limits/event-streams.ts';
+import { eventUuid, writeEventBatch } from '../../../src/domain/events/event-streams.ts';
+import type { StreamedEvent, BatchFacts, BatchToWrite } from '../../../src/domain/events/event-streams.ts';
 
 const device = {
   ...{ userId: 'u2', platform: 'ANDROID', device_id: 'd', app_id: null, model: 'M', app_version: '1' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOffset, readEventPlatform, readEventTime } from '../../../src/domain/events/event-fields.ts';
+import { isOffset, readEventPlatform, readEventTime } from '../../../src/domain/events/events.ts';
 
 test.each<[unknown, string | undefined]>([
   [0, '1970-01-01T00:00:00.000Z'],

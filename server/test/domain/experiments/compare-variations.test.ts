@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { compareVariations, leaderOf } from '../../../src/domain/experiments/compare-variations.ts';
-import { learnedShares } from '../../../src/domain/experiments/learned-shares.ts';
+import { compareVariations, leaderOf, learnedShares } from '../../../src/domain/experiments/learning.ts';
 
 const arm = (successes: number, trials: number) => ({ successes, trials });
 

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { makeControlGroupOf } from '../../../src/domain/experiments/control-groups.ts';
-import { drawPoint, pointCount, pointsOfPercent } from '../../../src/domain/experiments/draw-point.ts';
+import {
+  makeControlGroupOf,
+  drawPoint,
+  pointCount,
+  pointsOfPercent,
+} from '../../../src/domain/experiments/control-groups.ts';
 
 describe('a draw', () => {
   const users = Array.from({ length: 20_000 }, (_, number) => number.toString(16).padStart(24, '0'));

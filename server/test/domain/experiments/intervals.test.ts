@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rateInterval, upliftOf } from '../../../src/domain/experiments/intervals.ts';
+import { rateInterval, upliftOf } from '../../../src/domain/experiments/learning.ts';
 
 describe('intervals', () => {
   test('a rate has that of Wilson: 10 of 100, none of 20, all of 20', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { learnedShares } from '../../../src/domain/experiments/learned-shares.ts';
-import { drawBeta, makeUniform } from '../../../src/domain/experiments/random-beta.ts';
+import { learnedShares, drawBeta, makeUniform } from '../../../src/domain/experiments/learning.ts';
 
 /** The generator sfc32 as PractRand has it, in whole numbers without an end. */
 function* sfc32(seed: Buffer): Generator<bigint> {

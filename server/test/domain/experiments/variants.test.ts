@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { CampaignContent } from '../../../src/domain/campaigns/content.ts';
-import { drawPoint } from '../../../src/domain/experiments/draw-point.ts';
-import { pickVariant } from '../../../src/domain/experiments/shown-variant.ts';
+import type { CampaignContent } from '../../../src/domain/content/content.ts';
+import { drawPoint } from '../../../src/domain/experiments/control-groups.ts';
 import {
+  pickVariant,
   chooseLocale,
   contentOfVariant,
   countedVariant,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addWinnerStep, sharesOfWinner, winnerInBucket } from '../../../src/domain/experiments/winners.ts';
+import { addWinnerStep, sharesOfWinner, winnerInBucket } from '../../../src/domain/experiments/learning.ts';
 
 test('steps of a winner: each holds from behind its bucket, and takes back what has not begun', () => {
   const first = addWinnerStep([], { after: 10, variation: 2 });

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { explainRun, steps } from '../../../src/domain/explain/explain-run.ts';
-import type {
-  ExplainedDelivery,
-  ExplainedDevice,
-  ExplainedRun,
-  RunFacts,
-  Step,
-} from '../../../src/domain/explain/explain-run.ts';
+import { explainRun, steps } from '../../../src/domain/explain.ts';
+import type { ExplainedDelivery, ExplainedDevice, ExplainedRun, RunFacts, Step } from '../../../src/domain/explain.ts';
 
 const run: ExplainedRun = {
   ...{ id: 'r', status: 'SENT', statusReason: null, startedAt: new Date('2026-03-01T09:00:00Z') },

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { steps } from '../../../src/domain/explain/explain-run.ts';
-import type { DeviceExplanation, Step } from '../../../src/domain/explain/explain-run.ts';
-import { tellDevice, tellNoRun, tellRun } from '../../../src/domain/explain/tell.ts';
+import { steps, describeDelivery, tellNoRun, tellRun } from '../../../src/domain/explain.ts';
+import type { DeviceExplanation, Step } from '../../../src/domain/explain.ts';
 
 const at = new Date('2026-03-01T09:00:05Z');
 const until = new Date('2026-03-01T10:00:00Z');
@@ -26,7 +25,7 @@ describe('a device is told of in a sentence', () => {
     ],
     ['The message was rejected (variation_2).', explained('REJECTED', { variation: 'variation_2' })],
     ['The message was rejected (de).', explained('REJECTED', { locale: 'de' })],
-  ])('%s', (sentence, device) => expect(tellDevice(device)).toBe(sentence));
+  ])('%s', (sentence, device) => expect(describeDelivery(device)).toBe(sentence));
 
   const strikes = { id: 'd5', code: 'BadDeviceToken', since: at, lastAt: until };
   test.each<[string, DeviceExplanation]>([
@@ -45,13 +44,15 @@ describe('a device is told of in a sentence', () => {
         suspicion: { ...strikes, code: 'HOST_NOT_FOUND', sends: 1, hasLeft: false },
       }),
     ],
-  ])('with its suspicion and how to undo it: %s', (sentence, device) => expect(tellDevice(device)).toBe(sentence));
+  ])('with its suspicion and how to undo it: %s', (sentence, device) =>
+    expect(describeDelivery(device)).toBe(sentence),
+  );
 
   test('whatever decided: each step has one of its own', () => {
-    const sentences = steps.map((step) => tellDevice(explained(step)));
+    const sentences = steps.map((step) => describeDelivery(explained(step)));
     for (const sentence of sentences) expect(sentence).toMatch(/^[A-Z].+[^.]\.$/);
     // What the device is now, and what the provider said of this message.
-    const same = steps.filter((step) => tellDevice(explained(step)) === tellDevice(explained('GONE')));
+    const same = steps.filter((step) => describeDelivery(explained(step)) === describeDelivery(explained('GONE')));
     expect(same).toEqual(['DEVICE_GONE', 'GONE']);
     expect(new Set(sentences).size).toBe(steps.length - 1);
   });

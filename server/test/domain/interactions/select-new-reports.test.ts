@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { reportDigest } from '../../../src/domain/interactions/interaction.ts';
-import { selectNewReports } from '../../../src/domain/interactions/select-new-reports.ts';
-import type { CountedReports } from '../../../src/domain/interactions/select-new-reports.ts';
+import { reportDigest, selectNewReports } from '../../../src/domain/events/interactions.ts';
+import type { CountedReports } from '../../../src/domain/events/interactions.ts';
 
 type Report = Omit<CountedReports, 'digests'> & { variation: number; locale: string; digest: Buffer };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { passBurst } from '../../../src/domain/limits/burst-limit.ts';
+import { passBurst } from '../../../src/domain/access/rate-limits.ts';
 
 describe('the limit of bursts', () => {
   const limit = { events: 5, seconds: 10 };

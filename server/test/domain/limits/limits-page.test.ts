@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { documentedLimits } from '../../../src/domain/limits/documented-limits.ts';
-import type { DocumentedLimit } from '../../../src/domain/limits/documented-limits.ts';
+import { documentedLimits } from '../../../src/domain/limits/texts/documented-limits.ts';
+import type { DocumentedLimit } from '../../../src/domain/limits/texts/documented-limits.ts';
 
 /** What a row of docs/limits.md says. */
 type Row = Pick<DocumentedLimit, 'id' | 'what' | 'per' | 'whenReached' | 'source' | 'setting'> & { limit: string };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { drawFromBudget, newSendBudget } from '../../../src/domain/limits/send-budget.ts';
-import type { BudgetDraw, SendBudget } from '../../../src/domain/limits/send-budget.ts';
+import { drawFromBudget, newSendBudget } from '../../../src/domain/delivery/send-budget.ts';
+import type { BudgetDraw, SendBudget } from '../../../src/domain/delivery/send-budget.ts';
 
 const at = (seconds: number) => new Date(1_767_225_600_000 + seconds * 1_000);
 

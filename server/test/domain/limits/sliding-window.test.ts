@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { secondsUntilPass } from '../../../src/domain/limits/sliding-window.ts';
+import { secondsUntilPass } from '../../../src/domain/access/rate-limits.ts';
 
 const windows = [
   { events: 5, seconds: 60 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sourceOfAddress } from '../../../src/domain/limits/source-address.ts';
+import { sourceOfAddress } from '../../../src/domain/access/rate-limits.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { liveSendUntil, tokenKindOf, writeLivePayload } from '../../../src/domain/live-activities/live-event.ts';
+import { liveSendUntil, tokenKindOf, writeLivePayload } from '../../../src/domain/events/live-activities.ts';
 
 const contentState = { eta: 12 };
 

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { CampaignContent, Platform } from '../../../src/domain/campaigns/content.ts';
-import { canonicalTag, tagsFor } from '../../../src/domain/locales/language-tag.ts';
+import type { CampaignContent, Platform } from '../../../src/domain/content/content.ts';
 import {
+  canonicalTag,
+  tagsFor,
   chooseLanguage,
   hasLocales,
   languagesOf,
   makeContentIn,
-} from '../../../src/domain/locales/localize-content.ts';
-import { readLocales } from '../../../src/domain/locales/read-locales.ts';
-import { makePushReader } from '../../../src/http/push/push-reader.ts';
+} from '../../../src/domain/content/locales.ts';
+import { readLocales } from '../../../src/domain/content/fields.ts';
+import { makePushReader } from '../../../src/http/push/parse-push.ts';
 
 const web = {
   title: 'T',

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeBucketCounts } from '../../../src/domain/metrics/bucket-counts.ts';
-import { minuteOf } from '../../../src/domain/metrics/minute-figures.ts';
+import { makeBucketCounts, minuteOf } from '../../../src/domain/operations/metrics.ts';
 
 test('a histogram counts what is at most each bound, and all of it', () => {
   const counts = makeBucketCounts([1, 5, 10]);

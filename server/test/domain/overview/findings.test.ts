@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { isRefusal, judgeAnswers } from '../../../src/domain/overview/judge-answers.ts';
-import type { ProviderAnswers } from '../../../src/domain/overview/judge-answers.ts';
-import { judgeConnectionBudget } from '../../../src/domain/overview/judge-connection-budget.ts';
-import { judgeOverview, pausedBy } from '../../../src/domain/overview/judge-overview.ts';
-import type { OverviewFacts } from '../../../src/domain/overview/judge-overview.ts';
+import {
+  isRefusal,
+  judgeAnswers,
+  judgeConnectionBudget,
+  judgeOverview,
+  pausedBy,
+} from '../../../src/domain/operations/overview.ts';
+import type { ProviderAnswers, OverviewFacts } from '../../../src/domain/operations/overview.ts';
 
 const at = new Date('2026-03-01T12:00:00Z');
 const ago = (minutes: number) => new Date(at.getTime() - minutes * 60_000);

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { CampaignContent } from '../../../src/domain/campaigns/content.ts';
-import { isOwnKey, readProviderOverrides } from '../../../src/domain/provider-overrides/read-provider-overrides.ts';
-import { collectOverrides, spreadOverrides } from '../../../src/domain/provider-overrides/spread-overrides.ts';
-import { makePushReader } from '../../../src/http/push/push-reader.ts';
+import type { CampaignContent } from '../../../src/domain/content/content.ts';
+import {
+  isOwnKey,
+  readProviderOverrides,
+  collectOverrides,
+  spreadOverrides,
+} from '../../../src/domain/content/overrides.ts';
+import { makePushReader } from '../../../src/http/push/parse-push.ts';
 
 const read = (providerOverrides: unknown) => {
   const payload = makePushReader({ providerOverrides }, { mode: 'AUTO', bodies: 'strict' });

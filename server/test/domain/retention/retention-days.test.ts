@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keptSince, retentionTime } from '../../../src/domain/retention/retention-days.ts';
+import { keptSince, retentionTime } from '../../../src/domain/operations/retention.ts';
 
 test('a record is kept for days of twenty-four hours', () => {
   expect(keptSince(new Date('2026-03-31T12:30:00Z'), 30)).toEqual(new Date('2026-03-01T12:30:00Z'));

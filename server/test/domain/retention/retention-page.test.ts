@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keptTables } from '../../../src/domain/retention/kept-tables.ts';
+import { keptTables } from '../../../src/domain/operations/retention.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'retention.md'), 'utf8');
 

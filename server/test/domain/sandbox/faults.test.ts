@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { ProviderName } from '../../../src/domain/delivery/provider-name.ts';
+import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
 import { ServiceError } from '../../../src/domain/errors.ts';
-import { makeFaultSwitch, strikesDevice } from '../../../src/domain/sandbox/fault-switch.ts';
-import { parseFaults } from '../../../src/domain/sandbox/faults.ts';
+import { makeFaultSwitch, strikesDevice, parseFaults } from '../../../src/domain/sandbox/faults.ts';
 import { magicOutcome, magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
-import { reasonOf, shownHeaders } from '../../../src/domain/sandbox/refusal.ts';
+import { reasonOf, shownHeaders } from '../../../src/domain/sandbox/refusals.ts';
 
 function refusal(input: unknown): string | undefined {
   try {

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { describeAttributes } from '../../../src/domain/segments/describe-attributes.ts';
-import { describeSegmentFilter } from '../../../src/domain/segments/describe-segment-filter.ts';
-import { estimateUsers, roundToTwoDigits, sampledBuckets } from '../../../src/domain/segments/estimate-users.ts';
-import type { AttributeFilter, GroupFilter, SegmentFilter } from '../../../src/domain/segments/segment-filter.ts';
+import {
+  describeAttributes,
+  describeSegmentFilter,
+  estimateUsers,
+  roundToTwoDigits,
+  sampledBuckets,
+} from '../../../src/domain/segments/preview.ts';
+import type { AttributeFilter, GroupFilter, SegmentFilter } from '../../../src/domain/segments/filter.ts';
 
 describe('what a filter may ask of', () => {
   const seen = (type: string, values: string[], users = 1) =>

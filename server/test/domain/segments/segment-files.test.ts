@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { fileFault, parseFileNumber } from '../../../src/domain/segments/file-rules.ts';
-import { callbackBody, describeFault } from '../../../src/domain/segments/operation-outcome.ts';
-import type { OperationFault } from '../../../src/domain/segments/operation-outcome.ts';
-import { operationReport } from '../../../src/domain/segments/operation-report.ts';
-import type { OperationReportInput } from '../../../src/domain/segments/operation-report.ts';
-import { valueMeaningOf } from '../../../src/domain/segments/value-meaning.ts';
+import {
+  fileFault,
+  parseFileNumber,
+  callbackBody,
+  describeFault,
+  operationReport,
+  valueMeaningOf,
+} from '../../../src/domain/segments/file-operations.ts';
+import type { OperationFault, OperationReportInput } from '../../../src/domain/segments/file-operations.ts';
 
 describe('a number in a file (decision D24)', () => {
   test.each([

@@ -3,14 +3,16 @@ import {
   expandSegmentFilter,
   SegmentExpansionError,
   segmentsUsedBy,
-} from '../../../src/domain/segments/expand-segment-filter.ts';
-import type { FilterTrees } from '../../../src/domain/segments/expand-segment-filter.ts';
-import { parseIsoTime } from '../../../src/domain/segments/iso-time.ts';
-import type { FilterTime } from '../../../src/domain/segments/iso-time.ts';
-import { parseSegmentFilter } from '../../../src/domain/segments/parse-segment-filter.ts';
-import { expandStoredFilters, parseStoredFilters } from '../../../src/domain/segments/parse-stored-filters.ts';
-import type { GroupFilter, SegmentFilter, TimeTest } from '../../../src/domain/segments/segment-filter.ts';
-import { timeRanges } from '../../../src/domain/segments/time-ranges.ts';
+  timeRanges,
+} from '../../../src/domain/segments/filter.ts';
+import type { FilterTrees, GroupFilter, SegmentFilter, TimeTest } from '../../../src/domain/segments/filter.ts';
+import { parseIsoTime } from '../../../src/domain/timing/iso-time.ts';
+import type { FilterTime } from '../../../src/domain/timing/iso-time.ts';
+import {
+  parseSegmentFilter,
+  expandStoredFilters,
+  parseStoredFilters,
+} from '../../../src/domain/segments/filter-reader.ts';
 
 const group = (...filters: SegmentFilter[]): GroupFilter => ({
   kind: 'group',

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSigningKey, signPush } from '../../../src/domain/signature/sign-push.ts';
-import { findSigningKeyV2, signPushV2 } from '../../../src/domain/signature/sign-push-v2.ts';
+import { findSigningKey, signPush, findSigningKeyV2, signPushV2 } from '../../../src/domain/crypto/signatures.ts';
 
 // Made apart from this code:
 // printf '%s' 'msg_1.1772366400.{"campaignName":"Frühling"}' | openssl dgst -sha256 -hmac cpk_key -binary | base64

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stateMachines } from '../../../src/domain/states/state-machines.ts';
+import { stateMachines } from '../../../src/domain/state-machines.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'states.md'), 'utf8');
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import * as limits from '../../../src/domain/stats/limits.ts';
-import { hashReportSignature, opensReport, signReport } from '../../../src/domain/stats/report-signature.ts';
+import * as limits from '../../../src/domain/limits/stats.ts';
+import { hashReportSignature, opensReport, signReport } from '../../../src/domain/crypto/signatures.ts';
 
 // printf '%s' 'SHOP|2026-03-01_é.csv.gz|s3cret' | sha256sum
 const signature = '21f8d5336bbfbcccc67280ecfd049328da38285c26af1933d15aef49010cccb1';

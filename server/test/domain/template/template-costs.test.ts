@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Budget } from '../../../src/domain/template/budget.ts';
-import { maxRenderedCharacters, maxTemplateSteps } from '../../../src/domain/template/limits.ts';
-import { parseTemplate } from '../../../src/domain/template/parse-template.ts';
-import { renderTemplate } from '../../../src/domain/template/render-template.ts';
+import { Budget } from '../../../src/domain/template/values.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../../../src/domain/limits/template.ts';
+import { parseTemplate } from '../../../src/domain/template/parser.ts';
+import { renderTemplate } from '../../../src/domain/template/render.ts';
 import { renderText, sourcesOf } from '../../template/template-sources.ts';
 
 /** T has 6,400 characters, L 1,600 numbers, R 160 members, Ts 16 texts of 160 characters. */

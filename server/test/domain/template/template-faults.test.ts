@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseTemplate } from '../../../src/domain/template/parse-template.ts';
+import { parseTemplate } from '../../../src/domain/template/parser.ts';
 import { renderText, sourcesOf } from '../../template/template-sources.ts';
 
 describe('what a template cannot do with a value', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { bestTimeOf } from '../../../src/domain/timing/best-time.ts';
-import type { BestTime } from '../../../src/domain/timing/best-time.ts';
-import { bestTimeOfTiming } from '../../../src/domain/timing/timing.ts';
+import { bestTimeOf, bestTimeOfTiming } from '../../../src/domain/timing/timing.ts';
+import type { BestTime } from '../../../src/domain/timing/timing.ts';
 
 const start = new Date('2026-03-01T00:00:00Z');
 const opensAt = (opens: Record<number, number>): number[] => Array.from({ length: 24 }, (_, hour) => opens[hour] ?? 0);

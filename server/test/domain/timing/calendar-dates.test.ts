@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { calendarDates } from '../../../src/domain/timing/calendar-rule.ts';
-import type { CalendarRule } from '../../../src/domain/timing/calendar-rule.ts';
+import { calendarDates } from '../../../src/domain/timing/calendar.ts';
+import type { CalendarRule } from '../../../src/domain/timing/calendar.ts';
 
 test.each<[string, CalendarRule, string, string[]]>([
   ['a Monday', { every: 'week', step: 1, weekdays: [1] }, '2026-03-09', ['2026-03-02', '2026-03-09']],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { calendarSpan } from '../../../src/domain/timing/calendar-span.ts';
+import { calendarSpan } from '../../../src/domain/timing/calendar.ts';
 
 // 2026-03-01 is a Sunday, 2026-06-01 a Monday; February 2021 has four whole weeks.
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideDueOccurrences, whyTooLate } from '../../../src/domain/timing/decide-due-occurrences.ts';
+import { decideDueOccurrences, whyTooLate } from '../../../src/domain/timing/occurrences.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
 
 const daily: Timing = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { decideLocalSend, inFirstZone, isInUserZone, localSendOf } from '../../../src/domain/timing/local-send.ts';
-import { fromStoredTiming } from '../../../src/domain/timing/stored-timing.ts';
+import { fromStoredTiming } from '../../../src/domain/timing/timing.ts';
 import type { PassedPolicy, Timing } from '../../../src/domain/timing/timing.ts';
 
 const instant = (text: string): Date => new Date(`2026-03-01T${text}Z`);

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { localTime, parseDate, parseTime } from '../../../src/domain/timing/local-time.ts';
-import { nextOccurrences } from '../../../src/domain/timing/next-occurrences.ts';
-import { parseTiming } from '../../../src/domain/timing/parse-timing.ts';
-import type { TimingInput } from '../../../src/domain/timing/parse-timing.ts';
-import { findTimeZone } from '../../../src/domain/timing/time-zone.ts';
+import { localTime, parseDate, parseTime, findTimeZone } from '../../../src/domain/timing/local-time.ts';
+import { nextOccurrences } from '../../../src/domain/timing/occurrences.ts';
+import { parseTiming } from '../../../src/domain/timing/push-timing.ts';
+import type { TimingInput } from '../../../src/domain/timing/push-timing.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/domain/errors.ts';
-import { dataCenterOfHost, namesUnknownDataCenter } from '../../../src/domain/tokens/data-center.ts';
-import { keyKinds } from '../../../src/domain/tokens/key-kinds.ts';
-import { assertKeySettings } from '../../../src/domain/tokens/key-settings.ts';
-import { opensAsPassword, scopes } from '../../../src/domain/tokens/scopes.ts';
-import { hintOfSecret, isSecret, makeSecret } from '../../../src/domain/tokens/secret.ts';
-import { isWorkspaceId } from '../../../src/domain/tokens/workspace-id.ts';
+import { dataCenterOfHost, namesUnknownDataCenter } from '../../../src/domain/access/data-centers.ts';
+import {
+  keyKinds,
+  assertKeySettings,
+  opensAsPassword,
+  knownScopes,
+  hintOfSecret,
+  isSecret,
+  makeSecret,
+} from '../../../src/domain/access/keys.ts';
+import { isWorkspaceId } from '../../../src/domain/ids.ts';
 
 describe('the settings of a key (decision D15, fact 1)', () => {
   const fault = (settings: Record<string, unknown>): unknown => {
@@ -32,7 +37,7 @@ describe('the settings of a key (decision D15, fact 1)', () => {
     [{ name: 'a\0' }, badText],
     [{ name: 'a\ud800' }, badText],
     [{ scopes: ['push'] }, undefined],
-    [{ scopes: [...scopes] }, undefined],
+    [{ scopes: [...knownScopes] }, undefined],
     [{ scopes: [] }, refused('scopes', 'must name at least one scope')],
     [
       { scopes: ['push', 'PUSH'] },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { tellTrouble } from '../../../src/domain/readiness/troubles.ts';
-import { parseTraceparent, writeTraceparent } from '../../../src/domain/tracing/traceparent.ts';
+import { tellTrouble } from '../../../src/domain/operations/readiness.ts';
+import { parseTraceparent, writeTraceparent } from '../../../src/domain/operations/tracing.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';

@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { AttributeFilter } from '../../../src/domain/segments/segment-filter.ts';
-import { decideDue, isSecondaryMet, startsCampaign } from '../../../src/domain/triggers/decide-trigger.ts';
-import { dropReasons } from '../../../src/domain/triggers/drop-reason.ts';
-import { matchAttributes, readAttributeTime } from '../../../src/domain/triggers/match-attributes.ts';
-import { tellTrigger } from '../../../src/domain/triggers/told-trigger.ts';
-import type { CountFilter, TriggerCondition, TriggerDelay } from '../../../src/domain/triggers/trigger-condition.ts';
+import type { AttributeFilter } from '../../../src/domain/segments/filter.ts';
+import {
+  decideDue,
+  isSecondaryMet,
+  startsCampaign,
+  dropReasons,
+  matchAttributes,
+  readAttributeTime,
+  tellTrigger,
+} from '../../../src/domain/events/triggers.ts';
+import type { CountFilter, TriggerCondition, TriggerDelay } from '../../../src/domain/events/triggers.ts';
 
 const occurredAt = new Date('2026-03-10T10:00:00Z');
 const bought = (attributes: Record<string, unknown> = {}) => ({ name: 'Bought', attributes, occurredAt });

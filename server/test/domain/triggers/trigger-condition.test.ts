@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { makeDocumentReader } from '../../../src/domain/campaign-document/document-reader.ts';
-import { readEventFilters } from '../../../src/domain/triggers/read-event-filters.ts';
-import type { EventFilterKind } from '../../../src/domain/triggers/read-event-filters.ts';
-import { readStoredTrigger, readTriggerCondition } from '../../../src/domain/triggers/read-trigger-condition.ts';
-import { eventNamesOf } from '../../../src/domain/triggers/trigger-condition.ts';
+import { makeDocumentReader } from '../../../src/domain/campaign-document/campaign.ts';
+import {
+  readEventFilters,
+  readStoredTrigger,
+  readTriggerCondition,
+} from '../../../src/domain/campaign-document/trigger.ts';
+import type { EventFilterKind } from '../../../src/domain/campaign-document/trigger.ts';
+import { eventNamesOf } from '../../../src/domain/events/triggers.ts';
 
 type Json = Record<string, unknown>;
 

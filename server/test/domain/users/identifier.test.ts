@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { bucketCount, bucketOf, groupByBucket } from '../../../src/domain/users/bucket.ts';
 import {
+  bucketCount,
+  bucketOf,
+  groupByBucket,
   canonicalNumber,
   identifierOf,
   identifiersOf,
   isOfDevices,
   neutralName,
   toIdentifierValue,
-} from '../../../src/domain/users/identifier.ts';
-import { identityKindOf } from '../../../src/domain/users/user-identity.ts';
-import { tooManyUsers } from '../../../src/domain/users/user-selector.ts';
-import { storedNames, userSource } from '../../../src/domain/users/user-source.ts';
+  identityKindOf,
+} from '../../../src/domain/users/users.ts';
+import { tooManyUsers } from '../../../src/domain/push.ts';
+import { storedNames, userSource } from '../../../src/domain/template/personalise.ts';
 
 describe('the names by which a push names its users (fact 3.2)', () => {
   test.each<[string, boolean, unknown]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeRecheckPlan } from '../../../src/engine/alerts/plan-rechecks.ts';
+import { makeRecheckPlan } from '../../../src/engine/monitoring/alerts.ts';
 
 const start = Date.parse('2026-03-01T12:00:00Z');
 /** The seconds at which it was due, of looks every five. */

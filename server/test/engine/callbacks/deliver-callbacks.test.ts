@@ -1,12 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeEncryption } from '../../../src/domain/encryption.ts';
-import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
-import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/post-signed.ts';
-import { ensureWebhookSecret } from '../../../src/engine/callbacks/webhook-secret.ts';
+import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
+import { makeDeliverCallbacks, ensureWebhookSecret } from '../../../src/engine/outbox/callbacks.ts';
+import type { CallbackAnswer, PostCallback } from '../../../src/engine/outbox/receivers.ts';
 import { makeLog } from '../../../src/log.ts';
 import {
   findMessage,
@@ -16,8 +15,8 @@ import {
   resendMessage,
   settleMessage,
 } from '../../../src/storage/outbox/outbox.ts';
-import { claimCallbacks } from '../../../src/storage/outbox/callback-receivers.ts';
-import { findWebhookSecret, storeWebhookSecret } from '../../../src/storage/installation/workspaces.ts';
+import { claimCallbacks } from '../../../src/storage/outbox/receivers.ts';
+import { findWebhookSecret, storeWebhookSecret } from '../../../src/storage/workspaces.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
@@ -34,7 +33,7 @@ async function makeCallbacksBundle() {
   const clock = makeManualClock(start);
   const workspaceId = await insertTestWorkspace(database, start);
   const log = makeLog({ level: 'silent', pretty: false });
-  const outcomes = makeKeptOutcomes({ log, pause: async () => {} });
+  const outcomes = makeOutcomeBuffer({ log, pause: async () => {} });
   const requests: Request[] = [];
   let answer: (request: Request) => CallbackAnswer | Promise<CallbackAnswer> = () => ok;
   const post: PostCallback = async (request) => {

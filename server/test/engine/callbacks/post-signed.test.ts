@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { postSigned } from '../../../src/engine/callbacks/post-signed.ts';
-import type { CallbackAnswer } from '../../../src/engine/callbacks/post-signed.ts';
+import { postSigned } from '../../../src/engine/outbox/receivers.ts';
+import type { CallbackAnswer } from '../../../src/engine/outbox/receivers.ts';
 import { makeLog } from '../../../src/log.ts';
 
 const start = new Date('2026-03-01T12:00:00.700Z');

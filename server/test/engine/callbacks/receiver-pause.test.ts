@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { makeEncryption } from '../../../src/domain/encryption.ts';
+import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
-import type { CallbackAnswer, PostCallback } from '../../../src/engine/callbacks/post-signed.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
-import { makeDropOldRecords } from '../../../src/engine/housekeeping/drop-old-records.ts';
-import { readMetricFigures } from '../../../src/storage/installation/metric-figures.ts';
+import { makeDeliverCallbacks } from '../../../src/engine/outbox/callbacks.ts';
+import type { CallbackAnswer, PostCallback } from '../../../src/engine/outbox/receivers.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
+import { makeDropOldRecords } from '../../../src/engine/housekeeping/old-records.ts';
+import { readMetricFigures } from '../../../src/storage/installation/metrics.ts';
 import { hasDueWork, readQueues } from '../../../src/storage/installation/queues.ts';
 import { makeLog } from '../../../src/log.ts';
 import type { Logger } from '../../../src/log.ts';
@@ -42,7 +42,7 @@ async function makePauseBundle() {
   const makeNode = () =>
     makeDeliverCallbacks({
       ...{ database, clock, encryption, log, post },
-      outcomes: makeKeptOutcomes({ log: quiet, pause: async () => {} }),
+      outcomes: makeOutcomeBuffer({ log: quiet, pause: async () => {} }),
     });
   const node = makeNode();
   return {

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeClock } from '../../../src/clock.ts';
-import { makeEncryption } from '../../../src/domain/encryption.ts';
+import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeDeliverCallbacks } from '../../../src/engine/callbacks/deliver-callbacks.ts';
-import { startJob } from '../../../src/engine/job.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
-import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import { postOnce } from '../../../src/engine/outgoing-http/post-once.ts';
+import { makeDeliverCallbacks } from '../../../src/engine/outbox/callbacks.ts';
+import { startJob } from '../../../src/engine/jobs/job.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
+import { makeOutgoingClient, postOnce } from '../../../src/outgoing/client.ts';
 import { makeLog } from '../../../src/log.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
@@ -22,7 +21,7 @@ async function makeNodeBundle() {
   const receivers: TestReceiver[] = [];
   const job = makeDeliverCallbacks({
     ...{ database, clock, log, encryption: makeEncryption(new Uint8Array(32).fill(7)) },
-    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+    outcomes: makeOutcomeBuffer({ log, pause: async () => {} }),
     post: (request) => postOnce(outgoing, request),
     onFreed: () => running?.wake(),
   });

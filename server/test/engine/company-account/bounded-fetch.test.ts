@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { makeBoundedFetch } from '../../../src/engine/company-account/bounded-fetch.ts';
-import type { OutgoingAnswer, OutgoingRequest } from '../../../src/engine/outgoing-http/outgoing-client.ts';
+import { makeBoundedFetch } from '../../../src/engine/company-account.ts';
+import type { OutgoingAnswer, OutgoingRequest } from '../../../src/outgoing/client.ts';
 
 type Given = { status?: number; headers?: OutgoingAnswer['headers']; parts?: Buffer[] };
 

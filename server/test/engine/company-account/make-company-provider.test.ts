@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { makeCompanyProvider } from '../../../src/engine/company-account/make-company-provider.ts';
+import { makeCompanyProvider } from '../../../src/engine/company-account.ts';
 import { startOpenidIssuer } from '../../console/openid-issuer.ts';
 import type { OpenidIssuer } from '../../console/openid-issuer.ts';
 

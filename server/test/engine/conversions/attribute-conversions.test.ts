@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ConversionGoal } from '../../../src/domain/campaigns/conversion-goal.ts';
-import { conversionSettleSeconds, conversionWindowHours } from '../../../src/domain/campaigns/limits.ts';
+import type { ConversionGoal } from '../../../src/domain/campaigns/conversions.ts';
+import { conversionSettleSeconds, conversionWindowHours } from '../../../src/domain/limits/campaigns.ts';
 import { makeStatsBundle, start } from '../../stats/stats-bundle.ts';
 import type { StatsBundle } from '../../stats/stats-bundle.ts';
 

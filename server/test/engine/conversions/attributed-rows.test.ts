@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ConversionGoal } from '../../../src/domain/campaigns/conversion-goal.ts';
-import { makeAttributeConversions } from '../../../src/engine/conversions/attribute-conversions.ts';
+import type { ConversionGoal } from '../../../src/domain/campaigns/conversions.ts';
+import { makeAttributeConversions } from '../../../src/engine/conversions.ts';
 import { makeStatsBundle } from '../../stats/stats-bundle.ts';
 import type { StatsBundle } from '../../stats/stats-bundle.ts';
 

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { ApnsCredential } from '../../../src/domain/provider-credential.ts';
-import { makeEncryption } from '../../../src/domain/encryption.ts';
-import { makeShareProviderToken } from '../../../src/engine/credentials/share-provider-token.ts';
-import { makeApnsProviderTokens } from '../../../src/engine/delivery/apns/apns-provider-token.ts';
+import type { ApnsCredential } from '../../../src/domain/credentials/credentials.ts';
+import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
+import { makeShareProviderToken } from '../../../src/engine/credentials.ts';
+import { makeApnsProviderTokens } from '../../../src/providers/apns/provider-token.ts';
 import { makeLog } from '../../../src/log.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';

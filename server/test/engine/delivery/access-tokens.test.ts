@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { makeAccessTokens } from '../../../src/engine/delivery/access-tokens.ts';
-import { isYoungToken } from '../../../src/engine/delivery/is-young-token.ts';
-import type { Answer } from '../../../src/engine/delivery/provider.ts';
+import { makeAccessTokens, isYoungToken } from '../../../src/providers/access-tokens.ts';
+import type { Answer } from '../../../src/providers/provider.ts';
 import { answerWith, failedAnswer } from './scripted-transport.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

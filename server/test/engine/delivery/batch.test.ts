@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Message } from '../../../src/domain/campaigns/message.ts';
+import type { Message } from '../../../src/domain/content/message.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
-import { makeDelivery } from '../../../src/engine/delivery/deliver.ts';
-import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import { makeDelivery } from '../../../src/providers/deliver.ts';
+import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
 import { makeLog } from '../../../src/log.ts';
 import { http2Clients, sendTogether, makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 

@@ -1,10 +1,10 @@
 import { createECDH } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
-import type { ProviderCredential } from '../../../src/domain/provider-credential.ts';
-import { checkCredential } from '../../../src/engine/delivery/check-credential.ts';
-import type { DeliveryRequest, Outcome } from '../../../src/engine/delivery/provider.ts';
-import { isDeviceToken } from '../../../src/engine/delivery/apns/plan-apns-request.ts';
+import { messageIdentity } from '../../../src/domain/content/message.ts';
+import type { ProviderCredential } from '../../../src/domain/credentials/credentials.ts';
+import { checkCredential } from '../../../src/providers/check-credential.ts';
+import type { DeliveryRequest, Outcome } from '../../../src/providers/provider.ts';
+import { isDeviceToken } from '../../../src/providers/apns/plan.ts';
 
 /** The credential is asked for what a provider says with `outcome`. */
 async function check(credential: object, outcome: Outcome = { kind: 'accepted' }) {

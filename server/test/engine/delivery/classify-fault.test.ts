@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
-import { classifyFailure, readJsonAnswer, readWord, waitOf } from '../../../src/engine/delivery/classify-fault.ts';
-import { retryAfterSeconds } from '../../../src/engine/delivery/retry-after.ts';
-import { findHeaderFault, overrideHeaders } from '../../../src/engine/delivery/override-headers.ts';
-import type { Answer } from '../../../src/engine/delivery/provider.ts';
+import {
+  classifyFailure,
+  readJsonAnswer,
+  readWord,
+  waitOf,
+  retryAfterSeconds,
+} from '../../../src/providers/answer-rules.ts';
+import { findHeaderFault, overrideHeaders } from '../../../src/providers/payload/override-headers.ts';
+import type { Answer } from '../../../src/providers/provider.ts';
 
 const now = new Date('2026-11-21T12:00:00.500Z');
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { classifyApnsAnswer } from '../../../src/engine/delivery/apns/classify-apns-answer.ts';
-import { classifyFcmAnswer } from '../../../src/engine/delivery/fcm/classify-fcm-answer.ts';
-import type { Answer, Outcome } from '../../../src/engine/delivery/provider.ts';
-import { classifyWebPushAnswer } from '../../../src/engine/delivery/webpush/classify-web-push-answer.ts';
+import { classifyApnsAnswer } from '../../../src/providers/apns/classify.ts';
+import { classifyFcmAnswer } from '../../../src/providers/fcm/classify.ts';
+import type { Answer, Outcome } from '../../../src/providers/provider.ts';
+import { classifyWebPushAnswer } from '../../../src/providers/webpush/classify.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const answer = (status: number, body: unknown = '', headers: Record<string, string> = {}): Answer => ({

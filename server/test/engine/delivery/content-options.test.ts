@@ -1,9 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { PayloadMode } from '../../../src/domain/campaigns/android-payload.ts';
-import type { AndroidOptions, IosOptions, WebOptions } from '../../../src/domain/content-options/content-options.ts';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import { makeWebPayload } from '../../../src/engine/delivery/webpush/web-payload.ts';
-import type { BrowserMessage } from '../../../src/engine/delivery/payload/worker-payload.ts';
+import type {
+  PayloadMode,
+  AndroidOptions,
+  IosOptions,
+  WebOptions,
+  Platform,
+} from '../../../src/domain/content/content.ts';
+import { makeWebPayload } from '../../../src/providers/webpush/plan.ts';
+import type { BrowserMessage } from '../../../src/providers/payload/browser.ts';
 import { makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
 /** Every option of each platform, as a push names it. */

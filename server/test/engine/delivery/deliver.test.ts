@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import { http2Clients, startDeliveryBundle } from './delivery-bundle.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { makeSingleBatch } from '../../../src/engine/delivery/delivery-batch.ts';
-import type { DeliveryRequest, Outcome } from '../../../src/engine/delivery/provider.ts';
-import { escapeText, isLeft, ownMarks } from '../../../src/engine/delivery/text-marks.ts';
+import { makeSingleBatch, escapeText, isLeft, ownMarks } from '../../../src/providers/batch.ts';
+import type { DeliveryRequest, Outcome } from '../../../src/providers/provider.ts';
 import { makeMessage } from './make-message.ts';
 
 test('each message of a batch goes to its own device, and its outcome is told by its place', async () => {

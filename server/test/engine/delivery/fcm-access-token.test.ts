@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { FcmCredential } from '../../../src/domain/provider-credential.ts';
-import { makeFcmAccessTokens } from '../../../src/engine/delivery/fcm/fcm-access-token.ts';
-import type { Http2Transport } from '../../../src/engine/delivery/http2/http2-transport.ts';
+import type { FcmCredential } from '../../../src/domain/credentials/credentials.ts';
+import { makeFcmAccessTokens } from '../../../src/providers/fcm/provider.ts';
+import type { Http2Transport } from '../../../src/providers/http2/transport.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const target = { key: 'fcm', origin: 'https://oauth2.googleapis.com', isGuarded: false };

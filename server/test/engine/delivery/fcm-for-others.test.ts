@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import { planFcmRequest } from '../../../src/engine/delivery/fcm/plan-fcm-request.ts';
-import { findFcmViolation } from '../../../src/engine/delivery/simulator/fcm-message-rules.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
+import { planFcmRequest } from '../../../src/providers/fcm/plan.ts';
+import { findFcmViolation } from '../../../src/providers/fcm/simulator-rules.ts';
 import { http2Clients, makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

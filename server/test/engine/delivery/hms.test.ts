@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Message } from '../../../src/domain/campaigns/message.ts';
-import type { AndroidMessage } from '../../../src/engine/delivery/payload/android-part.ts';
-import { findHmsViolation } from '../../../src/engine/delivery/simulator/hms-message-rules.ts';
+import type { Message } from '../../../src/domain/content/message.ts';
+import type { AndroidMessage } from '../../../src/providers/payload/android.ts';
+import { findHmsViolation } from '../../../src/providers/hms/simulator-rules.ts';
 import { http2Clients, makeMessage, sendTogether, startDeliveryBundle } from './delivery-bundle.ts';
 
 const hmsToken = `hms-${'b'.repeat(120)}`;

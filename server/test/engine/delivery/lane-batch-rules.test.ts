@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { OutgoingRequest } from '../../../src/engine/delivery/http2/answer-listener.ts';
-import type { LaneOwner } from '../../../src/engine/delivery/http2/request-lane.ts';
-import { makeLaneBatch } from '../../../src/engine/delivery/lane-batch.ts';
-import type { LaneBatchOptions } from '../../../src/engine/delivery/lane-batch.ts';
-import type { Answer, Outcome, Route } from '../../../src/engine/delivery/provider.ts';
+import type { OutgoingRequest } from '../../../src/providers/http2/requests.ts';
+import type { LaneOwner } from '../../../src/providers/http2/transport.ts';
+import { makeLaneBatch } from '../../../src/providers/lane-batch.ts';
+import type { LaneBatchOptions } from '../../../src/providers/lane-batch.ts';
+import type { Answer, Outcome, Route } from '../../../src/providers/provider.ts';
 import { makeMessage } from './make-message.ts';
 import { answerWith, failedAnswer } from './scripted-transport.ts';
 

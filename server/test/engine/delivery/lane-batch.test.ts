@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { LaneOwner } from '../../../src/engine/delivery/http2/request-lane.ts';
-import { makeLaneBatch } from '../../../src/engine/delivery/lane-batch.ts';
-import type { LaneBatchOptions } from '../../../src/engine/delivery/lane-batch.ts';
+import type { LaneOwner } from '../../../src/providers/http2/transport.ts';
+import { makeLaneBatch } from '../../../src/providers/lane-batch.ts';
+import type { LaneBatchOptions } from '../../../src/providers/lane-batch.ts';
 import { makeMessage } from './delivery-bundle.ts';
 
 const origin = 'https://push.example';

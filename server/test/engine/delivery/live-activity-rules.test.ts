@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkLiveActivity } from '../../../src/engine/delivery/simulator/live-activity-rules.ts';
-import { writeLivePayload } from '../../../src/domain/live-activities/live-event.ts';
+import { checkLiveActivity } from '../../../src/providers/apns/simulator.ts';
+import { writeLivePayload } from '../../../src/domain/events/live-activities.ts';
 
 const headers = { 'apns-topic': 'com.example.shop.push-type.liveactivity', 'apns-priority': '10' };
 const update = { timestamp: 1_790_000_000, event: 'update', 'content-state': { step: 2 } };

@@ -1,7 +1,7 @@
-import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
-import type { Message } from '../../../src/domain/campaigns/message.ts';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
+import { messageIdentity } from '../../../src/domain/content/message.ts';
+import type { Message } from '../../../src/domain/content/message.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
+import { makeInteractionTokens } from '../../../src/domain/events/interactions.ts';
 
 export const workspaceId = 'WORKSPACE';
 const interactionTokens = makeInteractionTokens(Buffer.alloc(32, 1));

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import type { Message } from '../../../src/domain/campaigns/message.ts';
-import { planApnsRequest } from '../../../src/engine/delivery/apns/plan-apns-request.ts';
-import { planFcmRequest } from '../../../src/engine/delivery/fcm/plan-fcm-request.ts';
-import { measureMessage } from '../../../src/engine/delivery/measure-message.ts';
-import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
-import { planWebPushRequest } from '../../../src/engine/delivery/webpush/plan-web-push-request.ts';
-import { measureContent } from '../../../src/engine/fan-out/measure-content.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
+import type { Message } from '../../../src/domain/content/message.ts';
+import { planApnsRequest } from '../../../src/providers/apns/plan.ts';
+import { planFcmRequest } from '../../../src/providers/fcm/plan.ts';
+import { measureMessage } from '../../../src/providers/deliver.ts';
+import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
+import { planWebPushRequest } from '../../../src/providers/webpush/plan.ts';
+import { measureContent } from '../../../src/engine/fan-out/compose-message.ts';
 import { makeMessage } from './delivery-bundle.ts';
 
 const subscription = makeSimulatedSubscription({ secret: Buffer.alloc(32, 1), id: 'browser' });

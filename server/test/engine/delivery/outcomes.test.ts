@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import { makeApnsProvider } from '../../../src/engine/delivery/apns/make-apns-provider.ts';
-import { makeFcmProvider } from '../../../src/engine/delivery/fcm/make-fcm-provider.ts';
-import { makeHttp2Transport } from '../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Client } from '../../../src/engine/delivery/http2/http2-transport.ts';
-import { realProviderEndpoints } from '../../../src/engine/delivery/delivery-endpoints.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
+import { makeApnsProvider } from '../../../src/providers/apns/provider.ts';
+import { makeFcmProvider } from '../../../src/providers/fcm/provider.ts';
+import { makeHttp2Transport } from '../../../src/providers/http2/transport.ts';
+import type { Http2Client } from '../../../src/providers/http2/transport.ts';
+import { realProviderEndpoints } from '../../../src/providers/endpoints.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
 import { magicTokens } from '../../../src/domain/sandbox/magic-tokens.ts';
 import type { Fault } from '../../../src/domain/sandbox/faults.ts';
-import { makeWebPushProvider } from '../../../src/engine/delivery/webpush/make-web-push-provider.ts';
+import { makeWebPushProvider } from '../../../src/providers/webpush/provider.ts';
 import { makeLog } from '../../../src/log.ts';
 import { http2Clients, makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 

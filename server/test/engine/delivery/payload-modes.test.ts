@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { settlePayload } from '../../../src/domain/campaigns/android-payload.ts';
-import type { PayloadMode } from '../../../src/domain/campaigns/android-payload.ts';
-import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
-import { makeAndroidPart } from '../../../src/engine/delivery/payload/android-part.ts';
-import type { AndroidMessage } from '../../../src/engine/delivery/payload/android-part.ts';
+import { settlePayload } from '../../../src/domain/content/content.ts';
+import type { PayloadMode } from '../../../src/domain/content/content.ts';
+import { messageIdentity } from '../../../src/domain/content/message.ts';
+import { makeAndroidPart } from '../../../src/providers/payload/android.ts';
+import type { AndroidMessage } from '../../../src/providers/payload/android.ts';
 import { makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
 const identity = messageIdentity('a'.repeat(24), '0');

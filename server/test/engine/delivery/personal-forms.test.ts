@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { CampaignContent, Platform } from '../../../src/domain/campaigns/content.ts';
-import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
+import type { CampaignContent, Platform } from '../../../src/domain/content/content.ts';
+import { makeInteractionTokens } from '../../../src/domain/events/interactions.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
-import type { DeliveryBatch } from '../../../src/engine/delivery/delivery-batch.ts';
-import { makeApnsProvider } from '../../../src/engine/delivery/apns/make-apns-provider.ts';
-import { makeFcmProvider } from '../../../src/engine/delivery/fcm/make-fcm-provider.ts';
-import { makeHmsProvider } from '../../../src/engine/delivery/hms/make-hms-provider.ts';
-import type { OutgoingRequest } from '../../../src/engine/delivery/http2/answer-listener.ts';
-import { RequestHead } from '../../../src/engine/delivery/http2/request-head.ts';
-import { RequestHeads } from '../../../src/engine/delivery/http2/request-heads.ts';
-import type { Outcome, Plan, RoutedProvider } from '../../../src/engine/delivery/provider.ts';
-import { markMessage, RequestForm } from '../../../src/engine/delivery/request-form.ts';
-import { RequestWriter } from '../../../src/engine/delivery/request-writer.ts';
+import type { DeliveryBatch } from '../../../src/providers/batch.ts';
+import { makeApnsProvider } from '../../../src/providers/apns/provider.ts';
+import { makeFcmProvider } from '../../../src/providers/fcm/provider.ts';
+import { makeHmsProvider } from '../../../src/providers/hms/provider.ts';
+import type { OutgoingRequest } from '../../../src/providers/http2/requests.ts';
+import { RequestHead, RequestHeads } from '../../../src/providers/http2/requests.ts';
+import type { Outcome, Plan, RoutedProvider } from '../../../src/providers/provider.ts';
+import { markMessage, RequestForm } from '../../../src/providers/batch.ts';
+import { RequestWriter } from '../../../src/providers/lane-batch.ts';
 import { composeMessage, makePartsOf } from '../../../src/engine/fan-out/compose-message.ts';
 
 const clock = { now: () => new Date('2026-03-01T09:00:00Z'), realNow: () => new Date('2026-03-01T09:00:00Z') };

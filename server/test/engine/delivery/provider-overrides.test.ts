@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
+import type { Platform, JsonObject, ProviderOverrides } from '../../../src/domain/content/content.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
-import type { HmsCredential } from '../../../src/domain/provider-credential.ts';
-import type { JsonObject, ProviderOverrides } from '../../../src/domain/provider-overrides/provider-overrides.ts';
-import { measureMessage } from '../../../src/engine/delivery/measure-message.ts';
-import type { Message } from '../../../src/domain/campaigns/message.ts';
-import { planApnsRequest } from '../../../src/engine/delivery/apns/plan-apns-request.ts';
-import { planHmsRequest } from '../../../src/engine/delivery/hms/plan-hms-request.ts';
-import type { Plan, PlanInput } from '../../../src/engine/delivery/provider.ts';
-import { findHmsViolation } from '../../../src/engine/delivery/simulator/hms-message-rules.ts';
+import type { HmsCredential } from '../../../src/domain/credentials/credentials.ts';
+import { measureMessage } from '../../../src/providers/deliver.ts';
+import type { Message } from '../../../src/domain/content/message.ts';
+import { planApnsRequest } from '../../../src/providers/apns/plan.ts';
+import { planHmsRequest } from '../../../src/providers/hms/plan.ts';
+import type { Plan, PlanInput } from '../../../src/providers/provider.ts';
+import { findHmsViolation } from '../../../src/providers/hms/simulator-rules.ts';
 import { makeMessage, startDeliveryBundle } from './delivery-bundle.ts';
 
 let bundle: Awaited<ReturnType<typeof startDeliveryBundle>>;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Message } from '../../../src/domain/campaigns/message.ts';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import { planApnsRequest } from '../../../src/engine/delivery/apns/plan-apns-request.ts';
-import { planFcmRequest } from '../../../src/engine/delivery/fcm/plan-fcm-request.ts';
-import type { Outcome, Plan } from '../../../src/engine/delivery/provider.ts';
-import { planWebPushRequest } from '../../../src/engine/delivery/webpush/plan-web-push-request.ts';
-import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import type { Message } from '../../../src/domain/content/message.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
+import { planApnsRequest } from '../../../src/providers/apns/plan.ts';
+import { planFcmRequest } from '../../../src/providers/fcm/plan.ts';
+import type { Outcome, Plan } from '../../../src/providers/provider.ts';
+import { planWebPushRequest } from '../../../src/providers/webpush/plan.ts';
+import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
 import { makeMessage } from './delivery-bundle.ts';
 
 const pushIds: Record<Platform, string> = {

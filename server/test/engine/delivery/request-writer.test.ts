@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { OutgoingRequest } from '../../../src/engine/delivery/http2/answer-listener.ts';
-import { RequestHead } from '../../../src/engine/delivery/http2/request-head.ts';
-import type { DeliveryBatch, MessageParts } from '../../../src/engine/delivery/delivery-batch.ts';
-import type { Outcome, PlanInput, RoutedProvider } from '../../../src/engine/delivery/provider.ts';
-import { RequestWriter } from '../../../src/engine/delivery/request-writer.ts';
+import type { OutgoingRequest } from '../../../src/providers/http2/requests.ts';
+import { RequestHead } from '../../../src/providers/http2/requests.ts';
+import type { DeliveryBatch, MessageParts } from '../../../src/providers/batch.ts';
+import type { Outcome, PlanInput, RoutedProvider } from '../../../src/providers/provider.ts';
+import { RequestWriter } from '../../../src/providers/lane-batch.ts';
 import { makeMessage } from './make-message.ts';
 
 type Planned = ReturnType<RoutedProvider<object>['plan']>;

@@ -1,6 +1,6 @@
-import type { Http2Target } from '../../../src/engine/delivery/http2/open-socket.ts';
-import type { Http2Transport } from '../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Answer } from '../../../src/engine/delivery/provider.ts';
+import type { Http2Target } from '../../../src/providers/http2/open-socket.ts';
+import type { Http2Transport } from '../../../src/providers/http2/transport.ts';
+import type { Answer } from '../../../src/providers/provider.ts';
 
 export type SentRequest = { target: Http2Target; path: string; headers: Record<string, string>; body: string };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ProviderCredentials } from '../../../src/domain/provider-credential.ts';
-import { sendAccountOf } from '../../../src/engine/delivery/send-account.ts';
+import type { ProviderCredentials } from '../../../src/domain/credentials/credentials.ts';
+import { sendAccountOf } from '../../../src/providers/send-account.ts';
 
 const credentials = {
   fcm: { projectId: 'shop', simulated: false },

@@ -1,8 +1,8 @@
 import { createDecipheriv, createECDH, ECDH, hkdfSync, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encryptWebPush } from '../../../src/engine/delivery/webpush/encrypt-web-push.ts';
-import { planWebPushRequest } from '../../../src/engine/delivery/webpush/plan-web-push-request.ts';
+import { encryptWebPush } from '../../../src/providers/webpush/encrypt.ts';
+import { planWebPushRequest } from '../../../src/providers/webpush/plan.ts';
 import vectors from '../../fixtures/ecdh-p256.json' with { type: 'json' };
 import { makeMessage } from './delivery-bundle.ts';
 import { propertyRuns } from '../../property-runs.ts';

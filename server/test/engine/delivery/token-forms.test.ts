@@ -1,14 +1,14 @@
 import { constants, createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { importSPKI, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { makeSimulatedCredentials } from '../../../src/app/sandbox/make-simulated-credentials.ts';
+import { makeSimulatedCredentials } from '../../../src/app/sandbox/simulated-credentials.ts';
 import { makeManualClock } from '../../../src/clock.ts';
-import { makeApnsProviderTokens } from '../../../src/engine/delivery/apns/apns-provider-token.ts';
-import { makeSimulateApns } from '../../../src/engine/delivery/simulator/simulate-apns.ts';
-import { makeSimulateFcm } from '../../../src/engine/delivery/simulator/simulate-fcm.ts';
+import { makeApnsProviderTokens } from '../../../src/providers/apns/provider-token.ts';
+import { makeSimulateApns } from '../../../src/providers/apns/simulator.ts';
+import { makeSimulateFcm } from '../../../src/providers/fcm/simulator.ts';
 import { simulatedPushOrigin } from '../../../src/domain/delivery/push-services.ts';
-import { makeSimulateWebPush } from '../../../src/engine/delivery/simulator/simulate-web-push.ts';
-import type { SimulatedAnswer, SimulatorAccount } from '../../../src/engine/delivery/simulator/simulator-account.ts';
+import { makeSimulateWebPush } from '../../../src/providers/webpush/simulator.ts';
+import type { SimulatedAnswer, SimulatorAccount } from '../../../src/providers/simulator/simulator.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const seconds = now.getTime() / 1000;

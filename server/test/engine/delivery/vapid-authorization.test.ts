@@ -2,8 +2,8 @@ import { createECDH } from 'node:crypto';
 import { importJWK, jwtVerify } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { WebPushCredential } from '../../../src/domain/provider-credential.ts';
-import { makeVapidAuthorizations } from '../../../src/engine/delivery/webpush/vapid-authorization.ts';
+import type { WebPushCredential } from '../../../src/domain/credentials/credentials.ts';
+import { makeVapidAuthorizations } from '../../../src/providers/webpush/vapid.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 

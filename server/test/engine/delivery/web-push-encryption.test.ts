@@ -2,10 +2,10 @@ import { createECDH, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, test, vi } from 'vitest';
-import { decryptWebPush } from '../../../src/engine/delivery/simulator/decrypt-web-push.ts';
-import { maxPlainBytes } from '../../../src/engine/delivery/webpush/encrypt-web-push.ts';
-import { makeWebPushEncryption } from '../../../src/engine/delivery/webpush/web-push-encryption.ts';
-import type { WebPushEncryptionOptions } from '../../../src/engine/delivery/webpush/web-push-encryption.ts';
+import { decryptWebPush } from '../../../src/providers/webpush/simulated-browser.ts';
+import { maxPlainBytes } from '../../../src/providers/webpush/encrypt.ts';
+import { makeWebPushEncryption } from '../../../src/providers/webpush/encryption-pool.ts';
+import type { WebPushEncryptionOptions } from '../../../src/providers/webpush/encryption-pool.ts';
 import { makeLog } from '../../../src/log.ts';
 
 const log = makeLog({ level: 'silent', pretty: false });

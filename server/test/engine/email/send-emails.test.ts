@@ -3,12 +3,11 @@ import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { makeLog } from '../../../src/log.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { operationReport } from '../../../src/domain/segments/operation-report.ts';
-import type { OperationReportInput } from '../../../src/domain/segments/operation-report.ts';
-import { makeSendEmails } from '../../../src/engine/email/send-emails.ts';
-import { makeSmtpClient } from '../../../src/engine/email/smtp-client.ts';
+import { operationReport } from '../../../src/domain/segments/file-operations.ts';
+import type { OperationReportInput } from '../../../src/domain/segments/file-operations.ts';
+import { makeSendEmails, makeSmtpClient } from '../../../src/engine/outbox/emails.ts';
 import {
   claimDueEmails,
   findMessage,
@@ -22,7 +21,7 @@ import type { NewEmail } from '../../../src/storage/outbox/outbox.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';
 
-const outcomes = makeKeptOutcomes({ log: makeLog({ level: 'silent', pretty: false }), pause: async () => {} });
+const outcomes = makeOutcomeBuffer({ log: makeLog({ level: 'silent', pretty: false }), pause: async () => {} });
 const start = new Date('2026-03-01T12:00:00Z');
 const second = 1000;
 

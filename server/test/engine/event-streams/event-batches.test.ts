@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { encryptionContext } from '../../../src/domain/encryption-context.ts';
-import { makeEncryption } from '../../../src/domain/encryption.ts';
-import { eventUuid } from '../../../src/domain/event-streams/streamed-event.ts';
-import type { StreamedEvent } from '../../../src/domain/event-streams/streamed-event.ts';
+import { encryptionContext, makeEncryption } from '../../../src/domain/crypto/encryption.ts';
+import { eventUuid } from '../../../src/domain/events/event-streams.ts';
+import type { StreamedEvent } from '../../../src/domain/events/event-streams.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import type { CallbackAnswer } from '../../../src/engine/callbacks/post-signed.ts';
-import { makeNoteEventBatches } from '../../../src/engine/event-streams/note-event-batches.ts';
-import { makePostEventBatches } from '../../../src/engine/event-streams/post-event-batches.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import type { CallbackAnswer } from '../../../src/engine/outbox/receivers.ts';
+import { makeNoteEventBatches, makePostEventBatches } from '../../../src/engine/outbox/event-streams.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
 import { makeLog } from '../../../src/log.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
-import { findEventStream, updateEventStream } from '../../../src/storage/event-streams/event-streams.ts';
-import { markDeliveries, markReports } from '../../../src/storage/event-streams/stream-marks.ts';
-import type { ReportMark } from '../../../src/storage/event-streams/stream-marks.ts';
+import { findEventStream, updateEventStream } from '../../../src/storage/outbox/event-streams.ts';
+import { markDeliveries, markReports } from '../../../src/storage/outbox/stream-marks.ts';
+import type { ReportMark } from '../../../src/storage/outbox/stream-marks.ts';
 import { insertDeliveries } from '../../../src/storage/ledger/deliveries.ts';
 import type { Delivery } from '../../../src/storage/ledger/deliveries.ts';
 import { insertSentRun } from '../../insert-sent-run.ts';
@@ -223,7 +221,7 @@ describe('a batch', () => {
     const posted: Posted[] = [];
     const job = makePostEventBatches({
       ...{ database, clock, log, encryption, abbreviation: 'SVC' },
-      outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+      outcomes: makeOutcomeBuffer({ log, pause: async () => {} }),
       async post(request) {
         posted.push(request as never);
         return answer;

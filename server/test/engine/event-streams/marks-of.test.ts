@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { marksOf } from '../../../src/engine/event-streams/marks-of.ts';
+import { marksOf } from '../../../src/engine/outbox/event-streams.ts';
 
 const run = { id: 'run', workspaceId: 'WORKSPACE' };
 const stored = (bucket: number, outcome: string, code: string | null = null) => ({

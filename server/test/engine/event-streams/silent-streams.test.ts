@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, test } from 'vitest';
 import { makeClock } from '../../../src/clock.ts';
-import { encryptionContext } from '../../../src/domain/encryption-context.ts';
-import { makeEncryption } from '../../../src/domain/encryption.ts';
+import { encryptionContext, makeEncryption } from '../../../src/domain/crypto/encryption.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makePostEventBatches } from '../../../src/engine/event-streams/post-event-batches.ts';
-import { startJob } from '../../../src/engine/job.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
-import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import { postOnce } from '../../../src/engine/outgoing-http/post-once.ts';
+import { makePostEventBatches } from '../../../src/engine/outbox/event-streams.ts';
+import { startJob } from '../../../src/engine/jobs/job.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
+import { makeOutgoingClient, postOnce } from '../../../src/outgoing/client.ts';
 import { makeLog } from '../../../src/log.ts';
 import { awaitArrival, startReceiver, startSilentReceiver } from '../../receivers/silent-server.ts';
 import type { TestReceiver } from '../../receivers/silent-server.ts';
@@ -26,7 +24,7 @@ async function makeNodeBundle() {
   let running: ReturnType<typeof startJob> | undefined;
   const job = makePostEventBatches({
     ...{ database, clock, log, encryption, abbreviation: 'SVC' },
-    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+    outcomes: makeOutcomeBuffer({ log, pause: async () => {} }),
     post: (request) => postOnce(outgoing, request),
     onFreed: () => running?.wake(),
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
 import { postponeChunks, releaseChunk } from '../../../src/storage/runs/chunks.ts';
 import { eraseSeats } from '../../../src/storage/runs/audience-seats.ts';
 import { campaign, faultsOf } from '../../campaigns/authoring-bundle.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { badgeOf } from '../../../src/domain/content-options/badge-of.ts';
+import { badgeOf } from '../../../src/domain/content/message.ts';
 import { countBadges } from '../../../src/storage/devices/device-badges.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';

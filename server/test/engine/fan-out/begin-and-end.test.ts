@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makeContinueMendedRuns } from '../../../src/engine/fan-out/continue-mended-runs.ts';
-import type { DeviceResult } from '../../../src/engine/fan-out/device-result.ts';
-import { makeEndRuns } from '../../../src/engine/fan-out/end-runs.ts';
-import { makeReleaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
-import { keepWaiting, tellRun } from '../../../src/engine/fan-out/wait-for-credential.ts';
-import { withdrawUnsent } from '../../../src/engine/fan-out/withdraw-unsent.ts';
+import { makeContinueMendedRuns } from '../../../src/engine/governor/provider-evidence.ts';
+import type { DeviceResult } from '../../../src/engine/fan-out/settle-outcome.ts';
+import { makeEndRuns, makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
+import { keepWaiting, pauseOrShowRefusals } from '../../../src/engine/fan-out/settle-outcome.ts';
+import { withdrawUnsent } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
 import type { Logger } from '../../../src/log.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
@@ -210,7 +209,8 @@ describe('a refused credential', () => {
   });
   const keep = (results: DeviceResult[]) =>
     inTransaction(bundle.database, (tx) => keepWaiting(tx, { run, results, at: start }));
-  const tell = (results: DeviceResult[]) => inTransaction(bundle.database, (tx) => tellRun(tx, { run, results }));
+  const tell = (results: DeviceResult[]) =>
+    inTransaction(bundle.database, (tx) => pauseOrShowRefusals(tx, { run, results }));
   const refusals = async () => (await bundle.run(run.id)).refusals;
 
   test('is noted in its provider’s words, once, and the results stay as they are', async () => {

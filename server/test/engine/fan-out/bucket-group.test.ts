@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bucketGroup } from '../../../src/engine/fan-out/bucket-group.ts';
+import { bucketGroup } from '../../../src/engine/fan-out/runs.ts';
 
 type Asked = Parameters<typeof bucketGroup>[0];
 

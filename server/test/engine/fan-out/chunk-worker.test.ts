@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { leaseMilliseconds } from '../../../src/engine/fan-out/chunk-lease.ts';
+import { chunkLeaseMilliseconds } from '../../../src/engine/jobs/leased-job.ts';
 import { WindowFailedError, WindowRefusedError } from '../../../src/engine/fan-out/send-window.ts';
 import type { Window, WindowResult } from '../../../src/engine/fan-out/send-window.ts';
 import { makeChunkWorker } from '../../../src/engine/fan-out/work-chunks.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
 import { makeLog } from '../../../src/log.ts';
 import { insertSentRun } from '../../insert-sent-run.ts';
 import { createTestDatabase } from '../../test-database.ts';
@@ -66,7 +66,7 @@ function makeWorker(results: (WindowResult | Error)[] = [{ kind: 'ended' }]) {
   const worker = makeChunkWorker(
     {
       ...{ database: testDatabase.database, clock, log, owner: 'worker', parallelChunks: 1, transactionalChunks: 0 },
-      outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+      outcomes: makeOutcomeBuffer({ log, pause: async () => {} }),
       onChunkEnded: () => void (seen.ended += 1),
       async sendWindow({ run, chunk, cursor, search }) {
         expect([run.id, chunk.owner]).toEqual(['run', 'worker']);
@@ -94,7 +94,7 @@ async function readChunks() {
 const sent = (bucket: number, position: string, search?: Window['search']): WindowResult => ({
   ...{ kind: 'sent', cursor: { bucket, position }, search },
 });
-const leaseUntil = later(leaseMilliseconds);
+const leaseUntil = later(chunkLeaseMilliseconds);
 
 test('where there is no chunk, or the worker stops, there is nothing to do', async () => {
   const idle = makeWorker();
@@ -195,7 +195,7 @@ test('the lease of a chunk that is being worked is renewed', async () => {
     lease = (await readChunks())[0]!.leaseUntil;
   });
   await worker.workNextChunk(1);
-  expect(lease).toEqual(later(leaseMilliseconds + 1_000));
+  expect(lease).toEqual(later(chunkLeaseMilliseconds + 1_000));
 });
 
 test('a chunk whose workers died ten times before they opened a window is set aside', async () => {

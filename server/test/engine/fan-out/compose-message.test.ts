@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AppSettings } from '../../../src/domain/apps/app-settings.ts';
-import { messageIdentity } from '../../../src/domain/campaigns/message.ts';
+import type { AppSettings } from '../../../src/domain/apps.ts';
+import { messageIdentity } from '../../../src/domain/content/message.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
 import { composeMessage, makePartsOf } from '../../../src/engine/fan-out/compose-message.ts';
 

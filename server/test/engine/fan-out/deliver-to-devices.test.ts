@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { defaultAppId } from '../../../src/domain/apps/app.ts';
-import type { CredentialsOfApps } from '../../../src/domain/apps/credentials-of-apps.ts';
-import { providerOf } from '../../../src/domain/delivery/provider-name.ts';
+import { defaultAppId } from '../../../src/domain/apps.ts';
+import type { CredentialsOfApps } from '../../../src/domain/credentials/credentials.ts';
+import { providerOf } from '../../../src/domain/delivery/providers.ts';
 import { makePersonaliser } from '../../../src/domain/template/personalise.ts';
-import type { DeliveryBatch } from '../../../src/engine/delivery/delivery-batch.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { makeSimulatedSubscription } from '../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
+import type { DeliveryBatch } from '../../../src/providers/batch.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
+import { makeSimulatedSubscription } from '../../../src/providers/webpush/simulated-browser.ts';
 import { makeQuietEvidence } from '../governor/quiet-evidence.ts';
 import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
-import type { Addressee, Recipient } from '../../../src/engine/fan-out/personalise-devices.ts';
-import type { Turns } from '../../../src/engine/governor/share.ts';
+import type { Addressee, Recipient } from '../../../src/engine/fan-out/compose-message.ts';
+import type { Turns } from '../../../src/engine/governor/send-budgets.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { refusal } from './known-refusal.ts';
 

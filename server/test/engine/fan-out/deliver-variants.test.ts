@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BadgeChange } from '../../../src/domain/content-options/content-options.ts';
-import { countRunBadges } from '../../../src/engine/fan-out/count-run-badges.ts';
-import { deliverVariants } from '../../../src/engine/fan-out/deliver-variants.ts';
-import type { DeviceToDeliver } from '../../../src/engine/fan-out/device-to-deliver.ts';
-import type { Recipient } from '../../../src/engine/fan-out/personalise-devices.ts';
+import type { BadgeChange } from '../../../src/domain/content/content.ts';
+import { countRunBadges } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
+import { deliverVariants } from '../../../src/engine/fan-out/experiments.ts';
+import type { DeviceToDeliver } from '../../../src/engine/fan-out/settle-outcome.ts';
+import type { Recipient } from '../../../src/engine/fan-out/compose-message.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { createTestDatabase } from '../../test-database.ts';

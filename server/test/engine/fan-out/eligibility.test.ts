@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
-import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
-import { quietUntil } from '../../../src/domain/eligibility/quiet-hours.ts';
-import { timeZoneAliases } from '../../../src/domain/timing/time-zone-aliases.ts';
+import { changeWorkspace, parseControls } from '../../../src/app/workspaces.ts';
+import type { WorkspaceControlTexts } from '../../../src/app/workspaces.ts';
+import { quietUntil } from '../../../src/domain/workspace-controls.ts';
+import { timeZoneAliases } from '../../../src/domain/timing/local-time.ts';
 import { makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
-import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
+import { makePersonaliseDevices } from '../../../src/engine/fan-out/compose-message.ts';
 import type { Database } from '../../../src/storage/database.ts';
-import type { WorkspaceChanges } from '../../../src/storage/installation/workspaces.ts';
+import type { WorkspaceChanges } from '../../../src/storage/workspaces.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
 import type { AcceptOptions, FanOutBundle } from './fan-out-bundle.ts';
 

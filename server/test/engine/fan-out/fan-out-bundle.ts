@@ -1,36 +1,37 @@
 import { setImmediate } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { inTransaction } from '../../../src/storage/database.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { Platform } from '../../../src/domain/campaigns/content.ts';
-import type { CredentialsOfApps, FoundCredentials } from '../../../src/domain/apps/credentials-of-apps.ts';
-import { providerOf } from '../../../src/domain/delivery/provider-name.ts';
-import type { ProviderName } from '../../../src/domain/delivery/provider-name.ts';
-import type { Message } from '../../../src/domain/campaigns/message.ts';
+import type { Platform } from '../../../src/domain/content/content.ts';
+import type {
+  CredentialsOfApps,
+  FoundCredentials,
+  ProviderCredentials,
+} from '../../../src/domain/credentials/credentials.ts';
+import { providerOf } from '../../../src/domain/delivery/providers.ts';
+import type { ProviderName } from '../../../src/domain/delivery/providers.ts';
+import type { Message } from '../../../src/domain/content/message.ts';
 import type { DeliverySettings } from '../../../src/domain/campaigns/delivery-settings.ts';
-import type { PushAudience } from '../../../src/domain/push/push-command.ts';
+import type { PushAudience } from '../../../src/domain/push.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
-import { bucketOf } from '../../../src/domain/users/bucket.ts';
+import { bucketOf } from '../../../src/domain/users/users.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeInteractionTokens } from '../../../src/domain/interactions/interaction-token.ts';
-import type { ProviderCredentials } from '../../../src/domain/provider-credential.ts';
+import { makeInteractionTokens } from '../../../src/domain/events/interactions.ts';
 import { makeLog } from '../../../src/log.ts';
 import { storePushes } from '../../../src/app/push/store-pushes.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { makeSingleBatch } from '../../../src/engine/delivery/delivery-batch.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
+import { makeSingleBatch } from '../../../src/providers/batch.ts';
 import { makeDeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
-import { makeEndRuns } from '../../../src/engine/fan-out/end-runs.ts';
-import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
-import { makeReleaseRuns } from '../../../src/engine/fan-out/release-runs.ts';
+import { makeEndRuns, makeReleaseRuns } from '../../../src/engine/fan-out/runs.ts';
+import { makePersonaliseDevices } from '../../../src/engine/fan-out/compose-message.ts';
 import { makeRetryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow } from '../../../src/engine/fan-out/send-window.ts';
-import { leaseMilliseconds } from '../../../src/engine/fan-out/chunk-lease.ts';
-import { makeLease } from '../../../src/engine/make-lease.ts';
+import { chunkLeaseMilliseconds, makeLease } from '../../../src/engine/jobs/leased-job.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
-import { makeEvidence } from '../../../src/engine/governor/evidence.ts';
+import { makeEvidence } from '../../../src/engine/governor/provider-evidence.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
-import { releaseCheckedKeys } from '../../../src/storage/limits/provider-evidence.ts';
+import { releaseCheckedKeys } from '../../../src/storage/limits/governor.ts';
 import { continueMendedRuns } from '../../../src/storage/runs/run-refusals.ts';
 import { claimChunks } from '../../../src/storage/runs/chunks.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
@@ -114,7 +115,7 @@ export async function makeFanOutBundle() {
         }),
       },
     });
-  const outcomes = makeKeptOutcomes({ log, pause: () => setImmediate() });
+  const outcomes = makeOutcomeBuffer({ log, pause: () => setImmediate() });
   let isBroken: (pushId: string) => boolean = () => false;
   const personalise = makePersonaliseDevices({ database });
   const personaliseDevices: typeof personalise = (run, devices) => {
@@ -255,7 +256,7 @@ export async function makeFanOutBundle() {
         lastLane,
         limit: 1,
         at: clock.now(),
-        ...makeLease(clock, leaseMilliseconds),
+        ...makeLease(clock, chunkLeaseMilliseconds),
       });
       return chunk;
     },

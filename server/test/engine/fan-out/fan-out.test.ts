@@ -1,7 +1,7 @@
 import { changeCampaignState } from '../../../src/app/campaigns/change-campaign-state.ts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { cutBuckets } from '../../../src/engine/fan-out/release-runs.ts';
-import { retryDelaySeconds } from '../../../src/engine/fan-out/retry-delay.ts';
+import { cutBuckets } from '../../../src/engine/fan-out/runs.ts';
+import { retryDelaySeconds } from '../../../src/engine/fan-out/settle-outcome.ts';
 import { claimedBy, makeFanOutBundle } from './fan-out-bundle.ts';
 import type { FanOutBundle } from './fan-out-bundle.ts';
 import { ledgerRun } from '../../ledger-run.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lastIdAt, makeId } from '../../../src/domain/ids.ts';
-import { freezeAudience } from '../../../src/engine/fan-out/freeze-audience.ts';
-import { keepAudience } from '../../../src/engine/triggers/keep-audience.ts';
+import { freezeAudience, keepAudience } from '../../../src/engine/fan-out/audience.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { createTestDatabase } from '../../test-database.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freezeShares } from '../../../src/engine/fan-out/freeze-shares.ts';
-import { makeRunVariationOf } from '../../../src/engine/fan-out/run-variation-of.ts';
+import { freezeShares, makeRunVariationOf } from '../../../src/engine/fan-out/experiments.ts';
 import type { Database } from '../../../src/storage/database.ts';
-import { addLearned } from '../../../src/storage/runs/run-variations.ts';
+import { addLearned } from '../../../src/storage/campaigns/variations.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { insertSentRun } from '../../insert-sent-run.ts';
 import { createTestDatabase } from '../../test-database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { makePersonaliseDevices } from '../../../src/engine/fan-out/personalise-devices.ts';
+import { makePersonaliseDevices } from '../../../src/engine/fan-out/compose-message.ts';
 import type { AudienceDevice } from '../../../src/storage/campaigns/audience.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';

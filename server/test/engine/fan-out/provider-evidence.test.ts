@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { probeMilliseconds } from '../../../src/engine/governor/evidence.ts';
-import { makeProbeHeldKeys } from '../../../src/engine/fan-out/probe-held-keys.ts';
-import { classifyApnsAnswer } from '../../../src/engine/delivery/apns/classify-apns-answer.ts';
-import { classifyHmsAnswer } from '../../../src/engine/delivery/hms/classify-hms-answer.ts';
-import { classifyWebPushAnswer } from '../../../src/engine/delivery/webpush/classify-web-push-answer.ts';
-import { classifyFcmAnswer } from '../../../src/engine/delivery/fcm/classify-fcm-answer.ts';
-import type { Answer, Outcome } from '../../../src/engine/delivery/provider.ts';
+import { probeMilliseconds, makeProbeHeldKeys } from '../../../src/engine/governor/provider-evidence.ts';
+import { classifyApnsAnswer } from '../../../src/providers/apns/classify.ts';
+import { classifyHmsAnswer } from '../../../src/providers/hms/classify.ts';
+import { classifyWebPushAnswer } from '../../../src/providers/webpush/classify.ts';
+import { classifyFcmAnswer } from '../../../src/providers/fcm/classify.ts';
+import type { Answer, Outcome } from '../../../src/providers/provider.ts';
 import { makeFanOutBundle } from './fan-out-bundle.ts';
 import type { FanOutBundle } from './fan-out-bundle.ts';
 

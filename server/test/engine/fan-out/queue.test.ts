@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { changeWorkspace, parseControls } from '../../../src/app/workspaces/change-workspace.ts';
-import type { WorkspaceControlTexts } from '../../../src/app/workspaces/change-workspace.ts';
+import { changeWorkspace, parseControls } from '../../../src/app/workspaces.ts';
+import type { WorkspaceControlTexts } from '../../../src/app/workspaces.ts';
 import { makeExperimentBundle } from '../../experiments/experiment-bundle.ts';
 import type { ExperimentBundle } from '../../experiments/experiment-bundle.ts';
 

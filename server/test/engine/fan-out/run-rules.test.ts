@@ -1,24 +1,30 @@
 import { expect, test } from 'vitest';
-import type { CredentialsOfApps } from '../../../src/domain/apps/credentials-of-apps.ts';
-import { eligibilityRulesOfRun, keyOf } from '../../../src/engine/fan-out/admit-users.ts';
-import { goneDevices } from '../../../src/engine/fan-out/device-result.ts';
-import type { DeviceResult } from '../../../src/engine/fan-out/device-result.ts';
-import { failRecipient, setAside } from '../../../src/engine/fan-out/device-result.ts';
-import { makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
-import { deliverVariants } from '../../../src/engine/fan-out/deliver-variants.ts';
-import type { DeviceToDeliver } from '../../../src/engine/fan-out/device-to-deliver.ts';
-import { trialsOf } from '../../../src/engine/fan-out/learn-of-window.ts';
-import { cutBuckets } from '../../../src/engine/fan-out/release-runs.ts';
+import type { CredentialsOfApps } from '../../../src/domain/credentials/credentials.ts';
 import {
+  eligibilityRulesOfRun,
+  keyOf,
+  makeDeliverToEligible,
+} from '../../../src/engine/fan-out/deliver-to-eligible.ts';
+import {
+  goneDevices,
+  failRecipient,
+  quarantine,
+  markReach,
+  waitForCredential,
+} from '../../../src/engine/fan-out/settle-outcome.ts';
+import type { DeviceResult, DeviceToDeliver } from '../../../src/engine/fan-out/settle-outcome.ts';
+import {
+  deliverVariants,
+  trialsOf,
   controlSharesOf,
   globalControlPercentNow,
   makeRunControlGroupOf,
-} from '../../../src/engine/fan-out/run-control-group-of.ts';
-import { leaseQuota, nextQuota, quotaFor, returnQuota } from '../../../src/engine/fan-out/run-throttle.ts';
-import { makeRunVariationOf } from '../../../src/engine/fan-out/run-variation-of.ts';
-import { runLimitOf } from '../../../src/engine/fan-out/seat-users.ts';
-import { whyUnusable } from '../../../src/engine/fan-out/usable-segment.ts';
-import { tellReach, waitForCredential } from '../../../src/engine/fan-out/wait-for-credential.ts';
+  makeRunVariationOf,
+} from '../../../src/engine/fan-out/experiments.ts';
+import { cutBuckets } from '../../../src/engine/fan-out/runs.ts';
+import { leaseQuota, nextQuota, quotaFor, returnQuota } from '../../../src/engine/governor/send-budgets.ts';
+import { runLimitOf } from '../../../src/engine/fan-out/seats.ts';
+import { whyUnusable } from '../../../src/engine/fan-out/audience.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import type { RunToSend } from '../../../src/storage/runs/run-states.ts';
 import { refusal } from './known-refusal.ts';
@@ -225,7 +231,7 @@ test('who is in a control group is withheld, without an attempt, and the others 
 
 test('a device that is set aside, and a recipient on whom this service failed, have nothing sent to them', () => {
   const nothing = { outcome: 'FAILED', providerMessageId: null, retryAt: null };
-  expect(setAside(phone('one'))).toEqual({ delivery: row('one', { ...nothing, code: 'SET_ASIDE' }) });
+  expect(quarantine(phone('one'))).toEqual({ delivery: row('one', { ...nothing, code: 'SET_ASIDE' }) });
   expect(failRecipient(phone('one'), 5)).toEqual({
     delivery: row('one', { ...nothing, code: 'RECIPIENT_FAULT', attempts: 5 }),
   });
@@ -268,7 +274,7 @@ test('nobody is reached once no app of the run’s platforms has a credential th
   });
   const nobody = [accepted('two'), { ...waiting, refused: { ...waiting.refused, reaches: 'nobody' } }];
   const told = (more: Partial<RunToSend>, apps: CredentialsOfApps['apps'] = []) =>
-    tellReach(results, { run: { ...run, ...more }, credentialsOf: credentialsOf(apps) });
+    markReach(results, { run: { ...run, ...more }, credentialsOf: credentialsOf(apps) });
   expect(told({})).toEqual(nobody);
   // Another platform of Firebase is stopped with it; another app has a credential of its own.
   expect(told({ platforms: ['ANDROID', 'WEB'] })).toEqual(nobody);
@@ -282,8 +288,8 @@ test('nobody is reached once no app of the run’s platforms has a credential th
     { run, device: phone('b'), attempt: 1 },
     { refusal: refusalOfOther, by: 'the provider' },
   );
-  const reaches = tellReach([waiting, ofOther], { run, credentialsOf: credentialsOf([other]) });
+  const reaches = markReach([waiting, ofOther], { run, credentialsOf: credentialsOf([other]) });
   expect(reaches.map(({ refused }) => refused!.reaches)).toEqual(['nobody', 'nobody']);
   const free = { run, credentialsOf: credentialsOf([]) };
-  expect(tellReach([accepted('two')], free)).toEqual([accepted('two')]);
+  expect(markReach([accepted('two')], free)).toEqual([accepted('two')]);
 });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { freeSeats } from '../../../src/engine/fan-out/free-seats.ts';
-import type { SeatsLeft } from '../../../src/engine/fan-out/free-seats.ts';
-import { seatUsers } from '../../../src/engine/fan-out/seat-users.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
+import { freeSeats, seatUsers } from '../../../src/engine/fan-out/seats.ts';
+import type { SeatsLeft } from '../../../src/engine/fan-out/seats.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import type { Transaction } from '../../../src/storage/database.ts';
-import { findLimit, lockLimit } from '../../../src/storage/runs/audience-limits.ts';
+import { findLimit, lockLimit } from '../../../src/storage/runs/audience-seats.ts';
 import { makeExperimentBundle } from '../../experiments/experiment-bundle.ts';
 import type { ExperimentBundle } from '../../experiments/experiment-bundle.ts';
 

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { admitUsers } from '../../../src/engine/fan-out/admit-users.ts';
-import { makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
-import { freeSeats } from '../../../src/engine/fan-out/free-seats.ts';
-import { markSent, runLimitOf, seatUsers, waitForSeats } from '../../../src/engine/fan-out/seat-users.ts';
+import { admitUsers, makeDeliverToEligible } from '../../../src/engine/fan-out/deliver-to-eligible.ts';
+import { freeSeats, markSent, runLimitOf, seatUsers, waitForSeats } from '../../../src/engine/fan-out/seats.ts';
 import { makeLog } from '../../../src/log.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import type { Database } from '../../../src/storage/database.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
-import type { DecidedOutcome } from '../../../src/engine/delivery/provider.ts';
+import { maxDeliveryAttempts } from '../../../src/domain/limits/delivery.ts';
+import type { DecidedOutcome } from '../../../src/providers/provider.ts';
 import { retryOfUntried, settleAs, settleOutcome, settleUntried } from '../../../src/engine/fan-out/settle-outcome.ts';
 import { makeRecordingGovernor } from '../governor/recording-governor.ts';
 import type { AudienceDevice } from '../../../src/storage/campaigns/audience.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { DeviceResult } from '../../../src/engine/fan-out/device-result.ts';
+import type { DeviceResult } from '../../../src/engine/fan-out/settle-outcome.ts';
 import { makeRetryDeliveries } from '../../../src/engine/fan-out/retry-deliveries.ts';
 import { makeSendWindow, WindowFailedError, WindowRefusedError } from '../../../src/engine/fan-out/send-window.ts';
 import type { Search } from '../../../src/engine/fan-out/send-window.ts';
 import type { DeliverToDevices } from '../../../src/engine/fan-out/deliver-to-devices.ts';
 import type { Delivery } from '../../../src/storage/ledger/deliveries.ts';
 import type { DueDelivery } from '../../../src/storage/ledger/due-deliveries.ts';
-import { bucketOf } from '../../../src/domain/users/bucket.ts';
+import { bucketOf } from '../../../src/domain/users/users.ts';
 import { claimedBy, makeFanOutBundle, start } from './fan-out-bundle.ts';
 import type { ClaimedBy, FanOutBundle } from './fan-out-bundle.ts';
 

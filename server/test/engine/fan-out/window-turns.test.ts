@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { makeWindowTurns } from '../../../src/engine/fan-out/window-turns.ts';
+import { makeWindowTurns } from '../../../src/engine/fan-out/work-chunks.ts';
 
 /** Windows by name that last until they are ended; `open` are those at work. */
 function makeWindows() {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { startChunkWorkers } from '../../../src/engine/fan-out/work-chunks.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
 import { makeLog } from '../../../src/log.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { start } from './fan-out-bundle.ts';
@@ -19,7 +19,7 @@ function startWorkers(
   return startChunkWorkers({
     ...{ ...slots, database: database as unknown as Database, log, clock: makeManualClock(start), owner: 'worker' },
     sendWindow: () => Promise.reject(new Error('there is nothing to send')),
-    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+    outcomes: makeOutcomeBuffer({ log, pause: async () => {} }),
     onChunkEnded() {},
   });
 }

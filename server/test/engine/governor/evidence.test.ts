@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import type { Seen } from '../../../src/domain/delivery/evidence.ts';
-import { makeEvidence, probeMilliseconds } from '../../../src/engine/governor/evidence.ts';
-import type { BatchKey } from '../../../src/engine/governor/evidence.ts';
+import { makeEvidence, probeMilliseconds } from '../../../src/engine/governor/provider-evidence.ts';
+import type { BatchKey } from '../../../src/engine/governor/provider-evidence.ts';
 import { makeLog } from '../../../src/log.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { createTestDatabase } from '../../test-database.ts';

@@ -1,4 +1,4 @@
-import type { Evidence, Judgement } from '../../../src/engine/governor/evidence.ts';
+import type { Evidence, Judgement } from '../../../src/engine/governor/provider-evidence.ts';
 
 /** Evidence that holds nothing and knows nothing of other devices, and that says what it was asked. */
 export function makeQuietEvidence(judgement: Judgement = { verdict: 'undecided', isHealthy: false }) {

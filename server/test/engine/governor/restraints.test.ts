@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { SendAccount } from '../../../src/engine/delivery/send-account.ts';
+import type { SendAccount } from '../../../src/providers/send-account.ts';
 import { makeGovernor } from '../../../src/engine/governor/governor.ts';
 import type { Governor } from '../../../src/engine/governor/governor.ts';
 import type { Logger } from '../../../src/log.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { makeAnswerWatch } from '../../../src/engine/governor/answer-watch.ts';
-import { makeShare } from '../../../src/engine/governor/share.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
+import { makeAnswerWatch } from '../../../src/engine/governor/governor.ts';
+import { makeShare } from '../../../src/engine/governor/send-budgets.ts';
 import { makeLog } from '../../../src/log.ts';
 
 const start = new Date('2026-03-01T12:00:00Z');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeClock } from '../../../src/clock.ts';
-import { makeFollowDatabaseClock } from '../../../src/engine/housekeeping/follow-database-clock.ts';
+import { makeFollowDatabaseClock } from '../../../src/engine/housekeeping/database-clock.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
 import { setClockOffset } from '../../../src/storage/installation/installation.ts';
 import { isAnybodyWaiting } from '../../is-anybody-waiting.ts';

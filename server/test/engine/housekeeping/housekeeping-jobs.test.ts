@@ -1,16 +1,17 @@
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { makeEncryption } from '../../../src/domain/encryption.ts';
-import { makeArchiveEndedKeys } from '../../../src/engine/housekeeping/archive-ended-keys.ts';
-import { makeDropOldReceipts } from '../../../src/engine/housekeeping/drop-old-receipts.ts';
-import { makeDropOldRecords } from '../../../src/engine/housekeeping/drop-old-records.ts';
-import { makeDropSegmentLeftovers } from '../../../src/engine/housekeeping/drop-segment-leftovers.ts';
-import { makeExpireSegments } from '../../../src/engine/housekeeping/expire-segments.ts';
-import { makePrepareDays } from '../../../src/engine/housekeeping/prepare-days.ts';
-import { makeReportNode } from '../../../src/engine/housekeeping/report-node.ts';
-import { makeJobBook } from '../../../src/engine/job-book.ts';
-import { checkMasterKey } from '../../../src/start/check-master-key.ts';
+import { makeEncryption } from '../../../src/domain/crypto/encryption.ts';
+import {
+  makeArchiveEndedKeys,
+  makeDropSegmentLeftovers,
+  makeExpireSegments,
+} from '../../../src/engine/housekeeping/expiry.ts';
+import { makeDropOldReceipts, makeDropOldRecords } from '../../../src/engine/housekeeping/old-records.ts';
+import { makePrepareDays } from '../../../src/engine/housekeeping/days.ts';
+import { makeReportNode } from '../../../src/engine/monitoring/report-node.ts';
+import { makeJobBook } from '../../../src/engine/jobs/job.ts';
+import { checkMasterKey } from '../../../src/start/database/open-installation.ts';
 import { insertSentRun } from '../../insert-sent-run.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeDropOldDays } from '../../../src/engine/housekeeping/drop-old-days.ts';
+import { makeDropOldDays } from '../../../src/engine/housekeeping/days.ts';
 import { makeEraseDueUsers } from '../../../src/engine/housekeeping/erase-users.ts';
-import { makeTrimOldRecords } from '../../../src/engine/housekeeping/trim-old-records.ts';
+import { makeTrimOldRecords } from '../../../src/engine/housekeeping/old-records.ts';
 import { insertSentRun } from '../../insert-sent-run.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { CredentialsOfApps } from '../../../src/domain/apps/credentials-of-apps.ts';
-import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
-import { makeEvidence } from '../../../src/engine/governor/evidence.ts';
-import { makeSendLiveActivities } from '../../../src/engine/live-activities/send-live-activities.ts';
-import type { SendLiveActivitiesDependencies } from '../../../src/engine/live-activities/send-live-activities.ts';
+import type { CredentialsOfApps } from '../../../src/domain/credentials/credentials.ts';
+import { maxDeliveryAttempts } from '../../../src/domain/limits/delivery.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
+import { makeEvidence } from '../../../src/engine/governor/provider-evidence.ts';
+import { makeSendLiveActivities } from '../../../src/engine/live-activities.ts';
+import type { SendLiveActivitiesDependencies } from '../../../src/engine/live-activities.ts';
 import { makeLog } from '../../../src/log.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';
@@ -61,7 +61,7 @@ async function send({ row = {}, find = withCredential, outcome = { kind: 'accept
   const looks: unknown[] = [];
   const turns: unknown[] = [];
   const job = makeSendLiveActivities({
-    ...{ database, clock, log, random: () => 0.5, outcomes: makeKeptOutcomes({ log, pause: async () => {} }) },
+    ...{ database, clock, log, random: () => 0.5, outcomes: makeOutcomeBuffer({ log, pause: async () => {} }) },
     evidence: makeEvidence({ database, clock, log }),
     loadCredentials: async (workspace) => ({
       apps: [],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import { maxDeliveryAttempts } from '../../../src/domain/delivery/limits.ts';
+import { maxDeliveryAttempts } from '../../../src/domain/limits/delivery.ts';
 import { makeRecordingGovernor } from '../governor/recording-governor.ts';
-import { settleLiveOutcome } from '../../../src/engine/live-activities/settle-live-outcome.ts';
+import { settleLiveOutcome } from '../../../src/engine/live-activities.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);

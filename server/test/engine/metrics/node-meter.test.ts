@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../src/clock.ts';
-import type { Delivery } from '../../../src/engine/delivery/deliver.ts';
-import type { DeliveryBatch } from '../../../src/engine/delivery/delivery-batch.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
-import { makeRemembered } from '../../../src/engine/metrics/make-remembered.ts';
-import { measureDelivery } from '../../../src/engine/metrics/measure-delivery.ts';
-import { makeNodeMeter } from '../../../src/engine/metrics/node-meter.ts';
-import { readNodeSamples } from '../../../src/engine/metrics/node-samples.ts';
-import type { NodeSources } from '../../../src/engine/metrics/node-samples.ts';
+import type { Delivery } from '../../../src/providers/deliver.ts';
+import type { DeliveryBatch } from '../../../src/providers/batch.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
+import { makeRemembered, readNodeSamples } from '../../../src/engine/monitoring/metric-samples.ts';
+import { measureDelivery, makeNodeMeter } from '../../../src/engine/monitoring/node-meter.ts';
+import type { NodeSources } from '../../../src/engine/monitoring/metric-samples.ts';
 
 const start = new Date('2026-03-01T12:00:10Z');
 const minute = new Date('2026-03-01T12:00:00Z');

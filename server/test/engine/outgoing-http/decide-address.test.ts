@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideAddress } from '../../../src/engine/outgoing-http/decide-address.ts';
-import { decideUrl } from '../../../src/engine/outgoing-http/decide-url.ts';
-import {
-  AddressBlockedError,
-  resolveAllowedAddress,
-} from '../../../src/engine/outgoing-http/resolve-allowed-address.ts';
+import { decideAddress, decideUrl, AddressBlockedError, resolveAllowedAddress } from '../../../src/outgoing/guard.ts';
 
 // Spellings of places that are not the public internet (fault 3.4).
 const blockedHosts = [

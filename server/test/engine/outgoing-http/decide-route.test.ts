@@ -1,19 +1,20 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { before } from '../../../src/engine/outgoing-http/before.ts';
-import { decideAddress, parseNetwork } from '../../../src/engine/outgoing-http/decide-address.ts';
-import { assertHostAllowed, HostNotAllowedError } from '../../../src/engine/outgoing-http/decide-host-name.ts';
-import { decideUrl } from '../../../src/engine/outgoing-http/decide-url.ts';
-import { findRoute } from '../../../src/engine/outgoing-http/find-route.ts';
-import { isLoopback } from '../../../src/engine/outgoing-http/is-loopback.ts';
-import { OutgoingRefusedError } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import type { OutgoingRequest } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import type { OutgoingProxy } from '../../../src/engine/outgoing-http/outgoing-proxy.ts';
-import { postOnce } from '../../../src/engine/outgoing-http/post-once.ts';
 import {
+  before,
+  decideAddress,
+  parseNetwork,
+  assertHostAllowed,
+  HostNotAllowedError,
+  decideUrl,
+  findRoute,
   AddressBlockedError,
   resolveAllowedAddress,
-} from '../../../src/engine/outgoing-http/resolve-allowed-address.ts';
+} from '../../../src/outgoing/guard.ts';
+import { isLoopback } from '../../../src/outgoing/proxy.ts';
+import { OutgoingRefusedError, postOnce } from '../../../src/outgoing/client.ts';
+import type { OutgoingRequest } from '../../../src/outgoing/client.ts';
+import type { OutgoingProxy } from '../../../src/outgoing/proxy.ts';
 
 // Decision D29: public unicast only, and what the operator opened.
 test.each([

@@ -9,10 +9,9 @@ import { text } from 'node:stream/consumers';
 import { createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeOutgoingClient, OutgoingRefusedError } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import type { OutgoingClientOptions } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import { postOnce } from '../../../src/engine/outgoing-http/post-once.ts';
-import { AddressBlockedError } from '../../../src/engine/outgoing-http/resolve-allowed-address.ts';
+import { makeOutgoingClient, OutgoingRefusedError, postOnce } from '../../../src/outgoing/client.ts';
+import type { OutgoingClientOptions } from '../../../src/outgoing/client.ts';
+import { AddressBlockedError } from '../../../src/outgoing/guard.ts';
 
 const loopback = ['127.0.0.0/8'];
 const get = { method: 'GET', headers: {} } as const;

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  isBypassed,
-  parseProxySettings,
-  ProxySettingsError,
-} from '../../../src/engine/outgoing-http/proxy-settings.ts';
-import { assertHostAllowed, HostNotAllowedError } from '../../../src/engine/outgoing-http/decide-host-name.ts';
-import { isLoopback } from '../../../src/engine/outgoing-http/is-loopback.ts';
+import { isBypassed, parseProxySettings, ProxySettingsError, isLoopback } from '../../../src/outgoing/proxy.ts';
+import { assertHostAllowed, HostNotAllowedError } from '../../../src/outgoing/guard.ts';
 
 const parse = (url: string, noProxy: string[] = []) =>
   parseProxySettings({ url, noProxy, resolvesNames: false, hosts: [] });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import type { Server } from 'node:net';
-import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import type { OutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import { DownloadFailedError } from '../../../src/engine/segment-fill/download-failed-error.ts';
+import { makeOutgoingClient } from '../../../src/outgoing/client.ts';
+import type { OutgoingClient } from '../../../src/outgoing/client.ts';
+import { DownloadFailedError } from '../../../src/engine/segment-fill/content-codings.ts';
 import { downloadFile } from '../../../src/engine/segment-fill/download-file.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { makeReceiverSlots } from '../../../src/engine/receivers/receiver-slots.ts';
-import type { ContactKind, Receiver, ReceiverSlots, Slot } from '../../../src/engine/receivers/receiver-slots.ts';
+import { makeReceiverSlots } from '../../../src/engine/outbox/receiver-slots.ts';
+import type { ContactKind, Receiver, ReceiverSlots, Slot } from '../../../src/engine/outbox/receiver-slots.ts';
 
 const limits = { total: 16, perWorkspace: 8, perHost: 12, perReceiver: 4 };
 const receiver = (workspaceId: string, host: string): Receiver => ({ workspaceId, key: `https://${host}`, host });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { makeFireDueCampaigns } from '../../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeFireDueCampaigns } from '../../../src/engine/scheduler.ts';
 import { makeLog } from '../../../src/log.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';

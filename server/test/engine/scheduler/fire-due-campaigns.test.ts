@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { changeCampaignState } from '../../../src/app/campaigns/change-campaign-state.ts';
-import type { CampaignAction } from '../../../src/domain/campaigns/campaign-states.ts';
-import { parseTiming } from '../../../src/domain/timing/parse-timing.ts';
-import type { TimingInput } from '../../../src/domain/timing/parse-timing.ts';
+import type { CampaignAction } from '../../../src/domain/campaigns/campaign.ts';
+import { parseTiming } from '../../../src/domain/timing/push-timing.ts';
+import type { TimingInput } from '../../../src/domain/timing/push-timing.ts';
 import type { Timing } from '../../../src/domain/timing/timing.ts';
-import { makeFireDueCampaigns } from '../../../src/engine/scheduler/fire-due-campaigns.ts';
+import { makeFireDueCampaigns } from '../../../src/engine/scheduler.ts';
 import { makeFanOutBundle } from '../fan-out/fan-out-bundle.ts';
 import type { AcceptOptions, FanOutBundle } from '../fan-out/fan-out-bundle.ts';
 

@@ -17,9 +17,9 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import type { OutgoingClient, OutgoingClientOptions } from '../../../src/engine/outgoing-http/outgoing-client.ts';
-import { DownloadFailedError } from '../../../src/engine/segment-fill/download-failed-error.ts';
+import { makeOutgoingClient } from '../../../src/outgoing/client.ts';
+import type { OutgoingClient, OutgoingClientOptions } from '../../../src/outgoing/client.ts';
+import { DownloadFailedError } from '../../../src/engine/segment-fill/content-codings.ts';
 import { decideRedirect, downloadFile } from '../../../src/engine/segment-fill/download-file.ts';
 import type { FileToDownload } from '../../../src/engine/segment-fill/download-file.ts';
 import { isFull } from '../../full-test.ts';

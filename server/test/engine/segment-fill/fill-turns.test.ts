@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makeFillTurns, NoTurnError } from '../../../src/engine/segment-fill/fill-turns.ts';
+import { makeFillTurns, NoTurnError } from '../../../src/engine/segment-fill/fill-segments.ts';
 
 const limits = { total: 3, perWorkspace: 2, maxWaitMilliseconds: 60_000 };
 const never = new AbortController().signal;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FileUnreadableError, makeLinePreparer } from '../../../src/engine/segment-fill/prepare-lines.ts';
+import { FileUnreadableError, makeSegmentFileParser } from '../../../src/engine/segment-fill/segment-file-parser.ts';
 import { propertyRuns } from '../../property-runs.ts';
 
 /** Feeds a file in pieces of the given sizes and undoes COPY's text format. */
 function read(file: Buffer | string, options: { type?: 'string' | 'double'; pieceBytes?: number } = {}) {
   const bytes = Buffer.from(file as string);
-  const lines = makeLinePreparer(options.type ?? 'string');
+  const lines = makeSegmentFileParser(options.type ?? 'string');
   const out: Buffer[] = [];
   const size = options.pieceBytes ?? 65_536;
   for (let at = 0; at < bytes.length; at += size)
@@ -113,7 +113,7 @@ describe('a file that is no column of values is refused as a whole', () => {
 });
 
 test('a line of 60 MB is one skipped line, and memory stays flat (fault F30)', () => {
-  const lines = makeLinePreparer('string');
+  const lines = makeSegmentFileParser('string');
   const piece = Buffer.alloc(1024 * 1024, 0x61);
   const before = process.memoryUsage().arrayBuffers;
   for (let index = 0; index < 60; index += 1) lines.push(piece);

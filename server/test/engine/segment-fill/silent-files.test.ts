@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeClock } from '../../../src/clock.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import { startJob } from '../../../src/engine/job.ts';
-import { makeKeptOutcomes } from '../../../src/engine/keep-outcomes.ts';
-import { makeOutgoingClient } from '../../../src/engine/outgoing-http/outgoing-client.ts';
+import { startJob } from '../../../src/engine/jobs/job.ts';
+import { makeOutcomeBuffer } from '../../../src/engine/jobs/outcome-buffer.ts';
+import { makeOutgoingClient } from '../../../src/outgoing/client.ts';
 import { makeFillSegments } from '../../../src/engine/segment-fill/fill-segments.ts';
 import { makeLog } from '../../../src/log.ts';
 import { awaitArrival, startReceiver, startSilentReceiver } from '../../receivers/silent-server.ts';
@@ -21,7 +21,7 @@ async function makeNodeBundle() {
   let running: ReturnType<typeof startJob> | undefined;
   const job = makeFillSegments({
     ...{ database, clock, log, outgoing, owner: 'node', usersPerDay: 1_000_000, emailState: 'KEPT' },
-    outcomes: makeKeptOutcomes({ log, pause: async () => {} }),
+    outcomes: makeOutcomeBuffer({ log, pause: async () => {} }),
     onEnded() {},
     onFreed: () => running?.wake(),
   });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Span, SpanStart, Tracing } from '../../../src/domain/tracing/tracing.ts';
-import type { Delivery } from '../../../src/engine/delivery/deliver.ts';
-import type { DeliveryBatch } from '../../../src/engine/delivery/delivery-batch.ts';
-import type { Outcome } from '../../../src/engine/delivery/provider.ts';
+import type { Span, SpanStart, Tracing } from '../../../src/domain/operations/tracing.ts';
+import type { Delivery } from '../../../src/providers/deliver.ts';
+import type { DeliveryBatch } from '../../../src/providers/batch.ts';
+import type { Outcome } from '../../../src/providers/provider.ts';
 import type { Window, WindowResult } from '../../../src/engine/fan-out/send-window.ts';
-import { makeTraceSends } from '../../../src/engine/tracing/make-trace-sends.ts';
+import { makeTraceSends } from '../../../src/engine/monitoring/traces.ts';
 
 const traceId = 'a'.repeat(32);
 const request = { traceId, spanId: 'b'.repeat(16), isSampled: true };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeId } from '../../../src/domain/ids.ts';
-import { makeReleaseDueTriggers } from '../../../src/engine/triggers/release-due-triggers.ts';
+import { makeReleaseDueTriggers } from '../../../src/engine/triggers.ts';
 import type { Logger } from '../../../src/log.ts';
 import { inTransaction } from '../../../src/storage/database.ts';
-import { tryHoldRelease } from '../../../src/storage/triggers/triggers.ts';
+import { tryHoldRelease } from '../../../src/storage/triggers.ts';
 import { createTestDatabase } from '../../test-database.ts';
 import type { TestDatabase } from '../../test-database.ts';
 import { insertTestWorkspace } from '../../test-workspace.ts';

@@ -1,4 +1,4 @@
-import { signPush } from '../../../src/domain/signature/sign-push.ts';
+import { signPush } from '../../../src/domain/crypto/signatures.ts';
 import { pushContent } from '../../torture/push-content.ts';
 import type { NodeAnswer } from '../call-node.ts';
 import { steadyUsers } from '../soak-bundle.ts';

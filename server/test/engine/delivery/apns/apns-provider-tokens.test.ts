@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { ApnsCredential } from '../../../../src/domain/provider-credential.ts';
-import { makeApnsProviderTokens } from '../../../../src/engine/delivery/apns/apns-provider-token.ts';
-import type { ProviderToken, ShareProviderToken } from '../../../../src/engine/delivery/apns/apns-provider-token.ts';
+import type { ApnsCredential } from '../../../../src/domain/credentials/credentials.ts';
+import { makeApnsProviderTokens } from '../../../../src/providers/apns/provider-token.ts';
+import type { ProviderToken, ShareProviderToken } from '../../../../src/providers/apns/provider-token.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const minutes = 60_000;

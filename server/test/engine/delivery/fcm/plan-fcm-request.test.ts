@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Message } from '../../../../src/domain/campaigns/message.ts';
-import type { FcmCredential } from '../../../../src/domain/provider-credential.ts';
-import type { JsonObject } from '../../../../src/domain/provider-overrides/provider-overrides.ts';
-import { measureFcmMessage, planFcmRequest } from '../../../../src/engine/delivery/fcm/plan-fcm-request.ts';
-import type { AndroidMessage } from '../../../../src/engine/delivery/payload/android-part.ts';
+import type { Message } from '../../../../src/domain/content/message.ts';
+import type { FcmCredential } from '../../../../src/domain/credentials/credentials.ts';
+import type { JsonObject } from '../../../../src/domain/content/content.ts';
+import { measureFcmMessage, planFcmRequest } from '../../../../src/providers/fcm/plan.ts';
+import type { AndroidMessage } from '../../../../src/providers/payload/android.ts';
 import { makeMessage } from '../make-message.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { AndroidOptions } from '../../../../src/domain/content-options/content-options.ts';
-import type { HmsCredential } from '../../../../src/domain/provider-credential.ts';
-import type { JsonObject } from '../../../../src/domain/provider-overrides/provider-overrides.ts';
-import { classifyHmsAnswer, isHmsTokenExpired } from '../../../../src/engine/delivery/hms/classify-hms-answer.ts';
-import { makeHmsPart } from '../../../../src/engine/delivery/hms/hms-part.ts';
-import { planHmsRequest } from '../../../../src/engine/delivery/hms/plan-hms-request.ts';
-import type { AndroidMessage } from '../../../../src/engine/delivery/payload/android-part.ts';
-import type { Answer, Outcome } from '../../../../src/engine/delivery/provider.ts';
+import type { AndroidOptions, JsonObject } from '../../../../src/domain/content/content.ts';
+import type { HmsCredential } from '../../../../src/domain/credentials/credentials.ts';
+import { classifyHmsAnswer, isHmsTokenExpired } from '../../../../src/providers/hms/classify.ts';
+import { makeHmsPart, planHmsRequest } from '../../../../src/providers/hms/plan.ts';
+import type { AndroidMessage } from '../../../../src/providers/payload/android.ts';
+import type { Answer, Outcome } from '../../../../src/providers/provider.ts';
 import { makeMessage } from '../make-message.ts';
 import { answerWith, failedAnswer } from '../scripted-transport.ts';
 

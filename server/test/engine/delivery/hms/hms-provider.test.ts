@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { HmsCredential } from '../../../../src/domain/provider-credential.ts';
-import { makeHmsProvider } from '../../../../src/engine/delivery/hms/make-hms-provider.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import type { HmsCredential } from '../../../../src/domain/credentials/credentials.ts';
+import { makeHmsProvider } from '../../../../src/providers/hms/provider.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
 import { makeMessage } from '../make-message.ts';
 import { answerWith, makeScriptedTransport } from '../scripted-transport.ts';
 import type { SentRequest } from '../scripted-transport.ts';

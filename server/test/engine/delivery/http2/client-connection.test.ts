@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decodeHeaders } from '../../../../src/engine/delivery/http2/hpack-decoder.ts';
+import { decodeHeaders } from '../../../../src/providers/http2/hpack-decoder.ts';
 import { flags, frame, literal, settings, statusField, types, uint32, windowUpdate } from './hostile-http2-server.ts';
 import { dataFrame, goawayOf, headersFrame, openConnection, statusFrame } from './open-connection.ts';
 

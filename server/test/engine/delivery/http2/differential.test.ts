@@ -6,10 +6,10 @@ import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, test } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Client } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Request } from '../../../../src/engine/delivery/http2/promised-requests.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
+import type { Http2Client } from '../../../../src/providers/http2/transport.ts';
+import type { Http2Request } from '../../../../src/providers/http2/requests.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { propertyRuns } from '../../../property-runs.ts';
 import { http2Clients } from '../delivery-bundle.ts';

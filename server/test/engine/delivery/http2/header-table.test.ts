@@ -2,7 +2,7 @@ import { createServer } from 'node:http2';
 import type { IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
 import { makeLog } from '../../../../src/log.ts';
 
 describe('headers arrive as they were sent', () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeHeaders, findSuccess } from '../../../../src/engine/delivery/http2/hpack-decoder.ts';
-import { HpackError } from '../../../../src/engine/delivery/http2/hpack-error.ts';
-import { HpackEncoder } from '../../../../src/engine/delivery/http2/hpack-encoder.ts';
-import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
+import { decodeHeaders, findSuccess } from '../../../../src/providers/http2/hpack-decoder.ts';
+import { HpackError } from '../../../../src/providers/http2/hpack-tables.ts';
+import { HpackEncoder } from '../../../../src/providers/http2/hpack-encoder.ts';
+import { RequestHead } from '../../../../src/providers/http2/requests.ts';
 import { propertyRuns } from '../../../property-runs.ts';
 
 const decode = (hex: string) => decodeHeaders(Buffer.from(hex.replaceAll(' ', ''), 'hex'));

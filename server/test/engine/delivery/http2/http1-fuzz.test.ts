@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { listen } from '../../outgoing-http/proxy-bundle.ts';
 import { propertyRuns } from '../../../property-runs.ts';

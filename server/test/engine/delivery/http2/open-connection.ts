@@ -1,7 +1,7 @@
-import type { AnswerListener } from '../../../../src/engine/delivery/http2/answer-listener.ts';
-import { makeClientConnection } from '../../../../src/engine/delivery/http2/client-connection.ts';
-import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import type { AnswerListener } from '../../../../src/providers/http2/requests.ts';
+import { makeClientConnection } from '../../../../src/providers/http2/http2-session.ts';
+import { RequestHead } from '../../../../src/providers/http2/requests.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
 import { flags, frame, settings, statusField, types } from './hostile-http2-server.ts';
 
 export type SentFrame = { type: number; flags: number; stream: number; payload: Buffer };

@@ -1,9 +1,8 @@
-import type { AnswerListener } from '../../../../src/engine/delivery/http2/answer-listener.ts';
-import type { Http2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Target } from '../../../../src/engine/delivery/http2/open-socket.ts';
-import type { Http2Request } from '../../../../src/engine/delivery/http2/promised-requests.ts';
-import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import type { AnswerListener, Http2Request } from '../../../../src/providers/http2/requests.ts';
+import type { Http2Transport } from '../../../../src/providers/http2/transport.ts';
+import type { Http2Target } from '../../../../src/providers/http2/open-socket.ts';
+import { RequestHead } from '../../../../src/providers/http2/requests.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
 
 export type ByLane = { target: Http2Target; reads: AnswerListener['reads']; requests: Http2Request[] };
 

@@ -1,15 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { OutgoingRequest } from '../../../../src/engine/delivery/http2/answer-listener.ts';
-import type { PromisedRequest } from '../../../../src/engine/delivery/http2/promised-requests.ts';
-import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
-import { makeRequestLane } from '../../../../src/engine/delivery/http2/request-lane.ts';
-import { dispatch, failWaiting, makeSessionPool } from '../../../../src/engine/delivery/http2/session-pool.ts';
-import type { SessionPool } from '../../../../src/engine/delivery/http2/session-pool.ts';
-import type { Session, SessionOptions } from '../../../../src/engine/delivery/http2/session.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
-import { HostNotAllowedError } from '../../../../src/engine/outgoing-http/decide-host-name.ts';
-import { ProxyError } from '../../../../src/engine/outgoing-http/proxy-error.ts';
-import { AddressBlockedError } from '../../../../src/engine/outgoing-http/resolve-allowed-address.ts';
+import type { OutgoingRequest, PromisedRequest } from '../../../../src/providers/http2/requests.ts';
+import { RequestHead } from '../../../../src/providers/http2/requests.ts';
+import { makeRequestLane, dispatch, failWaiting, makeSessionPool } from '../../../../src/providers/http2/transport.ts';
+import type { SessionPool } from '../../../../src/providers/http2/transport.ts';
+import type { Session, SessionOptions } from '../../../../src/providers/http2/session.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
+import { HostNotAllowedError, AddressBlockedError } from '../../../../src/outgoing/guard.ts';
+import { ProxyError } from '../../../../src/outgoing/proxy.ts';
 import { makeLog } from '../../../../src/log.ts';
 
 const ok: Answer = { kind: 'answer', status: 200, headers: {}, body: '' };

@@ -4,12 +4,12 @@ import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:ht
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { AnswerListener } from '../../../../src/engine/delivery/http2/answer-listener.ts';
-import { openHttp2Session } from '../../../../src/engine/delivery/http2/http2-session.ts';
-import { openNodeSession } from '../../../../src/engine/delivery/http2/open-node-session.ts';
-import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
-import type { Session } from '../../../../src/engine/delivery/http2/session.ts';
+import type { AnswerListener } from '../../../../src/providers/http2/requests.ts';
+import { openHttp2Session } from '../../../../src/providers/http2/http2-session.ts';
+import { openNodeSession } from '../../../../src/providers/http2/node-session.ts';
+import { RequestHead } from '../../../../src/providers/http2/requests.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
+import type { Session } from '../../../../src/providers/http2/session.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { flags, frame, settings, startHostileServer, statusField, types } from './hostile-http2-server.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Target } from '../../../../src/engine/delivery/http2/open-socket.ts';
-import type { Http2Request } from '../../../../src/engine/delivery/http2/promised-requests.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
+import type { Http2Transport } from '../../../../src/providers/http2/transport.ts';
+import type { Http2Target } from '../../../../src/providers/http2/open-socket.ts';
+import type { Http2Request } from '../../../../src/providers/http2/requests.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { startHostileServer } from './hostile-http2-server.ts';
 import type { HostileServer, Peer } from './hostile-http2-server.ts';

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { HpackEncoder } from '../../../../src/engine/delivery/http2/hpack-encoder.ts';
-import { OutgoingBytes } from '../../../../src/engine/delivery/http2/outgoing-bytes.ts';
-import { RequestHead } from '../../../../src/engine/delivery/http2/request-head.ts';
-import { RequestHeads } from '../../../../src/engine/delivery/http2/request-heads.ts';
-import { StreamTable } from '../../../../src/engine/delivery/http2/stream-table.ts';
+import { HpackEncoder } from '../../../../src/providers/http2/hpack-encoder.ts';
+import { OutgoingBytes } from '../../../../src/providers/http2/frames.ts';
+import { RequestHead, RequestHeads } from '../../../../src/providers/http2/requests.ts';
+import { StreamTable } from '../../../../src/providers/http2/connection-state.ts';
 
 function openMany(table: StreamTable, count: number): number[] {
   return Array.from({ length: count }, () => table.ids[table.open()]!);

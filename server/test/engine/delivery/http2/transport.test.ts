@@ -4,9 +4,9 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2TransportOptions } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
+import type { Http2TransportOptions } from '../../../../src/providers/http2/transport.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
 import { makeLog } from '../../../../src/log.ts';
 
 /** A busy machine takes its time. */

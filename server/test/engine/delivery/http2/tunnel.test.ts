@@ -3,10 +3,9 @@ import type { Http2SecureServer, Http2Server, ServerHttp2Session } from 'node:ht
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { Server } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import type { Http2Target } from '../../../../src/engine/delivery/http2/open-socket.ts';
-import { makeOutgoingProxy } from '../../../../src/engine/outgoing-http/outgoing-proxy.ts';
-import { parseProxySettings } from '../../../../src/engine/outgoing-http/proxy-settings.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
+import type { Http2Target } from '../../../../src/providers/http2/open-socket.ts';
+import { makeOutgoingProxy, parseProxySettings } from '../../../../src/outgoing/proxy.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { listen, serveAll, startOwnProxy } from '../../outgoing-http/proxy-bundle.ts';
 import type { Behaviour } from '../../outgoing-http/proxy-bundle.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
-import { makeOutgoingProxy } from '../../../../src/engine/outgoing-http/outgoing-proxy.ts';
-import { parseProxySettings } from '../../../../src/engine/outgoing-http/proxy-settings.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
+import { makeOutgoingProxy, parseProxySettings } from '../../../../src/outgoing/proxy.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { http2Clients } from '../delivery-bundle.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeHttp2Transport } from '../../../../src/engine/delivery/http2/http2-transport.ts';
+import { makeHttp2Transport } from '../../../../src/providers/http2/transport.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { http2Clients } from '../delivery-bundle.ts';
 import { settings, startHostileServer } from './hostile-http2-server.ts';

@@ -11,7 +11,7 @@ export function watchLeftBehind(): { left(): string[]; stop(): void } {
   const hook = createHook({
     init(id, type) {
       if (type !== 'Timeout' && type !== 'TCPWRAP' && type !== 'TLSWRAP') return;
-      const place = new Error().stack?.split('\n').find((line) => line.includes('/src/engine/delivery/'));
+      const place = new Error().stack?.split('\n').find((line) => line.includes('/src/providers/'));
       if (place) living.set(id, `${type} ${place.trim()}`);
     },
     destroy(id) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { AndroidOptions } from '../../../../src/domain/content-options/content-options.ts';
-import { makeAndroidPart } from '../../../../src/engine/delivery/payload/android-part.ts';
-import type { AndroidMessage } from '../../../../src/engine/delivery/payload/android-part.ts';
+import type { AndroidOptions } from '../../../../src/domain/content/content.ts';
+import { makeAndroidPart } from '../../../../src/providers/payload/android.ts';
+import type { AndroidMessage } from '../../../../src/providers/payload/android.ts';
 import { makeMessage } from '../make-message.ts';
 
 const plain = makeMessage('ANDROID', '0');

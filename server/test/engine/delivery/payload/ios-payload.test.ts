@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { IosOptions } from '../../../../src/domain/content-options/content-options.ts';
-import type { ProviderOverrides } from '../../../../src/domain/provider-overrides/provider-overrides.ts';
-import { makeIosPayload } from '../../../../src/engine/delivery/payload/ios-payload.ts';
-import type { IosMessage } from '../../../../src/engine/delivery/payload/ios-payload.ts';
-import { makeIosRequest, overrideIosPayload } from '../../../../src/engine/delivery/payload/ios-request.ts';
+import type { IosOptions, ProviderOverrides } from '../../../../src/domain/content/content.ts';
+import { makeIosPayload, makeIosRequest, overrideIosPayload } from '../../../../src/providers/payload/ios.ts';
+import type { IosMessage } from '../../../../src/providers/payload/ios.ts';
 import { makeMessage } from '../make-message.ts';
 
 const { report: _report, ...plain } = makeMessage('IOS', '0');

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { WebOptions } from '../../../../src/domain/content-options/content-options.ts';
-import type { JsonObject } from '../../../../src/domain/provider-overrides/provider-overrides.ts';
-import { makeWorkerPayload, writeWorkerPayload } from '../../../../src/engine/delivery/payload/worker-payload.ts';
-import type { BrowserMessage } from '../../../../src/engine/delivery/payload/worker-payload.ts';
-import { makeWebPayload } from '../../../../src/engine/delivery/webpush/web-payload.ts';
+import type { WebOptions, JsonObject } from '../../../../src/domain/content/content.ts';
+import { makeWorkerPayload, writeWorkerPayload } from '../../../../src/providers/payload/browser.ts';
+import type { BrowserMessage } from '../../../../src/providers/payload/browser.ts';
+import { makeWebPayload } from '../../../../src/providers/webpush/plan.ts';
 import { makeMessage } from '../make-message.ts';
 
 const { report: _report, ...plain } = makeMessage('WEB', '0');

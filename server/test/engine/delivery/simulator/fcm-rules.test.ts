@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findFcmViolation } from '../../../../src/engine/delivery/simulator/fcm-message-rules.ts';
-import type { FcmMessage } from '../../../../src/engine/delivery/simulator/fcm-message-rules.ts';
-import { readBrowserPayload } from '../../../../src/engine/delivery/simulator/fcm-webpush-rules.ts';
+import { findFcmViolation, readBrowserPayload } from '../../../../src/providers/fcm/simulator-rules.ts';
+import type { FcmMessage } from '../../../../src/providers/fcm/simulator-rules.ts';
 
 const token = 'a'.repeat(10);
 const fieldOf = (message: object) => findFcmViolation({ token, ...message } as FcmMessage)?.field;

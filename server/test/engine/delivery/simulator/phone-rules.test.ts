@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { screenOfAndroid } from '../../../../src/engine/delivery/simulator/android-phone.ts';
-import { findBrowserFault } from '../../../../src/engine/delivery/simulator/browser-rules.ts';
-import { screenOfBrowser } from '../../../../src/engine/delivery/simulator/browser-screen.ts';
-import { findHmsViolation } from '../../../../src/engine/delivery/simulator/hms-message-rules.ts';
-import type { HmsMessage } from '../../../../src/engine/delivery/simulator/hms-message-rules.ts';
-import { appPartOf, checkApnsContent, screenOfIphone } from '../../../../src/engine/delivery/simulator/iphone.ts';
-import type { ApnsPayload } from '../../../../src/engine/delivery/simulator/iphone.ts';
+import { screenOfAndroid } from '../../../../src/providers/simulator/android-phone.ts';
+import { findBrowserFault, screenOfBrowser } from '../../../../src/providers/simulator/browser.ts';
+import { findHmsViolation } from '../../../../src/providers/hms/simulator-rules.ts';
+import type { HmsMessage } from '../../../../src/providers/hms/simulator-rules.ts';
+import { appPartOf, checkApnsContent, screenOfIphone } from '../../../../src/providers/simulator/iphone.ts';
+import type { ApnsPayload } from '../../../../src/providers/simulator/iphone.ts';
 
 type Values = [taken: unknown[], refused: unknown[]];
 const text: Values = [

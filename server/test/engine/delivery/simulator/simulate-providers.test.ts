@@ -1,18 +1,14 @@
 import { createHash, createSign, generateKeyPairSync, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { encryptWebPush } from '../../../../src/engine/delivery/webpush/encrypt-web-push.ts';
-import { makeSimulateApns } from '../../../../src/engine/delivery/simulator/simulate-apns.ts';
-import { makeSimulateFcm } from '../../../../src/engine/delivery/simulator/simulate-fcm.ts';
-import { makeSimulateHms } from '../../../../src/engine/delivery/simulator/simulate-hms.ts';
-import { makeSimulateWebPush } from '../../../../src/engine/delivery/simulator/simulate-web-push.ts';
+import { encryptWebPush } from '../../../../src/providers/webpush/encrypt.ts';
+import { makeSimulateApns } from '../../../../src/providers/apns/simulator.ts';
+import { makeSimulateFcm } from '../../../../src/providers/fcm/simulator.ts';
+import { makeSimulateHms } from '../../../../src/providers/hms/simulator.ts';
+import { makeSimulateWebPush } from '../../../../src/providers/webpush/simulator.ts';
 import { simulatedPushOrigin } from '../../../../src/domain/delivery/push-services.ts';
-import { makeSimulatedSubscription } from '../../../../src/engine/delivery/simulator/make-simulated-subscription.ts';
-import type {
-  Simulate,
-  SimulatedAnswer,
-  SimulatedRequest,
-} from '../../../../src/engine/delivery/simulator/simulator-account.ts';
+import { makeSimulatedSubscription } from '../../../../src/providers/webpush/simulated-browser.ts';
+import type { Simulate, SimulatedAnswer, SimulatedRequest } from '../../../../src/providers/simulator/simulator.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const shownAt = new Date('2027-01-01T00:00:00Z');

@@ -4,8 +4,8 @@ import { connect } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import { startSimulators } from '../../../../src/engine/delivery/simulator/start-simulators.ts';
-import type { DeliveredMessage, Simulators } from '../../../../src/engine/delivery/simulator/start-simulators.ts';
+import { startSimulators } from '../../../../src/providers/simulator/start-simulators.ts';
+import type { DeliveredMessage, Simulators } from '../../../../src/providers/simulator/start-simulators.ts';
 import { makeLog } from '../../../../src/log.ts';
 
 const secretDigest = createHash('sha256').update('secret').digest('hex');

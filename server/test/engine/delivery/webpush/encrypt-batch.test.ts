@@ -1,8 +1,8 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { decryptWebPush } from '../../../../src/engine/delivery/simulator/decrypt-web-push.ts';
-import { encryptBatch, packMessages, unpackResults } from '../../../../src/engine/delivery/webpush/encrypt-batch.ts';
-import type { PlainMessage } from '../../../../src/engine/delivery/webpush/encrypt-batch.ts';
+import { decryptWebPush } from '../../../../src/providers/webpush/simulated-browser.ts';
+import { encryptBatch, packMessages, unpackResults } from '../../../../src/providers/webpush/encrypt.ts';
+import type { PlainMessage } from '../../../../src/providers/webpush/encrypt.ts';
 
 const browsers = Array.from({ length: 4 }, () => {
   const ecdh = createECDH('prime256v1');

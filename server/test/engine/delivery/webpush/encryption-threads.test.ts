@@ -1,7 +1,7 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { makeWebPushEncryption } from '../../../../src/engine/delivery/webpush/web-push-encryption.ts';
+import { makeWebPushEncryption } from '../../../../src/providers/webpush/encryption-pool.ts';
 import { makeLog } from '../../../../src/log.ts';
 
 const keys = { p256dh: createECDH('prime256v1').generateKeys(), auth: randomBytes(16) };

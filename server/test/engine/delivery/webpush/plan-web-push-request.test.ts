@@ -1,15 +1,11 @@
 import { createECDH } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Message } from '../../../../src/domain/campaigns/message.ts';
-import type { ProviderOverrides } from '../../../../src/domain/provider-overrides/provider-overrides.ts';
-import type { WebPushCredential } from '../../../../src/domain/provider-credential.ts';
-import { isCurvePoint } from '../../../../src/engine/delivery/webpush/is-curve-point.ts';
-import { parseSubscription } from '../../../../src/engine/delivery/webpush/parse-subscription.ts';
-import {
-  measureWebPushMessage,
-  planWebPushRequest,
-} from '../../../../src/engine/delivery/webpush/plan-web-push-request.ts';
-import type { BrowserMessage } from '../../../../src/engine/delivery/payload/worker-payload.ts';
+import type { Message } from '../../../../src/domain/content/message.ts';
+import type { ProviderOverrides } from '../../../../src/domain/content/content.ts';
+import type { WebPushCredential } from '../../../../src/domain/credentials/credentials.ts';
+import { isCurvePoint, measureWebPushMessage, planWebPushRequest } from '../../../../src/providers/webpush/plan.ts';
+import { parseSubscription } from '../../../../src/providers/webpush/encrypt.ts';
+import type { BrowserMessage } from '../../../../src/providers/payload/browser.ts';
 import { makeMessage } from '../make-message.ts';
 
 // The keys of the example in RFC 8291 §5.

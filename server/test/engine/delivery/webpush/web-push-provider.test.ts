@@ -1,10 +1,10 @@
 import { createECDH, randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { makeManualClock } from '../../../../src/clock.ts';
-import type { WebPushCredential } from '../../../../src/domain/provider-credential.ts';
-import { decryptWebPush } from '../../../../src/engine/delivery/simulator/decrypt-web-push.ts';
-import { makeWebPushProvider } from '../../../../src/engine/delivery/webpush/make-web-push-provider.ts';
-import type { Answer } from '../../../../src/engine/delivery/provider.ts';
+import type { WebPushCredential } from '../../../../src/domain/credentials/credentials.ts';
+import { decryptWebPush } from '../../../../src/providers/webpush/simulated-browser.ts';
+import { makeWebPushProvider } from '../../../../src/providers/webpush/provider.ts';
+import type { Answer } from '../../../../src/providers/provider.ts';
 import { makeLog } from '../../../../src/log.ts';
 import { makeMessage } from '../make-message.ts';
 import { answerWith, failedAnswer, makeScriptedTransport } from '../scripted-transport.ts';

@@ -1,0 +1,185 @@
+import { readEmail, readNewPassword } from '../../domain/access/accounts.ts';
+import type { Role } from '../../domain/access/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import {
+  endInvitation,
+  endPasswordLinks,
+  findAccount,
+  findAccountByEmail,
+  listAccounts,
+  listInvitations,
+  lockOwners,
+  setAccountDisabled,
+  setAccountRole,
+  findPasswordHash,
+  replacePasswordHash,
+} from '../../storage/accounts/accounts.ts';
+import type { Account } from '../../storage/accounts/accounts.ts';
+import { deleteSessionsOf, deleteSessionOf, listConsoleSessions } from '../../storage/accounts/console-sessions.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { audit } from './audit.ts';
+import type { AccountDependencies, SignedIn, Actor, ConsoleCaller } from './audit.ts';
+import { makeLink } from './links.ts';
+import { requirePasswords, limitAttempts } from './sign-in.ts';
+
+type ManageDependencies = Omit<AccountDependencies, 'passwords'>;
+type By = { by: SignedIn };
+
+/** Oldest first, including invitations not accepted yet. */
+export async function listAccountsAndInvitations({ database, clock }: ManageDependencies) {
+  const [accounts, open] = await Promise.all([listAccounts(database), listInvitations(database, clock.realNow())]);
+  return { accounts, invitations: open.map(({ endedAs: _none, ...invitation }) => invitation) };
+}
+
+/** Whom to ask for another role: the owners who can sign in, oldest first. */
+export async function listOwners({ database }: Pick<ManageDependencies, 'database'>) {
+  const accounts = await listAccounts(database);
+  return accounts
+    .filter(({ role, disabledAt }) => role === 'owner' && disabledAt === null)
+    .map(({ name, email }) => ({ name, email }));
+}
+
+/** @throws ServiceError ACCOUNT_EMAIL_TAKEN, PARAMETER_INVALID */
+export async function inviteAccount(
+  { database, clock }: ManageDependencies,
+  { by, email: typed, role }: By & { email: string; role: Role },
+) {
+  const email = readEmail(typed);
+  if (await findAccountByEmail(database, email)) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
+  const at = clock.realNow();
+  return inTransaction(database, async (tx) => {
+    const link = await makeLink(tx, { purpose: 'INVITATION', email, role, createdBy: by.name, at });
+    const object = { id: link.id, name: email };
+    await audit(tx, { actor: by, action: 'invitation.create', object, detail: { role }, at });
+    return link;
+  });
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function withdrawInvitation(
+  { database, clock }: ManageDependencies,
+  { by, id }: By & { id: string },
+): Promise<void> {
+  const at = clock.realNow();
+  await inTransaction(database, async (tx) => {
+    const invitation = await endInvitation(tx, { id, at });
+    if (!invitation) throw new ServiceError('NOT_FOUND');
+    const object = { id, name: invitation.email! };
+    await audit(tx, { actor: by, action: 'invitation.withdraw', object, at });
+  });
+}
+
+/** Holds from the next call of each of the person's sessions on. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+export async function changeAccountRole(
+  { database, clock }: ManageDependencies,
+  { by, id, role }: By & { id: string; role: Role },
+): Promise<Account> {
+  const at = clock.realNow();
+  return await inTransaction(database, async (tx) => {
+    const account = await lockAccount(tx, { id, staysOwner: role === 'owner' });
+    await setAccountRole(tx, { id, role });
+    const detail = { from: account.role, to: role };
+    await audit(tx, { actor: by, action: 'account.role', object: { id, name: account.email }, detail, at });
+    return { ...account, role };
+  });
+}
+
+/** The person is signed out everywhere and cannot come in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+export async function disableAccount(
+  { database, clock }: ManageDependencies,
+  { by, id }: By & { id: string },
+): Promise<Account> {
+  const at = clock.realNow();
+  return await inTransaction(database, async (tx) => {
+    const account = await lockAccount(tx, { id, staysOwner: false });
+    await setAccountDisabled(tx, { id, at });
+    await endPasswordLinks(tx, { accountId: id, at });
+    const sessions = await deleteSessionsOf(tx, { accountId: id });
+    const object = { id, name: account.email };
+    await audit(tx, { actor: by, action: 'account.disable', object, detail: { sessions }, at });
+    return { ...account, disabledAt: at };
+  });
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function enableAccount(
+  { database, clock }: ManageDependencies,
+  { by, id }: By & { id: string },
+): Promise<Account> {
+  const at = clock.realNow();
+  return await inTransaction(database, async (tx) => {
+    const account = await lockAccount(tx, { id, staysOwner: true });
+    await setAccountDisabled(tx, { id, at: null });
+    await audit(tx, { actor: by, action: 'account.enable', object: { id, name: account.email }, at });
+    return { ...account, disabledAt: null };
+  });
+}
+
+/** For a person who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
+export async function createPasswordLink(deps: ManageDependencies, { by, id }: { by: Actor; id: string }) {
+  const { database, clock } = deps;
+  const at = clock.realNow();
+  return inTransaction(database, async (tx) => {
+    const account = await findAccount(tx, id);
+    if (!account || account.disabledAt) throw new ServiceError('NOT_FOUND');
+    requirePasswords(deps, account.role);
+    const link = await makeLink(tx, { purpose: 'PASSWORD', accountId: id, createdBy: by.name, at });
+    await audit(tx, { actor: by, action: 'account.password-link', object: { id, name: account.email }, at });
+    return link;
+  });
+}
+
+/** Owners are locked first, so that two who demote each other leave one. */
+async function lockAccount(tx: Transaction, { id, staysOwner }: { id: string; staysOwner: boolean }): Promise<Account> {
+  const owners = await lockOwners(tx);
+  const account = await findAccount(tx, id);
+  if (!account) throw new ServiceError('NOT_FOUND');
+  if (!staysOwner && owners.includes(id) && owners.length === 1) throw new ServiceError('ACCOUNT_LAST_OWNER');
+  return account;
+}
+
+type AccountHolder = { by: SignedIn };
+type PasswordChange = AccountHolder & { current: string; password: string; caller: ConsoleCaller };
+
+/** Newest first. */
+export async function listOwnSessions({ database, clock }: AccountDependencies, { by }: AccountHolder) {
+  const sessions = await listConsoleSessions(database, { accountId: by.id, at: clock.realNow() });
+  return sessions.map((session) => ({ ...session, isThis: session.id === by.sessionId }));
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function endOwnSession(
+  { database, clock }: AccountDependencies,
+  { by, id }: AccountHolder & { id: string },
+): Promise<void> {
+  const at = clock.realNow();
+  await inTransaction(database, async (tx) => {
+    if (!(await deleteSessionOf(tx, { accountId: by.id, id }))) throw new ServiceError('NOT_FOUND');
+    await audit(tx, { actor: by, action: 'session.end', object: { id }, at });
+  });
+}
+
+/** Ends every other session. @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED, PARAMETER_INVALID */
+export async function changeOwnPassword(deps: AccountDependencies, command: PasswordChange): Promise<void> {
+  const { database, clock, passwords } = deps;
+  const { by, current, caller } = command;
+  if (by.id === null || by.email === null)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'password', reason: 'belongs to an account' });
+  const { id, email, name, sessionId } = { ...by, id: by.id, email: by.email };
+  const password = readNewPassword(command.password, { email, name });
+  await limitAttempts(database, { email, address: caller.address, at: clock.realNow() });
+  const from = (await findPasswordHash(database, id)) ?? null;
+  if (!(await passwords.matches(current, from ?? undefined)))
+    throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the current password is wrong' });
+  const passwordHash = await passwords.hash(password);
+  const at = clock.realNow();
+  await inTransaction(database, async (tx) => {
+    if (!(await replacePasswordHash(tx, { id, from, passwordHash })))
+      throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', { detail: 'the account was changed meanwhile' });
+    await endPasswordLinks(tx, { accountId: id, at });
+    await deleteSessionsOf(tx, { accountId: id, exceptId: sessionId });
+    const object = { id, name: email };
+    await audit(tx, { actor: by, action: 'account.password', object, detail: { by: 'own hand' }, at });
+  });
+}

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { readAccountName, readEmail, readNewPassword, findLinkFault } from '../../domain/access/accounts.ts';
+import type { LinkFault, Role } from '../../domain/access/accounts.ts';
+import { hashSecret } from '../../domain/access/keys.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { endedLinkDays, linkHours } from '../../domain/limits/accounts.ts';
+import {
+  endFirstOwnerLinks,
+  endPasswordLinks,
+  findAccount,
+  findAccountLink,
+  hasOwner,
+  insertAccount,
+  noteSignIn,
+  setPasswordHash,
+  takeAccountLink,
+  deleteOldLinks,
+  insertAccountLink,
+} from '../../storage/accounts/accounts.ts';
+import type { LinkPurpose } from '../../storage/accounts/accounts.ts';
+import { deleteSessionsOf } from '../../storage/accounts/console-sessions.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction, Queryable } from '../../storage/database.ts';
+import { audit } from './audit.ts';
+import type { AccountDependencies, ConsoleCaller, OpenedSession, ConsoleAccountDependencies } from './audit.ts';
+import { notingFailure, openSession, requirePasswords } from './sign-in.ts';
+
+type Presented = { code: string; caller: ConsoleCaller };
+type TypedUser = { email: string; name: string; password: string };
+
+/** The start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
+export async function signInByLink(
+  { database, clock }: AccountDependencies,
+  { code, caller }: Presented,
+): Promise<OpenedSession> {
+  return await notingFailure({ database, clock }, { way: 'start link', caller }, async () => {
+    return await inTransaction(database, async (tx) => {
+      const at = clock.realNow();
+      await take(tx, { code, purpose: 'SIGN_IN', at });
+      return openSession(tx, { accountId: null, caller, at });
+    });
+  });
+}
+
+/** The link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+export async function createFirstOwner(deps: AccountDependencies, command: Presented & TypedUser) {
+  const { database, clock, passwords } = deps;
+  const { code, caller } = command;
+  return await notingFailure(deps, { way: 'first owner link', caller }, async () => {
+    const user = readUser(command);
+    await findLink(deps, { code, purpose: 'FIRST_OWNER' });
+    const passwordHash = await passwords.hash(user.password);
+    return await inTransaction(database, async (tx) => {
+      const at = clock.realNow();
+      await take(tx, { code, purpose: 'FIRST_OWNER', at });
+      if (await hasOwner(tx)) throw invalidLink('withdrawn');
+      await endFirstOwnerLinks(tx, at);
+      return createAccount(tx, { ...user, role: 'owner', passwordHash, caller, at });
+    });
+  });
+}
+
+/** What an invitation offers, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
+export async function readInvitation(
+  deps: AccountDependencies,
+  { code, caller }: Presented,
+): Promise<{ email: string; role: Role; invitedBy: string }> {
+  return await notingFailure(deps, { way: 'invitation', caller }, async () => {
+    const { email, role, createdBy } = await findLink(deps, { code, purpose: 'INVITATION' });
+    return { email: email!, role: role!, invitedBy: createdBy };
+  });
+}
+
+/** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, ACCOUNT_PASSWORDS_OFF, PARAMETER_INVALID */
+export async function acceptInvitation(
+  deps: AccountDependencies,
+  { code, caller, ...command }: Presented & { name: string; password: string },
+) {
+  const { database, clock, passwords } = deps;
+  return await notingFailure(deps, { way: 'invitation', caller }, async () => {
+    const invitation = await findLink(deps, { code, purpose: 'INVITATION' });
+    requirePasswords(deps, invitation.role!);
+    const user = readUser({ ...command, email: invitation.email! });
+    const passwordHash = await passwords.hash(user.password);
+    return await inTransaction(database, async (tx) => {
+      const at = clock.realNow();
+      const link = await take(tx, { code, purpose: 'INVITATION', at });
+      return createAccount(tx, { ...user, role: link.role!, passwordHash, caller, at });
+    });
+  });
+}
+
+/** Ends every session there was. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+export async function setPasswordByLink(
+  deps: AccountDependencies,
+  { code, caller, password }: Presented & { password: string },
+) {
+  const { database, clock, passwords } = deps;
+  return await notingFailure(deps, { way: 'password link', caller }, async () => {
+    const { accountId } = await findLink(deps, { code, purpose: 'PASSWORD' });
+    const account = (await findAccount(database, accountId!))!;
+    requirePasswords(deps, account.role);
+    const passwordHash = await passwords.hash(readNewPassword(password, account));
+    return await inTransaction(database, async (tx) => {
+      const at = clock.realNow();
+      await take(tx, { code, purpose: 'PASSWORD', at });
+      await endPasswordLinks(tx, { accountId: account.id, at });
+      await setPasswordHash(tx, { id: account.id, passwordHash });
+      await deleteSessionsOf(tx, { accountId: account.id });
+      const object = { id: account.id, name: account.email };
+      await audit(tx, { actor: account, action: 'account.password', object, detail: { by: 'link' }, at });
+      return openSession(tx, { accountId: account.id, caller, at });
+    });
+  });
+}
+
+/** @throws ServiceError ACCOUNT_LINK_INVALID */
+async function findLink(
+  { database, clock }: AccountDependencies,
+  { code, purpose }: { code: string; purpose: LinkPurpose },
+) {
+  const link = await findAccountLink(database, hashSecret(code));
+  const fault = findLinkFault(link, { purpose, at: clock.realNow() });
+  if (fault) throw invalidLink(fault);
+  return link!;
+}
+
+function readUser(typed: TypedUser) {
+  const email = readEmail(typed.email);
+  const name = readAccountName(typed.name);
+  return { email, name, password: readNewPassword(typed.password, { email, name }) };
+}
+
+async function take(tx: Transaction, { code, purpose, at }: { code: string; purpose: LinkPurpose; at: Date }) {
+  const secretHash = hashSecret(code);
+  const link = await takeAccountLink(tx, { secretHash, purpose, at });
+  if (link) return link;
+  throw invalidLink(findLinkFault(await findAccountLink(tx, secretHash), { purpose, at }) ?? 'used');
+}
+
+type NewAccount = {
+  email: string;
+  name: string;
+  role: Role;
+  passwordHash: string;
+  caller: ConsoleCaller;
+  at: Date;
+};
+
+async function createAccount(tx: Transaction, account: NewAccount): Promise<OpenedSession> {
+  const { caller, at, ...user } = account;
+  const created = await insertAccount(tx, { ...user, id: makeId(at), at });
+  if (!created) throw new ServiceError('ACCOUNT_EMAIL_TAKEN');
+  await noteSignIn(tx, { id: created.id, at });
+  const object = { id: created.id, name: created.email };
+  await audit(tx, { actor: created, action: 'account.create', object, detail: { role: created.role }, at });
+  return openSession(tx, { accountId: created.id, caller, at });
+}
+
+function invalidLink(fault: LinkFault): ServiceError {
+  return new ServiceError('ACCOUNT_LINK_INVALID', { reason: fault });
+}
+
+/**
+ * The link a person asks for, or a sandbox prints at the start: there it opens the console, elsewhere it creates the first
+ * owner; none once there is an owner.
+ */
+export async function createStartLink({
+  database,
+  clock,
+  isSandbox,
+}: Pick<ConsoleAccountDependencies, 'database' | 'clock' | 'isSandbox'>): Promise<
+  { kind: 'sign-in' | 'first-owner'; code: string; expiresAt: Date } | undefined
+> {
+  const link = { createdBy: 'the start', at: clock.realNow() };
+  if (isSandbox) {
+    const { code, expiresAt } = await makeLink(database, { ...link, purpose: 'SIGN_IN' });
+    return { kind: 'sign-in', code, expiresAt };
+  }
+  if (await hasOwner(database)) return undefined;
+  const { code, expiresAt } = await makeLink(database, { ...link, purpose: 'FIRST_OWNER' });
+  return { kind: 'first-owner', code, expiresAt };
+}
+
+export type NewLink = {
+  purpose: LinkPurpose;
+  email?: string;
+  role?: Role;
+  accountId?: string;
+  createdBy: string;
+  /** In real time. */
+  at: Date;
+};
+
+/** A link that works once. Its code is 256 random bits, returned only here. */
+export async function makeLink(tx: Queryable, link: NewLink): Promise<{ id: string; code: string; expiresAt: Date }> {
+  const code = randomBytes(32).toString('base64url');
+  const id = makeId(link.at);
+  const expiresAt = new Date(link.at.getTime() + linkHours[link.purpose] * 3_600_000);
+  await deleteOldLinks(tx, new Date(link.at.getTime() - endedLinkDays * 86_400_000));
+  await insertAccountLink(tx, {
+    id,
+    secretHash: hashSecret(code),
+    purpose: link.purpose,
+    email: link.email ?? null,
+    role: link.role ?? null,
+    accountId: link.accountId ?? null,
+    createdBy: link.createdBy,
+    createdAt: link.at,
+    expiresAt,
+  });
+  return { id, code, expiresAt };
+}

@@ -1,0 +1,43 @@
+import type { Clock } from '../../clock.ts';
+import type { ViewedScreen } from '../../domain/access/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { maxSavedViews } from '../../domain/limits/accounts.ts';
+import { deleteSavedView, listSavedViews, saveView } from '../../storage/accounts/saved-views.ts';
+import type { SavedView } from '../../storage/accounts/saved-views.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
+import { requireWorkspace } from '../workspaces.ts';
+import type { SignedIn } from './audit.ts';
+
+type Owner = { by: SignedIn; workspaceId: string; screen: ViewedScreen };
+
+/** Searches of a screen that a user of the console named: everyone has their own, in each workspace. */
+export function makeConsoleViews({ database, clock }: { database: Database; clock: Clock }) {
+  const ownerOf = ({ by, workspaceId, screen }: Owner) => ({ workspaceId, screen, accountId: by.id });
+  return {
+    /** By name. @throws ServiceError NOT_FOUND */
+    async list(owner: Owner): Promise<SavedView[]> {
+      await requireWorkspace(database, owner.workspaceId);
+      return listSavedViews(database, ownerOf(owner));
+    },
+
+    /** One of the same name is replaced. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async save({ name, search, ...owner }: Owner & { name: string; search: string }): Promise<SavedView> {
+      await requireWorkspace(database, owner.workspaceId);
+      const at = clock.now();
+      const view = { ...ownerOf(owner), id: makeId(at), name: name.trim(), search, at, maxViews: maxSavedViews };
+      if (view.name === '') throw new ServiceError('PARAMETER_INVALID', { field: 'name', reason: 'is required' });
+      const saved = await inTransaction(database, (tx) => saveView(tx, view));
+      if (saved) return saved;
+      const reason = `is one more than the ${maxSavedViews} views that you may save`;
+      throw new ServiceError('PARAMETER_INVALID', { field: 'name', reason });
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async remove({ id, ...owner }: Owner & { id: string }): Promise<void> {
+      const isRemoved = await deleteSavedView(database, { ...ownerOf(owner), id });
+      if (!isRemoved) throw new ServiceError('NOT_FOUND', { detail: 'no such view' });
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { readCampaign } from '../../domain/campaign-document/campaign.ts';
+import type { CampaignParts } from '../../domain/campaign-document/campaign.ts';
+import { mergeParts } from '../../domain/campaign-document/changes.ts';
+import { defaultDeliverySettings } from '../../domain/campaigns/delivery-settings.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { RequestFault } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import {
+  insertAuthoredCampaign,
+  findAuthoredCampaign,
+  lockAuthoredCampaign,
+  updateAuthoredCampaign,
+} from '../../storage/campaigns/authored-campaigns.ts';
+import type { AuthoredCampaign, AuthoredColumns } from '../../storage/campaigns/authored-campaigns.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { answerOnce } from '../idempotency.ts';
+import { countCreation, takeRequestId } from './authoring.ts';
+import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
+import { liveColumns, statusOf, startSending, storeAudience, listenForEvents } from './go-live.ts';
+import { requirePrepared, invalidCampaign, prepareCampaign } from './prepare-campaign.ts';
+
+export type LiveCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string; requestId: string | undefined };
+
+/**
+ * Creates a campaign that is live immediately, as V1 does: it is sent, or scheduled (fact 6.1).
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_REQUEST_REPEATED, CAMPAIGN_CREATION_LIMITED
+ */
+export async function createLiveCampaign(deps: AuthoringDependencies, command: LiveCommand): Promise<{ id: string }> {
+  const { workspaceId, createdBy, parts, requestId } = command;
+  const at = deps.clock.now();
+  const { idempotencyKey: key, rawBody } = command;
+  return answerOnce(deps, { workspaceId, operation: 'campaign:create-live', key, rawBody, at }, async (tx) => {
+    await takeRequestId(tx, { workspaceId, operation: 'create', requestId, at });
+    const prepared = await requirePrepared(tx, { workspaceId, parts, now: at, start: 'to come' });
+    await countCreation(tx, { workspaceId, limits: deps.limits, at });
+    const id = makeId(at);
+    const owner = { workspaceId, campaignId: id, createdBy, at };
+    const segmentId = await storeAudience(tx, prepared, owner);
+    const columns = liveColumns(prepared, { ...statusOf(prepared.timing, at), segmentId });
+    await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, createdBy, at });
+    await listenForEvents(tx, prepared, { workspaceId, campaignId: id, versionId: id, at });
+    await startSending(tx, prepared, owner);
+    return { id };
+  });
+}
+
+export type DraftCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string };
+export type DraftChange = AuthoringCaller & { id: string; change: CampaignParts; updatedBy: string | undefined };
+
+/** Makes a draft of V5 (fact 6.1). @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
+export function createDraftCampaign(deps: AuthoringDependencies, command: DraftCommand): Promise<{ id: string }> {
+  return once(deps, { caller: command, operation: 'create' }, async (tx) => {
+    const draft = await createDraft(tx, { ...command, limits: deps.limits, at: deps.clock.now() });
+    await command.note?.(tx, draft.id);
+    return draft;
+  });
+}
+
+/** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_DRAFT, CAMPAIGN_REQUEST_INVALID */
+export function changeDraftCampaign(deps: AuthoringDependencies, command: DraftChange): Promise<{ id: string }> {
+  const { workspaceId, id, requestedBy } = command;
+  return once(deps, { caller: command, operation: `change:${id}` }, async (tx) => {
+    const draft = await lockDraft(tx, { workspaceId, id });
+    const columns = draftColumns(mergeParts(draft.parts, command.change));
+    const updatedBy = command.updatedBy ?? requestedBy;
+    await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at: deps.clock.now() });
+    await command.note?.(tx, id);
+    return { id };
+  });
+}
+
+/** What would keep the draft from going live now. @throws ServiceError CAMPAIGN_NOT_FOUND */
+export async function validateDraftCampaign(
+  { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<RequestFault[]> {
+  const campaign = await findAuthoredCampaign(database, { workspaceId, id });
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  if (!campaign.parts || campaign.status !== 'DRAFT') return [{ field: 'status', reason: 'is not DRAFT' }];
+  const asked = { workspaceId, parts: campaign.parts, now: clock.now(), start: 'to come' } as const;
+  const prepared = await prepareCampaign(database, asked);
+  return 'faults' in prepared ? prepared.faults : [];
+}
+
+/** @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID */
+export function publishDraftCampaign(
+  deps: AuthoringDependencies,
+  command: AuthoringCaller & { id: string },
+): Promise<{ id: string }> {
+  const { workspaceId, id, requestedBy } = command;
+  return once(deps, { caller: command, operation: `status:${id}` }, async (tx) => {
+    const draft = await lockAuthoredCampaign(tx, { workspaceId, id });
+    if (!draft) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+    if (draft.status !== 'DRAFT' || !draft.parts) {
+      const reason = `${draft.deliveryType} campaign that is ${draft.status}`;
+      throw new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'PUBLISH', reason });
+    }
+    await publishDraft(tx, { workspaceId, id, parts: draft.parts, updatedBy: requestedBy, at: deps.clock.now() });
+    await command.note?.(tx, id);
+    return { id };
+  });
+}
+
+function once(
+  deps: AuthoringDependencies,
+  { caller, operation }: { caller: AuthoringCaller; operation: string },
+  work: (tx: Transaction) => Promise<{ id: string }>,
+): Promise<{ id: string }> {
+  const { workspaceId, idempotencyKey: key, rawBody } = caller;
+  const asked = { workspaceId, operation: `campaign:${operation}`, key, rawBody, at: deps.clock.now() };
+  return answerOnce(deps, asked, work);
+}
+
+export type NewDraft = Pick<DraftCommand, 'workspaceId' | 'parts' | 'createdBy'> & {
+  limits: AuthoringDependencies['limits'];
+  at: Date;
+};
+
+/**
+ * Makes a draft, in the caller's transaction. @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
+ */
+export async function createDraft(tx: Transaction, draft: NewDraft): Promise<{ id: string }> {
+  const { workspaceId, createdBy, limits, at } = draft;
+  const columns = draftColumns(draft.parts);
+  await countCreation(tx, { workspaceId, limits, at });
+  const id = makeId(at);
+  await insertAuthoredCampaign(tx, { ...columns, id, workspaceId, createdBy, at });
+  return { id };
+}
+
+/** DRAFT → live. The caller holds its lock. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+export async function publishDraft(
+  tx: Transaction,
+  draft: { workspaceId: string; id: string; parts: CampaignParts; updatedBy: string; at: Date },
+): Promise<void> {
+  const { workspaceId, id, parts, updatedBy, at } = draft;
+  const prepared = await requirePrepared(tx, { workspaceId, parts, now: at, start: 'to come' });
+  const owner = { workspaceId, campaignId: id, createdBy: updatedBy, at };
+  const segmentId = await storeAudience(tx, prepared, owner);
+  const columns = liveColumns(prepared, { ...statusOf(prepared.timing, at), segmentId });
+  await updateAuthoredCampaign(tx, { ...columns, id, workspaceId, updatedBy, at });
+  await listenForEvents(tx, prepared, { workspaceId, campaignId: id, versionId: id, at });
+  await startSending(tx, prepared, owner);
+}
+
+type Draft = AuthoredCampaign & { parts: CampaignParts };
+
+async function lockDraft(tx: Transaction, named: { workspaceId: string; id: string }): Promise<Draft> {
+  const campaign = await lockAuthoredCampaign(tx, named);
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND');
+  const { parts } = campaign;
+  if (campaign.status !== 'DRAFT' || parts === null) throw new ServiceError('CAMPAIGN_NOT_DRAFT');
+  return { ...campaign, parts };
+}
+
+/** A draft may lack anything; what it has must be good. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+function draftColumns(parts: CampaignParts): AuthoredColumns {
+  const { basics, deliveryType, faults } = readCampaign(parts);
+  const wrong = faults.filter(
+    ({ field, reason }) => reason !== 'missing' || field === 'channel' || field === 'campaign_delivery_type',
+  );
+  if (wrong.length > 0) throw invalidCampaign(wrong);
+  return {
+    name: basics.name,
+    deliveryType: deliveryType!,
+    audience: 'ALL_USERS',
+    segmentId: null,
+    businessEventId: null,
+    platforms: basics.platforms,
+    content: {},
+    variants: null,
+    timing: undefined,
+    tags: basics.tags,
+    conversionGoals: [],
+    settings: defaultDeliverySettings,
+    parts,
+    status: 'DRAFT',
+    nextAt: null,
+  };
+}

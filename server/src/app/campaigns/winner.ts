@@ -1,0 +1,239 @@
+import { sumOf } from '../../domain/campaigns/figures.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { leaderOf, winnerFromPercent, compareVariations, addWinnerStep } from '../../domain/experiments/learning.ts';
+import type { Trials, ComparedVariation } from '../../domain/experiments/learning.ts';
+import { variationName, learningMeasures } from '../../domain/experiments/variants.ts';
+import type { LearningMeasure } from '../../domain/experiments/variants.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
+import type { GroupUsers } from '../../storage/campaigns/audience-groups.ts';
+import { countConversions, sumOutcomes, sumRunInteractions } from '../../storage/campaigns/campaign-stats.ts';
+import {
+  setWinner,
+  findVariedCampaign,
+  listBegunBuckets,
+  listOpenRunIds,
+  lockOpenChunks,
+  lockOpenRuns,
+  markChunks,
+  setGroupUsers,
+} from '../../storage/campaigns/variations.ts';
+import type { VariedCampaign, BegunBucket, OpenChunk, OpenRun } from '../../storage/campaigns/variations.ts';
+import { inSnapshot } from '../../storage/database.ts';
+import type { Transaction, Database, Queryable } from '../../storage/database.ts';
+import { answerOnce } from '../idempotency.ts';
+import { always } from '../stats.ts';
+import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
+import { ChangedMeanwhileError, retryChanges } from './change-campaign-state.ts';
+
+/** Which variation is to be the winner: this one, the one that the figures name, or none any more. */
+export type WinnerChoice =
+  { kind: 'variation'; variation: number } | { kind: 'figures'; measure: LearningMeasure } | { kind: 'none' };
+
+export type WinnerDependencies = Omit<AuthoringDependencies, 'limits'>;
+export type WinnerCommand = Omit<AuthoringCaller, 'note'> & {
+  id: string;
+  choice: WinnerChoice;
+  /** Written with the change, in its transaction: the line of the audit log of whoever is no program with a key. */
+  noteWinner?: (tx: Transaction, change: { campaign: VariedCampaign; winner: number | null }) => Promise<void>;
+};
+
+/**
+ * Names the variation that everybody gets who was not sent to yet: in the runs under way from the first bucket on that has not
+ * begun, in runs to come from the start. Naming the same again changes nothing.
+ *
+ * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID
+ */
+export async function nameWinner(deps: WinnerDependencies, command: WinnerCommand): Promise<CampaignWinner> {
+  const { workspaceId, id, idempotencyKey: key, rawBody } = command;
+  const at = deps.clock.now();
+  const once = { workspaceId, operation: `campaign:winner:${id}`, key, rawBody, at };
+  await retryChanges(() => answerOnce(deps, once, (tx) => nameInTransaction(tx, { command, at })));
+  return readWinner(deps, { workspaceId, id });
+}
+
+type Naming = { command: WinnerCommand; at: Date };
+
+async function nameInTransaction(tx: Transaction, { command, at }: Naming): Promise<object> {
+  const { workspaceId, id, choice, requestedBy: by, noteWinner } = command;
+  const campaign = await requireVariedCampaign(tx, { workspaceId, id });
+  requireOpen(campaign, choice);
+  const winner = await chooseWinner(tx, { workspaceId, campaign, choice });
+  if (winner === campaign.winner) return {};
+  await sendWinnerToRest(tx, {
+    ...{ campaign, winner },
+    note: async () => {
+      if (!(await setWinner(tx, { campaign, winner, by, at }))) throw new ChangedMeanwhileError(id);
+    },
+  });
+  await noteWinner?.(tx, { campaign, winner });
+  return {};
+}
+
+const openStatuses: readonly string[] = ['SCHEDULED', 'SENDING', 'ACTIVE', 'PAUSED'];
+
+/** @throws ServiceError CAMPAIGN_ACTION_INVALID */
+function requireOpen({ deliveryType, status, percents, isLearned }: VariedCampaign, { kind }: WinnerChoice): void {
+  if (kind !== 'none' && !openStatuses.includes(status)) throw notAllowed(`${deliveryType} campaign that is ${status}`);
+  if (percents === null || percents.length < 2) throw notAllowed('campaign without variations');
+  if (isLearned) throw notAllowed('campaign whose variations are learned');
+}
+
+type Choosing = { workspaceId: string; campaign: VariedCampaign; choice: WinnerChoice };
+
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_ACTION_INVALID */
+async function chooseWinner(tx: Transaction, { workspaceId, campaign, choice }: Choosing): Promise<number | null> {
+  switch (choice.kind) {
+    case 'none':
+      return null;
+    case 'variation': {
+      const { variation } = choice;
+      const count = campaign.percents!.length;
+      if (variation <= count) return variation;
+      const reason = `must be one of ${variationName(1)} to ${variationName(count)}`;
+      throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults: [{ field: 'variation', reason }] });
+    }
+    case 'figures':
+      return leaderByFigures(tx, { workspaceId, campaign, measure: choice.measure });
+    default:
+      return unknownCase(choice);
+  }
+}
+
+type Measuring = Omit<Choosing, 'choice'> & { measure: LearningMeasure };
+
+async function leaderByFigures(tx: Transaction, { workspaceId, campaign, measure }: Measuring): Promise<number> {
+  const figures = await readMeasured(tx, { workspaceId, id: campaign.id, campaign });
+  const compared = figures.find((known) => known.measure === measure);
+  if (!compared) throw notAllowed('campaign without a primary goal');
+  const { variation, bestPercent } = leaderOf(compared.variations);
+  if (bestPercent >= winnerFromPercent) return variation;
+  const chance = `${variationName(variation)} is the best with ${bestPercent} %, and ${winnerFromPercent} % are needed`;
+  throw notAllowed(
+    `campaign whose ${measure === 'CLICKS' ? 'clicks do' : 'goal does'} not tell a winner yet: ${chance}`,
+  );
+}
+
+function notAllowed(reason: string): ServiceError {
+  return new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'WINNER', reason });
+}
+
+/** How the variations of a campaign stand by one measure. */
+export type MeasuredVariations = { measure: LearningMeasure; variations: ComparedVariation[] };
+
+/** The winner of a campaign, if one was named, and what the figures say. */
+export type CampaignWinner = { campaign: VariedCampaign; figures: MeasuredVariations[] };
+
+export type WinnerKey = { workspaceId: string; id: string };
+
+/** @throws ServiceError CAMPAIGN_NOT_FOUND */
+export async function readWinner({ database }: { database: Database }, key: WinnerKey): Promise<CampaignWinner> {
+  return inSnapshot(database, async (tx) => {
+    const campaign = await requireVariedCampaign(tx, key);
+    return { campaign, figures: await readMeasured(tx, { ...key, campaign }) };
+  });
+}
+
+/** @throws ServiceError CAMPAIGN_NOT_FOUND */
+async function requireVariedCampaign(tx: Queryable, key: WinnerKey): Promise<VariedCampaign> {
+  const campaign = await findVariedCampaign(tx, key);
+  if (!campaign) throw new ServiceError('CAMPAIGN_NOT_FOUND', { detail: key.id });
+  return campaign;
+}
+
+type Reading = WinnerKey & { campaign: VariedCampaign };
+
+/** By clicks, and by the primary goal where there is one; as a campaign that learns counts both. Nothing of one without variations. */
+async function readMeasured(tx: Queryable, { campaign, ...key }: Reading): Promise<MeasuredVariations[]> {
+  const { percents, goals } = campaign;
+  if (percents === null || percents.length < 2) return [];
+  const asked = { ...always, workspaceId: key.workspaceId, campaignIds: [campaign.id] };
+  const outcomes = (await sumOutcomes(tx, asked)).filter(({ outcome }) => outcome === 'ACCEPTED');
+  const clicks = (await sumRunInteractions(tx, asked)).filter(({ kind }) => kind === 'CLICK');
+  const reached = await countConversions(tx, { ...asked, attribution: 'TOTAL_CONVERSIONS' });
+  // The first goal is the primary one.
+  const fulfilled = reached.filter(({ goal, locale }) => goal === 0 && locale === null);
+  const armsOf = (successesOf: (variation: number) => number): Trials[] =>
+    percents.map((_percent, index) => {
+      const trials = sumOf(ofVariation(outcomes, index + 1), 'devices');
+      return { trials, successes: successesOf(index + 1) };
+    });
+  const armsBy: Record<LearningMeasure, () => Trials[]> = {
+    CLICKS: () => armsOf((variation) => sumOf(ofVariation(clicks, variation), 'messages')),
+    GOAL: () => armsOf((variation) => sumOf(ofVariation(fulfilled, variation), 'users')),
+  };
+  return learningMeasures
+    .filter((measure) => measure === 'CLICKS' || goals.length > 0)
+    .map((measure) => ({ measure, variations: compareVariations(armsBy[measure](), measure) }));
+}
+
+function ofVariation<Row extends { variation: number | null }>(rows: readonly Row[], variation: number): Row[] {
+  return rows.filter((row) => row.variation === variation);
+}
+
+type ToSend = {
+  campaign: { id: string };
+  /** Null: the shares decide again. */
+  winner: number | null;
+  /** Notes the winner, with the lock of the campaign. */
+  note: () => Promise<void>;
+};
+
+/**
+ * Gives a variation to everybody who was not sent to yet. Runs, then chunks, then the campaign, as whoever stops it locks them. A
+ * window under way is written down in its chunk: what it may have sent stays as it is, and one that is opened after this knows
+ * the winner. A run that waits for its start takes it from the campaign.
+ */
+async function sendWinnerToRest(tx: Transaction, { campaign, winner, note }: ToSend): Promise<void> {
+  const runs = await lockOpenRuns(tx, campaign.id);
+  const started = runs.filter(({ hasStarted }) => hasStarted);
+  const runIds = started.map(({ id }) => id);
+  const chunks = await lockOpenChunks(tx, runIds);
+  const begun = await listBegunBuckets(tx, runIds);
+  const marked = chunks.flatMap((chunk) => {
+    const after = lastBegunBucket(chunk, begun);
+    if (after >= chunk.bucketTo) return [];
+    const winners = addWinnerStep(chunk.winners ?? [], { after, variation: winner });
+    return [{ runId: chunk.runId, number: chunk.number, winners }];
+  });
+  await markChunks(tx, marked);
+  for (const run of started) {
+    if (run.groupUsers === null || !marked.some(({ runId }) => runId === run.id)) continue;
+    const hasBegun = begun.some(({ runId }) => runId === run.id) || chunks.some((chunk) => isUnderWay(chunk, run));
+    await setGroupUsers(tx, { runId: run.id, groupUsers: regroup(run.groupUsers, hasBegun ? null : winner) });
+  }
+  await note();
+  // A run that was made after they were locked, and before the campaign was, may have started without the winner.
+  const known = new Set(runs.map(({ id }) => id));
+  const open = await listOpenRunIds(tx, campaign.id);
+  if (open.some((id) => !known.has(id))) throw new ChangedMeanwhileError(campaign.id);
+}
+
+/** The bucket before the chunk's own when none has begun: buckets are sent in their order. */
+function lastBegunBucket(chunk: OpenChunk, begun: readonly BegunBucket[]): number {
+  const own = begun.filter(({ runId, bucket }) => runId === chunk.runId && isWithin(chunk, bucket));
+  return Math.max(chunk.bucketFrom - 1, chunk.windowBucket ?? -1, ...own.map(({ bucket }) => bucket));
+}
+
+function isWithin({ bucketFrom, bucketTo }: OpenChunk, bucket: number): boolean {
+  return bucketFrom <= bucket && bucket <= bucketTo;
+}
+
+function isUnderWay({ runId, windowBucket }: OpenChunk, run: OpenRun): boolean {
+  return runId === run.id && windowBucket !== null;
+}
+
+/**
+ * Whom a run is for: all of them for one variation, or (null) nobody knew before it began for which, as of a run that learns.
+ */
+function regroup(groupUsers: readonly GroupUsers[], variation: number | null): GroupUsers[] {
+  const controls = groupUsers.filter(({ group }) => group !== null);
+  const treated = Map.groupBy(
+    groupUsers.filter(({ group }) => group === null),
+    ({ platform }) => platform,
+  );
+  const sums = [...treated].map(([platform, own]) => {
+    const users = own.reduce((sum, row) => sum + row.users, 0);
+    return { platform, group: null, variation, users };
+  });
+  return [...sums, ...controls];
+}

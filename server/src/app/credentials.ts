@@ -1,0 +1,393 @@
+import type { Clock } from '../clock.ts';
+import { defaultAppId } from '../domain/apps.ts';
+import type { App } from '../domain/apps.ts';
+import type { Platform } from '../domain/content/content.ts';
+import { adviseOnCheck, knownCheckOf } from '../domain/credentials/checks.ts';
+import type { CredentialCheck } from '../domain/credentials/checks.ts';
+import type { ProviderCredential } from '../domain/credentials/credentials.ts';
+import { ProviderKeyError, parseProviderKey } from '../domain/credentials/provider-keys.ts';
+import type { GivenKey } from '../domain/credentials/provider-keys.ts';
+import { encryptionContext } from '../domain/crypto/encryption.ts';
+import type { Encryption } from '../domain/crypto/encryption.ts';
+import { platformsOf, providerOf, providersOf } from '../domain/delivery/providers.ts';
+import type { ProviderName } from '../domain/delivery/providers.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { unknownCase } from '../domain/unknown-case.ts';
+import { holdApp } from '../storage/apps.ts';
+import { inTransaction } from '../storage/database.ts';
+import type { Database, Queryable } from '../storage/database.ts';
+import { countReachedDevices } from '../storage/devices/devices.ts';
+import type { ReachedDevices } from '../storage/devices/devices.ts';
+import {
+  deleteProviderCredential,
+  listProviderCredentials,
+  noteCredentialCheck,
+  upsertProviderCredential,
+} from '../storage/keys/provider-credentials.ts';
+import type { StoredCredential } from '../storage/keys/provider-credentials.ts';
+import { countRunsOfPlatforms } from '../storage/runs/runs.ts';
+import { findWorkspace } from '../storage/workspaces.ts';
+import { audit } from './accounts/audit.ts';
+import type { Actor } from './accounts/audit.ts';
+import { makeSimulatedCredentials } from './sandbox/simulated-credentials.ts';
+import { providersOfPlatforms } from './system/provider-health.ts';
+import { requireWorkspace } from './workspaces.ts';
+
+export type CredentialDependencies = {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  /** Asks the provider, within seconds. */
+  ask: (credential: ProviderCredential) => Promise<CredentialCheck>;
+  /** There are simulators to go back to. */
+  isSandbox: boolean;
+  /** What a sandbox's simulators know of their customers has changed. */
+  onChanged: () => Promise<void>;
+};
+
+type Of = { by: Actor; workspaceId: string };
+/** The default app is meant where none is named. */
+type OfApp = { appId?: string };
+type Named = OfApp & { workspaceId: string; provider: ProviderName };
+type Connection = OfApp & {
+  given: GivenKey;
+  unasked: 'store' | 'refuse';
+  /** As somebody typed it: the beginning of the VAPID key that this one takes the place of. */
+  inPlaceOf?: string | undefined;
+};
+
+/** Those of the default apps, connected or not, with what hangs on each, and those of other apps. Reads every device. @throws ServiceError NOT_FOUND */
+export async function listCredentials({ database }: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
+  await requireWorkspace(database, workspaceId);
+  const [stored, devices, runs] = await Promise.all([
+    listProviderCredentials(database, workspaceId),
+    countReachedDevices(database, workspaceId),
+    countRunsOfPlatforms(database, workspaceId),
+  ]);
+  return providersOfPlatforms.map(({ platform, provider, name }) => {
+    const own = stored.filter((credential) => credential.provider === provider);
+    const row = own.find(({ appId }) => appId === defaultAppId);
+    const others = own.filter(({ appId }) => appId !== defaultAppId);
+    return {
+      platform,
+      provider,
+      name,
+      connected: row ? presentable(row) : null,
+      ofOtherApps: others.map((other) => ({ appId: other.appId, connected: presentable(other) })),
+      hits: {
+        devices: devices
+          .filter((reached) => providerOf(reached) === provider)
+          .reduce((sum, count) => sum + count.devices, 0),
+        runs: countRuns(runs, platformsThatNeed(provider, devices)),
+      },
+    };
+  });
+}
+
+/** Those whose messages a provider carries as a rule, and those of which devices have chosen it. */
+function platformsThatNeed(provider: ProviderName, devices: readonly ReachedDevices[]): Platform[] {
+  return platformsOf[provider].filter(
+    (platform) =>
+      providersOf[platform][0] === provider ||
+      devices.some((reached) => reached.platform === platform && providerOf(reached) === provider),
+  );
+}
+
+/** A send to several platforms counts once, so of those to different ones the fewer are not told. */
+function countRuns(runs: readonly { platform: Platform; runs: number }[], platforms: readonly Platform[]): number {
+  return Math.max(0, ...runs.filter(({ platform }) => platforms.includes(platform)).map((count) => count.runs));
+}
+
+/** Each that is connected, of all apps: of a provider the default app's first. @throws ServiceError NOT_FOUND */
+export async function listConnected(deps: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
+  const listed = await listCredentials(deps, workspaceId);
+  return listed.flatMap(({ provider, connected, ofOtherApps }) => [
+    ...(connected ? [{ provider, appId: defaultAppId, connected }] : []),
+    ...ofOtherApps.map((other) => ({ provider, ...other })),
+  ]);
+}
+
+/**
+ * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the
+ * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`. Another VAPID key is stored only
+ * if the one in use is named: browsers that subscribed with it are lost. Another contact without keys keeps the pair.
+ *
+ * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED, CREDENTIAL_IN_USE,
+ *   PARAMETER_INVALID for an app that there is not
+ */
+export async function connectCredential(
+  deps: CredentialDependencies,
+  { given, unasked, inPlaceOf, ...of }: Of & Connection,
+) {
+  const { database, ask, onChanged } = deps;
+  const { workspaceId, appId = defaultAppId } = of;
+  await requireWorkspace(database, workspaceId);
+  const credential = readKey(await keepKeys(deps, { given, workspaceId, appId, inPlaceOf }));
+  const { provider } = credential;
+  await requireApp(database, { workspaceId, appId, credential });
+  const check = await ask(credential);
+  const reason = `${check.words.replace(/\.$/, '')}. ${adviseOnCheck({ ...check, provider }).replace(/\.$/, '')}`;
+  if (check.verdict === 'REFUSED') throw new ServiceError('PROVIDER_REFUSED', { reason });
+  if (check.verdict === 'UNKNOWN' && unasked === 'refuse')
+    throw new ServiceError('PROVIDER_NOT_ASKED', { reason: check.words.replace(/\.$/, '') });
+  await store(deps, { ...of, appId, credential, check, inPlaceOf });
+  await onChanged();
+  return presentable(await find(database, { workspaceId, provider, appId }));
+}
+
+/**
+ * Another contact without keys changes the contact alone: a pair that was made here is known nowhere else, and browsers
+ * that subscribed with it would be lost with another.
+ */
+async function keepKeys(
+  { database, encryption }: CredentialDependencies,
+  {
+    given,
+    workspaceId,
+    appId,
+    inPlaceOf = '',
+  }: Pick<Connection, 'given' | 'inPlaceOf'> & { workspaceId: string; appId: string },
+): Promise<GivenKey> {
+  if (given.provider !== 'webpush' || given.keys !== undefined || inPlaceOf !== '') return given;
+  const stored = await listProviderCredentials(database, workspaceId);
+  const row = stored.find((each) => each.provider === 'webpush' && each.appId === appId);
+  if (!row || row.simulated || row.summary.subject === given.subject) return given;
+  const credential = openCredential(encryption, row);
+  return credential.provider === 'webpush' ? { ...given, keys: credential } : given;
+}
+
+/** A sandbox's way back to its simulated phones. @throws ServiceError NOT_FOUND in production */
+export async function useSimulatedCredential(deps: CredentialDependencies, { by, workspaceId, provider }: Of & Named) {
+  const { database, onChanged } = deps;
+  if (!deps.isSandbox || !(await findWorkspace(database, workspaceId))) throw new ServiceError('NOT_FOUND');
+  const made = await makeSimulatedCredentials(workspaceId.slice(0, 12).toLowerCase());
+  const credential = made.find((each) => each.provider === provider)!;
+  await store(deps, { by, workspaceId, appId: defaultAppId, credential, check: undefined, inPlaceOf: undefined });
+  await onChanged();
+  return presentable(await find(database, { workspaceId, provider }));
+}
+
+/** Asks the provider now and keeps what it says. @throws ServiceError NOT_FOUND */
+export async function checkCredential(deps: CredentialDependencies, { by, ...named }: Of & Named) {
+  const { database, clock, encryption, ask } = deps;
+  const { workspaceId, provider } = named;
+  const row = await find(database, named);
+  const { appId } = row;
+  const check = await ask(openCredential(encryption, row));
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
+    const detail = { ...appDetail(appId), verdict: check.verdict };
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'credential.check',
+      object: { id: provider },
+      detail,
+      at: clock.realNow(),
+    });
+  });
+  return presentable(await find(database, named));
+}
+
+/** Asks the provider now and keeps nothing of it. @throws ServiceError NOT_FOUND */
+export async function askCredential(
+  { database, encryption, ask }: Pick<CredentialDependencies, 'database' | 'encryption' | 'ask'>,
+  named: Named,
+): Promise<CredentialCheck> {
+  return ask(openCredential(encryption, await find(database, named)));
+}
+
+/**
+ * Sends that need it are paused with the reason. While some are in progress, `whileSending: 'pause'` is required.
+ *
+ * @throws ServiceError NOT_FOUND, CREDENTIAL_IN_USE
+ */
+export async function removeCredential(deps: CredentialDependencies, request: Of & Removal): Promise<void> {
+  const { database, clock, onChanged } = deps;
+  const { by, workspaceId, provider, whileSending, appId = defaultAppId } = request;
+  const { name } = providersOfPlatforms.find((each) => each.provider === provider)!;
+  await inTransaction(database, async (tx) => {
+    const needing = platformsThatNeed(provider, await countReachedDevices(tx, workspaceId));
+    const runs = countRuns(await countRunsOfPlatforms(tx, workspaceId), needing);
+    if (runs > 0 && whileSending === 'refuse')
+      throw new ServiceError('CREDENTIAL_IN_USE', {
+        reason: runs === 1 ? 'one send needs it' : `${runs} sends need it`,
+      });
+    if (!(await deleteProviderCredential(tx, { workspaceId, provider, appId })))
+      throw new ServiceError('NOT_FOUND', { detail: `no ${name} credential` });
+    const object = { id: provider };
+    const detail = { ...appDetail(appId), runs };
+    await audit(tx, { actor: by, workspaceId, action: 'credential.remove', object, detail, at: clock.realNow() });
+  });
+  await onChanged();
+}
+
+/** @throws ServiceError NOT_FOUND */
+async function find(
+  database: Queryable,
+  { workspaceId, provider, appId = defaultAppId }: Named,
+): Promise<StoredCredential> {
+  const stored = await listProviderCredentials(database, workspaceId);
+  const row = stored.find((each) => each.provider === provider && each.appId === appId);
+  if (!row) throw new ServiceError('NOT_FOUND', { detail: `no ${provider} credential` });
+  return row;
+}
+
+/** The credential and its line in the audit log are one transaction. */
+async function store(
+  { database, clock, encryption }: CredentialDependencies,
+  { by, workspaceId, appId, credential, check, inPlaceOf }: Of & Stored,
+): Promise<void> {
+  const { provider } = credential;
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    await requireApp(tx, { workspaceId, appId, credential });
+    const isOwn = (row: StoredCredential): boolean => row.provider === provider && row.appId === appId;
+    const before = (await listProviderCredentials(tx, workspaceId)).find(isOwn);
+    if (check) refuseUnnamedKey(credential, { before, inPlaceOf });
+    await saveProviderCredential({ encryption }, tx, { workspaceId, appId, credential, at });
+    const row = (await listProviderCredentials(tx, workspaceId)).find(isOwn)!;
+    if (check) await noteCredentialCheck(tx, { ...check, workspaceId, provider, appId, updatedAt: row.updatedAt, at });
+    const action = before ? 'credential.replace' : 'credential.connect';
+    const detail = { ...appDetail(appId), ...row.summary, verdict: check?.verdict ?? 'simulated' };
+    await audit(tx, { actor: by, workspaceId, action, object: { id: provider }, detail, at: clock.realNow() });
+  });
+}
+
+/** The way back to a sandbox's phones, which has no check, asks nobody. @throws ServiceError CREDENTIAL_IN_USE */
+function refuseUnnamedKey(
+  credential: ProviderCredential,
+  { before, inPlaceOf = '' }: { before: StoredCredential | undefined; inPlaceOf: string | undefined },
+): void {
+  if (credential.provider !== 'webpush' || !before || before.simulated) return;
+  const { publicKey = '' } = before.summary;
+  if (publicKey === credential.publicKey) return;
+  if (inPlaceOf.length >= namedCharacters && publicKey.startsWith(inPlaceOf)) return;
+  const begins = publicKey.slice(0, namedCharacters);
+  throw new ServiceError('CREDENTIAL_IN_USE', {
+    reason: `browsers subscribed with the key ${begins}… get nothing with another; name its first ${namedCharacters} characters to replace it`,
+  });
+}
+
+const namedCharacters = 8;
+
+type OfOneApp = { workspaceId: string; appId: string; credential: ProviderCredential };
+
+/**
+ * The app of a credential, held until the transaction ends. A key of Apple's says for which app it is stored.
+ *
+ * @throws ServiceError PARAMETER_INVALID, PROVIDER_KEY_INVALID
+ */
+async function requireApp(tx: Queryable, { workspaceId, appId, credential }: OfOneApp): Promise<void> {
+  if (appId === defaultAppId) return;
+  const platforms = platformsOf[credential.provider];
+  let app: App | undefined;
+  for (const platform of platforms) app ??= await holdApp(tx, { workspaceId, platform, appId });
+  if (!app)
+    throw new ServiceError('PARAMETER_INVALID', {
+      field: 'app',
+      reason: `"${appId}" is no app on ${platforms.join(', ')}`,
+    });
+  if (credential.provider !== 'apns') return;
+  const { topic, environment } = credential;
+  if (topic !== app.identifier || environment !== app.environment)
+    throw new ServiceError('PROVIDER_KEY_INVALID', {
+      reason: `The app ${appId} is ${app.identifier} in ${app.environment}, not ${topic} in ${environment}`,
+    });
+}
+
+/** Lines about the default apps are as they were. */
+const appDetail = (appId: string): { app?: string } => (appId === defaultAppId ? {} : { app: appId });
+
+/** @throws ServiceError PROVIDER_KEY_INVALID */
+function readKey(given: GivenKey): ProviderCredential {
+  try {
+    return parseProviderKey(given);
+  } catch (error) {
+    if (!(error instanceof ProviderKeyError)) throw error;
+    throw new ServiceError('PROVIDER_KEY_INVALID', { reason: error.message.replace(/\.$/, '') });
+  }
+}
+
+type Stored = {
+  appId: string;
+  credential: ProviderCredential;
+  check: CredentialCheck | undefined;
+  inPlaceOf: string | undefined;
+};
+type Removal = OfApp & { provider: ProviderName; whileSending: 'pause' | 'refuse' };
+
+/** Everything but the encrypted keys. */
+function presentable(stored: StoredCredential) {
+  const { provider, simulated, summary, updatedAt } = stored;
+  const known = knownCheckOf(stored);
+  const check = known && { ...known, advice: adviseOnCheck({ provider, ...known }) };
+  return { isSimulated: simulated, summary, updatedAt, check };
+}
+
+function openCredential(encryption: Encryption, row: StoredCredential): ProviderCredential {
+  return JSON.parse(
+    encryption.decrypt(row.encrypted, encryptionContext.providerCredential(row)).toString('utf8'),
+  ) as ProviderCredential;
+}
+
+/**
+ * Asks a provider again that refused: whoever mended the account there need not come here, and what waits is sent. Nobody
+ * asked for it, so it is no line of the audit log. An answer that says nothing of the credential is not kept.
+ */
+export async function recheckCredentials(
+  { database, clock, encryption, ask }: Pick<CredentialDependencies, 'database' | 'clock' | 'encryption' | 'ask'>,
+  { workspaceId, provider }: { workspaceId: string; provider: ProviderName },
+): Promise<void> {
+  const rows = await listProviderCredentials(database, workspaceId);
+  for (const row of rows.filter((one) => one.provider === provider)) {
+    const opened = encryption.decrypt(row.encrypted, encryptionContext.providerCredential(row)).toString('utf8');
+    const check = await ask(JSON.parse(opened) as ProviderCredential);
+    const { appId, updatedAt } = row;
+    if (check.verdict !== 'UNKNOWN')
+      await noteCredentialCheck(database, { ...check, workspaceId, provider, appId, updatedAt, at: clock.now() });
+  }
+}
+
+/** Seals and stores the credential of one app; an earlier one is replaced. */
+export async function saveProviderCredential(
+  { encryption }: { encryption: Encryption },
+  tx: Queryable,
+  input: { workspaceId: string; appId: string; credential: ProviderCredential; at: Date },
+): Promise<void> {
+  const { workspaceId, appId, credential, at } = input;
+  const context = encryptionContext.providerCredential({ workspaceId, provider: credential.provider, appId });
+  await upsertProviderCredential(tx, {
+    workspaceId,
+    provider: credential.provider,
+    appId,
+    encrypted: encryption.encrypt(JSON.stringify(credential), context),
+    summary: summarise(credential),
+    simulated: credential.simulated,
+    at,
+  });
+}
+
+/** What may be shown of a credential: never a private key. */
+function summarise(credential: ProviderCredential): Record<string, string> {
+  switch (credential.provider) {
+    case 'fcm':
+      return { projectId: credential.projectId, clientEmail: credential.clientEmail };
+    case 'apns':
+      return {
+        teamId: credential.teamId,
+        keyId: credential.keyId,
+        topic: credential.topic,
+        environment: credential.environment,
+      };
+    case 'webpush':
+      return { publicKey: credential.publicKey, subject: credential.subject };
+    case 'hms': {
+      const { clientId, owner } = credential;
+      return { clientId, [owner.kind === 'project' ? 'projectId' : 'huaweiAppId']: owner.id };
+    }
+    default:
+      return unknownCase(credential);
+  }
+}

@@ -1,0 +1,348 @@
+import type { Clock } from '../clock.ts';
+import type { Encryption } from '../domain/crypto/encryption.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { ErrorName } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
+import { deviceBlocksPerMinute, deviceUpdatesPerMinute } from '../domain/limits/devices.ts';
+import { batchEventsPerMinute, eventsPerMinute } from '../domain/limits/events.ts';
+import {
+  erasureDelayHours,
+  batchUsersPerMinute,
+  connectionTestsPerMinute,
+  deletionsPerMinute,
+  exportedUsersPerMinute,
+  mergesPerMinute,
+  userUpdatesPerMinute,
+} from '../domain/limits/users.ts';
+import { unknownCase } from '../domain/unknown-case.ts';
+import { zoneAttributeFault } from '../domain/users/user-attributes.ts';
+import { inTransaction } from '../storage/database.ts';
+import type { Transaction, Database } from '../storage/database.ts';
+import { countWithinLimit } from '../storage/limits/push-rate-limit.ts';
+import type { LimitCount, LimitGrant } from '../storage/limits/push-rate-limit.ts';
+import type { EventsOfUser } from '../storage/users/events.ts';
+import { holdUsersInOrder, insertMissingUsers, lockUsersInOrder } from '../storage/users/users.ts';
+import { findZoneAttribute, findWorkspace } from '../storage/workspaces.ts';
+import { answerOnce } from './idempotency.ts';
+import { blockDevices, registerDevice } from './users/devices.ts';
+import type { BlockDevicesCommand, RegisterDeviceCommand } from './users/devices.ts';
+import { deleteUser } from './users/erasures.ts';
+import type { DeleteUserCommand } from './users/erasures.ts';
+import { trackEvents, eventsOf, storeEvents } from './users/events.ts';
+import type { TrackEventsCommand, EnsureToday } from './users/events.ts';
+import { mergeUsers, retryDeadlock, upsertUser, lockOrMakeUser, requireZone, storeUser } from './users/users.ts';
+import type { MergeUsersCommand, UpsertUserCommand } from './users/users.ts';
+
+/** A call of the data family: what is asked, and what tells its repeat. */
+type Request<Command> = { command: Omit<Command, 'at'>; once: Once };
+
+/** A user that is not to be made and does not exist is no error: there is nothing to update. */
+export function acceptUser(deps: DataDependencies, request: Request<UpsertUserCommand>): Promise<DataAnswer> {
+  return write<UpsertUserCommand>(deps, { ...request, operation: 'customer' }, async (tx, command) => {
+    await upsertUser(tx, command);
+  });
+}
+
+/** @throws ServiceError DATA_USER_NOT_FOUND */
+export function acceptDevice(deps: DataDependencies, request: Request<RegisterDeviceCommand>): Promise<DataAnswer> {
+  return write<RegisterDeviceCommand>(deps, { ...request, operation: 'device' }, async (tx, command) => {
+    if (!(await registerDevice(tx, command))) throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
+  });
+}
+
+export async function acceptEvents(deps: DataDependencies, request: Request<TrackEventsCommand>): Promise<DataAnswer> {
+  await deps.ensureToday();
+  return write<TrackEventsCommand>(deps, { ...request, operation: 'event' }, trackEvents);
+}
+
+/** Takes what is good of a bulk request, and says what was not, to its repeat as well. */
+export async function acceptBulk(
+  deps: DataDependencies,
+  request: Request<TakeBulkCommand>,
+): Promise<DataAnswer & { faults: ElementFault[] }> {
+  await deps.ensureToday();
+  const answer = await write<TakeBulkCommand, { refused: RefusedElement[] }>(
+    deps,
+    { ...request, operation: 'transition' },
+    async (tx, command) => ({ refused: (await takeBulk(tx, command)).map(keepFault) }),
+  );
+  // Of an answer that an earlier version stored nothing is known.
+  const { requestId, refused = [] } = answer as DataAnswer & { refused?: RefusedElement[] };
+  return { requestId, faults: refused.map(restoreFault) };
+}
+
+/** A fault as it is stored with the answer. */
+type RefusedElement = { index: number; code: ErrorName; field?: string; reason?: string };
+
+function keepFault({ index, error: { code, context } }: ElementFault): RefusedElement {
+  const { field, reason } = context;
+  return { index, code, ...(field !== undefined && { field }), ...(reason !== undefined && { reason }) };
+}
+
+function restoreFault({ index, code, ...context }: RefusedElement): ElementFault {
+  return { index, error: new ServiceError(code, context) };
+}
+
+export function acceptDeviceBlock(deps: DataDependencies, request: Request<BlockDevicesCommand>): Promise<DataAnswer> {
+  return write<BlockDevicesCommand>(deps, { ...request, operation: 'devices-manage' }, blockDevices);
+}
+
+export function acceptMerge(deps: DataDependencies, request: Request<MergeUsersCommand>): Promise<DataAnswer> {
+  return write<MergeUsersCommand>(deps, { ...request, operation: 'merge' }, mergeUsers);
+}
+
+export function acceptDeletion(
+  deps: DataDependencies,
+  { command, once }: Request<Omit<DeleteUserCommand, 'delayHours'>>,
+): Promise<DataAnswer> {
+  const delayHours = deps.erasureDelayHours ?? erasureDelayHours;
+  const request = { command: { ...command, delayHours }, once, operation: 'delete' };
+  return write<DeleteUserCommand>(deps, request, deleteUser);
+}
+
+/** One transaction; done again when the database ended it to break a circle of locks. */
+function write<Command extends { workspaceId: string; at: Date }, Told extends object | void = void>(
+  deps: DataDependencies,
+  { command: given, once, operation }: Request<Command> & { operation: string },
+  work: (tx: Transaction, command: Command) => Promise<Told>,
+): Promise<DataAnswer & Told> {
+  const { requestId, ...repeat } = once;
+  return retryDeadlock(() => {
+    const command = { ...given, at: deps.clock.now() } as Command;
+    const { workspaceId, at } = command;
+    return answerOnce(deps, { ...repeat, workspaceId, operation, at }, async (tx) => {
+      const told = await work(tx, command);
+      return { requestId, ...told };
+    });
+  });
+}
+
+type Element<Command> = Omit<Command, 'at' | 'workspaceId'>;
+
+/** One object of a bulk request, with its place in it. */
+export type BulkElement = { index: number } & (
+  | { kind: 'customer'; command: Element<UpsertUserCommand> }
+  | { kind: 'device'; command: Element<RegisterDeviceCommand> }
+  | { kind: 'event'; command: Element<TrackEventsCommand> }
+);
+
+/** An element that was refused, and why. */
+export type ElementFault = { index: number; error: ServiceError };
+
+type TakeBulkCommand = { workspaceId: string; elements: BulkElement[]; at: Date };
+
+/**
+ * Takes the objects of a bulk request in their order, in the caller's transaction, which 100 KB of body bound to some
+ * 2,000 of them; events come last, all in the same few statements, because nothing of a user follows from them. A refused
+ * object changes nothing and does not stop the others. Users are created and locked first, in one order, so that two bulk
+ * requests about the same users cannot deadlock.
+ *
+ * @returns the refused ones
+ */
+async function takeBulk(tx: Transaction, { workspaceId, elements, at }: TakeBulkCommand): Promise<ElementFault[]> {
+  const zoneAttribute = await findZoneAttribute(tx, workspaceId);
+  const made = new Set(
+    elements.filter((element) => makesUser(element, { at, zoneAttribute })).map(({ command }) => command.customerId),
+  );
+  const users = [...made].map((customerId) => ({ customerId, id: makeId(at) }));
+  if (users.length > 0) await insertMissingUsers(tx, { workspaceId, users, at });
+  // Who changes no user only holds them: such requests do not wait for each other.
+  if (elements.some(({ kind }) => kind !== 'event'))
+    await lockUsersInOrder(tx, { workspaceId, customerIds: elements.map(({ command }) => command.customerId) });
+  const faults: ElementFault[] = [];
+  const tracked: TrackedElement[] = [];
+  for (const element of elements) {
+    try {
+      if (element.kind === 'event') tracked.push({ ...element.command, events: eventsOf({ ...element.command, at }) });
+      else await take(tx, { element, workspaceId, zoneAttribute, at });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      faults.push({ index: element.index, error });
+    }
+  }
+  if (tracked.length > 0) await trackElements(tx, { workspaceId, tracked, at });
+  return faults;
+}
+
+type TrackedElement = Pick<EventsOfUser, 'events' | 'deviceId'> & { customerId: string };
+type Tracking = { workspaceId: string; tracked: readonly TrackedElement[]; at: Date };
+
+async function trackElements(tx: Transaction, { workspaceId, tracked, at }: Tracking): Promise<void> {
+  const customerIds = tracked.map(({ customerId }) => customerId);
+  const held = await holdUsersInOrder(tx, { workspaceId, customerIds });
+  const known = new Map(held.map(({ customerId, bucket, userId }) => [customerId, { bucket, userId }]));
+  for (const customerId of customerIds) {
+    // Merged into another: hardly any is.
+    if (known.has(customerId)) continue;
+    const { bucket, userId } = await lockOrMakeUser(tx, { workspaceId, customerId, at });
+    known.set(customerId, { bucket, userId });
+  }
+  const users = tracked.map(({ customerId, deviceId, events }) => ({ ...known.get(customerId)!, deviceId, events }));
+  await storeEvents(tx, { workspaceId, at, users });
+}
+
+/** Whether an element, when it is taken, makes the user it names. */
+function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zoneAttribute: string }): boolean {
+  switch (element.kind) {
+    case 'customer':
+      return (
+        element.command.updateExistingOnly !== true &&
+        zoneAttributeFault(element.command.attributes, zoneAttribute) === undefined
+      );
+    case 'device':
+      return false;
+    case 'event':
+      return element.command.actions.every(({ occurredAt = at }) => occurredAt <= at);
+    default:
+      return unknownCase(element);
+  }
+}
+
+type Taking = {
+  element: Exclude<BulkElement, { kind: 'event' }>;
+  workspaceId: string;
+  zoneAttribute: string;
+  at: Date;
+};
+
+/** Each refuses before its first write. */
+async function take(tx: Transaction, { element, workspaceId, zoneAttribute, at }: Taking): Promise<void> {
+  switch (element.kind) {
+    case 'customer':
+      requireZone(element.command.attributes, zoneAttribute);
+      await storeUser(tx, { ...element.command, workspaceId, at });
+      return;
+    case 'device':
+      if (!(await registerDevice(tx, { ...element.command, workspaceId, at })))
+        throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'customer_id' });
+      return;
+    default:
+      return unknownCase(element);
+  }
+}
+
+export type TestConnectionQuery = {
+  workspaceId: string;
+  /** The data center the caller believes the workspace is in. */
+  region: string | undefined;
+};
+
+/** The response to a caller with valid credentials. @throws ServiceError DATA_VALUE_INVALID for another region */
+export async function testConnection(
+  { database }: { database: Database },
+  { workspaceId, region }: TestConnectionQuery,
+): Promise<{ name: string }> {
+  const workspace = await findWorkspace(database, workspaceId);
+  if (region !== undefined && workspace!.dataCenter !== region)
+    throw new ServiceError('DATA_VALUE_INVALID', { field: 'region', reason: 'is not the region of this workspace' });
+  return { name: workspace!.name };
+}
+
+export type DataDependencies = {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  ensureToday: EnsureToday;
+  /** Other limits than the documented ones. */
+  limits?: Partial<Record<DataOperation, number>>;
+  /** How long after the request a user is erased; 24 unless given (fact 5). */
+  erasureDelayHours?: number;
+};
+
+/** What makes a repeat of a call known, and the answer that a repeat with the same Idempotency-Key gets again. */
+type Once = { key: string | undefined; rawBody: string } & DataAnswer;
+
+type DataAnswer = { requestId: string };
+
+type Counting = Pick<DataDependencies, 'database' | 'clock' | 'limits'>;
+
+/** Counts all that a request asks for, or nothing. */
+export function countDataCall(
+  deps: Counting,
+  { workspaceId, uses }: { workspaceId: string; uses: DataUse[] },
+): Promise<UseGrant> {
+  return countUses(
+    deps.database,
+    uses.map((use) => toCount(deps, workspaceId, use)),
+  );
+}
+
+/** How a limit stands, without counting anything. */
+export function peekDataCall(
+  deps: Counting,
+  { workspaceId, operation }: { workspaceId: string; operation: DataOperation },
+): Promise<UseGrant> {
+  return peekUse(deps.database, toCount(deps, workspaceId, { operation, wanted: 0 }));
+}
+
+function toCount({ clock, limits }: Counting, workspaceId: string, { operation, wanted }: DataUse): LimitCount {
+  return {
+    operation,
+    workspaceId,
+    wanted,
+    limit: limits?.[operation] ?? dataLimits[operation],
+    windowSeconds: 60,
+    at: clock.now(),
+  };
+}
+
+export type UseGrant = LimitGrant & { limit: number };
+
+/**
+ * Counts what a request asks for if there is room for all of it, else none. A refusal says when there would be room for
+ * all. Every statement works under the lock of the workspace's counters, taken in the order given, so nothing changes
+ * between them; callers give them in one order.
+ *
+ * @returns the grant of the limit that has the least left
+ */
+async function countUses(database: Database, counts: LimitCount[]): Promise<UseGrant> {
+  return inTransaction(database, async (tx) => {
+    const [first] = counts;
+    // One thing is granted or not in one look.
+    if (first && counts.length === 1 && first.wanted === 1)
+      return { ...(await countWithinLimit(tx, first)), limit: first.limit };
+    for (const count of counts) {
+      const refusal = await findRefusal(tx, count);
+      if (refusal) return refusal;
+    }
+    const grants: UseGrant[] = [];
+    for (const count of counts) grants.push({ ...(await countWithinLimit(tx, count)), limit: count.limit });
+    return grants.reduce((least, grant) => (grant.remaining < least.remaining ? grant : least));
+  });
+}
+
+/** Room for one under a limit that is lower by the others is room for all. */
+async function findRefusal(tx: Transaction, count: LimitCount): Promise<UseGrant | undefined> {
+  const { wanted, limit } = count;
+  const quota = await countWithinLimit(tx, { ...count, wanted: 0, limit: limit - wanted + 1 });
+  if (quota.remaining > 0) return undefined;
+  const { remaining } = await countWithinLimit(tx, { ...count, wanted: 0 });
+  return { granted: 0, remaining, retryAfterSeconds: Math.max(1, quota.retryAfterSeconds), limit };
+}
+
+/** The state of a limit, without counting anything. */
+async function peekUse(database: Database, count: LimitCount): Promise<UseGrant> {
+  return inTransaction(database, async (tx) => ({
+    ...(await countWithinLimit(tx, { ...count, wanted: 0 })),
+    limit: count.limit,
+  }));
+}
+
+/** Fact 5: how much of each kind a workspace may send in a minute; things, not requests. */
+export const dataLimits = {
+  'data-customer': userUpdatesPerMinute,
+  'data-event': eventsPerMinute,
+  'data-device': deviceUpdatesPerMinute,
+  // Devices of a bulk request count as its users.
+  'data-bulk-users': batchUsersPerMinute,
+  'data-bulk-events': batchEventsPerMinute,
+  'data-export': exportedUsersPerMinute,
+  'data-merge': mergesPerMinute,
+  'data-delete': deletionsPerMinute,
+  'data-block': deviceBlocksPerMinute,
+  'data-authentication': connectionTestsPerMinute,
+} as const;
+
+export type DataOperation = keyof typeof dataLimits;
+
+export type DataUse = { operation: DataOperation; wanted: number };

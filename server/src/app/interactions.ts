@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { sourceOfAddress } from '../domain/access/rate-limits.ts';
+import type { LimitWindow } from '../domain/access/rate-limits.ts';
+import { isOutage } from '../domain/database-faults.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { eventUuid } from '../domain/events/event-streams.ts';
+import { reportDigest, selectNewReports } from '../domain/events/interactions.ts';
+import type {
+  InteractionKind,
+  InteractionSubject,
+  InteractionTokens,
+  StoredInteractionKind,
+} from '../domain/events/interactions.ts';
+import { localeName } from '../domain/experiments/variants.ts';
+import { reportLimits, maxReports } from '../domain/limits/interactions.ts';
+import { interactionsDays } from '../domain/limits/retention.ts';
+import { keptSince, retentionTime } from '../domain/operations/retention.ts';
+import { addLearned } from '../storage/campaigns/variations.ts';
+import { inTransaction } from '../storage/database.ts';
+import type { Database } from '../storage/database.ts';
+import { setBadgeCount } from '../storage/devices/device-badges.ts';
+import {
+  addCampaignInteractions,
+  addDeviceReports,
+  addRunInteractions,
+  findCountedReports,
+  findReportedRuns,
+  holdReports,
+} from '../storage/ledger/interactions.ts';
+import type { DeviceReport } from '../storage/ledger/interactions.ts';
+import { markReports } from '../storage/outbox/stream-marks.ts';
+import type { ReportMark } from '../storage/outbox/stream-marks.ts';
+import { findErasedDevices } from '../storage/users/erasures.ts';
+import { makeGroupCommit } from './group-commit.ts';
+import { makeLimitBursts } from './limits.ts';
+import type { LimitBursts } from './limits.ts';
+
+export type InteractionDependencies = {
+  database: Database;
+  clock: Clock;
+  tokens: InteractionTokens;
+  /** The documented ones where they are not given. */
+  limits?: Partial<Record<keyof typeof reportLimits, LimitWindow>>;
+  /** How long it is kept what was reported of a run. */
+  keptDays?: number;
+};
+
+export type ReportCommand = {
+  token: string;
+  kind: InteractionKind;
+  /** The button. */
+  action?: string;
+  /** Of one that was shown: it came with a lower priority than it was sent with. */
+  isLowered?: boolean;
+  /** The device's own name of the report: one name counts once. */
+  reportId?: string;
+  /** Address of the caller, or of the trusted proxy's client. */
+  address: string;
+};
+
+export type BadgeCommand = { token: string; count: number; address: string };
+
+export type ClickCommand = { clickToken: string; to: string; address: string };
+
+/** What devices tell of the messages they were sent. The token that came with the message is the credential. */
+export function makeInteractionReports({
+  database,
+  clock,
+  tokens,
+  limits: given = {},
+  keptDays = interactionsDays,
+}: InteractionDependencies) {
+  const limits = { ...reportLimits, ...given };
+  const ofToken = makeLimitBursts(limits.token, { clock });
+  const ofAddress = makeLimitBursts(limits.address, { clock });
+  const ofUnknownToken = makeLimitBursts(limits.unknownToken, { clock });
+  const record = makeGroupCommit<ReceivedReport, boolean>(
+    (reports) => {
+      const now = retentionTime({ now: clock.now(), realNow: clock.realNow() });
+      return recordInteractions({ database, since: keptSince(now, keptDays) }, reports);
+    },
+    { batchItems: 500, waitingItems: 20_000, batchesAtOnce: 1 },
+  );
+
+  /**
+   * Verifies the token before anything is counted: a stranger without one must not use up the limit of an address that
+   * many phones share. Only guesses are counted here, by address.
+   */
+  function prove(address: string, open: () => InteractionSubject | undefined): InteractionSubject {
+    const subject = open();
+    if (subject) return subject;
+    refuseOver(ofUnknownToken, { subject: sourceOfAddress(address), what: 'unknown tokens of the address' });
+    throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'not issued by this installation' });
+  }
+
+  function limitReport({ runId, deviceId }: InteractionSubject, address: string): void {
+    refuseOver(ofAddress, { subject: sourceOfAddress(address), what: 'address' });
+    refuseOver(ofToken, { subject: `${runId}:${deviceId}`, what: 'token' });
+  }
+
+  async function count(
+    subject: InteractionSubject,
+    { address, ...report }: Omit<ReceivedReport, 'subject' | 'at'> & { address: string },
+  ): Promise<void> {
+    limitReport(subject, address);
+    if (!(await record({ ...report, subject, at: clock.now() })))
+      throw new ServiceError('INTERACTION_TOKEN_UNKNOWN', { detail: 'the run is no longer known' });
+  }
+
+  return {
+    /** @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED, OVERLOADED */
+    async report({
+      token,
+      kind,
+      action,
+      isLowered,
+      reportId,
+      address,
+    }: ReportCommand): Promise<{ workspaceId: string }> {
+      const subject = prove(address, () => tokens.open(token));
+      await count(subject, { kind, action: action ?? null, isLowered, digest: reportDigest(reportId), address });
+      return { workspaceId: subject.workspaceId };
+    },
+
+    /**
+     * Takes over what an app says that stands on its icon, so that the next message counts on from it.
+     *
+     * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
+     */
+    async setBadge({ token, count, address }: BadgeCommand): Promise<{ workspaceId: string }> {
+      const subject = prove(address, () => tokens.open(token));
+      limitReport(subject, address);
+      const { workspaceId, bucket, deviceId } = subject;
+      await setBadgeCount(database, { workspaceId, bucket, deviceId, count });
+      return { workspaceId };
+    },
+
+    /**
+     * Proves that the address travelled with the message and counts a click. A person is never stranded: beyond the
+     * limits of token and address, under overload, while the database is away and when the run is kept no more, the click
+     * is left uncounted.
+     *
+     * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
+     */
+    async click({ clickToken, to, address }: ClickCommand): Promise<{ workspaceId: string; uncounted?: string }> {
+      const subject = prove(address, () => tokens.openClick(clickToken, to));
+      const { workspaceId } = subject;
+      try {
+        await count(subject, { kind: 'click', action: null, digest: reportDigest(randomUUID()), address });
+        return { workspaceId };
+      } catch (error) {
+        if (isOutage(error)) return { workspaceId, uncounted: 'STORAGE_UNAVAILABLE' };
+        if (!(error instanceof ServiceError)) throw error;
+        return { workspaceId, uncounted: error.code };
+      }
+    },
+  };
+}
+
+/** @throws ServiceError INTERACTION_RATE_LIMITED */
+function refuseOver(limit: LimitBursts, { subject, what }: { subject: string; what: string }): void {
+  const over = limit(subject);
+  if (over) throw new ServiceError('INTERACTION_RATE_LIMITED', { ...over, detail: `limit of the ${what}` });
+}
+
+export type InteractionReports = ReturnType<typeof makeInteractionReports>;
+
+export type ReceivedReport = {
+  subject: InteractionSubject;
+  kind: InteractionKind;
+  action: string | null;
+  isLowered?: boolean | undefined;
+  digest: Buffer;
+  at: Date;
+};
+
+/**
+ * Counts a batch of reports in one transaction; repeats, in the batch or of earlier ones, count once, and those of
+ * devices whose people were erased not at all, nor those of runs that began before `since`.
+ *
+ * @returns for each report whether its run is known
+ */
+export async function recordInteractions(
+  { database, since }: { database: Database; since: Date },
+  received: ReceivedReport[],
+): Promise<boolean[]> {
+  const ids = [...new Set(received.map(({ subject }) => subject.runId))];
+  const runs = new Map((await findReportedRuns(database, { ids, since })).map((run) => [run.id, run]));
+  const reports = received.map(({ subject, kind, action, isLowered, digest }): DeviceReport | undefined => {
+    const run = runs.get(subject.runId);
+    if (run?.workspaceId !== subject.workspaceId) return undefined;
+    const { variant = { variation: 0, locale: 0 }, ...message } = subject;
+    const reported = { variation: variant.variation, locale: localeName(run.locales ?? undefined, variant) };
+    return { ...message, ...reported, campaignId: run.campaignId, kind: storedKinds[kind], action, isLowered, digest };
+  });
+  const known = await withoutErased(
+    database,
+    reports.filter((report) => report !== undefined),
+  );
+  if (known.length > 0) {
+    await inTransaction(database, async (tx) => {
+      await holdReports(tx, known);
+      const counted = await findCountedReports(tx, known);
+      const { fresh, firsts, gains, runGains } = selectNewReports({ reports: known, counted, most: maxReports });
+      if (fresh.length === 0) return;
+      await addDeviceReports(tx, { reports: fresh, at: received[0]!.at });
+      await addCampaignInteractions(tx, gains);
+      await addRunInteractions(tx, runGains);
+      const clicks = firsts.filter(
+        ({ kind, runId, variation }) => kind === 'CLICK' && variation > 0 && runs.get(runId)!.learnsBy === 'CLICKS',
+      );
+      await addLearned(
+        tx,
+        clicks.map(({ workspaceId, runId, bucket, variation }) => ({
+          ...{ workspaceId, runId, bucket, variation },
+          ...{ trials: 0, successes: 1 },
+        })),
+      );
+      await markReports(tx, { marks: fresh.flatMap(markOf), at: received[0]!.at });
+    });
+  }
+  return reports.map((report) => report !== undefined);
+}
+
+/** What the streams of the workspace are told; that a message was shown is no event of theirs. */
+function markOf({ kind, digest, variation, locale, ...report }: DeviceReport): ReportMark[] {
+  const { bucket, workspaceId, runId, deviceId, platform, action } = report;
+  if (kind === 'IMPRESSION') return [];
+  const streamed = kind === 'CLICK' ? ('clicked' as const) : ('cleared' as const);
+  const uuid = eventUuid([streamed, runId, deviceId, digest.toString('hex')]);
+  const content = { variation: variation || null, locale: locale || null };
+  return [{ workspaceId, runId, bucket, kind: streamed, deviceId, platform, action, uuid, ...content }];
+}
+
+async function withoutErased(database: Database, reports: DeviceReport[]): Promise<DeviceReport[]> {
+  if (reports.length === 0) return [];
+  const erased = await findErasedDevices(database, reports);
+  return reports.filter(({ deviceId }) => !erased.has(deviceId));
+}
+
+const storedKinds: Record<InteractionKind, StoredInteractionKind> = {
+  impression: 'IMPRESSION',
+  click: 'CLICK',
+  close: 'CLOSE',
+};

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { assertKeySettings, defaultScopes, makeSecret, hashSecret, hintOfSecret } from '../../domain/access/keys.ts';
+import type { KeyKind, Random, KeySettings } from '../../domain/access/keys.ts';
+import { encryptionContext } from '../../domain/crypto/encryption.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { defaultAccessTokenMinutes } from '../../domain/limits/tokens.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Queryable, Transaction } from '../../storage/database.ts';
+import {
+  archiveApiKey,
+  findApiKey,
+  listApiKeys,
+  insertApiKey,
+  setAccessTokenMinutes,
+  setApiKeyName,
+  setApiKeyScopes,
+  endApiKeyAt,
+  replaceApiKeySecret,
+} from '../../storage/keys/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { audit } from '../accounts/audit.ts';
+import type { SignedIn } from '../accounts/audit.ts';
+import { requireWorkspace } from '../workspaces.ts';
+import { makeKeyCurl } from './key-curl.ts';
+
+type Call = { by: SignedIn; workspaceId: string; url: string };
+
+/** A newly created key: its secret is shown only here. */
+export type MadeKey = { key: ApiKey; secret: string; curl: string };
+
+/** Keys as the console makes, shows, rotates and revokes them; each change with its line in the audit log. */
+export function makeConsoleKeys(deps: {
+  database: Database;
+  clock: Clock;
+  encryption: Encryption;
+  headerPrefix: string;
+}) {
+  const { database, clock, headerPrefix } = deps;
+
+  return {
+    /** Newest first. @throws ServiceError NOT_FOUND */
+    async list(workspaceId: string): Promise<ApiKey[]> {
+      await requireWorkspace(database, workspaceId);
+      return listApiKeys(database, workspaceId);
+    },
+
+    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async create(command: Call & { kind: KeyKind; name: string; accessTokenMinutes?: number }): Promise<MadeKey> {
+      const { by, workspaceId, url, ...settings } = command;
+      const { dbName } = await requireWorkspace(database, workspaceId);
+      const at = clock.now();
+      return await inTransaction(database, async (tx) => {
+        const { key, secret } = await createKey(deps, tx, { ...settings, workspaceId, at });
+        const object = { id: key.id, name: key.name };
+        await audit(tx, {
+          actor: by,
+          workspaceId,
+          action: 'key.create',
+          object,
+          detail: { kind: key.kind },
+          at: clock.realNow(),
+        });
+        return { key, secret, curl: makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix }) };
+      });
+    },
+
+    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async rotate(command: Call & { id: string; overlapHours: number }): Promise<MadeKey & { endsAt: Date }> {
+      const { by, workspaceId, url, id, overlapHours } = command;
+      const { dbName } = await requireWorkspace(database, workspaceId);
+      const at = clock.now();
+      return inTransaction(database, async (tx) => {
+        const { key, secret, endsAt } = await rotateKey(deps, tx, { workspaceId, keyId: id, overlapHours, at });
+        const detail = { successor: key.id, endsAt: endsAt.toISOString() };
+        await audit(tx, {
+          actor: by,
+          workspaceId,
+          action: 'key.rotate',
+          object: { id, name: key.name },
+          detail,
+          at: clock.realNow(),
+        });
+        const curl = makeKeyCurl({ kind: key.kind, workspaceId, dbName, url, secret, headerPrefix });
+        return { key, secret, curl, endsAt };
+      });
+    },
+
+    /** Permanent and immediate. Revoking twice changes nothing. @throws ServiceError NOT_FOUND */
+    async revoke({ by, workspaceId, id }: Omit<Call, 'url'> & { id: string }): Promise<void> {
+      const at = clock.now();
+      await inTransaction(database, async (tx) => {
+        const key = await findApiKey(tx, { workspaceId, id });
+        if (!key) throw new ServiceError('NOT_FOUND');
+        if (!(await archiveApiKey(tx, { workspaceId, id, at }))) return;
+        await audit(tx, {
+          actor: by,
+          workspaceId,
+          action: 'key.revoke',
+          object: { id, name: key.name },
+          at: clock.realNow(),
+        });
+      });
+    },
+  };
+}
+
+export type ConsoleKeys = ReturnType<typeof makeConsoleKeys>;
+
+export type CreateKeyCommand = {
+  workspaceId: string;
+  kind: KeyKind;
+  /** 1 to 100 characters. */
+  name: string;
+  /** Default: those of the kind. */
+  scopes?: readonly string[];
+  /** Minutes, 5 to 60; default 15. */
+  accessTokenMinutes?: number;
+  at: Date;
+  random?: Random;
+};
+
+/**
+ * Creates an API key. The secret is returned here and nowhere else: only its hash is stored, and, for push keys, a
+ * encrypted copy.
+ *
+ * @throws ServiceError PARAMETER_INVALID
+ */
+export async function createKey(
+  { encryption }: { encryption: Encryption },
+  tx: Queryable,
+  command: CreateKeyCommand,
+): Promise<{ key: ApiKey; secret: string }> {
+  const { workspaceId, kind, name, random = randomBytes } = command;
+  const scopes = command.scopes ?? defaultScopes[kind];
+  const accessTokenMinutes = command.accessTokenMinutes ?? defaultAccessTokenMinutes;
+  assertKeySettings({ name, scopes, accessTokenMinutes });
+  const id = makeId(command.at, random(6));
+  const secret = makeSecret(kind, random);
+  const key = await insertApiKey(tx, {
+    id,
+    workspaceId,
+    kind,
+    name,
+    scopes,
+    accessTokenMinutes,
+    createdAt: command.at,
+    ...storedSecret(encryption, secret, { id, workspaceId, kind }),
+  });
+  return { key, secret };
+}
+
+/**
+ * Changes the settings that are given. A shorter lifetime applies to tokens issued from now on (decision D15); scopes
+ * apply to live tokens immediately. The kind of a key cannot be changed (fact 1).
+ *
+ * @throws ServiceError PARAMETER_INVALID; NOT_FOUND, also for an archived key
+ */
+export async function editKey(
+  { database }: { database: Database },
+  command: { workspaceId: string; keyId: string } & Partial<KeySettings>,
+): Promise<ApiKey> {
+  const { name, scopes, accessTokenMinutes } = command;
+  assertKeySettings(command);
+  const id = { workspaceId: command.workspaceId, id: command.keyId };
+  return await inTransaction(database, async (tx) => {
+    if (name !== undefined) await setApiKeyName(tx, { ...id, name });
+    if (scopes !== undefined) await setApiKeyScopes(tx, { ...id, scopes });
+    if (accessTokenMinutes !== undefined) await setAccessTokenMinutes(tx, { ...id, accessTokenMinutes });
+    const key = await findApiKey(tx, id);
+    if (!key || key.archivedAt) throw new ServiceError('NOT_FOUND');
+    return key;
+  });
+}
+
+/**
+ * Creates a successor of a key, with its kind, name, scopes and lifetime. The old key stays valid for the overlap, so
+ * that callers can switch without a gap, and is then archived (engine/housekeeping/expiry.ts).
+ *
+ * @throws ServiceError NOT_FOUND, also for an archived key; PARAMETER_INVALID for one that was rotated already
+ */
+export async function rotateKey(
+  deps: { encryption: Encryption },
+  tx: Transaction,
+  command: { workspaceId: string; keyId: string; overlapHours: number; at: Date },
+): Promise<{ key: ApiKey; secret: string; endsAt: Date }> {
+  const { workspaceId, keyId: id, overlapHours, at } = command;
+  const old = await findApiKey(tx, { workspaceId, id });
+  if (!old || old.archivedAt) throw new ServiceError('NOT_FOUND');
+  const endsAt = new Date(at.getTime() + overlapHours * 3_600_000);
+  if (!(await endApiKeyAt(tx, { workspaceId, id, endsAt })))
+    throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason: 'was rotated already' });
+  const { kind, name, scopes, accessTokenMinutes } = old;
+  return { ...(await createKey(deps, tx, { workspaceId, kind, name, scopes, accessTokenMinutes, at })), endsAt };
+}
+
+/**
+ * Generates a new secret for a key and returns it, once. The old value and all tokens issued under it are invalid from
+ * the commit on, on every node (decision D14).
+ *
+ * @throws ServiceError NOT_FOUND, also for an archived key
+ */
+export async function regenerateKey(
+  { database, encryption }: { database: Database; encryption: Encryption },
+  command: { workspaceId: string; keyId: string; random?: Random },
+): Promise<{ key: ApiKey; secret: string }> {
+  const id = { workspaceId: command.workspaceId, id: command.keyId };
+  return await inTransaction(database, async (tx) => {
+    const old = await findApiKey(tx, id);
+    if (!old) throw new ServiceError('NOT_FOUND');
+    const secret = makeSecret(old.kind, command.random ?? randomBytes);
+    const key = await replaceApiKeySecret(tx, { ...id, ...storedSecret(encryption, secret, old) });
+    if (!key) throw new ServiceError('NOT_FOUND', { detail: 'the key is archived' });
+    return { key, secret };
+  });
+}
+
+/**
+ * Archives a key, for good. It and all of its tokens fail from the commit on, on every node (decision D14). Archiving
+ * twice changes nothing.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
+export async function archiveKey(
+  { database }: { database: Database },
+  { workspaceId, keyId, at }: { workspaceId: string; keyId: string; at: Date },
+): Promise<void> {
+  await inTransaction(database, async (tx) => {
+    if (await archiveApiKey(tx, { workspaceId, id: keyId, at })) return;
+    if (!(await findApiKey(tx, { workspaceId, id: keyId }))) throw new ServiceError('NOT_FOUND');
+  });
+}
+
+export type StoredSecret = { secretHash: Buffer; encryptedSecret: Buffer | null; secretHint: string };
+
+/** What is stored of a key's secret. Push keys sign (interface 5), so they are encrypted as well. */
+function storedSecret(
+  encryption: Encryption,
+  secret: string,
+  key: { id: string; workspaceId: string; kind: KeyKind },
+): StoredSecret {
+  return {
+    secretHash: hashSecret(secret),
+    encryptedSecret: key.kind === 'push' ? encryption.encrypt(secret, encryptionContext.pushKey(key)) : null,
+    secretHint: hintOfSecret(secret),
+  };
+}

@@ -1,0 +1,201 @@
+import { randomBytes, randomUUID, createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps.ts';
+import type { Platform } from '../../domain/content/content.ts';
+import { providerOf } from '../../domain/delivery/providers.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { InteractionKind } from '../../domain/events/interactions.ts';
+import { magicOutcome, magicTokens } from '../../domain/sandbox/magic-tokens.ts';
+import type { MagicOutcome } from '../../domain/sandbox/magic-tokens.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { findSandboxMessage, listMessagesOfDevices, listTestDevices } from '../../storage/installation/sandbox.ts';
+import type { TestDevice } from '../../storage/installation/sandbox.ts';
+import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
+import { setUserIsTest } from '../../storage/users/users.ts';
+import type { InteractionReports } from '../interactions.ts';
+import { registerDevice } from '../users/devices.ts';
+import { lockUserOrRetained, retryDeadlock, upsertUser } from '../users/users.ts';
+import { requireWorkspace } from '../workspaces.ts';
+
+/** `works`, or how the provider answers for its address. */
+export const deviceBehaviours = ['works', ...magicTokens.map(({ outcome }) => outcome)] as const;
+export type DeviceBehaviour = 'works' | MagicOutcome;
+
+export type VirtualDevicesDependencies = {
+  database: Database;
+  clock: Clock;
+  makeSubscription: (id: string) => string;
+  interactions: Pick<InteractionReports, 'report'>;
+};
+
+type Note = (tx: Transaction) => Promise<void>;
+type Registration = {
+  workspaceId: string;
+  customerId: string;
+  deviceId: string;
+  platform: Platform;
+  provider: ProviderName | null;
+  behaviour: DeviceBehaviour;
+};
+
+const maxListed = 50;
+const messagesShown = 3;
+
+/**
+ * Devices of the sandbox that are operated from the console: those of users marked for tests. Their behaviour is
+ * encoded in their address, so a device is broken and repaired by a registration, as its app would do.
+ */
+export function makeVirtualDevices({ database, clock, makeSubscription, interactions }: VirtualDevicesDependencies) {
+  /** An address that is nobody's yet, with the start that makes it misbehave. */
+  function makeAddress({ behaviour, ...device }: Registration): string {
+    const provider = providerOf(device);
+    const magic = magicTokens.find(({ outcome }) => outcome === behaviour);
+    if (magic && magic[provider] === undefined)
+      throw new ServiceError('PARAMETER_INVALID', {
+        field: 'behaviour',
+        reason: `must not be ${behaviour} for a device that ${provider} reaches`,
+      });
+    const start = magic?.[provider] ?? (provider === 'apns' ? '' : 'virtual');
+    if (provider === 'apns') return start + randomBytes(32).toString('hex').slice(start.length);
+    const token = `${start}-${randomBytes(16).toString('hex')}`;
+    return provider === 'webpush' ? makeSubscription(token) : token;
+  }
+
+  const register = (registration: Registration, note: Note | undefined): Promise<void> =>
+    retryDeadlock(
+      async () =>
+        await inTransaction(database, async (tx) => {
+          const at = clock.now();
+          const { behaviour: _behaviour, ...device } = registration;
+          const { workspaceId, customerId } = device;
+          await requireWorkspace(tx, workspaceId);
+          await upsertUser(tx, { workspaceId, customerId, attributes: {}, at });
+          const user = (await lockUserOrRetained(tx, { workspaceId, customerId }))!;
+          await setUserIsTest(tx, { workspaceId, bucket: user.bucket, userId: user.userId, isTest: true, at });
+          await registerDevice(tx, { ...device, pushId: makeAddress(registration), at });
+          await note?.(tx);
+        }),
+    );
+
+  const list = async (workspaceId: string) => {
+    const devices = (await listTestDevices(database, { workspaceId, limit: maxListed })).map(describeDevice);
+    const tokens = devices.map(({ token }) => token);
+    const messages = await listMessagesOfDevices(database, { workspaceId, tokens, each: messagesShown });
+    return devices.map((device) => ({
+      ...device,
+      messages: messages.filter(({ deviceToken }) => deviceToken === device.token),
+    }));
+  };
+
+  return {
+    list,
+
+    /** Its person is marked for tests, and made when unknown. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    add: (device: Omit<Registration, 'deviceId'>, note?: Note) =>
+      register({ ...device, deviceId: `virtual-${randomBytes(4).toString('hex')}` }, note),
+
+    /** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    async change(
+      { workspaceId, id, behaviour }: { workspaceId: string; id: string; behaviour: DeviceBehaviour },
+      note?: Note,
+    ) {
+      const device = (await list(workspaceId)).find((listed) => listed.id === id);
+      if (!device) throw new ServiceError('NOT_FOUND', { detail: 'no virtual device of that id' });
+      const { customerId, deviceId, platform, provider } = device;
+      await register({ workspaceId, customerId, deviceId, platform, provider, behaviour }, note);
+    },
+
+    /**
+     * What its app would tell of a message.
+     *
+     * @throws ServiceError NOT_FOUND for a message that asks for no reports, or that was shown without its app
+     */
+    async report({ workspaceId, id, kind }: { workspaceId: string; id: string; kind: InteractionKind }): Promise<void> {
+      const message = await findSandboxMessage(database, { workspaceId, id });
+      // A message of an older version says nothing of its screen.
+      const canReport = message?.screen.reports?.includes(kind) ?? true;
+      const token = message && canReport ? findReportToken(message.payload) : undefined;
+      if (token === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no message that takes this report' });
+      await interactions.report({ token, kind, reportId: randomUUID(), address: '127.0.0.1' });
+    },
+  };
+}
+
+export type VirtualDevices = ReturnType<typeof makeVirtualDevices>;
+
+function describeDevice({ pushId, ...device }: TestDevice) {
+  // A message names a browser by the end of its subscription's address.
+  const token =
+    providerOf(device) === 'webpush' ? decodeURIComponent(String(endpointOf(pushId)).split('/').at(-1) ?? '') : pushId;
+  const behaviour: DeviceBehaviour = magicOutcome(providerOf(device), token) ?? 'works';
+  return { ...device, token, behaviour };
+}
+
+function endpointOf(subscription: string): unknown {
+  return (JSON.parse(subscription) as { endpoint?: unknown }).endpoint;
+}
+
+/** Each provider's payload has it elsewhere. */
+function findReportToken(payload: unknown): string | undefined {
+  if (payload === null || typeof payload !== 'object') return undefined;
+  for (const [name, value] of Object.entries(payload)) {
+    if (name.endsWith('report_token') && typeof value === 'string') return value;
+    const inner = findReportToken(value);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+export type BrowserDependencies = {
+  database: Database;
+  clock: Clock;
+  /** The demo workspace, to which the browser is added. */
+  demoWorkspaceId: () => string | undefined;
+};
+
+export type RegisterBrowserCommand = {
+  customerId: string;
+  /** JSON text of the browser's PushSubscription. */
+  subscription: string;
+};
+
+/** What a page needs to subscribe. @throws ServiceError NOT_FOUND without a Web Push credential */
+export async function readBrowserSettings(
+  deps: BrowserDependencies,
+): Promise<{ workspaceId: string; publicKey: string }> {
+  const workspaceId = requireDemo(deps);
+  const credentials = await listProviderCredentials(deps.database, workspaceId);
+  const publicKey = credentials.find(({ provider, appId }) => provider === 'webpush' && appId === defaultAppId)?.summary
+    .publicKey;
+  if (publicKey === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no Web Push credential' });
+  return { workspaceId, publicKey };
+}
+
+/**
+ * Registers the current browser as a device of the demo workspace, in addition to its simulated ones. An unknown
+ * customer is created. @throws ServiceError NOT_FOUND without a demo workspace
+ */
+export async function registerBrowser(
+  deps: BrowserDependencies,
+  { customerId, subscription }: RegisterBrowserCommand,
+): Promise<{ deviceId: string }> {
+  const { database, clock } = deps;
+  const customer = { workspaceId: requireDemo(deps), customerId, at: clock.now() };
+  const digest = createHash('sha256').update(subscription).digest('hex');
+  const device = { deviceId: `browser-${digest.slice(0, 16)}`, platform: 'WEB', pushId: subscription } as const;
+  await retryDeadlock(() =>
+    inTransaction(database, async (tx) => {
+      await upsertUser(tx, { ...customer, attributes: {} });
+      await registerDevice(tx, { ...customer, ...device });
+    }),
+  );
+  return { deviceId: device.deviceId };
+}
+
+function requireDemo({ demoWorkspaceId }: BrowserDependencies): string {
+  const workspaceId = demoWorkspaceId();
+  if (workspaceId === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no demo workspace' });
+  return workspaceId;
+}

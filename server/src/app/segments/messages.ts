@@ -1,0 +1,126 @@
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database, Queryable } from '../../storage/database.ts';
+import {
+  attemptsPerRound,
+  findMessage,
+  listCallbackAttempts,
+  listEmailAttempts,
+  listMessages,
+  resendMessage,
+} from '../../storage/outbox/outbox.ts';
+import type { LogCursor } from '../../storage/outbox/outbox.ts';
+import { requireWorkspace } from '../workspaces.ts';
+import type { Noted } from './segments.ts';
+
+// What the console and the command line show of a segment's callbacks and emails, and "send again".
+
+type MessageDependencies = { database: Database; clock: Clock };
+
+export type WebhookSecretDependencies = {
+  database: Database;
+  /** The secret that signs a workspace's callbacks, made when it is first asked for. */
+  webhookSecretOf: (tx: Queryable, workspaceId: string) => Promise<string>;
+};
+
+type Key = { workspaceId: string; id: string };
+/** `isFailed`: only those that nobody accepted; `segmentId`: only those about its files. */
+export type LogQuery = {
+  workspaceId: string;
+  isFailed?: boolean;
+  segmentId?: string | undefined;
+  after?: LogCursor | undefined;
+};
+
+export const maxLogged = 100;
+
+/** Newest first. @throws ServiceError NOT_FOUND */
+export async function listCallbacks({ database }: MessageDependencies, query: LogQuery) {
+  await requireWorkspace(database, query.workspaceId);
+  return (await listMessages(database, { channel: 'callbacks', ...pageOf(query) })).map(countJobRuns);
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function readCallback({ database }: MessageDependencies, key: Key) {
+  const callback = await findMessage(database, { channel: 'callbacks', ...key });
+  if (!callback) throw new ServiceError('NOT_FOUND', { detail: `no callback ${key.id}` });
+  const attempts = await listCallbackAttempts(database, callback.id);
+  return { ...countJobRuns(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
+}
+
+/** Sends a callback again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+export async function resendCallback(deps: MessageDependencies, { note, ...key }: Key & Noted) {
+  const { database, clock } = deps;
+  const isDue = await inTransaction(database, async (tx) => {
+    const isResent = await resendMessage(tx, { channel: 'callbacks', ...key, at: clock.now() });
+    if (isResent) await note?.(tx);
+    return isResent;
+  });
+  const callback = await readCallback(deps, key);
+  if (isDue) return callback;
+  const reason =
+    callback.state === 'PENDING'
+      ? 'the callback is still being delivered; it can be sent again when that has ended'
+      : 'the callback was sent again too often';
+  throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason });
+}
+
+/** Newest first. @throws ServiceError NOT_FOUND */
+export async function listEmails({ database }: MessageDependencies, query: LogQuery) {
+  await requireWorkspace(database, query.workspaceId);
+  return (await listMessages(database, { channel: 'emails', ...pageOf(query) })).map(countJobRuns);
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function readEmail({ database }: MessageDependencies, key: Key) {
+  const email = await findMessage(database, { channel: 'emails', ...key });
+  if (!email) throw new ServiceError('NOT_FOUND', { detail: `no mail ${key.id}` });
+  const attempts = await listEmailAttempts(database, email.id);
+  return { ...countJobRuns(email), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
+}
+
+/** Sends a mail again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+export async function resendEmail(deps: MessageDependencies, { note, ...key }: Key & Noted) {
+  const { database, clock } = deps;
+  const isDue = await inTransaction(database, async (tx) => {
+    const isResent = await resendMessage(tx, { channel: 'emails', ...key, at: clock.now() });
+    if (isResent) await note?.(tx);
+    return isResent;
+  });
+  const email = await readEmail(deps, key);
+  if (isDue) return email;
+  const reason =
+    email.state === 'PENDING'
+      ? 'the mail is still being sent; it can be sent again when that has ended'
+      : 'the mail was sent again too often';
+  throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason });
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function readWebhookSecret(
+  { database, webhookSecretOf }: WebhookSecretDependencies,
+  { workspaceId, note }: { workspaceId: string } & Noted,
+): Promise<string> {
+  await requireWorkspace(database, workspaceId);
+  return inTransaction(database, async (tx) => {
+    const secret = await webhookSecretOf(tx, workspaceId);
+    await note?.(tx);
+    return secret;
+  });
+}
+
+function pageOf({ workspaceId, isFailed = false, segmentId, after }: LogQuery) {
+  return { workspaceId, isFailed, ...(segmentId && { segmentId }), ...(after && { after }), limit: maxLogged };
+}
+
+/** A number says in which round a try was (0: the first delivery) and which of its schedule. */
+function placeTry<Attempt>(number: number, attempt: Attempt) {
+  return { ...attempt, resend: Math.floor(number / attemptsPerRound), attempt: number % attemptsPerRound };
+}
+
+/** Callbacks and mails count alike. */
+function countJobRuns<Callback extends { attempts: number }>({ attempts, ...callback }: Callback) {
+  const { resend: resends, attempt } = placeTry(attempts, {});
+  return { ...callback, resends, attempts: attempt };
+}

@@ -1,0 +1,137 @@
+import { ServiceError } from '../../domain/errors.ts';
+import { archivedSegmentShownDays, maxRejectsKept } from '../../domain/limits/segments.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction } from '../../storage/database.ts';
+import { isOperationOf, listOpenOperations, readOneOccurrence } from '../../storage/segments/segment-members.ts';
+import type { OpenOperation } from '../../storage/segments/segment-members.ts';
+import { listOperations, listRejects } from '../../storage/segments/segment-operations.ts';
+import {
+  countActiveSegments,
+  findSegmentById,
+  findSegmentByName,
+  listSegments,
+  archiveSegment,
+  lockSegment,
+  lockSegmentsOfWorkspace,
+  unarchiveSegment,
+} from '../../storage/segments/segments.ts';
+import type { Segment } from '../../storage/segments/segments.ts';
+import { requireWorkspace } from '../workspaces.ts';
+import { requireSegmentQuota } from './segment-limits.ts';
+import type { SegmentDependencies } from './segment-limits.ts';
+
+export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>;
+
+type Key = { workspaceId: string; id: string };
+type RejectsQuery = { workspaceId: string; segmentId: string; operationId: string };
+
+/** Those that are active, and those archived of late. */
+export const maxSegmentsListed = 1_000;
+const maxOperations = 100;
+
+/** Newest first, with how many may still be active. @throws ServiceError NOT_FOUND */
+export async function listShownSegments({ database, clock, limits }: ReadSegmentsDependencies, workspaceId: string) {
+  await requireWorkspace(database, workspaceId);
+  const archivedSince = new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000);
+  const [segments, open, active] = await readOneOccurrence(database, (tx) =>
+    Promise.all([
+      listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: maxSegmentsListed }),
+      listOpenOperations(tx, workspaceId),
+      countActiveSegments(tx, workspaceId),
+    ]),
+  );
+  return {
+    segments: segments.map((segment) => ({ ...segment, progress: progressOf(segment, open) })),
+    active,
+    maxActive: limits.activeSegments,
+  };
+}
+
+/** A segment and its newest operations. @throws ServiceError NOT_FOUND */
+export function readSegment({ database }: ReadSegmentsDependencies, key: Key) {
+  return readOneOccurrence(database, async (tx) => {
+    const segment = await findSegmentById(tx, key);
+    if (!segment) throw new ServiceError('NOT_FOUND', { detail: `no segment ${key.id}` });
+    return withOperations(tx, segment);
+  });
+}
+
+/** The same by its exact name. @throws ServiceError SEGMENT_NOT_FOUND */
+export function readNamedSegment({ database }: ReadSegmentsDependencies, named: { workspaceId: string; name: string }) {
+  return readOneOccurrence(database, async (tx) => {
+    const segment = await findSegmentByName(tx, named);
+    if (!segment) throw new ServiceError('SEGMENT_NOT_FOUND', { field: named.name });
+    return withOperations(tx, segment);
+  });
+}
+
+/** The lines of an operation's file that were skipped, in its order. @throws ServiceError NOT_FOUND */
+export async function listRejectedLines({ database }: ReadSegmentsDependencies, query: RejectsQuery) {
+  const { workspaceId, segmentId, operationId } = query;
+  if (!(await isOperationOf(database, { workspaceId, segmentId, id: operationId })))
+    throw new ServiceError('NOT_FOUND', { detail: `no operation ${operationId}` });
+  return listRejects(database, { workspaceId, operationId, limit: maxRejectsKept });
+}
+
+async function withOperations(tx: Transaction, segment: Segment) {
+  const { workspaceId, id: segmentId } = segment;
+  const open = await listOpenOperations(tx, workspaceId);
+  const operations = await listOperations(tx, { workspaceId, segmentId, limit: maxOperations });
+  return { ...segment, progress: progressOf(segment, open), operations };
+}
+
+/** The progress of the current operation, and how many are queued behind it; undefined if none is open. */
+function progressOf({ id }: Pick<Segment, 'id'>, open: readonly OpenOperation[]) {
+  const [first, ...waiting] = open.filter(({ segmentId }) => segmentId === id);
+  return first && { ...first, waiting: waiting.length };
+}
+
+/** What is written with the change, in its transaction. */
+export type Noted = { note?: (tx: Transaction) => Promise<void> };
+
+export type NamedSegment = { workspaceId: string; name: string; segmentId: string | undefined };
+
+/** Archives a segment of any kind; an archived one stays so. @throws ServiceError SEGMENT_NOT_FOUND */
+export async function archiveNamedSegment(
+  { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
+  named: NamedSegment & Noted,
+): Promise<Pick<Segment, 'id' | 'name'>> {
+  return await inTransaction(database, async (tx) => {
+    const segment = await takeNamed(tx, named);
+    await archiveSegment(tx, { id: segment.id, at: clock.now() });
+    await named.note?.(tx);
+    return { id: segment.id, name: segment.name };
+  });
+}
+
+/**
+ * Makes an archived segment active again and restarts its expiry. Members deleted 30 days after archiving are not
+ * restored (fact 2.2).
+ *
+ * @throws ServiceError SEGMENT_NOT_FOUND, SEGMENT_ACTIVE_LIMITED
+ */
+export async function unarchiveNamedSegment(
+  { database, clock, limits }: Pick<SegmentDependencies, 'database' | 'clock' | 'limits'>,
+  named: NamedSegment & Noted,
+): Promise<Pick<Segment, 'id' | 'name'>> {
+  return await inTransaction(database, async (tx) => {
+    // Before the segment, as whoever makes one.
+    await lockSegmentsOfWorkspace(tx, named.workspaceId);
+    const segment = await takeNamed(tx, named);
+    if (segment.state === 'ARCHIVED') await requireSegmentQuota(tx, { ...named, limits });
+    await unarchiveSegment(tx, { id: segment.id, at: clock.now() });
+    await named.note?.(tx);
+    return { id: segment.id, name: segment.name };
+  });
+}
+
+async function takeNamed(tx: Transaction, named: NamedSegment): Promise<Segment> {
+  const found = await findNamed(tx, named);
+  const locked = found && (await lockSegment(tx, { workspaceId: named.workspaceId, id: found.id }));
+  if (!locked) throw new ServiceError('SEGMENT_NOT_FOUND', { field: named.segmentId ?? named.name });
+  return locked;
+}
+
+function findNamed(tx: Transaction, { workspaceId, name, segmentId }: NamedSegment): Promise<Segment | undefined> {
+  return segmentId ? findSegmentById(tx, { workspaceId, id: segmentId }) : findSegmentByName(tx, { workspaceId, name });
+}

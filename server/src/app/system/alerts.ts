@@ -1,0 +1,170 @@
+import type { Clock } from '../../clock.ts';
+import { readEmail } from '../../domain/access/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import { maxAlertEmails } from '../../domain/limits/outbox.ts';
+import { judgeConditions } from '../../domain/operations/alerts.ts';
+import type { Alert, AlertKind, Condition } from '../../domain/operations/alerts.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
+import { notifyOfAlert, findAlertSettings, listAlerts, storeAlertSettings } from '../../storage/installation/alerts.ts';
+import type { NotifyDependencies, AlertSettings } from '../../storage/installation/alerts.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
+import { groupPausedSends } from '../../storage/installation/overview.ts';
+import { readQueues } from '../../storage/installation/queues.ts';
+import { listEndingKeys } from '../../storage/keys/api-keys.ts';
+import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
+import { findWorkspaceNumber } from '../../storage/workspaces.ts';
+import { audit } from '../accounts/audit.ts';
+import type { SignedIn } from '../accounts/audit.ts';
+import { requireWorkspace } from '../workspaces.ts';
+import { failingJobs, isAlive, sends, findOldestWaiting, readUpkeep } from './nodes.ts';
+import { readProviderAnswers, readProviderHealth } from './provider-health.ts';
+
+export type AlertDependencies = NotifyDependencies & { database: Database; clock: Clock };
+
+type Change = { by: SignedIn; workspaceId: string };
+
+const maxListed = 100;
+
+/** The newest alerts of a workspace, open or over. @throws ServiceError NOT_FOUND */
+export async function readAlerts({ database }: Pick<AlertDependencies, 'database'>, workspaceId: string) {
+  await requireWorkspace(database, workspaceId);
+  return listAlerts(database, { workspaceId, limit: maxListed });
+}
+
+/** @throws ServiceError NOT_FOUND */
+export async function readAlertSettings(
+  { database }: Pick<AlertDependencies, 'database'>,
+  workspaceId: string,
+): Promise<AlertSettings> {
+  await requireWorkspace(database, workspaceId);
+  return (await findAlertSettings(database, workspaceId)) ?? { webhookUrl: null, emails: [], mutedKinds: [] };
+}
+
+/** @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+export async function changeAlertSettings(
+  { database, clock }: AlertDependencies,
+  { by, workspaceId, ...asked }: Change & { webhookUrl: string; emails: string[]; mutedKinds: AlertKind[] },
+): Promise<AlertSettings> {
+  const { name } = await requireWorkspace(database, workspaceId);
+  const settings: AlertSettings = {
+    webhookUrl: readWebhookUrl(asked.webhookUrl),
+    emails: readEmails(asked.emails),
+    mutedKinds: asked.mutedKinds,
+  };
+  const at = clock.now();
+  await inTransaction(database, async (tx) => {
+    await storeAlertSettings(tx, { ...settings, workspaceId, at });
+    const detail = {
+      webhook: settings.webhookUrl !== null,
+      emails: settings.emails.length,
+      muted: settings.mutedKinds,
+    };
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'alerts.change',
+      object: { id: workspaceId, name },
+      detail,
+      at: clock.realNow(),
+    });
+  });
+  return settings;
+}
+
+/** Sends to where alerts go, so that somebody sees that it comes there. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+export async function testAlerts(deps: AlertDependencies, { by, workspaceId }: Change): Promise<void> {
+  const { database, clock } = deps;
+  const { name } = await requireWorkspace(database, workspaceId);
+  const settings = await readAlertSettings(deps, workspaceId);
+  if (settings.webhookUrl === null && settings.emails.length === 0)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'settings', reason: 'name neither an address nor an email' });
+  const at = clock.now();
+  const alert: Alert = {
+    ...{ id: makeId(at), workspaceId, kind: 'provider', subject: 'test', openedAt: at, closedAt: at },
+    ...{ what: 'This is a test.', todo: 'Nothing.' },
+  };
+  await inTransaction(database, async (tx) => {
+    await notifyOfAlert(tx, { ...deps, event: 'test', alert, settings, workspaceName: name, at });
+    await audit(tx, {
+      actor: by,
+      workspaceId,
+      action: 'alerts.test',
+      object: { id: workspaceId, name },
+      at: clock.realNow(),
+    });
+  });
+}
+
+function readWebhookUrl(typed: string): string | null {
+  const text = typed.trim();
+  if (text === '') return null;
+  const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && text.length <= 2048;
+  if (!isAddress)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'webhookUrl', reason: 'is no http or https address' });
+  return text;
+}
+
+function readEmails(typed: string[]): string[] {
+  const emails = [
+    ...new Set(
+      typed
+        .map((one) => one.trim())
+        .filter((one) => one !== '')
+        .map(readEmail),
+    ),
+  ];
+  if (emails.length > maxAlertEmails)
+    throw new ServiceError('PARAMETER_INVALID', { field: 'emails', reason: `are more than ${maxAlertEmails}` });
+  return emails;
+}
+
+// As the overview counts.
+const maxCounted = 10_000;
+const ledgerDays = 4;
+const aheadMilliseconds = 26 * 3_600_000;
+// The same for all workspaces of a round.
+const sharedMilliseconds = 2_000;
+
+/** Reads what is wrong with a workspace now; what is of the whole installation is read once for all of them. */
+export function makeReadConditions({ database, clock }: { database: Database; clock: Clock }) {
+  let shared: { until: number; answer: ReturnType<typeof readInstallationFacts> } | undefined;
+
+  function installationFacts(at: Date) {
+    const now = clock.realNow().getTime();
+    if (!shared || shared.until < now)
+      shared = { until: now + sharedMilliseconds, answer: readInstallationFacts({ database, clock }, at) };
+    return shared.answer;
+  }
+
+  return async ({ workspaceId, at }: { workspaceId: string; at: Date }): Promise<Condition[]> => {
+    const workspaceNumber = await findWorkspaceNumber(database, workspaceId);
+    if (workspaceNumber === undefined) return [];
+    const facts = await installationFacts(at);
+    const [providers, paused, answers, endingKeys] = await Promise.all([
+      readProviderHealth(database, { workspaceId, at }),
+      groupPausedSends(database, workspaceId),
+      readProviderAnswers(database, { workspaceNumber, days: facts.days, at, most: maxCounted }),
+      listEndingKeys(database, workspaceId),
+    ]);
+    return judgeConditions({ ...facts, at, providers, paused, answers, endingKeys });
+  };
+}
+
+async function readInstallationFacts({ database, clock }: { database: Database; clock: Clock }, at: Date) {
+  const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
+  const [nodes, queues, days] = await Promise.all([
+    listNodes(database),
+    readQueues(database, at),
+    listLedgerDays(database, { until, limit: ledgerDays }),
+  ]);
+  const alive = nodes.filter((node) => isAlive(node, clock));
+  return {
+    days,
+    upkeep: await readUpkeep({ database, clock }, nodes),
+    sendingNodes: alive.filter(sends).length,
+    failingJobs: failingJobs(alive),
+    oldestWaitingAt: findOldestWaiting(queues),
+  };
+}

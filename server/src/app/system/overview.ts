@@ -1,0 +1,231 @@
+import type { Clock } from '../../clock.ts';
+import { mayDo } from '../../domain/access/accounts.ts';
+import { platforms } from '../../domain/content/content.ts';
+import { adviseOnFailure } from '../../domain/delivery/failures.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { judgeOverview, pausedBy } from '../../domain/operations/overview.ts';
+import type { Database } from '../../storage/database.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
+import {
+  readFirstSteps,
+  countDevices,
+  countRecentDeliveries,
+  countUsers,
+  groupPausedSends,
+  groupRecentFailures,
+  listFailedRuns,
+  listRecentCampaigns,
+  listRunningSends,
+  listScheduledSends,
+  listWorkspacesAfter,
+  listWorkspaces,
+} from '../../storage/installation/overview.ts';
+import { readQueues } from '../../storage/installation/queues.ts';
+import { listSandboxMessages } from '../../storage/installation/sandbox.ts';
+import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
+import { listEndingKeys } from '../../storage/keys/api-keys.ts';
+import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
+import { findWorkspace, findWorkspaceNumber } from '../../storage/workspaces.ts';
+import type { SignedIn } from '../accounts/audit.ts';
+import type { ReadyCurl } from '../keys/key-curl.ts';
+import { readLimits } from '../limits.ts';
+import type { ReadLimitsDependencies } from '../limits.ts';
+import {
+  failingJobs,
+  isAlive,
+  sends,
+  showReport,
+  findOldestWaiting,
+  readConnectionBudget,
+  readUpkeep,
+} from './nodes.ts';
+import { readProviderAnswers, readProviderHealth } from './provider-health.ts';
+
+export type OverviewDependencies = {
+  database: Database;
+  clock: Clock;
+  readyCurl: ReadyCurl;
+  findTroubles: () => Promise<string[]>;
+  isSandbox: boolean;
+  limits: Omit<ReadLimitsDependencies, 'database'>;
+};
+
+type OverviewQuery = { workspaceId: string | undefined; url: string; by: SignedIn };
+
+const hourMilliseconds = 3_600_000;
+// A run keeps the day it began on, in whatever zone; throttled ones last for days.
+const aheadMilliseconds = 26 * hourMilliseconds;
+const ledgerDays = 4;
+/** Per platform and outcome; larger numbers are shown as "10,000+". */
+export const maxCounted = 10_000;
+const maxShown = 20;
+// Counting an hour's failures reads up to 120,000 rows; pages ask every two seconds.
+const recentMilliseconds = 5_000;
+
+export type ConsoleOverview = ReturnType<typeof makeConsoleOverview>;
+
+/** Whether all is well with a workspace and what it sends, in one answer. */
+export function makeConsoleOverview(deps: OverviewDependencies) {
+  const { database } = deps;
+  const recent = new Map<string, { until: number; answer: ReturnType<typeof readLastHour> }>();
+
+  function lastHour(query: LastHourQuery): ReturnType<typeof readLastHour> {
+    const { workspaceId, at } = query;
+    const kept = recent.get(workspaceId);
+    if (kept && Math.abs(kept.until - at.getTime()) <= recentMilliseconds) return kept.answer;
+    const answer = readLastHour(database, query);
+    recent.set(workspaceId, { until: at.getTime(), answer });
+    answer.catch(() => recent.delete(workspaceId));
+    // As many as there are workspaces, and few have a page open.
+    if (recent.size > 100) recent.delete(recent.keys().next().value!);
+    return answer;
+  }
+
+  return {
+    /** @throws ServiceError NOT_FOUND */
+    read: (query: OverviewQuery) => readOverview({ ...deps, lastHour }, query),
+
+    /** Reads every device of the workspace, so that pages ask once a minute. @throws ServiceError NOT_FOUND */
+    async countUsers(workspaceId: string) {
+      const { id } = await findShown(database, workspaceId);
+      const [users, devices] = await Promise.all([countUsers(database, id), countDevices(database, id)]);
+      return { users, devices };
+    },
+
+    /** @throws ServiceError NOT_FOUND */
+    async readFirstSteps(workspaceId: string) {
+      const { id } = await findShown(database, workspaceId);
+      return readFirstSteps(database, id);
+    },
+  };
+}
+
+type LastHourQuery = { workspaceId: string; at: Date };
+type LastHour = (query: LastHourQuery) => ReturnType<typeof readLastHour>;
+
+async function readLastHour(database: Database, { workspaceId, at }: LastHourQuery) {
+  const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
+  const days = await listLedgerDays(database, { until, limit: ledgerDays });
+  const since = new Date(at.getTime() - hourMilliseconds);
+  const workspaceNumber = await findWorkspaceNumber(database, workspaceId);
+  if (workspaceNumber === undefined) throw new ServiceError('NOT_FOUND');
+  const asked = { workspaceNumber, days, since, most: maxCounted, platforms };
+  const [counts, failures, answers] = await Promise.all([
+    countRecentDeliveries(database, asked),
+    groupRecentFailures(database, asked),
+    readProviderAnswers(database, { workspaceNumber, days, at, most: maxCounted }),
+  ]);
+  return {
+    counts,
+    failures: failures.map((failure) => ({ ...failure, advice: adviseOnFailure(failure) })),
+    answers,
+    since,
+  };
+}
+
+/** @throws ServiceError NOT_FOUND */
+async function readOverview(deps: OverviewDependencies & { lastHour: LastHour }, query: OverviewQuery) {
+  const { database, clock, lastHour } = deps;
+  const { url, by } = query;
+  const workspace = await findShown(database, query.workspaceId);
+  const workspaceId = workspace.id;
+  const at = clock.now();
+  const since = new Date(at.getTime() - hourMilliseconds);
+  const [troubles, running, paused, failedRuns, scheduled, campaigns, hour, providers, limits, queues, nodes, ...more] =
+    await Promise.all([
+      deps.findTroubles(),
+      listRunningSends(database, { workspaceId, limit: maxShown }),
+      groupPausedSends(database, workspaceId),
+      listFailedRuns(database, { workspaceId, since, limit: maxShown }),
+      listScheduledSends(database, { workspaceId, limit: 5 }),
+      listRecentCampaigns(database, { workspaceId, limit: 10 }),
+      lastHour({ workspaceId, at }),
+      readProviderHealth(database, { workspaceId, at }),
+      readLimits({ ...deps.limits, database }, { workspaceId, at }),
+      readQueues(database, at),
+      listNodes(database),
+      listEndingKeys(database, workspaceId),
+      // The command contains a signature, so it requires the permission to see keys.
+      mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
+    ]);
+  const [endingKeys, curl] = more;
+  const connections = await readConnectionBudget(deps, nodes);
+  const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
+  const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
+  const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
+  const { answers, ...shownHour } = hour;
+  const verdict = judgeOverview({
+    at,
+    troubles,
+    sendingNodes: alive.filter(sends).length,
+    providers,
+    paused,
+    failedRuns,
+    oldestWaitingAt: findOldestWaiting(queues),
+    accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
+    failures: hour.failures,
+    answers,
+    failingJobs: failingJobs(alive),
+    tooManyConnections: connections.finding,
+    endingKeys,
+    upkeep: await readUpkeep(deps, nodes),
+    // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
+    limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
+  });
+  return {
+    workspace,
+    url,
+    isSandbox: deps.isSandbox,
+    now: at,
+    verdict,
+    running,
+    paused: paused.map((pause) => ({
+      ...pause,
+      provider: pausedBy(pause),
+    })),
+    scheduled,
+    failedRuns,
+    lastHour: { ...shownHour, maxCounted },
+    providers,
+    limits,
+    work: {
+      waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
+      oldestAt: findOldestWaiting(queues),
+      running: sending.reduce((sum, { running: count }) => sum + count, 0),
+      later: sending.reduce((sum, { later }) => sum + later, 0),
+      nodes: alive.length,
+      sendingNodes: alive.filter(sends).length,
+      seenAt: alive.length === 0 ? null : new Date(Math.max(...alive.map(({ seenAt }) => seenAt.getTime()))),
+    },
+    campaigns,
+    curl,
+  };
+}
+
+/** @throws ServiceError NOT_FOUND */
+async function findShown(database: Database, workspaceId: string | undefined) {
+  const [workspace] =
+    workspaceId === undefined
+      ? await listWorkspacesAfter(database, { afterId: undefined, limit: 1 })
+      : [await findWorkspace(database, workspaceId)];
+  if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
+  const { id, dbName, name, timeZone } = workspace;
+  return { id, dbName, name, timeZone };
+}
+
+export type InstallationDependencies = { database: Database; isSandbox: boolean };
+
+const messagesShown = 30;
+
+/** What a session may see of this installation. */
+export async function readInstallation({ database, isSandbox }: InstallationDependencies) {
+  return { workspaces: await listWorkspaces(database), isSandbox };
+}
+
+/** The newest messages of a workspace in the sandbox's inbox. */
+export function readConsoleInbox(
+  { database }: Pick<InstallationDependencies, 'database'>,
+  { workspaceId, after }: { workspaceId: string; after: string },
+): Promise<SandboxMessage[]> {
+  return listSandboxMessages(database, { workspaceId, afterId: after, limit: messagesShown });
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { UserIdentity } from '../../domain/users/users.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Transaction, Database } from '../../storage/database.ts';
+import { insertErasure, cancelErasure as deleteErasure } from '../../storage/users/erasures.ts';
+import { findUserRecord } from '../../storage/users/user-records.ts';
+import { audit } from '../accounts/audit.ts';
+import type { Actor } from '../accounts/audit.ts';
+import { lockIdentified } from './users.ts';
+
+export type DeleteUserCommand = { workspaceId: string; identity: UserIdentity; delayHours: number; at: Date };
+
+/**
+ * Writes down that a user is to be erased, after the delay; the job erase-people does it. A user whose deletion is
+ * asked for again keeps the first date. The user's row is locked, so that no merge takes it away meanwhile.
+ *
+ * @throws ServiceError DATA_USER_NOT_FOUND
+ */
+export async function deleteUser(tx: Transaction, command: DeleteUserCommand): Promise<void> {
+  const { workspaceId, at, delayHours } = command;
+  const user = await lockIdentified(tx, command);
+  if (!user) throw new ServiceError('DATA_USER_NOT_FOUND', { field: 'identity_value' });
+  await insertErasure(tx, {
+    id: makeId(at),
+    workspaceId,
+    bucket: user.bucket,
+    userId: user.userId,
+    customerDigest: customerDigest(workspaceId, user.customerId),
+    at,
+    dueAt: new Date(at.getTime() + delayHours * 3_600_000),
+  });
+}
+
+/** The digest by which somebody who knows a customer id finds the proof of its deletion. */
+export function customerDigest(workspaceId: string, customerId: string): Buffer {
+  return createHash('sha256').update(`${workspaceId}\0${customerId}`, 'utf8').digest();
+}
+
+/**
+ * Takes back a deletion, whoever asked for it, as long as it has not begun; the same user may be erased again later.
+ *
+ * @returns the id of what was taken back
+ * @throws ServiceError NOT_FOUND, also when nothing waits
+ */
+export async function cancelErasure(
+  { database, clock }: { database: Database; clock: Clock },
+  { by, workspaceId, userId }: { by: Actor; workspaceId: string; userId: string },
+): Promise<string> {
+  return inTransaction(database, async (tx) => {
+    const user = await findUserRecord(tx, { workspaceId, id: userId });
+    const erasureId = user && (await deleteErasure(tx, { workspaceId, bucket: user.bucket, userId }));
+    if (erasureId === undefined) throw new ServiceError('NOT_FOUND');
+    const line = { actor: by, workspaceId, action: 'person.erase-cancel' as const, object: { id: erasureId } };
+    await audit(tx, { ...line, at: clock.realNow() });
+    return erasureId;
+  });
+}

@@ -1,0 +1,142 @@
+import type { Clock } from '../../clock.ts';
+import { makeDocumentReader } from '../../domain/campaign-document/campaign.ts';
+import { readStoredTrigger } from '../../domain/campaign-document/trigger.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { decideDue, startsCampaign } from '../../domain/events/triggers.ts';
+import type { TriggerCondition } from '../../domain/events/triggers.ts';
+import { makeId } from '../../domain/ids.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import type { Transaction, Database } from '../../storage/database.ts';
+import { listListeningCampaigns, insertTriggers } from '../../storage/triggers.ts';
+import { insertEvents, insertUnattributedEvents, ensureEventsPartition } from '../../storage/users/events.ts';
+import type { EventsOfUser, NewEvent, ReceivedEvents } from '../../storage/users/events.ts';
+import { holdUser, findUsers } from '../../storage/users/users.ts';
+import { lockOrMakeUser } from './users.ts';
+
+export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
+  /** Undefined: when the request came. */
+  occurredAt: Date | undefined;
+};
+
+export type TrackEventsCommand = {
+  workspaceId: string;
+  customerId: string;
+  deviceId: string | null;
+  actions: TrackedAction[];
+  at: Date;
+};
+
+/**
+ * Stores what a user did, in the caller's transaction; an unknown customer is created (fact 5). The partition for the day
+ * of `at` must exist.
+ *
+ * @throws ServiceError DATA_VALUE_INVALID for an event of the future
+ */
+export async function trackEvents(tx: Transaction, command: TrackEventsCommand): Promise<void> {
+  const { workspaceId, deviceId, at } = command;
+  const events = eventsOf(command);
+  const user = await findOrMakeUser(tx, command);
+  await storeEvents(tx, { workspaceId, at, users: [{ ...user, deviceId, events }] });
+}
+
+/** Each with an id and its time. @throws ServiceError DATA_VALUE_INVALID for an event of the future */
+export function eventsOf({ actions, at }: Pick<TrackEventsCommand, 'actions' | 'at'>): NewEvent[] {
+  return actions.map((action, index) => {
+    const { occurredAt = at } = action;
+    if (occurredAt <= at) return { ...action, id: makeId(at), occurredAt };
+    throw new ServiceError('DATA_VALUE_INVALID', {
+      field: `actions[${index}].user_time`,
+      reason: 'must not be in the future',
+    });
+  });
+}
+
+/**
+ * Stores events of users that the caller holds, in as many statements for a thousand as for one. Whether a campaign may
+ * count them is decided later (engine/conversions): a message accepted just before may not be in the ledger yet.
+ */
+export async function storeEvents(
+  tx: Transaction,
+  { workspaceId, at, users }: { workspaceId: string; at: Date; users: EventsOfUser[] },
+): Promise<void> {
+  const received = { workspaceId, day: eventDay(at), receivedAt: at, users };
+  await insertEvents(tx, received);
+  await insertUnattributedEvents(tx, received);
+  await startTriggers(tx, received);
+}
+
+/** The day whose partition holds events received at an instant. @returns YYYY-MM-DD */
+export function eventDay(at: Date): string {
+  return at.toISOString().slice(0, 10);
+}
+
+/** Most events are of known users: two requests about one user do not wait for each other. */
+async function findOrMakeUser(tx: Transaction, { workspaceId, customerId, at }: TrackEventsCommand): Promise<UserKey> {
+  const known = await holdUser(tx, { workspaceId, customerId });
+  if (known) return known;
+  const { bucket, userId } = await lockOrMakeUser(tx, { workspaceId, customerId, at });
+  return { bucket, userId };
+}
+
+export type EnsureToday = () => Promise<void>;
+
+/** Makes the partition of the day's events, once a day: it remembers the day. */
+export function makeEnsureToday({ database, clock }: { database: Database; clock: Clock }): EnsureToday {
+  let known: string | undefined;
+  return async () => {
+    const day = eventDay(clock.now());
+    if (known !== day) await ensureEventsPartition(database, day);
+    known = day;
+  };
+}
+
+/**
+ * Writes down for whom events start which campaigns, in the transaction that stores them: what is answered is kept, and what is
+ * sent again is one trigger. One statement asks which campaigns listen; the events are compared in memory, and what they
+ * start is stored by one more.
+ */
+async function startTriggers(tx: Transaction, received: ReceivedEvents): Promise<void> {
+  const { workspaceId, receivedAt, users } = received;
+  const eventNames = [...new Set(users.flatMap(({ events }) => events.map(({ name }) => name)))];
+  const listening = await listListeningCampaigns(tx, { workspaceId, eventNames, at: receivedAt });
+  if (listening.length === 0) return;
+  const campaigns = listening.map(({ campaignId, condition }) => ({
+    campaignId,
+    condition: readStoredTrigger(makeDocumentReader(condition)),
+  }));
+  const matches = users.flatMap(({ bucket, userId, events }) =>
+    events.flatMap((event) =>
+      campaigns
+        .filter(({ condition }) => startsCampaign(condition, event, receivedAt))
+        .map(({ campaignId, condition }) => ({ bucket, userId, event, campaignId, condition })),
+    ),
+  );
+  const attributesOf = await findUserTimes(tx, { workspaceId, matches });
+  const triggers = matches.map(({ bucket, userId, event, campaignId, condition }) => ({
+    ...{ bucket, userId, campaignId, eventName: event.name, occurredAt: event.occurredAt },
+    attributes: event.attributes,
+    due: decideDue(condition.delay, { event, user: attributesOf(userId), now: receivedAt }),
+  }));
+  await insertTriggers(tx, { workspaceId, receivedAt, triggers });
+}
+
+type Match = {
+  bucket: number;
+  userId: string;
+  event: { attributes: Record<string, unknown> };
+  condition: TriggerCondition;
+};
+
+/** What users have of the attributes that say when, of events that do not say it themselves; mostly nobody is asked about. */
+async function findUserTimes(
+  tx: Transaction,
+  { workspaceId, matches }: { workspaceId: string; matches: readonly Match[] },
+): Promise<(userId: string) => Record<string, unknown>> {
+  const asked = matches.filter(({ event, condition: { delay } }) => {
+    return delay.attribute !== undefined && !Object.hasOwn(event.attributes, delay.attribute);
+  });
+  if (asked.length === 0) return () => ({});
+  const names = [...new Set(asked.map(({ condition }) => condition.delay.attribute!))];
+  const found = await findUsers(tx, { workspaceId, users: asked, names });
+  return (userId) => found.get(userId)?.attributes ?? {};
+}

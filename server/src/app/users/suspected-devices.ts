@@ -1,0 +1,78 @@
+import { tellSuspicion } from '../../domain/users/devices.ts';
+import type { ToldSuspicion, DeviceState, Suspicion } from '../../domain/users/devices.ts';
+import type { UserKey } from '../../domain/users/users.ts';
+import { inSnapshot } from '../../storage/database.ts';
+import type { Database, Transaction, Queryable } from '../../storage/database.ts';
+import { listSuspectedDevices as listPage, findRecoveredDevices } from '../../storage/devices/suspected-devices.ts';
+import type { ListedSuspect, SuspectPlace } from '../../storage/devices/suspected-devices.ts';
+import { findCustomerIds } from '../../storage/users/user-records.ts';
+import { requireWorkspace } from '../workspaces.ts';
+
+export type SuspectedDevice = Pick<
+  ListedSuspect,
+  'id' | 'bucket' | 'userId' | 'deviceId' | 'platform' | 'provider' | 'state'
+> & { customerId: string; suspicion: ToldSuspicion };
+export type SuspectedDevices = { devices: SuspectedDevice[]; next: SuspectPlace | undefined };
+type Question = { workspaceId: string; after: SuspectPlace | undefined };
+
+const perPage = 50;
+// Devices that accepted a message since are passed over. Where most have, a page may end before it is full.
+const maxReads = 10;
+
+/**
+ * Suspected devices of a workspace with their users, the latest strike first, at most 50. A page may be shorter, and even empty;
+ * there are more as long as `next` is given.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
+export async function listSuspectedDevices(
+  { database }: { database: Database },
+  { workspaceId, after }: Question,
+): Promise<SuspectedDevices> {
+  return inSnapshot(database, async (tx) => {
+    await requireWorkspace(tx, workspaceId);
+    const devices: SuspectedDevice[] = [];
+    let place = after;
+    for (let read = 1; read <= maxReads; read += 1) {
+      const limit = perPage - devices.length;
+      const found = await listPage(tx, { workspaceId, after: place, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      devices.push(...(await tellDevices(tx, { workspaceId, page })));
+      const last = page.at(-1);
+      if (last) place = { lastAt: last.lastAt, id: last.id };
+      if (found.length <= limit) return { devices, next: undefined };
+      if (devices.length === perPage) break;
+    }
+    return { devices, next: place };
+  });
+}
+
+/** Those of a page that are still suspected. A device whose user is being erased is not listed. */
+async function tellDevices(
+  tx: Transaction,
+  { workspaceId, page }: { workspaceId: string; page: ListedSuspect[] },
+): Promise<SuspectedDevice[]> {
+  const rows = page.map(({ code, sends, since, lastAt, ...device }) => {
+    return { ...device, suspicion: { code, sends, since, lastAt } };
+  });
+  const suspicions = await tellSuspicions(tx, rows);
+  const customerIds = await findCustomerIds(tx, { workspaceId, users: rows });
+  return rows.flatMap((device) => {
+    const [suspicion, customerId] = [suspicions.get(device.id), customerIds.get(device.userId)];
+    return suspicion && customerId !== undefined ? [{ ...device, customerId, suspicion }] : [];
+  });
+}
+
+type Device = UserKey & { id: string; state: DeviceState; suspicion: Suspicion | null };
+
+/** The suspicions that still hold, by the id of the device: not of those that accepted a message since. */
+export async function tellSuspicions(tx: Queryable, devices: readonly Device[]): Promise<Map<string, ToldSuspicion>> {
+  const suspected = devices.flatMap(({ suspicion, ...device }) => (suspicion ? [{ ...device, ...suspicion }] : []));
+  const recovered = await findRecoveredDevices(tx, suspected);
+  const told = new Map<string, ToldSuspicion>();
+  for (const { id, state, ...suspicion } of suspected) {
+    const one = tellSuspicion(suspicion, { state, isRecovered: recovered.has(id) });
+    if (one) told.set(id, one);
+  }
+  return told;
+}

@@ -1,0 +1,235 @@
+import { isDeadlock } from '../../domain/database-faults.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { isId, makeId } from '../../domain/ids.ts';
+import { mergeAttributes, zoneAttributeFault } from '../../domain/users/user-attributes.ts';
+import type { Attributes } from '../../domain/users/user-attributes.ts';
+import { identifiersOf } from '../../domain/users/users.ts';
+import type { Identifier, UserIdentity } from '../../domain/users/users.ts';
+import type { Transaction, Database } from '../../storage/database.ts';
+import { listDevicesOfUser } from '../../storage/devices/devices.ts';
+import { moveTriggers } from '../../storage/triggers.ts';
+import { isErasurePending } from '../../storage/users/erasures.ts';
+import {
+  deleteIdentifiers,
+  insertIdentifiers,
+  deleteIdentifiersOfUser,
+  insertIdentifiersOfDevices,
+} from '../../storage/users/identifiers.ts';
+import {
+  findRetainedUser,
+  deleteClashingDevices,
+  moveDevices,
+  insertMergedUser,
+  moveConversions,
+  moveDeliveries,
+  moveEvents,
+  moveMemberships,
+} from '../../storage/users/merged-users.ts';
+import { moveUserMessages } from '../../storage/users/user-messages.ts';
+import {
+  setUserAttributes,
+  deleteUser,
+  findUserById,
+  lockOrInsertUser,
+  lockUser,
+  lockUserByKey,
+  lockUsersInOrder,
+  findUsersToExport,
+} from '../../storage/users/users.ts';
+import type { LockedUser, ExportedUser } from '../../storage/users/users.ts';
+import { findZoneAttribute } from '../../storage/workspaces.ts';
+
+export type UpsertUserCommand = {
+  workspaceId: string;
+  customerId: string;
+  /** A value replaces, `null` removes. */
+  attributes: Attributes;
+  /** Leave an unknown customer unknown. */
+  updateExistingOnly?: true;
+  at: Date;
+};
+
+/**
+ * Makes or changes a user whose time zone, if the change names one, is a zone.
+ *
+ * @returns false when the user does not exist and was not to be made
+ * @throws ServiceError DATA_VALUE_INVALID, before anything is written
+ */
+export async function upsertUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
+  if (Object.keys(command.attributes).length > 0)
+    requireZone(command.attributes, await findZoneAttribute(tx, command.workspaceId));
+  return storeUser(tx, command);
+}
+
+/** @throws ServiceError DATA_VALUE_INVALID */
+export function requireZone(attributes: Attributes, zoneAttribute: string): void {
+  const fault = zoneAttributeFault(attributes, zoneAttribute);
+  if (fault) throw new ServiceError('DATA_VALUE_INVALID', { field: fault.attribute, reason: fault.reason });
+}
+
+/**
+ * Makes or changes a user, with the identifiers that follow from the attributes, in the caller's transaction. The
+ * user's row is locked first, so two changes of one user follow each other.
+ *
+ * @returns false when the user does not exist and was not to be made
+ */
+export async function storeUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
+  const { workspaceId, customerId, at } = command;
+  const user = command.updateExistingOnly
+    ? await lockUserOrRetained(tx, { workspaceId, customerId })
+    : await lockOrMakeUser(tx, { workspaceId, customerId, at });
+  if (!user) return false;
+  const attributes = mergeAttributes(user.attributes, command.attributes);
+  await setUserAttributes(tx, { workspaceId, ...user, attributes, at });
+  const before = identifiersOf(user.attributes);
+  const after = identifiersOf(attributes);
+  await deleteIdentifiers(tx, { workspaceId, ...user, identifiers: without(before, after) });
+  await insertIdentifiers(tx, { workspaceId, ...user, identifiers: without(after, before) });
+  return true;
+}
+
+export function without(identifiers: Identifier[], others: Identifier[]): Identifier[] {
+  const keyOf = (identifier: Identifier): string =>
+    JSON.stringify([identifier.attribute, identifier.type, identifier.value]);
+  const known = new Set(others.map(keyOf));
+  return identifiers.filter((identifier) => !known.has(keyOf(identifier)));
+}
+
+type Named = { workspaceId: string; customerId: string };
+
+// A retained user may itself be merged between the look and the lock; that it happens three times in a row is no accident.
+const maxLooks = 3;
+
+/** The user that a customer id means, locked: its own, or the one it was merged into. */
+export async function lockUserOrRetained(tx: Transaction, named: Named): Promise<LockedUser | undefined> {
+  return (await lockUser(tx, named)) ?? lockRetained(tx, named);
+}
+
+/** The same, made when missing. */
+export async function lockOrMakeUser(tx: Transaction, named: Named & { at: Date }): Promise<LockedUser> {
+  const user = await lockOrInsertUser(tx, { ...named, id: makeId(named.at) });
+  if (!user.isNew) return user;
+  // Looked up after the insert, which waited for a merge under way: only new customer ids can have been merged away.
+  const retained = await lockRetained(tx, named);
+  if (!retained) return user;
+  await deleteUser(tx, { workspaceId: named.workspaceId, ...user });
+  return retained;
+}
+
+async function lockRetained(tx: Transaction, named: Named): Promise<LockedUser | undefined> {
+  for (let look = 1; look <= maxLooks; look += 1) {
+    const key = await findRetainedUser(tx, named);
+    if (!key) return undefined;
+    const user = await lockUserByKey(tx, { workspaceId: named.workspaceId, ...key });
+    if (user) return user;
+  }
+  return undefined;
+}
+
+/** The user a caller named by customer id or by id, locked. */
+export async function lockIdentified(
+  tx: Transaction,
+  { workspaceId, identity }: { workspaceId: string; identity: UserIdentity },
+): Promise<LockedUser | undefined> {
+  if (identity.kind === 'customer-id') return lockUserOrRetained(tx, { workspaceId, customerId: identity.value });
+  const found = isId(identity.value) ? await findUserById(tx, { workspaceId, id: identity.value }) : undefined;
+  return found && lockUserByKey(tx, { workspaceId, ...found });
+}
+
+export type MergeUsersCommand = {
+  workspaceId: string;
+  /** Customer ids; the first ends, the second gets everything. */
+  pairs: { merged: string; retained: string }[];
+  at: Date;
+};
+
+/**
+ * Merges users in the order given, all in the caller's transaction: devices, attributes (the retained user's win),
+ * identifiers, memberships, events, and the ledger. The merged customer id means the retained user from then on, so a
+ * repeat changes nothing (docs/decisions/0012).
+ *
+ * Users are locked first, in the order of their keys; a merged id that stood for another user before is locked after
+ * them, and a circle that this makes is broken by the database and tried again.
+ *
+ * @throws ServiceError DATA_USER_NOT_FOUND, DATA_VALUE_INVALID for a user who is to be deleted
+ */
+export async function mergeUsers(tx: Transaction, { workspaceId, pairs, at }: MergeUsersCommand): Promise<void> {
+  const customerIds = pairs.flatMap(({ merged, retained }) => [merged, retained]);
+  await lockUsersInOrder(tx, { workspaceId, customerIds });
+  for (const [index, pair] of pairs.entries()) {
+    const [from, to] = [
+      await lockUserOrRetained(tx, { workspaceId, customerId: pair.merged }),
+      await lockUserOrRetained(tx, { workspaceId, customerId: pair.retained }),
+    ];
+    if (!from) throw new ServiceError('DATA_USER_NOT_FOUND', { field: `merge_data[${index}].merged_user` });
+    if (!to) throw new ServiceError('DATA_USER_NOT_FOUND', { field: `merge_data[${index}].retained_user` });
+    if (from.userId === to.userId) continue;
+    await mergePair(tx, { workspaceId, from, to, at });
+  }
+}
+
+type Pair = { workspaceId: string; from: LockedUser; to: LockedUser; at: Date };
+
+async function mergePair(tx: Transaction, { workspaceId, from, to, at }: Pair): Promise<void> {
+  for (const user of [from, to]) {
+    if (await isErasurePending(tx, { workspaceId, ...user }))
+      throw new ServiceError('DATA_VALUE_INVALID', {
+        field: 'merge_data',
+        reason: 'names a user who is to be deleted',
+      });
+  }
+  const merge = { workspaceId, from, to };
+  await deleteClashingDevices(tx, merge);
+  const left = await listDevicesOfUser(tx, { workspaceId, ...from });
+  const devices = left.map(({ id }) => ({ from: id, to: makeId(at) }));
+  await moveDevices(tx, { ...merge, devices });
+  await moveEvents(tx, { ...merge, devices });
+  await moveConversions(tx, merge);
+  await moveDeliveries(tx, { ...merge, devices });
+  await moveTriggers(tx, merge);
+  await moveUserMessages(tx, merge);
+  await moveMemberships(tx, merge);
+  await deleteIdentifiersOfUser(tx, { workspaceId, ...from });
+  await deleteUser(tx, { workspaceId, ...from });
+  await insertMergedUser(tx, { ...merge, customerId: from.customerId, at });
+  const attributes = { ...from.attributes, ...to.attributes };
+  await setUserAttributes(tx, { workspaceId, ...to, attributes, at });
+  await deleteIdentifiersOfUser(tx, { workspaceId, ...to });
+  await insertIdentifiers(tx, { workspaceId, ...to, identifiers: identifiersOf(attributes) });
+  await insertIdentifiersOfDevices(tx, { workspaceId, ...to });
+}
+
+export type ExportUsersQuery = {
+  workspaceId: string;
+  identities: UserIdentity[];
+  /** Only these attributes; undefined means all. */
+  fields: string[] | undefined;
+};
+
+export type { ExportedUser };
+
+/** The requested users, in the order of their identities; undefined where there is none. */
+export async function exportUsers(
+  { database }: { database: Database },
+  { workspaceId, identities }: ExportUsersQuery,
+): Promise<(ExportedUser | undefined)[]> {
+  const customerIds = identities.filter(({ kind }) => kind === 'customer-id').map(({ value }) => value);
+  const ids = identities.filter(({ kind, value }) => kind === 'id' && isId(value)).map(({ value }) => value);
+  const found = await findUsersToExport(database, { workspaceId, customerIds, ids });
+  return identities.map(({ kind, value }) =>
+    found.find((user) => (kind === 'id' ? user.id === value : user.namedBy === value)),
+  );
+}
+
+const maxTries = 3;
+
+/** Does the work again when the database ended it to break a circle of locks. */
+export async function retryDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDeadlock(error) || attempt === maxTries) throw error;
+    }
+  }
+}

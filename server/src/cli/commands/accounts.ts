@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { createPasswordLink, listAccountsAndInvitations } from '../../app/accounts/accounts.ts';
+import { createStartLink } from '../../app/accounts/links.ts';
+import { StartError } from '../../start/start-errors.ts';
+import { findAccountByEmail, maxAccountsListed } from '../../storage/accounts/accounts.ts';
+import { withInstallation } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
+import { jsonOption } from '../command-options.ts';
+import { printTable } from '../print-table.ts';
+import { formatOneTimeAddress } from './console-link.ts';
+
+/** `carillon accounts`: who may use the console, and the way back in for an owner who forgot the password. */
+export function registerAccounts(program: Command): void {
+  const accounts = program.command('accounts').description('People who use the console');
+  accounts
+    .command('list')
+    .description('List the accounts with their roles')
+    .option(...jsonOption)
+    .action((options: { json?: true }) => withInstallation(program, (context) => listAccounts(context, options)));
+  accounts
+    .command('first-owner-link')
+    .description('Create a link for the first owner of the console, while it has none')
+    .action(() => withInstallation(program, makeFirstOwnerLink));
+  accounts
+    .command('password-link')
+    .description('Create a link to set a new password, for a user who forgot it')
+    .argument('<email>')
+    .action((email: string) => withInstallation(program, (context) => makePasswordLink(context, { email })));
+}
+
+async function listAccounts({ database, clock }: CommandContext, options: { json?: true }): Promise<void> {
+  const { accounts } = await listAccountsAndInvitations({ database, clock });
+  printTable(
+    ['ID', 'E-MAIL', 'NAME', 'ROLE', 'LAST SIGNED IN', 'STATE'],
+    accounts.map((account) => [
+      account.id,
+      account.email,
+      account.name,
+      account.role,
+      account.signedInAt?.toISOString() ?? 'never',
+      account.disabledAt ? 'disabled' : 'active',
+    ]),
+    options,
+  );
+  if (accounts.length === maxAccountsListed)
+    process.stderr.write(`At most the oldest ${maxAccountsListed} accounts are listed.\n`);
+}
+
+async function makeFirstOwnerLink(context: CommandContext): Promise<void> {
+  const { database, clock } = context;
+  const link = await createStartLink({ database, clock, isSandbox: false });
+  if (!link)
+    throw new StartError('SETTING_INVALID', 'There is an owner already; see: carillon accounts password-link.');
+  const address = await formatOneTimeAddress(context, `/console/#first-owner=${link.code}`);
+  process.stdout.write(`Open     ${address}\nUntil    ${link.expiresAt.toISOString()}, once\n`);
+}
+
+async function makePasswordLink(context: CommandContext, { email }: { email: string }): Promise<void> {
+  const { database, clock } = context;
+  const account = await findAccountByEmail(database, email);
+  if (!account || account.disabledAt)
+    throw new StartError('SETTING_INVALID', 'There is no such account that can sign in; see: carillon accounts list.');
+  const by = { id: null, name: 'the command line' };
+  const { code, expiresAt } = await createPasswordLink({ database, clock }, { by, id: account.id });
+  const address = await formatOneTimeAddress(context, `/console/#new-password=${code}`);
+  process.stdout.write(`Account  ${account.email}\nOpen     ${address}\nUntil    ${expiresAt.toISOString()}, once\n`);
+}

@@ -1,0 +1,135 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { archiveKey, createKey, rotateKey } from '../../app/keys/keys.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { StartError } from '../../start/start-errors.ts';
+import { inTransaction } from '../../storage/database.ts';
+import { listApiKeys } from '../../storage/keys/api-keys.ts';
+import type { ApiKey } from '../../storage/keys/api-keys.ts';
+import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
+import { jsonLineOption, jsonOption, workspaceOption } from '../command-options.ts';
+import { nothing, printJsonLine, printTable } from '../print-table.ts';
+
+/** `carillon keys`: API keys. */
+export function registerKeys(program: Command): void {
+  const keys = program.command('keys').description('API keys');
+  keys
+    .command('list')
+    .description('List the API keys of a workspace, without their secrets')
+    .option(...jsonOption)
+    .option(...workspaceOption)
+    .action((options: ListKeysOptions) => withInstallation(program, (context) => listKeys(context, options)));
+  keys
+    .command('create')
+    .description('Create an API key; its secret is shown once')
+    .addOption(
+      new Option('--kind <kind>', 'what the key is for')
+        .choices(['oauth', 'data', 'push', 'campaigns'])
+        .makeOptionMandatory(),
+    )
+    .option('--name <name>', 'up to 100 characters', 'Created on the command line')
+    .option(...jsonLineOption)
+    .option(...workspaceOption)
+    .action((options: CreateKeyOptions) => withInstallation(program, (context) => printNewKey(context, options)));
+  keys
+    .command('rotate')
+    .description('Create the successor of an API key; the old one stays valid for a while')
+    .argument('<id>')
+    .option('--overlap-hours <hours>', 'how long the old key stays valid, 0 to 720', parseOverlap, 24)
+    .option(...jsonLineOption)
+    .option(...workspaceOption)
+    .action((id: string, options: { overlapHours: number; workspace?: string; json?: true }) =>
+      withInstallation(program, (context) => printSuccessor(context, { id, ...options })),
+    );
+  keys
+    .command('revoke')
+    .description('Revoke an API key for good, with all of its tokens')
+    .argument('<id>')
+    .option(...workspaceOption)
+    .action((id: string, options: { workspace?: string }) =>
+      withInstallation(program, (context) => revokeKey(context, { id, ...options })),
+    );
+}
+
+type ListKeysOptions = { workspace?: string; json?: true };
+type CreateKeyOptions = {
+  kind: 'oauth' | 'data' | 'push' | 'campaigns';
+  name: string;
+  workspace?: string;
+  json?: true;
+};
+type KeyOptions = { id: string; workspace?: string; json?: true };
+
+async function listKeys({ database, clock }: CommandContext, options: ListKeysOptions): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, options.workspace);
+  const keys = await listApiKeys(database, workspaceId);
+  printTable(
+    ['ID', 'KIND', 'STATE', 'ENDS WITH', 'CREATED', 'LAST USED', 'NAME'],
+    keys.map((key) => [
+      key.id,
+      key.kind,
+      stateOf(key, clock.now()),
+      key.secretHint,
+      key.createdAt.toISOString(),
+      key.lastUsedAt?.toISOString() ?? nothing,
+      key.name,
+    ]),
+    options,
+  );
+}
+
+function stateOf({ archivedAt, endsAt }: ApiKey, at: Date): string {
+  if (archivedAt) return 'revoked';
+  if (endsAt === null) return 'active';
+  return endsAt > at ? `until ${endsAt.toISOString()}` : 'revoked';
+}
+
+/** Prints the new secret, the only time it is shown. */
+async function printNewKey(context: CommandContext, options: CreateKeyOptions): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
+  const { key, secret } = await createKey(context, context.database, {
+    workspaceId,
+    kind: options.kind,
+    name: options.name,
+    at: context.clock.now(),
+  });
+  if (options.json) return printJsonLine({ workspaceId, id: key.id, kind: key.kind, secret });
+  process.stdout.write(`Workspace  ${workspaceId}\nKey id     ${key.id}\nSecret     ${secret}\n`);
+}
+
+async function printSuccessor(context: CommandContext, options: KeyOptions & { overlapHours: number }): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
+  const command = { workspaceId, keyId: options.id, overlapHours: options.overlapHours, at: context.clock.now() };
+  const { key, secret, endsAt } = await ofKey(options.id, () =>
+    inTransaction(context.database, (tx) => rotateKey(context, tx, command)),
+  );
+  if (options.json) return printJsonLine({ workspaceId, id: key.id, secret, oldKeyEndsAt: endsAt });
+  process.stdout.write(`Workspace  ${workspaceId}\nKey id     ${key.id}\nSecret     ${secret}\n`);
+  process.stdout.write(`The old key is valid until ${endsAt.toISOString()}.\n`);
+}
+
+async function revokeKey({ database, clock }: CommandContext, options: KeyOptions): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, options.workspace);
+  await ofKey(options.id, () => archiveKey({ database }, { workspaceId, keyId: options.id, at: clock.now() }));
+  process.stdout.write(`Key id     ${options.id}\nRevoked, with all of its tokens.\n`);
+}
+
+async function ofKey<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
+    throw new StartError(
+      'SETTING_INVALID',
+      `There is no key ${id}, or it was revoked; see: carillon keys list.`,
+      error,
+    );
+  }
+}
+
+/** @throws InvalidArgumentError */
+function parseOverlap(text: string): number {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 720) throw new InvalidArgumentError('a whole number from 0 to 720');
+  return Number(text);
+}

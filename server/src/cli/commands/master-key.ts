@@ -1,0 +1,99 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { rotateMasterKey } from '../../app/system/master-key.ts';
+import type { RotationProgress, RotationResult } from '../../app/system/master-key.ts';
+import { isAlive } from '../../app/system/nodes.ts';
+import { masterKeyIdOf } from '../../domain/crypto/encryption.ts';
+import { StartError } from '../../start/start-errors.ts';
+import { countUnderOtherKeys, encryptedColumns } from '../../storage/installation/encrypted-values.ts';
+import { findInstallation } from '../../storage/installation/installation.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
+import { readSettings, withInstallation } from '../command-context.ts';
+import type { CommandContext } from '../command-context.ts';
+import { jsonLineOption } from '../command-options.ts';
+import { printJsonLine, printTable } from '../print-table.ts';
+
+/** `carillon master-key`: which key everything is encrypted under, and the way to another one while nodes serve. */
+export function registerMasterKey(program: Command): void {
+  const masterKey = program.command('master-key').description('The key that encrypts what the database keeps secret');
+  masterKey
+    .command('status')
+    .description('Show the key in use, the nodes that know it, and how far a rotation is')
+    .option(...jsonLineOption)
+    .action((options: { json?: true }) => withInstallation(program, (context) => printStatus(context, options)));
+  masterKey
+    .command('rotate')
+    .description('Encrypt everything under CARILLON_MASTER_KEY_NEXT; run it again if it was interrupted')
+    .action(() => withInstallation(program, (context) => rotate(context, readSettings(program).nextMasterKey)));
+}
+
+async function printStatus({ database, clock }: CommandContext, { json }: { json?: true }): Promise<void> {
+  const { masterKeyId, rotatingFromKeyId } = (await findInstallation(database))!;
+  const counts: string[][] = [];
+  for (const column of encryptedColumns) {
+    const values = await countUnderOtherKeys(database, column, masterKeyId);
+    counts.push([`${column.table}.${column.column}`, String(values)]);
+  }
+  const nodes = (await listNodes(database)).filter((node) => isAlive(node, clock));
+  if (json)
+    return printJsonLine({
+      masterKeyId,
+      rotatingFromKeyId,
+      underOtherKeys: Object.fromEntries(counts.map(([column, values]) => [column, Number(values)])),
+      nodes: nodes.map(({ host, processId, masterKeyIds }) => ({ host, processId, masterKeyIds })),
+    });
+  process.stdout.write(`Key in use     ${masterKeyId}\n`);
+  process.stdout.write(`Rotating from  ${rotatingFromKeyId ?? '(no rotation is under way)'}\n\n`);
+  printTable(['COLUMN', 'UNDER OTHER KEYS'], counts);
+  process.stdout.write('\n');
+  printTable(
+    ['NODE', 'PROCESS', 'ENCRYPTS UNDER', 'KNOWS AS WELL'],
+    nodes.map(({ host, processId, masterKeyIds: [first, ...others] }) => [
+      host,
+      String(processId),
+      first ?? 'does not say',
+      others.join(' '),
+    ]),
+  );
+}
+
+async function rotate(context: CommandContext, nextMasterKey: Buffer | undefined): Promise<void> {
+  if (!nextMasterKey)
+    throw new StartError('SETTING_INVALID', 'Give the new key as CARILLON_MASTER_KEY_NEXT, to every node first.');
+  const toKeyId = masterKeyIdOf(nextMasterKey);
+  process.stdout.write(`To the key ${toKeyId}\n`);
+  const onProgress = makeProgressPrinter();
+  const result = await rotateMasterKey({ ...context, wait: setTimeout }, { toKeyId, onProgress });
+  if (result.outcome !== 'rotated') throw new StartError('SETTING_INVALID', refusalOf(result));
+  process.stdout.write(
+    `${result.values} values encrypted anew, 0 left under another key. Now give ${toKeyId} as CARILLON_MASTER_KEY and drop CARILLON_MASTER_KEY_NEXT.\n`,
+  );
+}
+
+const waits = {
+  nodes: 'waiting until every node encrypts under the new key',
+  transactions: 'waiting for transactions from before the change',
+} as const;
+
+/** One line a batch, and one for each thing that is waited for. */
+function makeProgressPrinter(): (progress: RotationProgress) => void {
+  let waitingFor: keyof typeof waits | undefined;
+  return (progress) => {
+    if (progress.kind === 'values') process.stdout.write(`${progress.place}  ${progress.encrypted}\n`);
+    else if (progress.for !== waitingFor) {
+      waitingFor = progress.for;
+      process.stdout.write(`${waits[waitingFor]}\n`);
+    }
+  };
+}
+
+function refusalOf(result: Exclude<RotationResult, { outcome: 'rotated' }>): string {
+  switch (result.outcome) {
+    case 'nodes without the key':
+      return `Nothing was changed: these nodes do not know the new key yet: ${result.hosts.join(', ')}.`;
+    case 'unreadable values':
+      return `These values cannot be decrypted, all others are under the new key: ${result.places.join(', ')}. Repair or delete them and run it again.`;
+    case 'unfinished':
+      return `The ${result.waitedFor} from before the change did not end in time. Nothing is lost; run it again, and keep both keys until it has ended.`;
+  }
+}

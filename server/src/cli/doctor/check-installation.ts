@@ -1,0 +1,410 @@
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { askCredential, listConnected } from '../../app/credentials.ts';
+import {
+  readConnectionBudget,
+  failingJobs,
+  isAlive,
+  sends,
+  findOldestWaiting,
+  readUpkeep,
+} from '../../app/system/nodes.ts';
+import type { Clock } from '../../clock.ts';
+import { defaultAppId } from '../../domain/apps.ts';
+import { adviseOnCheck } from '../../domain/credentials/checks.ts';
+import { encryptionContext, DecryptionError, makeEncryption } from '../../domain/crypto/encryption.ts';
+import type { Encryption } from '../../domain/crypto/encryption.ts';
+import { isBackupLate } from '../../domain/operations/backup.ts';
+import { judgeOverview } from '../../domain/operations/overview.ts';
+import { troubleMeanings } from '../../domain/operations/readiness.ts';
+import type { UpkeepFacts } from '../../domain/operations/upkeep.ts';
+import type { Logger } from '../../log.ts';
+import type { OutgoingProxy } from '../../outgoing/proxy.ts';
+import type { ShareProviderToken } from '../../providers/apns/provider-token.ts';
+import { makeAskProvider } from '../../providers/check-credential.ts';
+import { carillonVersion } from '../../start/carillon-version.ts';
+import { defaultDataFolder } from '../../start/config.ts';
+import type { Config } from '../../start/config.ts';
+import { backupIntervalOf } from '../../start/node/scheduled-backups.ts';
+import { exitCodes, toStartError } from '../../start/start-errors.ts';
+import { findNewestBackup } from '../../storage/backup.ts';
+import { keepsSessions } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
+import { dayTables } from '../../storage/day-partitions.ts';
+import { pingDatabase, readDatabaseClock } from '../../storage/installation/database-clock.ts';
+import type { LoginRights } from '../../storage/installation/database-roles.ts';
+import {
+  hasInstallation,
+  readDatabaseFacts,
+  readUsefulExtensions,
+  findInstallation,
+} from '../../storage/installation/installation.ts';
+import { readMetricFigures } from '../../storage/installation/metrics.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
+import type { NodeReport } from '../../storage/installation/nodes.ts';
+import { listWorkspaces } from '../../storage/installation/overview.ts';
+import { readQueues } from '../../storage/installation/queues.ts';
+import { findProviderToken } from '../../storage/keys/provider-credentials.ts';
+import { findMissingMigrations } from '../../storage/migrate.ts';
+import { findProviderEndpoints } from '../find-provider-endpoints.ts';
+import { diagnosing, showBytes } from './diagnosis.ts';
+import type { Diagnosis } from './diagnosis.ts';
+
+const server = diagnosing('database');
+const schema = diagnosing('migrations');
+const time = diagnosing('clock');
+const connections = diagnosing('connections');
+
+const minVersion = 15;
+// Nodes go by the database's clock; what differs are log lines, certificates and tokens of providers (ten minutes).
+const maxClockSeconds = 30;
+
+type CheckedDatabase = {
+  database: Database;
+  clock: Clock;
+  config: Config;
+  sessionUrl: string;
+  rights: LoginRights | undefined;
+};
+
+/** `isUsable`: there are tables of ours, at this version, for the other checks to read. */
+export async function checkDatabase(asked: CheckedDatabase): Promise<{ isUsable: boolean; diagnoses: Diagnosis[] }> {
+  const { database, clock } = asked;
+  try {
+    const diagnoses = [await checkServer(asked), await checkTime(database, clock)];
+    const migrations = await checkMigrations(database);
+    diagnoses.push(migrations);
+    if (migrations.state === 'wrong') return { isUsable: false, diagnoses };
+    diagnoses.push(await checkConnections(database, clock));
+    return { isUsable: true, diagnoses };
+  } catch (error) {
+    const { code, message } = toStartError(error);
+    const todo = `${exitCodes[code].meaning} See DATABASE_URL, the network and the database's log.`;
+    return { isUsable: false, diagnoses: [server.wrong(message, todo)] };
+  }
+}
+
+async function checkServer({ database, config, sessionUrl, rights }: CheckedDatabase): Promise<Diagnosis> {
+  if (!(await keepsSessions(sessionUrl)))
+    return server.wrong(
+      exitCodes.DATABASE_POOLED.meaning,
+      'Set CARILLON_DATABASE_POOLER=transaction and CARILLON_DATABASE_DIRECT_URL.',
+    );
+  const { version, sizeBytes } = await readDatabaseFacts(database);
+  const found = `PostgreSQL ${version}${config.databaseUrl === undefined ? ', embedded' : ''}, ${showBytes(sizeBytes)}.`;
+  if (Number.parseInt(version, 10) < minVersion) return server.wrong(found, `Use PostgreSQL ${minVersion} or newer.`);
+  if ((await pingDatabase(database)).isReadOnly)
+    return server.wrong(`${found} It takes no writes.`, 'Name the primary, or end its read-only mode.');
+  if (rights?.fault === undefined) return server.good(found);
+  const why = `${found} Row-level security does not hold the role ${rights.role} (${rights.fault}).`;
+  return server.attention(why, 'Give the nodes a role of their own (docs/operations.md, two roles).');
+}
+
+async function checkTime(database: Database, clock: Clock): Promise<Diagnosis> {
+  const before = clock.realNow().getTime();
+  const there = (await readDatabaseClock(database)).getTime();
+  const here = (before + clock.realNow().getTime()) / 2;
+  const seconds = Math.abs(there - here) / 1000;
+  const found = `This machine's clock and the database's differ by ${seconds.toFixed(seconds < 10 ? 1 : 0)} s.`;
+  return seconds > maxClockSeconds ? time.attention(found, 'Let NTP set both.') : time.good(found);
+}
+
+async function checkMigrations(database: Database): Promise<Diagnosis> {
+  if (!(await hasInstallation(database)))
+    return schema.wrong('There is no Carillon in this database.', 'Start a node; it makes one.');
+  try {
+    const missing = await findMissingMigrations(database);
+    if (missing.length === 0) return schema.good('All are applied.');
+    return schema.wrong(
+      `${missing.length} are missing, from ${missing[0]}.`,
+      'Start a node of this version, or run carillon migrate as the owner of the tables.',
+    );
+  } catch (error) {
+    const { code, message } = toStartError(error);
+    return schema.wrong(message, exitCodes[code].meaning);
+  }
+}
+
+async function checkConnections(database: Database, clock: Clock): Promise<Diagnosis> {
+  const { finding, mayOpen, available } = await readConnectionBudget({ database, clock }, await listNodes(database));
+  if (finding) return connections.attention(finding.what, finding.todo);
+  return connections.good(`The running nodes may open ${mayOpen} of ${available}.`);
+}
+
+const extensions = diagnosing('extensions');
+const partitions = diagnosing('partitions');
+const backups = diagnosing('backups');
+
+type CheckedStores = { database: Database; clock: Clock; config: Config };
+
+/** What the database should have beside the tables: extensions, the days ahead, and a backup. */
+export async function checkStores(asked: CheckedStores): Promise<Diagnosis[]> {
+  return [await checkExtensions(asked), await checkPartitions(asked), await checkBackups(asked)];
+}
+
+async function checkExtensions({ database }: CheckedStores): Promise<Diagnosis> {
+  const found = await readUsefulExtensions(database);
+  const missing = found.filter(({ isInstalled }) => !isInstalled);
+  const names = (some: typeof found): string => some.map(({ name }) => name).join(' and ');
+  if (missing.length === 0) return extensions.good(`${names(found)} are there.`);
+  const available = missing.filter(({ isAvailable }) => isAvailable);
+  const what = `Without ${names(missing)} searches for names and tags of campaigns read all of them.`;
+  // The migration that would have used it has run: its index is made by hand as well.
+  return extensions.attention(
+    what,
+    available.length < missing.length
+      ? 'Install the contrib package of this PostgreSQL, then create them as docs/operations.md says.'
+      : 'Create them and their indexes as docs/operations.md says.',
+  );
+}
+
+/** A send that meets a missing day makes it, at the cost of a wait; that nobody made tomorrow's says that a job does not run. */
+async function checkPartitions({ database, clock }: CheckedStores): Promise<Diagnosis> {
+  const figures = await readMetricFigures(database, {
+    at: clock.now(),
+    realAt: clock.realNow(),
+    aliveSince: clock.realNow(),
+  });
+  const of = (name: 'partitions' | 'partitions-ahead-days', table: string): number | undefined =>
+    figures.find((figure) => figure.name === name && figure.of === table)?.value;
+  const late = dayTables.filter((table) => (of('partitions-ahead-days', table) ?? -1) < 1);
+  const days = dayTables.map((table) => `${of('partitions', table) ?? 0} days of ${table}`).join(', ');
+  if (late.length === 0) return partitions.good(`${days}, tomorrow's among them.`);
+  return partitions.attention(
+    `${late.join(' and ')} have no partition for tomorrow.`,
+    'A node that sends makes them every ten minutes; see the job prepare-days in its log (docs/runbooks/CarillonPartitionMissing.md).',
+  );
+}
+
+/** Who has backups of PostgreSQL's own is told of none, and needs none. */
+async function checkBackups({ database, clock, config }: CheckedStores): Promise<Diagnosis> {
+  const { madeAt } = await findNewestBackup(database);
+  const intervalSeconds = backupIntervalOf(config);
+  const everyHours = intervalSeconds === undefined ? undefined : intervalSeconds / 3600;
+  const isLate =
+    everyHours !== undefined && (madeAt === null || isBackupLate({ since: madeAt, everyHours, now: clock.realNow() }));
+  const found = madeAt === null ? 'None is known.' : `The newest is of ${madeAt.toISOString().slice(0, 16)}Z.`;
+  if (isLate)
+    return backups.attention(
+      `${found} One is due every ${everyHours} hours.`,
+      'See the job make-backups in the log of the nodes that send (docs/runbooks/CarillonBackupLate.md).',
+    );
+  if (madeAt === null && config.mode === 'production' && config.databaseUrl === undefined)
+    return backups.attention(found, 'Set CARILLON_BACKUP_DIR, or call carillon backup by a timer (docs/backup.md).');
+  return backups.good(found);
+}
+
+const { good: masterKeyGood, attention: masterKeyAttention, wrong: masterKeyWrong } = diagnosing('master key');
+
+/** Whether the given key, or the generated one, opens what the database holds. `encryption` only where it does. */
+export async function checkMasterKey(
+  database: Database,
+  config: Config,
+): Promise<{ encryption: Encryption | undefined; diagnosis: Diagnosis }> {
+  const path = join(config.dataFolder ?? defaultDataFolder, 'master.key');
+  const isGiven = config.masterKey !== undefined;
+  const key = config.masterKey ?? (await readGenerated(path));
+  const none = (diagnosis: Diagnosis) => ({ encryption: undefined, diagnosis });
+  if (!isGiven && config.mode === 'production')
+    return none(masterKeyWrong('Production mode needs CARILLON_MASTER_KEY.', 'Set it to the key of this database.'));
+  if (!key)
+    return none(masterKeyWrong(`There is no key in ${path}.`, 'Name its data folder, or set CARILLON_MASTER_KEY.'));
+  const { masterKeyCheck, masterKeyId, rotatingFromKeyId } = (await findInstallation(database))!;
+  const encryption = makeEncryption(key, config.nextMasterKey);
+  try {
+    encryption.decrypt(masterKeyCheck, encryptionContext.masterKeyCheck());
+  } catch (error) {
+    if (!(error instanceof DecryptionError)) throw error;
+    const found = `It is not the one of this database, which is encrypted under the key ${masterKeyId}.`;
+    return none(masterKeyWrong(found, `Give that one; ${isGiven ? 'CARILLON_MASTER_KEY' : path} has another.`));
+  }
+  encryption.encryptUnder(masterKeyId);
+  if (rotatingFromKeyId !== null)
+    return {
+      encryption,
+      diagnosis: masterKeyAttention(
+        `A rotation from the key ${rotatingFromKeyId} has not ended.`,
+        'Run carillon master-key rotate.',
+      ),
+    };
+  return { encryption, diagnosis: masterKeyGood(`It is the one of this database (${masterKeyId}).`) };
+}
+
+async function readGenerated(path: string): Promise<Buffer | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Buffer.from(text, 'base64');
+}
+
+const { good: credentialsGood, attention: credentialsAttention, wrong: credentialsWrong } = diagnosing('credentials');
+// Each provider of each may take seconds.
+const maxWorkspaces = 20;
+
+type CheckedCredentials = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  encryption: Encryption;
+  proxy: OutgoingProxy | undefined;
+  /** One workspace; undefined: the first twenty. */
+  workspaceId: string | undefined;
+};
+
+/** Asks each provider about the stored credentials, as `carillon credentials check` does, and stores nothing of it. */
+export async function checkCredentials(asked: CheckedCredentials): Promise<Diagnosis[]> {
+  const { database, clock, log, encryption, proxy, workspaceId } = asked;
+  const endpoints = await findProviderEndpoints(database);
+  const shareToken = makeReadProviderToken(asked);
+  const ask = makeAskProvider({ clock, log, allowedNetworks: [], proxy, endpoints, shareToken });
+  const all = (await listWorkspaces(database)).filter(({ id }) => workspaceId === undefined || id === workspaceId);
+  const diagnoses: Diagnosis[] = [];
+  for (const { id, name } of all.slice(0, maxWorkspaces)) {
+    const told: string[] = [];
+    for (const { provider, appId, connected } of await listConnected({ database }, id)) {
+      if (connected.isSimulated && !endpoints.simulators) continue;
+      const check = await askCredential({ database, encryption, ask }, { workspaceId: id, provider, appId });
+      const named = appId === defaultAppId ? provider : `${provider} ${appId}`;
+      const found = `${named} of ${name}: ${check.words.replace(/\.$/, '')}.`;
+      const todo = adviseOnCheck({ ...check, provider });
+      if (check.verdict === 'ACCEPTED') told.push(connected.isSimulated ? `${named} (simulated)` : named);
+      else
+        diagnoses.push(check.verdict === 'REFUSED' ? credentialsWrong(found, todo) : credentialsAttention(found, todo));
+    }
+    if (told.length > 0) diagnoses.push(credentialsGood(`${name}: ${told.join(', ')} accepted.`));
+  }
+  if (all.length > maxWorkspaces)
+    diagnoses.push(
+      credentialsAttention(
+        `Only ${maxWorkspaces} of ${all.length} workspaces were looked at.`,
+        'Name one with --workspace.',
+      ),
+    );
+  return diagnoses.length === 0 ? [credentialsGood('None is stored.')] : diagnoses;
+}
+
+/**
+ * The nodes' own token for Apple, which refuses a team that makes new ones too often. One that is made here is not stored.
+ */
+function makeReadProviderToken({
+  database,
+  encryption,
+}: Pick<CheckedCredentials, 'database' | 'encryption'>): ShareProviderToken {
+  return async ({ key, isUsable, make }) => {
+    const stored = await findProviderToken(database, key);
+    const kept = stored && {
+      token: encryption.decrypt(stored.encrypted, encryptionContext.providerToken({ key })).toString('utf8'),
+      issuedAt: stored.issuedAt,
+    };
+    return kept && isUsable(kept) ? kept : make();
+  };
+}
+
+const nodesCheck = diagnosing('nodes');
+const queuesCheck = diagnosing('queues');
+const readyMilliseconds = 3_000;
+
+/** Who is alive, what each says of itself, and what waits for them. */
+export async function checkNodes({ database, clock }: { database: Database; clock: Clock }): Promise<Diagnosis[]> {
+  const at = clock.now();
+  const [reports, queues] = [await listNodes(database), await readQueues(database, at)];
+  const alive = reports.filter((node) => isAlive(node, clock));
+  // The console's judgement, of what belongs to the whole installation.
+  const { findings } = judgeOverview({
+    ...{
+      at,
+      troubles: [],
+      providers: [],
+      paused: [],
+      failedRuns: [],
+      accepted: 0,
+      failures: [],
+      answers: [],
+      limits: [],
+    },
+    sendingNodes: alive.filter(sends).length,
+    failingJobs: failingJobs(alive),
+    oldestWaitingAt: findOldestWaiting(queues),
+    tooManyConnections: undefined,
+    endingKeys: [],
+    upkeep: await readUpkeepElsewhere({ database, clock }, reports),
+  });
+  const ofNodes = findings.filter(({ place }) => place.screen === 'system');
+  const judged = ofNodes.map(({ level, what, todo }) =>
+    level === 'trouble' ? nodesCheck.wrong(what, todo) : nodesCheck.attention(what, todo),
+  );
+  const own = (await Promise.all(alive.map(checkNode))).flat();
+  return [...judged, ...own, ...checkCallers(alive), checkQueues(queues)];
+}
+
+/** What is looked at by checks of their own is left out: backups, and the certificate of this machine's settings. */
+async function readUpkeepElsewhere(
+  deps: { database: Database; clock: Clock },
+  reports: NodeReport[],
+): Promise<UpkeepFacts> {
+  const elsewhere = reports.filter(({ host }) => host !== hostname());
+  return { ...(await readUpkeep(deps, elsewhere)), backup: { madeAt: null, installedAt: null, schedule: null } };
+}
+
+function checkCallers(alive: NodeReport[]): Diagnosis[] {
+  if (alive.length === 0 || alive.some(({ role }) => role !== 'worker')) return [];
+  return [nodesCheck.wrong('No running node takes calls.', 'Start one with the role "all" or "api".')];
+}
+
+async function checkNode(node: NodeReport): Promise<Diagnosis[]> {
+  const name = `${node.role} on ${node.host}${node.url ? ` at ${node.url}` : ''}`;
+  const diagnoses: Diagnosis[] = [];
+  if (node.version !== carillonVersion)
+    diagnoses.push(
+      nodesCheck.attention(`${name} runs ${node.version}, this is ${carillonVersion}.`, 'Run one version everywhere.'),
+    );
+  // Another machine's address may be one of its own only.
+  if (node.url === null || node.host !== hostname()) return [...diagnoses, nodesCheck.good(`${name} reports itself.`)];
+  const answer = await askReady(node.url);
+  if ('untrusted' in answer)
+    return [
+      ...diagnoses,
+      nodesCheck.attention(
+        `${name} shows a certificate that is not trusted here (${answer.untrusted}).`,
+        'Set CARILLON_PUBLIC_URL to a name it is for; NODE_EXTRA_CA_CERTS names an authority of your own.',
+      ),
+    ];
+  const { troubles } = answer;
+  if (troubles === undefined)
+    return [
+      ...diagnoses,
+      nodesCheck.wrong(`${name} does not answer.`, 'See its log; it may be overloaded or stopping.'),
+    ];
+  for (const trouble of troubles) {
+    const meaning = (troubleMeanings as Record<string, string>)[trouble.split(':', 1)[0]!] ?? '';
+    diagnoses.push(nodesCheck.wrong(`${name} is not ready: ${trouble}. ${meaning}`.trim(), 'See its log.'));
+  }
+  return troubles.length > 0 ? diagnoses : [...diagnoses, nodesCheck.good(`${name} is ready.`)];
+}
+
+// Those of OpenSSL's checks that Node passes on, and its own of the name.
+const distrust = /CERT|SIGNED|ISSUER/;
+
+/** Troubles are undefined when nothing usable comes back. */
+async function askReady(url: string): Promise<{ troubles: string[] | undefined } | { untrusted: string }> {
+  try {
+    const answer = await fetch(`${url}/readyz?verbose`, { signal: AbortSignal.timeout(readyMilliseconds) });
+    const { troubles } = (await answer.json()) as { troubles?: string[] };
+    return { troubles };
+  } catch (error) {
+    const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    return code !== undefined && distrust.test(code) ? { untrusted: code } : { troubles: undefined };
+  }
+}
+
+function checkQueues(queues: Awaited<ReturnType<typeof readQueues>>): Diagnosis {
+  const failed = queues.filter(({ failed: count }) => count > 0);
+  const waiting = queues.filter(({ waiting: count }) => count > 0);
+  const tell = (rows: typeof queues, name: 'waiting' | 'failed') =>
+    rows.map((row) => `${row.name} ${row[name]}`).join(', ');
+  const now = waiting.length === 0 ? 'Nothing waits.' : `Due now: ${tell(waiting, 'waiting')}.`;
+  if (failed.length === 0) return queuesCheck.good(now);
+  return queuesCheck.attention(
+    `${now} Failed in the last day: ${tell(failed, 'failed')}.`,
+    'The campaigns, segments and callbacks concerned say why (carillon campaigns list, segments list, callbacks list).',
+  );
+}

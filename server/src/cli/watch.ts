@@ -1,0 +1,76 @@
+import { StartError } from '../start/start-errors.ts';
+import { findCampaignSummary } from '../storage/campaigns/campaigns.ts';
+import type { CampaignSummary } from '../storage/campaigns/campaigns.ts';
+import type { Database } from '../storage/database.ts';
+import { listCampaignRuns } from '../storage/runs/campaign-runs.ts';
+import { findWorkspaceToUse } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
+import { toPlainLine, printJsonLine } from './print-table.ts';
+
+const lookMilliseconds = 500;
+/** Whoever waits longer asks again. */
+const maxWatchMilliseconds = 3_600_000;
+
+/**
+ * Looks until what is watched has come to its end, and says on standard error what changed meanwhile.
+ *
+ * @throws StartError SETTING_INVALID after an hour
+ */
+export async function watchUntil<Found>(
+  look: () => Promise<Found>,
+  { tell, isOver }: { tell: (found: Found) => string; isOver: (found: Found) => boolean },
+): Promise<Found> {
+  const deadline = performance.now() + maxWatchMilliseconds;
+  let said: string | undefined;
+  for (;;) {
+    const found = await look();
+    const line = toPlainLine(tell(found));
+    if (line !== said) process.stderr.write(`${line}\n`);
+    said = line;
+    if (isOver(found)) return found;
+    if (performance.now() > deadline)
+      throw new StartError('SETTING_INVALID', `Watched for an hour; it is at: ${line}.`);
+    await new Promise((resolve) => setTimeout(resolve, lookMilliseconds));
+  }
+}
+
+/** A campaign in one of these sends, or will. One that is paused waits for somebody, who may be waiting for this command. */
+const live = new Set(['SCHEDULED', 'SENDING', 'ACTIVE']);
+
+/** `carillon campaigns watch`: until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID, also when it failed */
+export async function watchCampaign(
+  { database }: Pick<CommandContext, 'database'>,
+  { id, workspace, json }: { id: string; workspace?: string; json?: true },
+): Promise<void> {
+  const workspaceId = await findWorkspaceToUse(database, workspace);
+  const campaign = await followCampaign(database, { workspaceId, id });
+  const { status, statusReason } = campaign;
+  const reason = statusReason === null ? '' : `: ${toPlainLine(statusReason)}`;
+  if (json) printJsonLine({ id: campaign.id, status, statusReason });
+  else process.stdout.write(`Campaign   ${campaign.id}\nStatus     ${status}${reason}\n`);
+  if (status === 'FAILED') throw new StartError('SETTING_INVALID', `The campaign failed${reason}`);
+}
+
+/** Says on standard error what a campaign does, until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID */
+export async function followCampaign(
+  database: Database,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<CampaignSummary> {
+  async function look() {
+    const campaign = await findCampaignSummary(database, { workspaceId, id });
+    if (!campaign)
+      throw new StartError('SETTING_INVALID', `There is no campaign ${toPlainLine(id)} in this workspace.`);
+    const [run] = await listCampaignRuns(database, { campaignId: campaign.id, limit: 1 });
+    return { campaign, run };
+  }
+  const { campaign } = await watchUntil(look, {
+    tell: ({ campaign: { status, nextAt }, run }) =>
+      [
+        status,
+        ...(run ? [`run ${run.id} ${run.status}`] : []),
+        ...(nextAt && live.has(status) ? [`next ${nextAt.toISOString()}`] : []),
+      ].join(', '),
+    isOver: ({ campaign: { status } }) => !live.has(status),
+  });
+  return campaign;
+}

@@ -1,0 +1,164 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../errors.ts';
+import {
+  maxAccessTokenMinutes,
+  maxKeyNameCharacters,
+  minAccessTokenMinutes,
+  expiredTokenSeconds,
+  guessWindows,
+  tokenRequestWindows,
+} from '../limits/tokens.ts';
+
+/** Authentication types of an API key; fixed for the life of the key (fact 1). */
+export const keyKinds = ['oauth', 'data', 'push', 'campaigns'] as const;
+
+export type KeyKind = (typeof keyKinds)[number];
+
+/** What a key may cover: the check boxes of the key form (fact 1). */
+export const knownScopes = [
+  'data',
+  'segmentation',
+  'push',
+  'campaign',
+  'offering',
+  'decision-policy',
+  'inform',
+  'dashboard-analyze',
+] as const;
+
+export type Scope = (typeof knownScopes)[number];
+
+/** Scopes of a new key that lists none. OAuth keys get every scope that this server has routes for. */
+export const defaultScopes: Record<KeyKind, readonly Scope[]> = {
+  oauth: ['data', 'segmentation', 'push', 'campaign'],
+  data: ['data', 'segmentation'],
+  push: ['push'],
+  campaigns: ['campaign'],
+};
+
+/**
+ * Whether a key's secret itself, sent as a password, opens routes of a scope. That of an OAuth key never does (decision
+ * D20): it is exchanged for tokens that expire, and would otherwise be a token without an end.
+ */
+export function opensAsPassword({ kind, scopes }: { kind: KeyKind; scopes: readonly string[] }, scope: Scope): boolean {
+  return kind !== 'oauth' && scopes.includes(scope);
+}
+
+/** The settings of a key that a person may choose (fact 1, decision D15). */
+export type KeySettings = { name: string; scopes: readonly string[]; accessTokenMinutes: number };
+
+/**
+ * Checks the settings that are given.
+ *
+ * @throws ServiceError PARAMETER_INVALID, with the field and the reason
+ */
+export function assertKeySettings(settings: Partial<KeySettings>): void {
+  const { name, scopes, accessTokenMinutes } = settings;
+  if (name !== undefined) {
+    if (name.trim() === '' || [...name].length > maxKeyNameCharacters)
+      throw invalid('name', `must have 1 to ${maxKeyNameCharacters} characters`);
+    if (!name.isWellFormed() || name.includes('\0')) throw invalid('name', 'must be well-formed Unicode without NUL');
+  }
+  if (scopes !== undefined) {
+    const unknown = scopes.find((scope) => !knownScopes.includes(scope as Scope));
+    if (unknown !== undefined) throw invalid('scopes', `must be some of ${knownScopes.join(', ')}`);
+    if (scopes.length === 0) throw invalid('scopes', 'must name at least one scope');
+  }
+  if (accessTokenMinutes !== undefined) {
+    if (
+      !Number.isInteger(accessTokenMinutes) ||
+      accessTokenMinutes < minAccessTokenMinutes ||
+      accessTokenMinutes > maxAccessTokenMinutes
+    ) {
+      throw invalid(
+        'accessTokenMinutes',
+        `must be a whole number from ${minAccessTokenMinutes} to ${maxAccessTokenMinutes}`,
+      );
+    }
+  }
+}
+
+function invalid(field: string, reason: string): ServiceError {
+  return new ServiceError('PARAMETER_INVALID', { field, reason });
+}
+
+export type SecretKind = KeyKind | 'access-token' | 'refresh-token';
+
+/** Source of randomness; tests give their own. */
+export type Random = (bytes: number) => Buffer;
+
+/** Prefixes let secret scanners and readers of a ticket recognise what leaked. */
+export const secretPrefixes: Record<SecretKind, string> = {
+  oauth: 'cok_',
+  data: 'cdk_',
+  push: 'cpk_',
+  campaigns: 'cck_',
+  'access-token': 'cat_',
+  'refresh-token': 'crt_',
+};
+
+/** Length of every secret: prefix and 32 bytes in base64url. */
+const secretLength = 47;
+
+/**
+ * Makes an API key or token: a prefix and 256 random bits in base64url. Only `[A-Za-z0-9_-]`, so a secret never holds a
+ * pipe (decision D35), a colon or a character that a form would escape.
+ */
+export function makeSecret(kind: SecretKind, random: Random = randomBytes): string {
+  return secretPrefixes[kind] + random(32).toString('base64url');
+}
+
+/** Whether `text` can be a secret of that kind at all; anything else needs no look-up. */
+export function isSecret(kind: SecretKind, text: string): boolean {
+  return text.length === secretLength && text.startsWith(secretPrefixes[kind]) && /^[A-Za-z0-9_-]+$/.test(text);
+}
+
+/** What is stored of a secret. A plain hash is enough, because the secret has 256 bits of its own. */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}
+
+/** What may be shown of a secret: its prefix and last four characters. */
+export function hintOfSecret(secret: string): string {
+  return `${secret.slice(0, 4)}…${secret.slice(-4)}`;
+}
+
+/** Compares two hashes in constant time; an absent one is compared as well, so that both answers cost the same. */
+export function hashesEqual(expected: Buffer | undefined, presented: Buffer): boolean {
+  const equal = timingSafeEqual(expected ?? Buffer.alloc(presented.length), presented);
+  return expected !== undefined && equal;
+}
+
+export type TokenState = 'live' | 'expired' | 'invalid';
+
+/**
+ * The state of a stored token. It lives up to, not at, its expiry; a revoked, archived or regenerated one is invalid,
+ * whatever its age.
+ */
+export function stateOfToken(
+  token: { expiresAt: Date; revokedAt: Date | null; keyGeneration: number },
+  key: { archivedAt: Date | null; generation: number },
+  at: Date,
+): TokenState {
+  if (token.revokedAt || key.archivedAt || token.keyGeneration !== key.generation) return 'invalid';
+  const age = at.getTime() - token.expiresAt.getTime();
+  if (age < 0) return 'live';
+  return age < expiredTokenSeconds * 1000 ? 'expired' : 'invalid';
+}
+
+/** The rows of limit_windows whose subjects callers choose, so that housekeeping bounds them. */
+export const tokenLimitOperations: readonly string[] = [
+  ...Object.keys(tokenRequestWindows),
+  ...Object.keys(guessWindows),
+];
+
+/** No window of these operations is longer; a row without an event for this long no longer matters. */
+export const tokenLimitIdleSeconds = 600;
+
+/** Rows that housekeeping leaves of these operations. */
+export const tokenLimitRows = 200_000;
+
+/** Whose limit it is, in 32 bytes whatever callers send. JSON keeps `a`,`bc` and `ab`,`c` apart. */
+export function limitSubject(parts: readonly string[]): Buffer {
+  return hash('sha256', JSON.stringify(parts), 'buffer');
+}

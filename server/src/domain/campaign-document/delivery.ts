@@ -1,0 +1,147 @@
+import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
+import type { DeliverySettings, Allowance } from '../campaigns/delivery-settings.ts';
+import { maxDevicesPerMinute, maxTtlMinutes, maxNamedApps } from '../limits/campaigns.ts';
+import { maxCapHours, maxCapMessages, maxQueueHours } from '../limits/eligibility.ts';
+import { unavailable } from '../request-reader.ts';
+import type { RequestReader } from '../request-reader.ts';
+
+/**
+ * `delivery_controls` (fact 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
+ * obeys (docs/decisions/0018), its queue, and how often a user gets it (docs/decisions/0046).
+ */
+export function readDeliveryControls(controls: RequestReader): DeliveryControlSettings {
+  controls.only(false, 'send_message_in_offline_mode');
+  controls.refuse('max_time_to_show_message_of_same_camapign', 'expiry_time_of_sync_data_in_hour');
+  const sendLimit = readSendLimit(controls);
+  const queueHours = readQueue(controls);
+  const ignoresCap = controls.flag('ignore_frequency_capping') ?? false;
+  const hours = { minimum: 1, maximum: maxCapHours };
+  return {
+    devicesPerMinute: controls.integer('campaign_throttle_rpm', { minimum: 1, maximum: maxDevicesPerMinute }) ?? null,
+    bypassesQuietHours: controls.flag('bypass_dnd') ?? false,
+    ignoresCap,
+    countsForCap: controls.flag('count_for_frequency_capping') ?? !ignoresCap,
+    ignoresMinimumDelay: controls.flag('ignore_global_minimum_delay') ?? false,
+    ownDelayHours: controls.integer('minimum_delay_between_two_notification_in_hour', hours) ?? null,
+    ...(sendLimit && { sendLimit }),
+    ...(queueHours !== undefined && { queueHours }),
+  };
+}
+
+export type DeliveryControlSettings = Pick<
+  DeliverySettings,
+  | 'devicesPerMinute'
+  | 'bypassesQuietHours'
+  | 'ignoresCap'
+  | 'countsForCap'
+  | 'ignoresMinimumDelay'
+  | 'ownDelayHours'
+  | 'sendLimit'
+  | 'queueHours'
+>;
+
+const counts = { minimum: 1, maximum: maxCapMessages };
+
+/** V1 has a number of messages and one of hours, V5 an object that may be switched off; they say the same. */
+function readSendLimit(controls: RequestReader): Allowance | undefined {
+  const messages = controls.integer('send_limit_value', counts);
+  const hours = controls.integer('send_limit_granularity_in_hours', { minimum: 1, maximum: maxCapHours });
+  if (messages !== undefined) controls.requires('send_limit_granularity_in_hours');
+  if (hours !== undefined) controls.requires('send_limit_value');
+  const config = readSendConfig(controls.part('limit_send_config'));
+  if (messages === undefined || hours === undefined) return config;
+  if (!config) return { messages, minutes: hours * 60 };
+  controls.invalid('limit_send_config', 'cannot stand beside send_limit_value');
+  return undefined;
+}
+
+const unitMinutes = { MINUTES: 1, HOURS: 60, DAYS: 1_440 } as const;
+
+function readSendConfig(config: RequestReader): Allowance | undefined {
+  const isEnabled = config.flag('enabled') ?? false;
+  const messages = config.integer('max_count', counts);
+  const unit = config.choice('window_unit', ['MINUTES', 'HOURS', 'DAYS']);
+  const maximum = (maxCapHours * 60) / unitMinutes[unit ?? 'MINUTES'];
+  const value = config.integer('window_value', { minimum: 1, maximum });
+  if (!isEnabled) {
+    for (const name of ['max_count', 'window_value', 'window_unit'])
+      if (!config.isAbsent(name)) config.invalid(name, 'needs enabled');
+    return undefined;
+  }
+  for (const name of ['max_count', 'window_value', 'window_unit']) config.requires(name);
+  if (messages === undefined || value === undefined || unit === undefined) return undefined;
+  return { messages, minutes: value * unitMinutes[unit] };
+}
+
+function readQueue(controls: RequestReader): number | undefined {
+  const isEnabled = controls.flag('queuing_enabled') ?? false;
+  const hours = controls.integer('queue_duration', { minimum: 1, maximum: maxQueueHours });
+  if (isEnabled) return hours ?? maxQueueHours;
+  if (hours !== undefined) controls.invalid('queue_duration', 'needs queuing_enabled');
+  return undefined;
+}
+
+/** `advanced` (fact 6.2): time to live, priorities, and the apps that are meant. */
+export function readAdvanced(advanced: RequestReader): DeliverySettings {
+  const expiration = advanced.part('expiration_settings');
+  expiration.refuse('remove_from_inbox_after_value', 'remove_from_inbox_after_type');
+  const minutes = readMinutes(expiration) ?? defaultDeliverySettings.ttlMinutes.ANDROID;
+  const priorities = advanced.part('platform_level_priority');
+  const android = priorities.part('android_specific_priority').choice('send_with_priority', ['HIGH', 'NORMAL']);
+  return {
+    ...defaultDeliverySettings,
+    ttlMinutes: { ANDROID: minutes, IOS: minutes, WEB: minutes },
+    androidPriority: android ?? defaultDeliverySettings.androidPriority,
+    iosPriority: readIosPriority(priorities.part('ios_specific_priority')),
+    ...readAppIds(advanced, 'app_ids'),
+  };
+}
+
+function readMinutes(expiration: RequestReader): number | undefined {
+  const unit = expiration.choice('expire_notification_after_type', ['HOUR', 'DAY']) ?? 'HOUR';
+  const unitMinutes = unit === 'DAY' ? 1_440 : 60;
+  const range = { minimum: 0, maximum: maxTtlMinutes / unitMinutes };
+  const value = expiration.integer('expire_notification_after_value', range);
+  return value === undefined ? undefined : value * unitMinutes;
+}
+
+function readIosPriority(priority: RequestReader): 1 | 5 | 10 {
+  const sent = priority.get('apns_priority');
+  const words = { '1': 1, '5': 5, '10': 10 } as const;
+  const found = sent === undefined ? '10' : Object.keys(words).find((word) => word === String(sent));
+  if (found === undefined) priority.invalid('apns_priority', 'must be 1, 5 or 10');
+  // What the phone does without being told.
+  const level = priority.text('interruption_level');
+  if (level !== undefined && level.toUpperCase() !== 'ACTIVE')
+    priority.invalid('interruption_level', `must be ACTIVE: others ${unavailable.replace('is', 'are')}`);
+  if (priority.get('relevance_score') !== undefined && Number(priority.get('relevance_score')) !== 0)
+    priority.invalid('relevance_score', `must be 0: others ${unavailable.replace('is', 'are')}`);
+  return words[(found ?? '10') as keyof typeof words];
+}
+
+/** `control_group_details` (fact 6.2): who is kept out of the campaign, to compare with. */
+export function readControlGroups(groups: RequestReader): ControlGroupSettings {
+  const isEnabled = groups.flag('is_campaign_control_group_enabled') ?? false;
+  const percent = groups.integer('campaign_control_group_percentage', { minimum: 0, maximum: 100 });
+  const isGlobal = groups.flag('is_global_control_group_enabled') ?? false;
+  if (isEnabled) groups.requires('campaign_control_group_percentage');
+  else if (percent !== undefined && percent > 0)
+    groups.invalid('campaign_control_group_percentage', 'needs is_campaign_control_group_enabled');
+  return {
+    ...(isEnabled && percent !== undefined && percent > 0 ? { controlGroupPercent: percent } : {}),
+    ...(isGlobal ? { leavesOutGlobalControlGroup: true } : {}),
+  };
+}
+
+export type ControlGroupSettings = Pick<DeliverySettings, 'controlGroupPercent' | 'leavesOutGlobalControlGroup'>;
+
+/**
+ * The apps that a campaign is for; that there are such apps is asked of the database. An empty list is never taken as absent,
+ * as others are: it would reach everybody where nobody was named.
+ */
+export function readAppIds(reader: RequestReader, name: string): Pick<DeliverySettings, 'appIds'> {
+  const sent = reader.members[name];
+  if (Array.isArray(sent) && sent.length === 0) reader.invalid(name, 'must name an app');
+  const appIds = reader.texts(name, { maxItems: maxNamedApps, maxCharacters: 64 });
+  return appIds === undefined ? {} : { appIds };
+}

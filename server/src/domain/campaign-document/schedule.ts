@@ -1,0 +1,327 @@
+import type { CampaignDeliveryType } from '../campaigns/campaign.ts';
+import type { RequestFault } from '../errors.ts';
+import { maxOccurrences } from '../limits/campaigns.ts';
+import { maxBestTimeHours } from '../limits/timing.ts';
+import type { RequestReader } from '../request-reader.ts';
+import { calendarDates } from '../timing/calendar.ts';
+import type { MonthWeekday, Weekday, CalendarRule } from '../timing/calendar.ts';
+import { firstZone } from '../timing/local-send.ts';
+import {
+  findTimeZone,
+  noTimeZone,
+  addDays,
+  localDate,
+  localTime,
+  toInstant,
+  resolveTimeZoneAlias,
+} from '../timing/local-time.ts';
+import { nextOccurrences } from '../timing/occurrences.ts';
+import { bestTimePolicies } from '../timing/timing.ts';
+import type { BestTime, PassedPolicy, Timing } from '../timing/timing.ts';
+import { unknownCase } from '../unknown-case.ts';
+
+/** A time as it was sent: of the campaign's zone, or an instant when it named its offset. */
+type SentTime = { date: string; time: string } | { at: Date };
+
+/** `scheduling_details` before anybody looked at the clock. `timeZone` undefined: the workspace's. */
+export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy; bestTime?: BestTime } & (
+  | { kind: 'asap' }
+  | { kind: 'once'; start: SentTime }
+  | { kind: 'repeated'; start: SentTime; expiry: SentTime | undefined; period: Period }
+  | { kind: 'triggered'; start: SentTime | undefined; expiry: SentTime | undefined }
+);
+
+/** Reads `scheduling_details` (fact 6.2). Undefined if anything is wrong; the faults of the part say what. */
+export function readSchedule(
+  details: RequestReader,
+  deliveryType: CampaignDeliveryType | undefined,
+): Schedule | undefined {
+  details.requires('delivery_type');
+  const type = details.choice('delivery_type', ['ASAP', 'AT_FIXED_TIME', 'SEND_IN_USER_TIMEZONE', 'SEND_IN_BTS']);
+  const own = { ...readUserZone(details, type), ...readBestTime(details, type) };
+  const named = details.text('timezone', 100);
+  const timeZone = named === undefined ? undefined : findTimeZone(named);
+  if (named !== undefined && timeZone === undefined) details.invalid('timezone', noTimeZone);
+  const start = readTime(details, 'start_time');
+  const expiry = readTime(details, 'expiry_time');
+  if (deliveryType !== 'PERIODIC' && details.get('periodic_details') !== undefined)
+    details.invalid('periodic_details', 'is for campaigns of type PERIODIC');
+  if (type !== undefined && type !== 'ASAP' && start === undefined) details.requires('start_time');
+  if (type === 'ASAP' && details.get('start_time') !== undefined) details.invalid('start_time', 'needs AT_FIXED_TIME');
+  switch (deliveryType) {
+    case 'ONE_TIME':
+      if (expiry) details.invalid('expiry_time', 'is for campaigns that are sent more than once');
+      if (type === 'ASAP') return { kind: 'asap', timeZone };
+      return start && { kind: 'once', start, timeZone, ...own };
+    case 'PERIODIC': {
+      if (type === 'ASAP') details.invalid('delivery_type', 'must name a time for a campaign of type PERIODIC');
+      if (details.requires('periodic_details') && !expiry && !hasCount(details)) details.missing('expiry_time');
+      const period = readPeriod(details.part('periodic_details'));
+      return start && period && { kind: 'repeated', start, expiry, period, timeZone, ...own };
+    }
+    case 'EVENT_TRIGGERED':
+    case 'BUSINESS_EVENT_TRIGGERED':
+      if (own.inUserZone || own.bestTime)
+        details.invalid('delivery_type', 'must be ASAP or AT_FIXED_TIME for a campaign of an event');
+      return { kind: 'triggered', start, expiry, timeZone };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * A send at one local time in every user's zone. Fact 6.2 names the object but not its members; the one flag decides
+ * about users in whose zone the time has passed (decision 0018).
+ */
+function readUserZone(details: RequestReader, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
+  const isSent = details.part('user_timezone_details').flag('send_if_user_timezone_has_passed');
+  if (type === 'SEND_IN_USER_TIMEZONE') return { inUserZone: isSent === true ? 'SEND' : 'SKIP' };
+  if (details.get('user_timezone_details') !== undefined)
+    details.invalid('user_timezone_details', 'needs SEND_IN_USER_TIMEZONE');
+  return undefined;
+}
+
+function hasCount(details: RequestReader): boolean {
+  return details.part('periodic_details').get('no_of_occurences') !== undefined;
+}
+
+const timePattern =
+  /^(\d{4}-\d{2}-\d{2})[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
+
+/** Seconds are kept, fractions are not: nothing is sent to the millisecond. */
+function readTime(details: RequestReader, name: 'start_time' | 'expiry_time'): SentTime | undefined {
+  const text = details.text(name, 40);
+  if (text === undefined) return undefined;
+  const parts = timePattern.exec(text);
+  const isDay = parts && !Number.isNaN(Date.parse(`${parts[1]!}T00:00:00Z`)) && isOfCalendar(parts[1]!);
+  if (!isDay) {
+    details.invalid(name, 'must be a date and time as YYYY-MM-DDThh:mm:ss');
+    return undefined;
+  }
+  const [, date, hour, minute, second = '00', offset] = parts;
+  if (offset !== undefined) return { at: new Date(`${date}T${hour}:${minute}:${second}${withColon(offset)}`) };
+  return { date: date!, time: second === '00' ? `${hour}:${minute}` : `${hour}:${minute}:${second}` };
+}
+
+/** JavaScript reads February 30 as March 2. */
+function isOfCalendar(date: string): boolean {
+  return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
+}
+
+function withColon(offset: string): string {
+  return offset === 'Z' || offset.includes(':') ? offset : `${offset.slice(0, 3)}:${offset.slice(3)}`;
+}
+
+/** `periodic_details` (fact 6.2). Empty lists mean: as the day of the start. */
+type Period = { step: number; occurrences: number | undefined } & (
+  | { every: 'day' }
+  | { every: 'week'; weekdays: Weekday[] }
+  | { every: 'month'; dates: number[]; weekdays: MonthWeekday[] }
+);
+
+const maxSteps = { DAILY: 365, WEEKLY: 52, MONTHLY: 12 } as const;
+
+const ownLists = {
+  DAILY: [],
+  WEEKLY: ['repeat_on_days_of_week'],
+  MONTHLY: ['repeat_on_date_of_month', 'repeat_on_days_of_week_for_month'],
+} as const;
+
+function readPeriod(details: RequestReader): Period | undefined {
+  details.requires('sending_frequency');
+  const frequency = details.choice('sending_frequency', ['DAILY', 'WEEKLY', 'MONTHLY']);
+  if (frequency === undefined) return undefined;
+  const lists: readonly string[] = ownLists[frequency];
+  for (const name of [...ownLists.WEEKLY, ...ownLists.MONTHLY])
+    if (!lists.includes(name) && details.get(name) !== undefined)
+      details.invalid(name, `is not for ${frequency.toLowerCase()} campaigns`);
+  const step = details.integer('repeat_frequency', { minimum: 1, maximum: maxSteps[frequency] }) ?? 1;
+  // The name is spelt like this in the interface.
+  const occurrences = details.integer('no_of_occurences', { minimum: 1, maximum: maxOccurrences });
+  switch (frequency) {
+    case 'DAILY':
+      return { every: 'day', step, occurrences };
+    case 'WEEKLY':
+      return { every: 'week', step, occurrences, weekdays: readWeekdays(details, 'repeat_on_days_of_week') };
+    case 'MONTHLY':
+      return { every: 'month', step, occurrences, dates: readDates(details), weekdays: readMonthWeekdays(details) };
+    default:
+      return unknownCase(frequency);
+  }
+}
+
+const weekdayNames = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
+
+function readWeekdays(details: RequestReader, name: string): Weekday[] {
+  const found = details.list(name, 7).map((word) => {
+    const upper = typeof word === 'string' ? word.toUpperCase() : '';
+    return (
+      1 + weekdayNames.findIndex((weekday) => weekday === upper || (upper.length === 3 && weekday.startsWith(upper)))
+    );
+  });
+  if (found.includes(0)) details.invalid(name, `must hold only ${weekdayNames.join(', ')}`);
+  return [...new Set(found.filter((number) => number > 0) as Weekday[])].sort();
+}
+
+function readDates(details: RequestReader): number[] {
+  const name = 'repeat_on_date_of_month';
+  const found = details.list(name, 31).map(Number);
+  if (found.some((date) => !Number.isInteger(date) || date < 1 || date > 31))
+    details.invalid(name, 'must hold whole numbers from 1 to 31');
+  return [...new Set(found)].sort((a, b) => a - b);
+}
+
+const weeks = { FIRST: 1, SECOND: 2, THIRD: 3, FOURTH: 4, FIFTH: 5, LAST: 'last' } as const;
+
+function readMonthWeekdays(details: RequestReader): MonthWeekday[] {
+  return details.parts('repeat_on_days_of_week_for_month', 6).flatMap((item) => {
+    item.requires('week_granularity');
+    item.requires('repeat_on_days_of_week');
+    const week = item.choice('week_granularity', Object.keys(weeks) as (keyof typeof weeks)[]);
+    const weekdays = readWeekdays(item, 'repeat_on_days_of_week');
+    return week === undefined ? [] : weekdays.map((weekday) => ({ week: weeks[week], weekday }));
+  });
+}
+
+/**
+ * `bts_details` of SEND_IN_BTS: for how long each user's best time is looked for, and what becomes of the others. Fact 6.2
+ * names the object but not its members (docs/decisions/0049).
+ */
+function readBestTime(schedule: RequestReader, type: string | undefined): { bestTime: BestTime } | undefined {
+  if (type !== 'SEND_IN_BTS') {
+    if (schedule.get('bts_details') !== undefined) schedule.invalid('bts_details', 'needs SEND_IN_BTS');
+    return undefined;
+  }
+  const details = schedule.part('bts_details');
+  const windowHours = details.integer('window_in_hours', { minimum: 1, maximum: maxBestTimeHours });
+  const ifUnknown = details.choice('if_best_time_is_unknown', bestTimePolicies);
+  const ifOutside = details.choice('if_best_time_is_outside', bestTimePolicies);
+  const known = ['window_in_hours', 'if_best_time_is_unknown', 'if_best_time_is_outside'];
+  for (const name of details.names()) if (!known.includes(name)) details.refuse(name);
+  return {
+    bestTime: {
+      windowHours: windowHours ?? maxBestTimeHours,
+      ifUnknown: ifUnknown ?? 'SEND_AT_START',
+      ifOutside: ifOutside ?? 'SEND_AT_START',
+    },
+  };
+}
+
+export type ScheduleContext = {
+  now: Date;
+  workspaceTimeZone: string;
+  /** Of a campaign that is live the start may lie in the past. */
+  start: 'to come' | 'as it was';
+};
+
+type Local = { date: string; time: string };
+
+/** The timing a schedule describes, as of now (decision D36), or why it is refused: nothing would ever be sent. */
+export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Timing | { fault: RequestFault } {
+  const timeZone = schedule.timeZone ?? resolveTimeZoneAlias(context.workspaceTimeZone);
+  switch (schedule.kind) {
+    case 'asap':
+      return { kind: 'soon' };
+    case 'once': {
+      const local = toLocal(schedule.start, timeZone);
+      const at = toInstant({ ...local, timeZone });
+      if (at <= context.now) return fault('start_time', 'is in the past');
+      return { kind: 'later', at, ...local, timeZone, ...ofEachUser(schedule) };
+    }
+    case 'repeated':
+      return repeatedTiming(schedule, { ...context, timeZone });
+    case 'triggered': {
+      const [startsAt, endsAt] = [schedule.start, schedule.expiry].map((time) =>
+        time === undefined ? null : toInstant({ ...toLocal(time, timeZone), timeZone }).toISOString(),
+      ) as [string | null, string | null];
+      if (endsAt !== null && endsAt <= (startsAt ?? '')) return fault('expiry_time', 'is before the start');
+      if (endsAt !== null && new Date(endsAt) <= context.now) return fault('expiry_time', 'is in the past');
+      return { kind: 'triggered', startsAt, endsAt, timeZone };
+    }
+    default:
+      return unknownCase(schedule);
+  }
+}
+
+type Repeated = Extract<Schedule, { kind: 'repeated' }>;
+
+function repeatedTiming(
+  schedule: Repeated,
+  { now, timeZone, start: rule }: ScheduleContext & { timeZone: string },
+): Timing | { fault: RequestFault } {
+  const { start, expiry, period } = schedule;
+  const { date: firstDate, time } = toLocal(start, timeZone);
+  const zoned = schedule.inUserZone !== undefined;
+  if (rule === 'to come' && toInstant({ date: firstDate, time, timeZone }) <= now)
+    return fault('start_time', 'is in the past');
+  // Its first send would leave out whole zones, and nobody would see why.
+  if (rule === 'to come' && zoned && toInstant({ date: firstDate, time, timeZone: firstZone }) <= now)
+    return fault('start_time', 'has passed in some time zones: begin a day later');
+  const byCount = period.occurrences === undefined ? lastYear : lastByCount(period, firstDate);
+  const byTime = expiry === undefined ? lastYear : lastByTime(expiry, { time, timeZone });
+  const base = { firstDate, endDate: byCount < byTime ? byCount : byTime, time, timeZone, ...ofEachUser(schedule) };
+  const calendar = calendarRuleOf(period, firstDate);
+  const timing: Timing = calendar
+    ? { kind: 'calendar', rule: calendar, ...base }
+    : { kind: 'periodic', repeatAfterDays: period.step, ...base };
+  return nextOccurrences(timing, { after: now, count: 1 }).length === 1
+    ? timing
+    : fault(expiry === undefined ? 'periodic_details' : 'expiry_time', 'leaves nothing to send');
+}
+
+/** Stored only where requested; timings at a single instant are unchanged. */
+function ofEachUser({ inUserZone, bestTime }: Schedule): { inUserZone?: PassedPolicy; bestTime?: BestTime } {
+  return { ...(inUserZone && { inUserZone }), ...(bestTime && { bestTime }) };
+}
+
+const lastYear = '9999-12-31';
+// A rule whose days never come (the 31st of every twelfth month from February) must not be walked to the year 9999.
+const searchedYears = 100;
+
+/** The day of the last of `count` occurrences, at most a hundred years ahead; before the first if there is none. */
+function lastByCount(period: Period, firstDate: string): string {
+  const rule = calendarRuleOf(period, firstDate);
+  if (!rule) return addDays(firstDate, (period.occurrences! - 1) * period.step);
+  let left = period.occurrences!;
+  let last = addDays(firstDate, -1);
+  const until = `${String(Number(firstDate.slice(0, 4)) + searchedYears).padStart(4, '0')}-12-31`;
+  for (const date of calendarDates(rule, { firstDate, from: firstDate, until })) {
+    last = date;
+    if ((left -= 1) === 0) return last;
+  }
+  return last;
+}
+
+/** The last day whose send is not after the expiry. */
+function lastByTime(expiry: SentTime, { time, timeZone }: { time: string; timeZone: string }): string {
+  const local = toLocal(expiry, timeZone);
+  return local.time >= time ? local.date : addDays(local.date, -1);
+}
+
+function calendarRuleOf(period: Period, firstDate: string): CalendarRule | undefined {
+  const { step } = period;
+  switch (period.every) {
+    case 'day':
+      return undefined;
+    case 'week': {
+      const own = new Date(`${firstDate}T00:00:00Z`).getUTCDay() || 7;
+      return { every: 'week', step, weekdays: period.weekdays.length > 0 ? period.weekdays : [own as Weekday] };
+    }
+    case 'month': {
+      const isOpen = period.dates.length + period.weekdays.length === 0;
+      const dates = isOpen ? [Number(firstDate.slice(8))] : period.dates;
+      return { every: 'month', step, dates, weekdays: period.weekdays };
+    }
+    default:
+      return unknownCase(period);
+  }
+}
+
+function toLocal(time: SentTime, timeZone: string): Local {
+  if (!('at' in time)) return time;
+  return { date: localDate(time.at, timeZone), time: localTime(time.at, timeZone) };
+}
+
+function fault(field: string, reason: string): { fault: RequestFault } {
+  return { fault: { field: `scheduling_details.${field}`, reason } };
+}

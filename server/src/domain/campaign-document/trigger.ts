@@ -1,0 +1,201 @@
+import type { TriggerCondition, TriggerDelay, CountFilter } from '../events/triggers.ts';
+import { maxEventNameCharacters } from '../limits/events.ts';
+import { maxFilterDepth, maxFilters } from '../limits/segments.ts';
+import { maxTriggerDelayDays, maxTriggerCount, maxTriggerFilters } from '../limits/triggers.ts';
+import type { RequestReader } from '../request-reader.ts';
+import { FilterFault, FilterMembers, quote } from '../segments/filter-members.ts';
+import { attributeMembers, readAttributeFilter } from '../segments/filter-reader.ts';
+import type { GroupFilter, SegmentFilter } from '../segments/filter.ts';
+import { findUnstorable, unstorable } from '../storable-text.ts';
+
+export type ReadTrigger = { condition: TriggerCondition | undefined; unknownFields: string[] };
+
+const maxName = 256;
+const granularities = { MINUTES: 60_000, HOURS: 3_600_000, DAYS: 86_400_000 } as const;
+
+/** `trigger_condition` (fact 6.2). Undefined if anything is wrong; the faults of the part say what. */
+export function readTriggerCondition(part: RequestReader): ReadTrigger {
+  part.requires('included_filters');
+  const primary = readFilters(part, 'included_filters', 'primary');
+  const secondary = readFilters(part, 'secondary_included_filters', 'secondary');
+  part.refuse('intelligent_delay_optimization');
+  const delay = readDelay(part);
+  if (secondary && delay?.milliseconds === 0 && delay.attribute === undefined)
+    part.invalid('secondary_included_filters', 'needs trigger_delay_type DELAY: what happens until then is looked at');
+  const unknownFields = [...(primary?.unknownFields ?? []), ...(secondary?.unknownFields ?? [])];
+  if (!primary || !delay) return { condition: undefined, unknownFields };
+  const events = primary.filters.map(({ eventName, attributes }) => ({ eventName, attributes }));
+  const { operator, filters } = secondary ?? {};
+  return { condition: { events, secondary: operator && filters && { operator, filters }, delay }, unknownFields };
+}
+
+/** Reads what was stored as it was sent; it was accepted by the same reader, so a fault is a surprise. */
+export function readStoredTrigger(part: RequestReader): TriggerCondition {
+  const { condition } = readTriggerCondition(part);
+  if (!condition) throw new Error(`a stored trigger cannot be read: ${JSON.stringify(part.faults)}`);
+  return condition;
+}
+
+type FilterName = 'included_filters' | 'secondary_included_filters';
+
+function readFilters(part: RequestReader, name: FilterName, kind: EventFilterKind): EventFilters | undefined {
+  const sent = part.get(name);
+  if (sent === undefined) return undefined;
+  const read = readEventFilters(sent, kind);
+  if ('fault' in read) {
+    part.invalid(name, `is no usable filter: ${read.fault}`);
+    return undefined;
+  }
+  return { ...read, unknownFields: read.unknownFields.map((path) => `${part.pathOf(name)}.${path}`) };
+}
+
+function readDelay(part: RequestReader): TriggerDelay | undefined {
+  part.requires('trigger_delay_type');
+  // INTELLIGENT_DELAY is documented by name only, and refused (decision 0047).
+  const type = part.choice('trigger_delay_type', ['ASAP', 'DELAY']);
+  const relation = part.choice('trigger_relation', ['BEFORE', 'AFTER']) ?? 'AFTER';
+  const attribute = part.text('trigger_attr', maxName);
+  if (relation === 'BEFORE' && attribute === undefined) part.invalid('trigger_relation', 'needs trigger_attr');
+  if (type === undefined) return undefined;
+  if (type === 'ASAP') {
+    for (const name of ['trigger_delay_value', 'trigger_delay_granularity'] as const)
+      if (part.get(name) !== undefined) part.invalid(name, 'needs trigger_delay_type DELAY');
+    if (relation === 'BEFORE') part.invalid('trigger_relation', 'needs trigger_delay_type DELAY');
+    return { milliseconds: 0, relation: 'AFTER', attribute };
+  }
+  const milliseconds = readMilliseconds(part);
+  return milliseconds === undefined ? undefined : { milliseconds, relation, attribute };
+}
+
+function readMilliseconds(part: RequestReader): number | undefined {
+  part.requires('trigger_delay_granularity');
+  const unit = part.choice('trigger_delay_granularity', ['MINUTES', 'HOURS', 'DAYS']);
+  part.requires('trigger_delay_value');
+  const unitMilliseconds = granularities[unit ?? 'DAYS'];
+  const maximum = Math.floor((maxTriggerDelayDays * 86_400_000) / unitMilliseconds);
+  const value = part.integer('trigger_delay_value', { minimum: 1, maximum });
+  return unit === undefined || value === undefined ? undefined : value * unitMilliseconds;
+}
+
+/** The filters of a tree, each with how often the event is to happen; `compared` and `count` as they were sent. */
+type EventFilters = { operator: 'and' | 'or'; filters: CountFilter[]; unknownFields: string[] };
+
+/** `primary`: one event, which is here now. `secondary`: those of a span, counted. */
+export type EventFilterKind = 'primary' | 'secondary';
+
+type Walk = { kind: EventFilterKind; unknownFields: string[]; filters: number };
+
+const treeMembers = ['filter_type', 'filter_operator', 'filters'];
+const actionMembers = [
+  ...['filter_type', 'action_name', 'executed', 'execution', 'attributes', 'primary_time_range'],
+  ...['aggregation_attributes', 'project_name'],
+];
+const groupMembers = ['filter_operator', 'filters', 'category', 'negate', 'filter_type'];
+
+/**
+ * Reads `included_filters` or `secondary_included_filters` of a trigger (fact 6.2): a list of filters of type `actions`
+ * (fact 2.3). What would change who gets it and cannot here is refused by name.
+ */
+export function readEventFilters(tree: unknown, kind: EventFilterKind): EventFilters | { fault: string } {
+  const walk: Walk = { kind, unknownFields: [], filters: 0 };
+  try {
+    const members = new FilterMembers(tree, '');
+    const operator = members.choice('filter_operator', ['and', 'or']);
+    const sent = members.get('filters');
+    if (!Array.isArray(sent) || sent.length === 0)
+      throw members.fault('filters', 'must be a list of at least one filter');
+    if (sent.length > maxTriggerFilters)
+      throw members.fault('filters', `must hold at most ${maxTriggerFilters} filters`);
+    if (kind === 'primary' && operator === 'and' && sent.length > 1)
+      throw members.fault('filter_operator', 'must be or: one event is never several');
+    walk.unknownFields.push(...members.unknown(treeMembers));
+    const filters = Array.from(sent as unknown[], (item, index) =>
+      readAction(new FilterMembers(item, `filters[${index}]`), walk),
+    );
+    const place = findUnstorable(tree);
+    if (place !== undefined) throw new FilterFault('invalid', `${place || 'the tree'} ${unstorable}`);
+    return { operator, filters, unknownFields: walk.unknownFields };
+  } catch (error) {
+    if (error instanceof FilterFault) return { fault: error.message };
+    throw error;
+  }
+}
+
+function readAction(members: FilterMembers, walk: Walk): CountFilter {
+  const type = members.get('filter_type');
+  if (type !== 'actions')
+    throw members.fault(
+      'filter_type',
+      `must be actions, not ${quote(type)}: filters of users are in segmentation_details`,
+    );
+  walk.unknownFields.push(...members.unknown(actionMembers));
+  members.refuse('aggregation_attributes', 'is not available in this version');
+  members.refuse('project_name', 'is not available in this version');
+  members.refuse('primary_time_range', 'must be absent: the time is that of the trigger');
+  const eventName = readEventName(members);
+  const attributes = members.get('attributes');
+  return {
+    eventName,
+    attributes: isEmpty(attributes)
+      ? undefined
+      : readGroup(new FilterMembers(attributes, members.pathOf('attributes')), { walk, depth: 1 }),
+    ...readCount(members, walk.kind),
+  };
+}
+
+/** As it is stored: names are not normalised. */
+function readEventName(members: FilterMembers): string {
+  members.text('action_name', maxEventNameCharacters * 4);
+  const name = members.get('action_name') as string;
+  if (name === '' || name.length > maxEventNameCharacters)
+    throw members.fault('action_name', `must have 1 to ${maxEventNameCharacters} characters`);
+  return name;
+}
+
+function readCount(members: FilterMembers, kind: EventFilterKind): Pick<CountFilter, 'compared' | 'count'> {
+  const executed = members.get('executed') === undefined || members.flag('executed');
+  const sent = members.get('execution');
+  const execution = isEmpty(sent) ? undefined : new FilterMembers(sent, members.pathOf('execution'));
+  const compared = execution?.choice('type', ['atleast', 'exactly', 'atmost']) ?? (executed ? 'atleast' : 'exactly');
+  const count = execution ? readNumber(execution) : executed ? 1 : 0;
+  if (kind === 'primary' && (!executed || count !== 1 || compared === 'atmost'))
+    throw members.fault('execution', 'must be atleast 1: an event starts the campaign each time it happens');
+  if (!executed && (compared !== 'exactly' || count !== 0))
+    throw members.fault('executed', 'must be true, or execution exactly 0');
+  return { compared, count };
+}
+
+function readNumber(execution: FilterMembers): number {
+  const value = execution.get('count');
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxTriggerCount) return value;
+  throw execution.fault('count', `must be a whole number from 0 to ${maxTriggerCount}`);
+}
+
+type Place = { walk: Walk; depth: number };
+
+function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter {
+  if (depth > maxFilterDepth)
+    throw new FilterFault('too-deep', `${members.path} is more than ${maxFilterDepth} levels deep`);
+  walk.unknownFields.push(...members.unknown(groupMembers));
+  const operator = members.choice('filter_operator', ['and', 'or']);
+  const filters = members.get('filters');
+  if (!Array.isArray(filters) || filters.length === 0)
+    throw members.fault('filters', 'must be a list of at least one filter');
+  walk.filters += filters.length;
+  if (walk.filters > maxFilters) throw new FilterFault('too-long', `there must be at most ${maxFilters} filters`);
+  return {
+    kind: 'group',
+    operator,
+    negate: members.flag('negate'),
+    filters: Array.from(filters as unknown[], (item, index): SegmentFilter => {
+      const inner = new FilterMembers(item, `${members.pathOf('filters')}[${index}]`);
+      if (inner.get('filters') !== undefined) return readGroup(inner, { walk, depth: depth + 1 });
+      walk.unknownFields.push(...inner.unknown(attributeMembers));
+      return readAttributeFilter(inner);
+    }),
+  };
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+}

@@ -1,0 +1,257 @@
+import { maxOverrideBytes } from '../limits/content-options.ts';
+import type { Schemes } from '../request-reader.ts';
+import type {
+  AndroidContent,
+  DefaultAction,
+  IosContent,
+  Platform,
+  WebContent,
+  ContentOptions,
+  LocKeys,
+  OfferedAction,
+  JsonValue,
+  ProviderOverrides,
+} from './content.ts';
+
+/** What is shown in one language, without the fallback. */
+export type OwnContent = {
+  ANDROID: Omit<AndroidContent, 'fallback' | 'locales'>;
+  IOS: Omit<IosContent, 'fallback' | 'locales'>;
+  WEB: Omit<WebContent, 'fallback' | 'locales'>;
+};
+
+const maxText = 4_096;
+const maxValue = 2_048;
+const maxName = 256;
+const web = ['https:', 'http:'];
+
+/**
+ * The content with its personalized texts replaced: visible texts, values, web addresses and the replacement key.
+ * Everything else refers to something in the app, such as a channel or a category, and is the same for every user.
+ */
+export function changeTexts<P extends Platform>(
+  platform: P,
+  { content, change }: { content: OwnContent[P]; change: ChangeText },
+): OwnContent[P] {
+  switch (platform) {
+    case 'ANDROID':
+      return changeAndroid(content as OwnContent['ANDROID'], change) as OwnContent[P];
+    case 'IOS':
+      return changeIos(content as OwnContent['IOS'], change) as OwnContent[P];
+    case 'WEB':
+      return changeWeb(content as OwnContent['WEB'], change) as OwnContent[P];
+    default:
+      throw new Error(`unknown platform ${String(platform)}`);
+  }
+}
+
+function changeAndroid(content: OwnContent['ANDROID'], change: ChangeText): OwnContent['ANDROID'] {
+  const { summary: _summary, ...rest } = content;
+  return {
+    ...rest,
+    ...changeOptionTexts<'ANDROID'>(content.options, { change, buttonsOpen: web }),
+    ...changeOverrideTexts(content.overrides, change),
+    ...changeShown(content, change),
+    ...optional('summary', { text: content.summary, change, longest: maxText }),
+    ...changeShared(content, change),
+    additionalActions: content.additionalActions.map(({ iconUrl, ...action }, index) => {
+      const at = `additionalActions[${index}]`;
+      const icon = iconUrl === undefined ? undefined : change(iconUrl, optionalUrl(`${at}.iconUrl`));
+      return {
+        ...action,
+        name: change(action.name, { field: `${at}.name`, longest: maxName, isRequired: action.name !== '' })!,
+        value: change(action.value, { field: `${at}.value`, longest: maxValue, isRequired: action.value !== '' })!,
+        ...(icon === undefined ? {} : { iconUrl: icon }),
+      };
+    }),
+  };
+}
+
+function changeIos(content: OwnContent['IOS'], change: ChangeText): OwnContent['IOS'] {
+  const { subtitle: _subtitle, ...rest } = content;
+  return {
+    ...rest,
+    ...changeOptionTexts<'IOS'>(content.options, { change, buttonsOpen: 'web and apps' }),
+    ...changeOverrideTexts(content.overrides, change),
+    ...changeShown(content, change),
+    ...optional('subtitle', { text: content.subtitle, change, longest: maxText }),
+    ...changeShared(content, change),
+  };
+}
+
+function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['WEB'] {
+  const { imageUrl: image, ...rest } = content;
+  const imageUrl = image === undefined ? undefined : change(image, { ...optionalUrl('imageUrl'), schemes: ['https:'] });
+  const requiredUrl = (field: 'redirectUrl' | 'iconUrl'): string =>
+    change(content[field], { field, longest: maxValue, schemes: web, isRequired: true })!;
+  return {
+    ...rest,
+    ...changeOptionTexts<'WEB'>(content.options, { change, buttonsOpen: web }),
+    ...changeOverrideTexts(content.overrides, change),
+    ...changeShown(content, change),
+    redirectUrl: requiredUrl('redirectUrl'),
+    iconUrl: requiredUrl('iconUrl'),
+    ...(imageUrl === undefined ? {} : { imageUrl }),
+  };
+}
+
+function changeShown(content: { title: string; message: string }, change: ChangeText) {
+  return {
+    title: change(content.title, { field: 'title', longest: maxText, isRequired: true })!,
+    message: change(content.message, { field: 'message', longest: maxText, isRequired: true })!,
+  };
+}
+
+type Shared<Type extends string> = {
+  collapseReplaceKey?: string;
+  richContent: { type: Type; value: string }[];
+  defaultAction?: DefaultAction;
+};
+
+function changeShared<Type extends string>(content: Shared<Type>, change: ChangeText) {
+  const { defaultAction: action, collapseReplaceKey: key } = content;
+  return {
+    ...(key === undefined
+      ? {}
+      : { collapseReplaceKey: change(key, { field: 'collapseReplaceKey', longest: maxName, isRequired: true })! }),
+    // An image that a person does not have is left out.
+    richContent: content.richContent.flatMap(({ type, value: given }, index) => {
+      const place = { field: `richContent[${index}].value`, longest: maxValue, isRequired: false };
+      const value = change(given, place);
+      return value === undefined ? [] : [{ type, value }];
+    }),
+    ...(action ? { defaultAction: changeAction(action, change) } : {}),
+  };
+}
+
+function changeAction({ type, value, keyValuePairs }: DefaultAction, change: ChangeText): DefaultAction {
+  return {
+    type,
+    value: change(value, { field: 'defaultAction.value', longest: maxValue, isRequired: true })!,
+    keyValuePairs: Object.fromEntries(
+      Object.entries(keyValuePairs).map(([name, pair]) => [
+        name,
+        change(pair, { field: `defaultAction.keyValuePairs.${name}`, longest: maxText, isRequired: false }) ?? '',
+      ]),
+    ),
+  };
+}
+
+function optionalUrl(field: string): TextPlace {
+  return { field, longest: maxValue, schemes: web, isRequired: false };
+}
+
+function optional<Name extends string>(
+  name: Name,
+  { text, change, longest }: { text: string | undefined; change: ChangeText; longest: number },
+): Partial<Record<Name, string>> {
+  const changed = text === undefined ? undefined : change(text, { field: name, longest, isRequired: false });
+  return changed === undefined ? {} : ({ [name]: changed } as Record<Name, string>);
+}
+
+const maxTitle = 64;
+const maxOptionCharacters = 2_048;
+const maxArgument = 1_024;
+
+/** Options with their personalized texts replaced: buttons, addresses, arguments. The rest is the same for every user. */
+export function changeOptionTexts<P extends Platform>(
+  options: ContentOptions[P] | undefined,
+  { change, buttonsOpen }: { change: ChangeText; buttonsOpen: Schemes },
+): { options?: ContentOptions[P] } {
+  if (options === undefined) return {};
+  const { locKeys, additionalActions, badgeURL } = options as Partial<ContentOptions['WEB'] & ContentOptions['IOS']>;
+  const badge =
+    badgeURL === undefined
+      ? undefined
+      : change(badgeURL, {
+          field: 'options.badgeURL',
+          longest: maxOptionCharacters,
+          schemes: ['https:'],
+          isRequired: false,
+        });
+  const { badgeURL: _badge, ...rest } = options as ContentOptions['WEB'];
+  return {
+    options: {
+      ...rest,
+      ...(badge === undefined ? {} : { badgeURL: badge }),
+      ...(locKeys === undefined ? {} : { locKeys: changeArguments(locKeys, change) }),
+      ...(additionalActions === undefined
+        ? {}
+        : { additionalActions: changeActions(additionalActions, { change, buttonsOpen }) }),
+    } as ContentOptions[P],
+  };
+}
+
+function changeArguments(keys: LocKeys, change: ChangeText): LocKeys {
+  return Object.fromEntries(
+    Object.entries(keys).map(([name, value]) => [
+      name,
+      Array.isArray(value)
+        ? value.map(
+            (argument, index) =>
+              change(argument, {
+                field: `options.locKeys.${name}[${index}]`,
+                longest: maxArgument,
+                isRequired: false,
+              }) ?? '',
+          )
+        : value,
+    ]),
+  );
+}
+
+function changeActions(
+  actions: readonly OfferedAction[],
+  { change, buttonsOpen }: { change: ChangeText; buttonsOpen: Schemes },
+): OfferedAction[] {
+  return actions.map(({ action, title, url, iconURL }, index) => {
+    const at = `options.additionalActions[${index}]`;
+    const icon =
+      iconURL === undefined
+        ? undefined
+        : change(iconURL, {
+            field: `${at}.iconURL`,
+            longest: maxOptionCharacters,
+            schemes: ['https:'],
+            isRequired: false,
+          });
+    return {
+      action,
+      title: change(title, { field: `${at}.title`, longest: maxTitle, isRequired: true })!,
+      url: change(url, { field: `${at}.url`, longest: maxOptionCharacters, schemes: buttonsOpen, isRequired: true })!,
+      ...(icon === undefined ? {} : { iconURL: icon }),
+    };
+  });
+}
+
+/** Overrides with their personalized texts replaced, at every depth. */
+function changeOverrideTexts(
+  overrides: ProviderOverrides | undefined,
+  change: ChangeText,
+): { overrides?: ProviderOverrides } {
+  if (overrides === undefined) return {};
+  return { overrides: changeJson(overrides as JsonValue, { path: 'providerOverrides', change }) as ProviderOverrides };
+}
+
+function changeJson(value: JsonValue, { path, change }: { path: string; change: ChangeText }): JsonValue {
+  if (typeof value === 'string')
+    return change(value, { field: path, longest: maxOverrideBytes, isRequired: false }) ?? '';
+  if (Array.isArray(value)) return value.map((item, index) => changeJson(item, { path: `${path}[${index}]`, change }));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, changeJson(item, { path: `${path}.${name}`, change })]),
+  );
+}
+
+/** A place whose text may be a person's own, and what the text must be there. */
+export type TextPlace = {
+  /** As in `richContent[0].value`. */
+  field: string;
+  longest: number;
+  /** Absent: any text will do. */
+  schemes?: Schemes;
+  isRequired: boolean;
+};
+
+/** @returns the text for that place; undefined to leave an optional place empty */
+type ChangeText = (text: string, place: TextPlace) => string | undefined;

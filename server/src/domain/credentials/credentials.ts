@@ -1,0 +1,166 @@
+import { defaultAppId } from '../apps.ts';
+import type { App, AppSettings } from '../apps.ts';
+import { providerOf } from '../delivery/providers.ts';
+import type { ProviderName, Reachable } from '../delivery/providers.ts';
+import { unknownCase } from '../unknown-case.ts';
+
+/** `version`: of all credentials of its provider in the workspace. */
+export type CredentialOfApp = { appId: string; credential: ProviderCredential; version: string };
+
+/** A device's app; null is the default one. */
+type AppOfDevice = Reachable & { appId: string | null };
+
+/** A stored credential by its names; `version` tells the credentials of its provider from those that take their place. */
+export type CredentialName = { provider: ProviderName; appId: string; version: string };
+
+/** With what messages reach devices: nothing where the workspace has no credential of their provider at all. */
+export type FoundCredentials = {
+  credentials: ProviderCredentials;
+  name: CredentialName;
+  /** What the app has of its own. */
+  settings?: AppSettings;
+};
+
+export type CredentialsOfApps = {
+  /** Undefined: the workspace has a credential of the provider, but none for this app, or the app was removed. */
+  find(app: AppOfDevice): FoundCredentials | undefined;
+  /** Those beside the default ones. */
+  apps: readonly Pick<App, 'platform' | 'appId'>[];
+};
+
+/** Finds the credential of each app once, however many devices ask. Pure. */
+export function makeCredentialsOfApps(apps: readonly App[], stored: readonly CredentialOfApp[]): CredentialsOfApps {
+  const known = new Map<string, FoundCredentials | undefined>();
+  return {
+    apps,
+    find(app) {
+      const key = keyOfApp(app);
+      const found = known.get(key);
+      if (found || known.has(key)) return found;
+      const credentials = findCredentials(app, { apps, stored });
+      known.set(key, credentials);
+      return credentials;
+    },
+  };
+}
+
+/** Of most devices no text is made for it. */
+export function keyOfApp({ platform, provider, pushIdType, appId }: AppOfDevice): string {
+  if (appId === null && (provider ?? null) === null && (pushIdType ?? null) === null) return platform;
+  return `${platform} ${provider ?? ''} ${pushIdType ?? ''} ${appId ?? ''}`;
+}
+
+type Workspace = { apps: readonly App[]; stored: readonly CredentialOfApp[] };
+
+function findCredentials({ appId, ...device }: AppOfDevice, workspace: Workspace): FoundCredentials | undefined {
+  const provider = providerOf(device);
+  const stored = workspace.stored.filter(({ credential }) => credential.provider === provider);
+  if (stored.length === 0) return { credentials: {}, name: { provider, appId: defaultAppId, version: '' } };
+  const apps = workspace.apps.filter((app) => app.platform === device.platform);
+  if (appId !== null && !apps.some((app) => app.appId === appId)) return undefined;
+  const owner = ownerOfCredential(appId ?? defaultAppId, { owners: stored, others: apps });
+  const found = stored.find((one) => one.appId === owner);
+  if (!found) return undefined;
+  // What names no app is of the one whose credential it takes.
+  const app = apps.find((one) => one.appId === (appId ?? owner));
+  const { credential, version } = found;
+  return {
+    credentials: credentialsFor(credential, app),
+    name: { provider, appId: found.appId, version },
+    ...(app?.settings === undefined || Object.keys(app.settings).length === 0 ? {} : { settings: app.settings }),
+  };
+}
+
+type Ids = readonly { appId: string }[];
+
+/**
+ * Whose credential an app takes: its own, else that of the default one; the default app, without one, that of the only other
+ * there is. Pure.
+ *
+ * @param of `owners`: apps that have a credential; `others`: those that there are beside the default one; both of one platform
+ */
+export function ownerOfCredential(appId: string, { owners, others }: { owners: Ids; others: Ids }): string | undefined {
+  const has = (id: string): boolean => owners.some((owner) => owner.appId === id);
+  if (has(appId)) return appId;
+  if (has(defaultAppId)) return defaultAppId;
+  const only = others.length === 1 ? others[0]!.appId : undefined;
+  return appId === defaultAppId && only !== undefined && has(only) ? only : undefined;
+}
+
+/** A credential serves more than one app; what it says of its own gives way to what the app says. */
+function credentialsFor(credential: ProviderCredential, app?: App): ProviderCredentials {
+  switch (credential.provider) {
+    case 'fcm':
+      return { fcm: app?.restrictsPackage ? { ...credential, restrictedPackage: app.identifier } : credential };
+    case 'apns': {
+      if (!app) return { apns: credential };
+      const { identifier: topic, environment } = app;
+      return { apns: { ...credential, topic, environment: environment ?? credential.environment } };
+    }
+    case 'webpush':
+      return { webpush: credential };
+    case 'hms':
+      return { hms: credential };
+    default:
+      return unknownCase(credential);
+  }
+}
+
+/**
+ * Credentials as they are stored, sealed, one per workspace, provider and app. `simulated` ones use the simulators of the
+ * sandbox.
+ */
+export type FcmCredential = {
+  provider: 'fcm';
+  projectId: string;
+  clientEmail: string;
+  privateKeyId: string;
+  /** PKCS#8 PEM of the service account. */
+  privateKey: string;
+  /** The one package that messages are for; an app says it, and it is not stored here. */
+  restrictedPackage?: string;
+  simulated: boolean;
+};
+
+export type ApnsCredential = {
+  provider: 'apns';
+  teamId: string;
+  keyId: string;
+  /** PKCS#8 PEM (.p8), P-256. */
+  privateKey: string;
+  /** Bundle id, sent as `apns-topic`. */
+  topic: string;
+  environment: 'production' | 'sandbox';
+  simulated: boolean;
+};
+
+export type WebPushCredential = {
+  provider: 'webpush';
+  /** Uncompressed P-256 point, base64url (RFC 8292 §3.2), 65 bytes. */
+  publicKey: string;
+  /** Scalar, base64url, 32 bytes. */
+  privateKey: string;
+  /** `mailto:` or `https:` contact (RFC 8292 §2.1). */
+  subject: string;
+  /** Made for the sandbox; the addresses of the subscriptions decide where messages go. */
+  simulated: boolean;
+};
+
+export type HmsCredential = {
+  provider: 'hms';
+  /** Of the OAuth client, with its secret. */
+  clientId: string;
+  clientSecret: string;
+  /** Whose messages they are: those of a project of AppGallery Connect, or of one app (the second and the first version of the interface). */
+  owner: { kind: 'project' | 'app'; id: string };
+  simulated: boolean;
+};
+
+export type ProviderCredentials = {
+  fcm?: FcmCredential;
+  apns?: ApnsCredential;
+  webpush?: WebPushCredential;
+  hms?: HmsCredential;
+};
+
+export type ProviderCredential = FcmCredential | ApnsCredential | WebPushCredential | HmsCredential;

@@ -1,0 +1,193 @@
+import type { Platform } from '../content/content.ts';
+import { suspicionHours, suspicionSends } from '../users/devices.ts';
+import { providersOf, providerOfCode } from './providers.ts';
+import type { ProviderName } from './providers.ts';
+
+/** What failed deliveries have in common: the provider's word, or ours. */
+export type FailureReason = { platform: Platform; outcome: string; code: string };
+
+/** What to do about deliveries that failed for a reason. */
+export function adviseOnFailure({ platform, outcome, code }: FailureReason): string {
+  if (code.startsWith('TEMPLATE_'))
+    return 'The text could not be rendered with these people’s attributes. Give the payload a fallback, or the template a default.';
+  return (
+    ours[code] ??
+    (outcome === 'REJECTED' && providersOf[platform].some((provider) => dropCodes[provider]?.has(code))
+      ? undecided
+      : undefined) ??
+    providersOf[platform].map((provider) => advice[provider][code]).find((words) => words !== undefined) ??
+    byOutcome[outcome] ??
+    'Look up the code with the provider; the delivery log has its whole answer.'
+  );
+}
+
+const gone = 'Nothing to do: the device is taken out of the audience and comes back when the app registers again.';
+const suspected = `A device that goes on failing so while others are accepted is suspected: it leaves the audience after ${suspicionSends} such sends over ${suspicionHours} hours, and is listed under Users, Suspected devices, where it can be kept.`;
+const undecided =
+  'The provider says that the address is dead, but too few other devices were accepted to be sure, so the devices stay in the audience. If every device gets this answer, the credential or a proxy is to blame.';
+const tooLarge = 'Shorten title and message, or send fewer custom members: a message has 4 KB at most.';
+const wrongCredential = 'Compare the credential with the app: carillon credentials check asks the provider about it.';
+
+const controlGroup =
+  'Nothing to do: these people are left out on purpose, so that the others can be compared with them.';
+
+const ours: Record<string, string> = {
+  NOT_CONNECTED: 'Check that this machine reaches the provider (firewall, proxy, DNS).',
+  NOT_SENT: 'Check that this machine reaches the provider reliably; connections broke before the message was out.',
+  PROXY_UNREACHABLE: 'The outgoing proxy did not answer: check that it runs, and CARILLON_OUTGOING_PROXY.',
+  PROXY_REFUSED:
+    'Let the outgoing proxy open tunnels (CONNECT) to this provider; its own log and the node’s have the status.',
+  PROXY_AUTH: 'The outgoing proxy wants other credentials than those in CARILLON_OUTGOING_PROXY.',
+  HOST_NOT_FOUND: `The host name does not exist, as DNS answers. If it is FCM, APNs, Huawei or a host of your own, check the DNS of this machine. ${suspected}`,
+  HOST_NOT_ALLOWED:
+    'The browser named a push service that is not known here: list its host in CARILLON_PROXY_HOSTS if it is one.',
+  HOST_INVALID: gone,
+  ADDRESS_BLOCKED:
+    'The browser named a push service at an address that is not public; it is taken out of the audience.',
+  STOPPED: 'The campaign was stopped before another attempt was due. Duplicate it to send the rest.',
+  DEVICE_LEFT: gone,
+  SET_ASIDE:
+    'Sending to these devices ended the process each time, so they were set aside and everybody else was sent to. Please report it, with the last lines of the log.',
+  RECIPIENT_FAULT:
+    'The service failed on these recipients alone; everybody else was sent to. The log has each as "recipient failed". Please report it.',
+  NO_CREDENTIAL: 'Give the workspace a credential of this provider: carillon credentials set.',
+  NO_CREDENTIAL_FOR_APP:
+    'Their app has no credential, nor has the default app: carillon apps list says it, carillon credentials set --app gives it one.',
+  OVERRIDE_INVALID:
+    'What payload.providerOverrides made of the message cannot be sent; the delivery log says what. Correct the override.',
+  CREDENTIAL_UNUSABLE: wrongCredential,
+  GLOBAL_CONTROL_GROUP: controlGroup,
+  CAMPAIGN_CONTROL_GROUP: controlGroup,
+  CAMPAIGN_AUDIENCE_LIMIT:
+    'Nothing to do: the campaign was sent to as many people as its limit allows (campaign_audience_limit).',
+  CAMPAIGN_SEND_LIMIT:
+    'Nothing to do: these people had as many messages of the campaign as its own limit allows (limit_send_config).',
+  BEST_TIME:
+    'The best time of these people is not known, or not within the hours of the campaign; bts_details can send to them at its start or end.',
+  FREQUENCY_CAP:
+    'These people had as many messages as the workspace’s cap allows. Let the campaign ignore caps if it must reach them.',
+  MINIMUM_DELAY: 'These people had a message shortly before. Send later, or change the workspace’s minimum delay.',
+  TIME_ZONE_UNKNOWN:
+    'What is stored as these people’s time zone names none. Send it again as an IANA name such as Asia/Kolkata.',
+  QUIET_HOURS: 'It was night for these people. Let quiet hours hold messages instead of dropping them.',
+};
+
+const fcm: Record<string, string> = {
+  UNREGISTERED: gone,
+  INVALID_ARGUMENT: `FCM refused a field of the message, or the token is malformed; the delivery log has its answer. If no device got the message, correct the message. ${suspected}`,
+  SENDER_ID_MISMATCH: `These tokens belong to another Firebase project. If it is all of them, give the workspace that project’s service account. ${suspected}`,
+  QUOTA_EXCEEDED: 'Give the campaign a throttle, or ask Google for more than 600,000 messages a minute.',
+  UNAVAILABLE: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
+  INTERNAL: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
+  FCM_503: 'FCM was not available until the message’s time was over. Give it a longer time to live.',
+  FCM_500: 'FCM had a fault until the message’s time was over. Give it a longer time to live.',
+  THIRD_PARTY_AUTH_ERROR:
+    'Firebase could not use its key for Apple or for browsers. If all of these devices get this answer, upload a valid key in the Firebase console, under Cloud Messaging. A few may get it now and then: nothing to do, the next campaign reaches them.',
+};
+
+const apns: Record<string, string> = {
+  BadDeviceToken: `Development builds have tokens of Apple’s sandbox: compare the environment of the credential with the build of the app. ${suspected}`,
+  DeviceTokenNotForTopic: `These tokens belong to another app: compare the bundle id of the credential. ${suspected}`,
+  Unregistered: gone,
+  ExpiredToken: gone,
+  PayloadTooLarge: tooLarge,
+  TooManyRequests: 'These devices got too many messages in a short time; send less often to the same people.',
+  TopicDisallowed: wrongCredential,
+  BadTopic: wrongCredential,
+  MissingTopic: wrongCredential,
+};
+
+const foreignKey = `These browsers subscribed with another VAPID key, and come back when the site subscribes them again. If all browsers of one push service get this answer, it does not accept the contact address (subject) of your VAPID key: it must be a reachable mailto: or https: address. ${suspected}`;
+
+const webPush: Record<string, string> = {
+  '400': `The push service refuses the request, as it does for browsers that subscribed with another VAPID key; the delivery log has its words. ${suspected}`,
+  '401': foreignKey,
+  '403': `Where the delivery log says BadJwtToken (Safari), connect Web Push with a contact (subject) on the internet and no keys, which keeps the keys; if the contact is right, set the clock of this machine. ${foreignKey}`,
+  '404': gone,
+  '410': gone,
+  '413': tooLarge,
+  '429': 'The push service limits noisy sites; send less often. It recovers after days.',
+};
+
+const hms: Record<string, string> = {
+  '80100000': gone,
+  '80300007':
+    'Nothing to do if they were uninstalled: they are out. Tokens of another app, or of HarmonyOS NEXT, are refused in the same way.',
+  '80300008': tooLarge,
+  '80300002': wrongCredential,
+  '80200001': wrongCredential,
+  HMS_TOKEN_REFUSED: wrongCredential,
+  '81000001': 'Huawei Push Kit had a fault until the message’s time was over. Give it a longer time to live.',
+  HMS_503: 'Huawei limited this account until the message’s time was over. Give the campaign a throttle.',
+};
+
+/** Codes of a dead address that count at once only if other devices were accepted: without them the message is rejected. */
+const dropCodes: Partial<Record<ProviderName, ReadonlySet<string>>> = {
+  webpush: new Set(['404', '410']),
+  hms: new Set(['80100000', '80300007']),
+};
+
+const advice: Record<ProviderName, Record<string, string>> = { fcm, apns, webpush: webPush, hms };
+
+const byOutcome: Record<string, string> = {
+  GONE: gone,
+  EXPIRED: 'The time to live was over before the provider took the message. Give it a longer one.',
+  FAILED: 'Eight attempts failed. Duplicate the campaign when the provider answers again.',
+};
+
+export type WaitingCause = {
+  /** Whether the provider, or the way to it, is why; otherwise the message waits as it was told to. */
+  isOfProvider: boolean;
+  /** "FCM answered 503". */
+  words: string;
+};
+
+const names: Record<ProviderName, string> = {
+  fcm: 'FCM',
+  apns: 'APNs',
+  webpush: 'the push service',
+  hms: 'Huawei Push Kit',
+};
+
+/** Why messages wait for another attempt, of the code that the ledger has of them. */
+export function tellWaitingCause({ platform, code }: { platform: Platform; code: string }): WaitingCause {
+  const provider = names[providerOfCode({ platform, code })];
+  const own = (words: string): WaitingCause => ({ isOfProvider: false, words });
+  const theirs = (words: string): WaitingCause => ({ isOfProvider: true, words });
+  switch (code) {
+    case 'QUIET_HOURS':
+      return own('it is night for these people');
+    case 'USER_TIME_ZONE':
+      return own('the local time of these people has not come');
+    case 'BEST_TIME':
+      return own('the hour at which these people open messages has not come');
+    case 'CAMPAIGN_AUDIENCE_LIMIT':
+      return own('the campaign’s limit may be used up by messages that are on their way');
+    case 'FREQUENCY_CAP':
+      return own('these people have had as many messages as the frequency cap allows for now');
+    case 'MINIMUM_DELAY':
+      return own('these people had another message shortly before');
+    case 'PROVIDER_WAIT':
+      return own(`${provider} is left alone for a while`);
+    case 'CREDENTIALS_UNREAD':
+      return own('the credential could not be read from the database');
+    case 'NOT_CONNECTED':
+      return theirs(`${provider} could not be reached`);
+    case 'HOST_NOT_FOUND':
+      return theirs(`the host name of ${provider} does not exist`);
+    case 'PROXY_UNREACHABLE':
+      return theirs('the outgoing proxy could not be reached');
+    case 'PROXY_REFUSED':
+      return theirs(`the outgoing proxy does not let messages through to ${provider}`);
+    case 'PROXY_AUTH':
+      return theirs('the outgoing proxy does not take its credentials');
+    case 'NOT_SENT':
+      return theirs(`the connection to ${provider} broke before the message was out`);
+    case 'TIMEOUT':
+      return theirs(`${provider} did not answer`);
+    case 'RESET':
+      return theirs(`the connection to ${provider} broke before an answer came`);
+    default:
+      return theirs(`${provider} answered ${code.replace(/^(HMS|FCM)_/, '')}`);
+  }
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import type { Platform } from '../content/content.ts';
+import type { ControlGroup } from '../experiments/control-groups.ts';
+import { unknownCase } from '../unknown-case.ts';
+
+/** What a receiver may ask for. */
+export const streamedKinds = ['delivered', 'clicked', 'cleared', 'control_group'] as const;
+export type StreamedKind = (typeof streamedKinds)[number];
+
+/** What a receiver may be told of a device. */
+export const streamedDeviceAttributes = [
+  'platform',
+  'device_id',
+  'app_id',
+  'model',
+  'app_version',
+  'os_version',
+  'locale',
+  'push_id',
+] as const;
+export type StreamedDeviceAttribute = (typeof streamedDeviceAttributes)[number];
+
+/** An event as a batch keeps it: by ids, which are null once the user is erased. */
+export type StreamedEvent = {
+  kind: StreamedKind;
+  uuid: string;
+  runId: string;
+  bucket: number;
+  userId: string | null;
+  deviceId: string | null;
+  platform: Platform | null;
+  /** ISO 8601. */
+  at: string;
+  action?: string;
+  /** Of the content that the device got, in the words of figures and files; absent where there is one for all. */
+  variation?: string;
+  locale?: string;
+  controlGroup?: ControlGroup;
+};
+
+/**
+ * The same for the same event, on every node, for every receiver and in every attempt (RFC 9562 §5.8: a UUID of our own
+ * making), so that a receiver can drop a repeat.
+ */
+export function eventUuid(parts: readonly string[]): string {
+  const bytes = createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+export type StreamedCampaign = { id: string; name: string; type: string; channel: string };
+export type StreamedUser = { customerId: string; attributes: Record<string, unknown> };
+export type StreamedDevice = Record<StreamedDeviceAttribute, string | null> & { userId: string };
+
+/** What is known now of those whom a batch names. */
+export type BatchFacts = {
+  campaignOfRun: ReadonlyMap<string, StreamedCampaign>;
+  users: ReadonlyMap<string, StreamedUser>;
+  devices: ReadonlyMap<string, StreamedDevice>;
+};
+
+export type BatchToWrite = {
+  id: string;
+  appName: string;
+  userAttributes: readonly string[];
+  deviceAttributes: readonly StreamedDeviceAttribute[];
+  events: readonly StreamedEvent[];
+  /** The service's, as in names of headers. */
+  abbreviation: string;
+};
+
+/** The body that a receiver is posted (fact 7). Who was erased since is named nowhere in it. */
+export function writeEventBatch(batch: BatchToWrite, facts: BatchFacts): string {
+  const abbreviation = batch.abbreviation.toUpperCase();
+  return JSON.stringify({
+    app_name: batch.appName,
+    source: 'CARILLON',
+    [`${abbreviation.toLowerCase()}_request_id`]: batch.id,
+    events: batch.events.map((event) => writeEvent(event, { batch, facts, abbreviation })),
+  });
+}
+
+type Writing = { batch: BatchToWrite; facts: BatchFacts; abbreviation: string };
+
+function writeEvent(event: StreamedEvent, { batch, facts, abbreviation }: Writing): object {
+  const device = event.deviceId === null ? undefined : facts.devices.get(event.deviceId);
+  const userId = event.userId ?? device?.userId;
+  const user = userId === undefined ? undefined : facts.users.get(userId);
+  const code = codeOf(event, abbreviation);
+  return {
+    event_name: code,
+    event_code: code,
+    event_uuid: event.uuid,
+    event_time: Math.floor(Date.parse(event.at) / 1000),
+    event_type: event.kind === 'clicked' || event.kind === 'cleared' ? 'USER_ACTION_EVENT' : 'CAMPAIGN_EVENT',
+    event_source: 'CARILLON',
+    push_id: batch.deviceAttributes.includes('push_id') ? (device?.push_id ?? null) : null,
+    uid: user?.customerId ?? null,
+    event_attributes: { ...campaignOf(event, facts), ...ownAttributes(event) },
+    user_attributes: Object.fromEntries(
+      batch.userAttributes.flatMap((name) =>
+        user && Object.hasOwn(user.attributes, name) ? [[name, user.attributes[name]]] : [],
+      ),
+    ),
+    device_attributes: Object.fromEntries(
+      batch.deviceAttributes.flatMap((name) => {
+        const value = name === 'push_id' ? null : (device?.[name] ?? null);
+        return value === null ? [] : [[name, value]];
+      }),
+    ),
+  };
+}
+
+function campaignOf({ runId }: StreamedEvent, { campaignOfRun }: BatchFacts) {
+  const campaign = campaignOfRun.get(runId);
+  return {
+    campaign_id: campaign?.id ?? null,
+    campaign_name: campaign?.name ?? null,
+    campaign_type: campaign?.type ?? null,
+    campaign_channel: campaign?.channel ?? null,
+    execution_id: runId,
+  };
+}
+
+/** What the event does not have is not written: JSON has no place for `undefined`. */
+function ownAttributes({ variation, locale, action, controlGroup }: StreamedEvent) {
+  return { variation, locale, action, control_group: controlGroup };
+}
+
+/** Names of fact 7: a phone of Apple's tells nobody that it received a message, so it has been sent. */
+function codeOf({ kind, platform }: StreamedEvent, abbreviation: string): string {
+  switch (kind) {
+    case 'delivered':
+      return platform === 'IOS' ? 'n_i_s' : `NOTIFICATION_RECEIVED_${onPlatform(platform)}${abbreviation}`;
+    case 'clicked':
+      return `NOTIFICATION_CLICKED_${onPlatform(platform)}${abbreviation}`;
+    case 'cleared':
+      return `NOTIFICATION_CLEARED_${onPlatform(platform)}${abbreviation}`;
+    case 'control_group':
+      return `${abbreviation}_CAMPAIGN_CONTROL_GROUP`;
+    default:
+      return unknownCase(kind);
+  }
+}
+
+function onPlatform(platform: Platform | null): string {
+  return platform === 'IOS' || platform === 'WEB' ? `${platform}_` : '';
+}

@@ -1,0 +1,102 @@
+import { maxBusinessAttributes, maxBusinessNameCharacters } from '../limits/business-events.ts';
+import { maxOffsetSeconds } from '../limits/events.ts';
+import { isObject } from '../request-reader.ts';
+import { parseIsoTime } from '../timing/iso-time.ts';
+import { unknownCase } from '../unknown-case.ts';
+import { textFault } from '../users/user-attributes.ts';
+
+/** Fact 6.3. */
+export const businessAttributeTypes = ['string', 'int', 'float', 'array', 'date'] as const;
+export type BusinessAttributeType = (typeof businessAttributeTypes)[number];
+export type BusinessAttribute = { name: string; type: BusinessAttributeType };
+
+const maxText = 4_096;
+const maxItems = 1_000;
+
+/**
+ * Why the attributes of a trigger do not match its event: an unknown attribute or a value of another type. Missing
+ * attributes count as absent.
+ */
+export function attributesFault(
+  attributes: Record<string, unknown>,
+  known: readonly BusinessAttribute[],
+): string | undefined {
+  for (const [name, value] of Object.entries(attributes)) {
+    const attribute = known.find((one) => one.name === name);
+    if (!attribute) return `${name} is no attribute of the event`;
+    if (!isOfType(value, attribute.type)) return `${name} must be of type ${attribute.type}`;
+  }
+  return undefined;
+}
+
+function isOfType(value: unknown, type: BusinessAttributeType): boolean {
+  switch (type) {
+    case 'string':
+      return isText(value);
+    case 'int':
+      return Number.isSafeInteger(value);
+    case 'float':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'array':
+      return Array.isArray(value) && value.length <= maxItems && value.every(isItem);
+    case 'date':
+      return typeof value === 'string' && parseIsoTime(value) !== undefined;
+    default:
+      return unknownCase(type);
+  }
+}
+
+function isItem(value: unknown): boolean {
+  return isText(value) || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= maxText && textFault(value) === undefined;
+}
+
+/** Reads `event_attributes` of a new event. @returns the attributes, or why they cannot be taken */
+export function readBusinessAttributes(sent: unknown): BusinessAttribute[] | { reason: string } {
+  if (sent === undefined || sent === null) return [];
+  if (!Array.isArray(sent) || sent.length > maxBusinessAttributes)
+    return { reason: `must be a list of at most ${maxBusinessAttributes} attributes` };
+  const attributes: BusinessAttribute[] = [];
+  for (const item of sent) {
+    const { attribute_name: name, attribute_data_type: type } = isObject(item) ? item : {};
+    const known = businessAttributeTypes.find((one) => one === type);
+    if (!isText(name) || name === '' || (name as string).length > maxBusinessNameCharacters)
+      return {
+        reason: `must hold objects with attribute_name, a text of 1 to ${maxBusinessNameCharacters} characters`,
+      };
+    if (!known) return { reason: `must have attribute_data_type ${businessAttributeTypes.join(', ')}` };
+    if (attributes.some((one) => one.name === name)) return { reason: `names ${String(name)} twice` };
+    attributes.push({ name: name as string, type: known });
+  }
+  return attributes;
+}
+
+/** Where an event happened, as callers write it (fact 5). */
+export const eventPlatforms = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB', TV: 'TV', unknown: 'UNKNOWN' } as const;
+
+// Beyond every time a Date can hold, in seconds.
+const maxEpochSeconds = 8.64e12;
+
+/** ISO 8601 (UTC unless it names an offset) or seconds since 1970, as a number or its digits; undefined is neither. */
+export function readEventTime(value: unknown): Date | undefined {
+  const isSeconds = typeof value === 'number' || (typeof value === 'string' && /^\d{1,13}(\.\d{1,9})?$/.test(value));
+  const seconds = isSeconds ? Number(value) : Number.NaN;
+  if (seconds >= 0 && seconds <= maxEpochSeconds) return new Date(seconds * 1000);
+  const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
+  return time && (time.kind === 'day' ? time.startsAt : time.at);
+}
+
+/** The stored name of a platform, or undefined if it is unknown. */
+export function readEventPlatform(value: unknown): (typeof eventPlatforms)[keyof typeof eventPlatforms] | undefined {
+  return typeof value === 'string' && Object.hasOwn(eventPlatforms, value)
+    ? eventPlatforms[value as keyof typeof eventPlatforms]
+    : undefined;
+}
+
+/** Whether a number of seconds can be a distance from UTC. */
+export function isOffset(value: unknown): value is number {
+  return Number.isInteger(value) && Math.abs(value as number) <= maxOffsetSeconds;
+}

@@ -1,0 +1,261 @@
+import { maxTriggerAheadDays } from '../limits/triggers.ts';
+import { timeRanges } from '../segments/filter.ts';
+import type {
+  GroupFilter,
+  AttributeFilter,
+  FlagTest,
+  NumberTest,
+  SegmentFilter,
+  TextTest,
+  TimeTest,
+} from '../segments/filter.ts';
+import { unknownCase } from '../unknown-case.ts';
+import { readEventTime } from './events.ts';
+
+/** An event by its name and its attributes. The tree holds filters of attributes and groups of them only. */
+type EventFilter = { eventName: string; attributes: GroupFilter | undefined };
+
+/** How often such an event happened between the event that started it and the time at which the message is due. */
+export type CountFilter = EventFilter & { compared: 'atleast' | 'exactly' | 'atmost'; count: number };
+
+/** When a message is due: so long before or after the event, or after the time that an attribute says. */
+export type TriggerDelay = {
+  milliseconds: number;
+  relation: 'BEFORE' | 'AFTER';
+  /** Of the event; of its user where the event has none of this name. Undefined: the event's own time counts. */
+  attribute: string | undefined;
+};
+
+/** `trigger_condition` (fact 6.2): what event starts a campaign, when it sends, and what must be true then. */
+export type TriggerCondition = {
+  /** Any of them. */
+  events: EventFilter[];
+  secondary: { operator: 'and' | 'or'; filters: CountFilter[] } | undefined;
+  delay: TriggerDelay;
+};
+
+/** Each name once. */
+export function eventNamesOf({ events }: TriggerCondition): string[] {
+  return [...new Set(events.map(({ eventName }) => eventName))];
+}
+
+type EventAttributes = Readonly<Record<string, unknown>>;
+
+export type HappenedEvent = { name: string; attributes: EventAttributes; occurredAt: Date };
+
+/** Whether an event starts the campaign; `at`: when it was received, from which relative dates count. */
+export function startsCampaign({ events }: TriggerCondition, event: HappenedEvent, at: Date): boolean {
+  return events.some((filter) => isMeant(filter, event, at));
+}
+
+function isMeant({ eventName, attributes }: EventFilter, event: HappenedEvent, at: Date): boolean {
+  return eventName === event.name && (attributes === undefined || matchAttributes(attributes, event.attributes, at));
+}
+
+/** `NO_TIME`: the attribute is absent or says no time. `TOO_FAR`: it lies further ahead than a trigger is kept waiting. */
+export type Due = { at: Date } | { reason: 'NO_TIME' } | { reason: 'TOO_FAR' };
+
+const aheadMilliseconds = maxTriggerAheadDays * 86_400_000;
+
+/** When the message of an event is due. */
+export function decideDue(
+  { milliseconds, relation, attribute }: TriggerDelay,
+  { event, user, now }: { event: HappenedEvent; user: EventAttributes; now: Date },
+): Due {
+  const base =
+    attribute === undefined
+      ? event.occurredAt
+      : readAttributeTime(own(event.attributes, attribute) ?? own(user, attribute));
+  if (!base) return { reason: 'NO_TIME' };
+  const at = new Date(base.getTime() + (relation === 'BEFORE' ? -milliseconds : milliseconds));
+  return at.getTime() - now.getTime() > aheadMilliseconds ? { reason: 'TOO_FAR' } : { at };
+}
+
+function own(attributes: EventAttributes, name: string): unknown {
+  return Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+}
+
+/**
+ * Whether what must be true at the due time is: `events` are what the user did after the event that started it, up to
+ * then.
+ */
+export function isSecondaryMet(
+  { secondary }: TriggerCondition,
+  { events, at }: { events: readonly HappenedEvent[]; at: Date },
+): boolean {
+  if (!secondary) return true;
+  const holds = (filter: CountFilter): boolean =>
+    isCount(filter, events.filter((event) => isMeant(filter, event, at)).length);
+  return secondary.operator === 'and' ? secondary.filters.every(holds) : secondary.filters.some(holds);
+}
+
+function isCount({ compared, count }: CountFilter, found: number): boolean {
+  switch (compared) {
+    case 'atleast':
+      return found >= count;
+    case 'exactly':
+      return found === count;
+    case 'atmost':
+      return found <= count;
+    default:
+      return unknownCase(compared);
+  }
+}
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+/**
+ * Whether attributes pass a tree, by the meaning that filters of users have in the database (segment-filter.ts); here in
+ * memory, because a statement for each event is what an ingest cannot pay. A reference to a segment has no meaning here.
+ */
+export function matchAttributes(filter: SegmentFilter, attributes: Attributes, at: Date): boolean {
+  return filter.negate !== passesUnnegated(filter, attributes, at);
+}
+
+function passesUnnegated(filter: SegmentFilter, attributes: Attributes, at: Date): boolean {
+  switch (filter.kind) {
+    case 'group':
+      return filter.operator === 'and'
+        ? filter.filters.every((one) => matchAttributes(one, attributes, at))
+        : filter.filters.some((one) => matchAttributes(one, attributes, at));
+    case 'attribute': {
+      const value = Object.hasOwn(attributes, filter.name) ? attributes[filter.name] : undefined;
+      return passes(filter, value, at);
+    }
+    case 'segment':
+      throw new Error('events are in no segment');
+    default:
+      return unknownCase(filter);
+  }
+}
+
+function passes(filter: AttributeFilter, value: unknown, at: Date): boolean {
+  switch (filter.dataType) {
+    case 'string':
+      return passesText(filter.test, value);
+    case 'double':
+      return passesNumber(filter.test, value);
+    case 'bool':
+      return passesFlag(filter.test, value);
+    case 'datetime':
+      return passesTime(filter.test, value, at);
+    case 'array_string':
+      return passesList(filter.quantifier, value, (item) => passesText(filter.test, item));
+    case 'array_double':
+      return passesList(filter.quantifier, value, (item) => passesNumber(filter.test, item));
+    default:
+      return unknownCase(filter);
+  }
+}
+
+function passesList(quantifier: 'any_of' | 'all_of', value: unknown, isPassed: (item: unknown) => boolean): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false;
+  return quantifier === 'any_of' ? value.some(isPassed) : value.every(isPassed);
+}
+
+function passesText(test: TextTest, value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  if (test.operator === 'exists') return true;
+  const fold = (text: string): string => (test.isCaseSensitive ? text.normalize() : text.normalize().toUpperCase());
+  const text = fold(value);
+  return test.values.some((wanted) => holdsText(test.operator, text, fold(wanted)));
+}
+
+function holdsText(operator: Exclude<TextTest['operator'], 'exists'>, text: string, wanted: string): boolean {
+  switch (operator) {
+    case 'in':
+      return text === wanted;
+    case 'contains':
+      return text.includes(wanted);
+    case 'startsWith':
+      return text.startsWith(wanted);
+    case 'endsWith':
+      return text.endsWith(wanted);
+    default:
+      return unknownCase(operator);
+  }
+}
+
+function passesNumber(test: NumberTest, value: unknown): boolean {
+  if (typeof value !== 'number') return false;
+  switch (test.operator) {
+    case 'exists':
+      return true;
+    case 'in':
+      return test.values.includes(value);
+    case 'lessThan':
+      return value < test.value;
+    case 'greaterThan':
+      return value > test.value;
+    case 'between':
+      return test.lower <= value && value <= test.upper;
+    default:
+      return unknownCase(test);
+  }
+}
+
+function passesFlag(test: FlagTest, value: unknown): boolean {
+  return typeof value === 'boolean' && (test.operator === 'exists' || value === test.value);
+}
+
+function passesTime(test: TimeTest, value: unknown, at: Date): boolean {
+  const time = readAttributeTime(value)?.getTime();
+  return time !== undefined && timeRanges(test, at).some(({ from, until }) => from <= time && time < until);
+}
+
+// Of the years 1 to 9999, as filters of users have it.
+const [firstSecond, endSecond] = [-62_135_596_800, 253_402_300_800];
+
+/** A time as attributes hold it: ISO 8601, or seconds since 1970 as a number. */
+export function readAttributeTime(value: unknown): Date | undefined {
+  if (typeof value === 'number')
+    return value >= firstSecond && value < endSecond ? new Date(Math.round(value * 1000)) : undefined;
+  return typeof value === 'string' && value.includes('-') ? readEventTime(value) : undefined;
+}
+
+export const triggerStates = ['WAITING', 'HELD', 'SENT', 'DROPPED'] as const;
+
+/** What an event of a user started, as it is told. */
+export type ToldTrigger = {
+  eventName: string;
+  occurredAt: Date;
+  receivedAt: Date;
+  /** Null: the event says no time to count from. */
+  dueAt: Date | null;
+  state: (typeof triggerStates)[number];
+  reason: DropReason | null;
+  runId: string | null;
+};
+
+const drops: Record<DropReason, string> = {
+  LATE: 'was found too late to be sent',
+  CONDITION: 'was not sent: what had to be true by then was not',
+  AUDIENCE: 'was not sent: the person was not in the audience by then',
+  CAMPAIGN_OVER: 'was not sent: the campaign was over by then',
+  NO_TIME: 'was not sent: the attribute that is to say when says no time',
+  TOO_FAR: 'was not sent: the attribute that is to say when names a time too far ahead',
+};
+
+/** In one sentence. */
+export function tellTrigger({ eventName, occurredAt, dueAt, state, reason, runId }: ToldTrigger): string {
+  const event = `"${eventName}" at ${occurredAt.toISOString()}`;
+  switch (state) {
+    case 'WAITING':
+      return `${event} is due at ${dueAt!.toISOString()}.`;
+    case 'HELD':
+      return `${event} was due at ${dueAt!.toISOString()} and waits for the end of the pause.`;
+    case 'SENT':
+      return `${event} is in run ${runId}.`;
+    case 'DROPPED':
+      return `${event} ${drops[reason!]}.`;
+    default:
+      return unknownCase(state);
+  }
+}
+
+/**
+ * Why a trigger sends nothing: it was found too late; what must be true when it is due was not, or its user was not in the
+ * audience; its campaign was over; the attribute says no time, or one too far ahead.
+ */
+export const dropReasons = ['LATE', 'CONDITION', 'AUDIENCE', 'CAMPAIGN_OVER', 'NO_TIME', 'TOO_FAR'] as const;
+export type DropReason = (typeof dropReasons)[number];

@@ -1,0 +1,317 @@
+import { defaultAppId } from './apps.ts';
+import type { Platform } from './content/content.ts';
+import { tellTrigger } from './events/triggers.ts';
+import type { ToldTrigger } from './events/triggers.ts';
+import { controlGroups } from './experiments/control-groups.ts';
+import type { NamedVariant } from './experiments/variants.ts';
+import { unknownCase } from './unknown-case.ts';
+import { suspicionHours, suspicionSends } from './users/devices.ts';
+import type { DeviceState, ToldSuspicion } from './users/devices.ts';
+
+/** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
+export const steps = [
+  'RUN_NOT_STARTED',
+  'RUN_MISSED',
+  'RUN_FAILED',
+  'LEDGER_DROPPED',
+  'NOT_IN_AUDIENCE',
+  'AUDIENCE_FORGOTTEN',
+  'NO_DEVICE',
+  'DEVICE_TOO_NEW',
+  'PLATFORM_NOT_MEANT',
+  'TRIAL_NOT_MEANT',
+  'APP_NOT_MEANT',
+  'DEVICE_OPTED_OUT',
+  'DEVICE_BLOCKED',
+  'DEVICE_GONE',
+  'NOT_REACHED_YET',
+  'RUN_STOPPED',
+  'CHUNK_SET_ASIDE',
+  'CHANGED_SINCE',
+  ...controlGroups,
+  'TIME_ZONE_UNKNOWN',
+  'BEST_TIME',
+  'USER_TIME_ZONE',
+  'QUIET_HOURS',
+  'CAMPAIGN_SEND_LIMIT',
+  'MINIMUM_DELAY',
+  'FREQUENCY_CAP',
+  'CAMPAIGN_AUDIENCE_LIMIT',
+  'WAITING',
+  'TEMPLATE_FAILED',
+  'EXPIRED',
+  'GONE',
+  'REJECTED',
+  'FAILED',
+  'ACCEPTED',
+] as const;
+export type Step = (typeof steps)[number];
+
+export type RunStatus = 'QUEUED' | 'SENDING' | 'PAUSED' | 'SENT' | 'FAILED' | 'STOPPED' | 'MISSED';
+
+export type ExplainedRun = {
+  id: string;
+  status: RunStatus;
+  statusReason: string | null;
+  startedAt: Date | null;
+  platforms: Platform[];
+  /** iPhones on trial only (true), all but those (false), or both. */
+  iosProvisional: boolean | null;
+  /** Of which apps; undefined: of all. */
+  appIds?: readonly string[] | undefined;
+  /** Devices with a greater id were made later. */
+  audienceBound: string | null;
+  /** It wrote into a day of the ledger that is kept no more. */
+  isLedgerDropped: boolean;
+};
+
+/**
+ * Whether a user was in the audience of the run: a segment, named users, or all users. `forgotten`: the user is not in
+ * what is left of the audience.
+ */
+export type Membership = 'member' | 'stranger' | 'forgotten';
+
+export type ExplainedDevice = {
+  id: string;
+  deviceId: string;
+  platform: Platform;
+  state: DeviceState;
+  isProvisional: boolean;
+  /** Null: the default app. */
+  appId: string | null;
+  /** Null: nothing speaks against it. */
+  suspicion: ToldSuspicion | null;
+};
+
+/** A row of the ledger. */
+export type ExplainedDelivery = {
+  deviceId: string;
+  platform: Platform;
+  outcome: string;
+  code: string | null;
+  attempts: number;
+  sentAt: Date;
+  retryAt: Date | null;
+} & NamedVariant;
+
+/** The chunk that a user's bucket belongs to; undefined before there is one. */
+export type ExplainedChunk = { state: 'READY' | 'CLAIMED' | 'DONE' | 'QUARANTINED' };
+
+/** What decided about one device. `at` is when, `until` is how long it waits. */
+export type DeviceExplanation = {
+  /** The app's name of the device; null for a device that no longer exists. */
+  deviceId: string | null;
+  platform: Platform;
+  step: Step;
+  /** The provider's word, or why it was held. */
+  code: string | null;
+  attempts: number;
+  at: Date | null;
+  until: Date | null;
+  /** Why the device may leave the audience, or has left it, with the id by which it is kept; null where that decided nothing. */
+  suspicion: (ToldSuspicion & { id: string }) | null;
+} & NamedVariant;
+
+export type RunExplanation = {
+  runId: string;
+  runStatus: RunStatus;
+  /** Of the run, where it is the run that decided. */
+  reason: string | null;
+  step: Step;
+  devices: DeviceExplanation[];
+};
+
+export type RunFacts = {
+  run: ExplainedRun;
+  membership: Membership;
+  devices: ExplainedDevice[];
+  deliveries: ExplainedDelivery[];
+  chunk: ExplainedChunk | undefined;
+};
+
+/**
+ * Says of one run what became of one user: the ledger has the last word about devices that are in it; the others are
+ * asked about in the order in which the audience leaves them out. The step of a user is that of the device that came
+ * furthest.
+ */
+export function explainRun(facts: RunFacts): RunExplanation {
+  const { run, membership, deliveries } = facts;
+  const explain = (step: Step, devices: DeviceExplanation[] = []): RunExplanation => ({
+    ...{ runId: run.id, runStatus: run.status, reason: run.statusReason, step, devices },
+  });
+  if (run.startedAt === null) return explain(stepWithoutStart(run.status));
+  // What is left says nothing of who was reached.
+  if (run.isLedgerDropped) return explain('LEDGER_DROPPED');
+  const told = deliveries.map((delivery) => explainDelivery(delivery, facts.devices));
+  const inLedger = new Set(deliveries.map(({ deviceId }) => deviceId));
+  const others = facts.devices
+    .filter(({ id }) => !inLedger.has(id))
+    .map((device): DeviceExplanation => {
+      const step = stepWithoutDelivery(device, facts);
+      const { id, deviceId, platform } = device;
+      const suspicion = step === 'DEVICE_GONE' && device.suspicion?.hasLeft ? { ...device.suspicion, id } : null;
+      return { deviceId, platform, step, ...nothingSent, suspicion };
+    });
+  if (told.length === 0 && membership !== 'member') {
+    // A member's device that could be sent to would be in the ledger.
+    const isStranger = membership === 'stranger' || others.some(({ step }) => step === 'CHANGED_SINCE');
+    return isStranger ? explain('NOT_IN_AUDIENCE') : explain('AUDIENCE_FORGOTTEN', others);
+  }
+  const all = [...told, ...others];
+  const furthest = all.reduce((rank, { step }) => Math.max(rank, steps.indexOf(step)), -1);
+  return explain(steps[furthest] ?? 'NO_DEVICE', all);
+}
+
+const nothingSent = { code: null, attempts: 0, at: null, until: null, variation: null, locale: null };
+
+function stepWithoutStart(status: RunStatus): Step {
+  switch (status) {
+    case 'MISSED':
+      return 'RUN_MISSED';
+    case 'FAILED':
+      return 'RUN_FAILED';
+    case 'STOPPED':
+      return 'RUN_STOPPED';
+    case 'QUEUED':
+    case 'PAUSED':
+    case 'SENDING':
+    case 'SENT':
+      return 'RUN_NOT_STARTED';
+    default:
+      return unknownCase(status);
+  }
+}
+
+/** A device that the run left out, in the order of the conditions of its pages. */
+function stepWithoutDelivery(device: ExplainedDevice, { run, chunk }: RunFacts): Step {
+  const { id, platform, state, isProvisional, appId } = device;
+  if (run.audienceBound !== null && id > run.audienceBound) return 'DEVICE_TOO_NEW';
+  if (!run.platforms.includes(platform)) return 'PLATFORM_NOT_MEANT';
+  if (platform === 'IOS' && run.iosProvisional !== null && isProvisional !== run.iosProvisional)
+    return 'TRIAL_NOT_MEANT';
+  if (run.appIds && !run.appIds.includes(appId ?? defaultAppId)) return 'APP_NOT_MEANT';
+  if (state === 'OPTED_OUT') return 'DEVICE_OPTED_OUT';
+  if (state === 'BLOCKED') return 'DEVICE_BLOCKED';
+  if (state === 'GONE') return 'DEVICE_GONE';
+  if (chunk?.state === 'QUARANTINED') return 'CHUNK_SET_ASIDE';
+  if (run.status === 'STOPPED') return 'RUN_STOPPED';
+  // It could be sent to now, and the run has passed it by: it could not then.
+  return chunk === undefined || chunk.state === 'DONE' ? 'CHANGED_SINCE' : 'NOT_REACHED_YET';
+}
+
+function explainDelivery(delivery: ExplainedDelivery, devices: ExplainedDevice[]): DeviceExplanation {
+  const { platform, code, attempts, sentAt: at, retryAt: until, variation, locale } = delivery;
+  const device = devices.find(({ id }) => id === delivery.deviceId);
+  const step = stepOfDelivery(delivery);
+  const isStrike = step === 'REJECTED' || code === 'HOST_NOT_FOUND';
+  const suspicion = isStrike && device?.suspicion ? { ...device.suspicion, id: device.id } : null;
+  const deviceId = device?.deviceId ?? null;
+  return { deviceId, platform, step, code, attempts, at, until, suspicion, variation, locale };
+}
+
+const eligibilitySteps: readonly string[] = [
+  ...controlGroups,
+  'BEST_TIME',
+  'USER_TIME_ZONE',
+  'QUIET_HOURS',
+  'CAMPAIGN_SEND_LIMIT',
+  'MINIMUM_DELAY',
+  'FREQUENCY_CAP',
+  'CAMPAIGN_AUDIENCE_LIMIT',
+];
+
+function stepOfDelivery({ outcome, code }: ExplainedDelivery): Step {
+  const isEligibilityStep = code !== null && eligibilitySteps.includes(code);
+  if (isEligibilityStep && (outcome === 'WITHHELD' || outcome === 'WAITING')) return code as Step;
+  if (outcome === 'FAILED' && code === 'TIME_ZONE_UNKNOWN') return 'TIME_ZONE_UNKNOWN';
+  if (outcome === 'FAILED' && code?.startsWith('TEMPLATE_')) return 'TEMPLATE_FAILED';
+  if (outcome === 'EXPIRED' && code === 'STOPPED') return 'RUN_STOPPED';
+  const step = steps.find((word) => word === outcome);
+  if (step === undefined) throw new Error(`unknown outcome ${outcome}`);
+  return step;
+}
+
+const sentences: Record<Step, string> = {
+  RUN_NOT_STARTED: 'The run has not begun.',
+  RUN_MISSED: 'The moment came too late to be sent.',
+  RUN_FAILED: 'The run failed before it reached anybody.',
+  LEDGER_DROPPED: 'The run is too long ago: who got it is not kept any more, only how many.',
+  NOT_IN_AUDIENCE: 'The person was not in the audience when the run began.',
+  AUDIENCE_FORGOTTEN: 'The person has no device that could be sent to; whether it was in the audience is not kept.',
+  NO_DEVICE: 'The person was in the audience and has no device.',
+  DEVICE_TOO_NEW: 'The device was registered after the run had begun.',
+  PLATFORM_NOT_MEANT: 'The campaign is not for the platform of the device.',
+  TRIAL_NOT_MEANT: 'The campaign is not for iPhones with this kind of permission.',
+  APP_NOT_MEANT: 'The campaign is not for the app of the device.',
+  DEVICE_OPTED_OUT: 'The device has opted out of pushes.',
+  DEVICE_BLOCKED: 'The device is blocked.',
+  DEVICE_GONE: 'The provider said that the device is gone.',
+  NOT_REACHED_YET: 'The run has not come to the person yet.',
+  RUN_STOPPED: 'The run was stopped before.',
+  CHUNK_SET_ASIDE: 'A part of the run ended its workers again and again and was set aside.',
+  CHANGED_SINCE: 'The device could not be sent to when the run passed; it has changed since.',
+  GLOBAL_CONTROL_GROUP:
+    'The person is in the control group of the workspace, which the campaign leaves out to be compared with.',
+  CAMPAIGN_CONTROL_GROUP:
+    'The person is in the control group of the campaign, which gets nothing of it to be compared with.',
+  TIME_ZONE_UNKNOWN: 'The time zone that is stored of the person is not one, so nobody can say when to send.',
+  BEST_TIME: 'The hour at which the person opens messages decided.',
+  USER_TIME_ZONE: 'The time of the campaign decided, in the zone of the person.',
+  QUIET_HOURS: 'It was within the quiet hours of the person.',
+  CAMPAIGN_SEND_LIMIT: 'The person had got as many messages of this campaign as its limit allows in that time.',
+  MINIMUM_DELAY: 'It was too soon after another message.',
+  FREQUENCY_CAP: 'The person had got as many messages as the frequency cap allows.',
+  CAMPAIGN_AUDIENCE_LIMIT: 'The message comes after those to as many people as the limit of the campaign allows.',
+  WAITING: 'The message waits for another attempt.',
+  TEMPLATE_FAILED: 'The message could not be made of the attributes of the person.',
+  EXPIRED: 'The message died before it could be sent.',
+  GONE: 'The provider said that the device is gone.',
+  REJECTED: 'The message was rejected.',
+  FAILED: 'The message was given up after its attempts.',
+  ACCEPTED: 'The provider accepted the message.',
+};
+
+/** The sentence of a step, with the instants and the words that are known of it. */
+export function describeDelivery(device: DeviceExplanation): string {
+  const { step, suspicion } = device;
+  if (!suspicion) return tellStep(device);
+  if (step === 'DEVICE_GONE') return tellSuspect(suspicion);
+  return `${tellStep(device)} ${tellSuspect(suspicion)}`;
+}
+
+/** Why a device may leave the audience or has left it, and how to undo that. */
+function tellSuspect({ id, code, sends, since, hasLeft }: NonNullable<DeviceExplanation['suspicion']>): string {
+  const strikes = `${sends} ${sends === 1 ? 'send' : 'sends'} since ${since.toISOString()}`;
+  const keep = `carillon devices keep ${id}`;
+  if (hasLeft)
+    return `The device left the audience after ${strikes} that failed like a dead address (${code}); to take it back, press Keep on the user’s page or run ${keep}.`;
+  return `The device is suspected: ${strikes} failed like a dead address (${code}). It leaves the audience after ${suspicionSends} such sends over ${suspicionHours} hours; to prevent that, press Keep on the user’s page or run ${keep}.`;
+}
+
+function tellStep({ step, code, at, until, variation, locale }: DeviceExplanation): string {
+  const parts = [sentences[step].slice(0, -1)];
+  if (step === 'ACCEPTED' && at) parts.push(`at ${at.toISOString()}`);
+  if (code !== null && code !== step) parts.push(`(${code})`);
+  const content = [variation, locale].filter((name) => name !== null);
+  if (content.length > 0) parts.push(`(${content.join(', ')})`);
+  if (until) parts.push(`and is waiting until ${until.toISOString()}`);
+  return `${parts.join(' ')}.`;
+}
+
+/** Why there is no run to explain. */
+export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
+const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
+
+/** Why a user has no run: what the newest of its events became, where events of users start the campaign. */
+export function tellNoRun(triggers: readonly ToldTrigger[] | undefined): string {
+  if (!triggers) return noRunYet;
+  const [newest] = triggers;
+  return newest ? tellTrigger(newest) : 'No event of the person has started the campaign.';
+}
+
+/** For a run: the sentence of the device that got furthest, or why there is none. */
+export function tellRun({ step, reason, devices }: RunExplanation): string {
+  const furthest = devices.find((device) => device.step === step);
+  if (furthest) return describeDelivery(furthest);
+  return reason === null ? sentences[step] : `${sentences[step].slice(0, -1)}: ${reason}.`;
+}

@@ -1,0 +1,283 @@
+import { providerNames } from '../delivery/providers.ts';
+import type { ProviderName } from '../delivery/providers.ts';
+import { alertKinds } from './alerts.ts';
+import { troubleMeanings } from './readiness.ts';
+
+/** What became of a message at its provider, as charts tell it. */
+export const sendOutcomes = ['accepted', 'gone', 'waits', 'rejected', 'stopped'] as const;
+export type SendOutcome = (typeof sendOutcomes)[number];
+
+/** Names of what is counted; sums over nodes and minutes mean something. */
+export type CountName =
+  | 'pushes'
+  | 'calls'
+  | 'calls.refused'
+  | 'calls.failed'
+  | 'jobs.failed'
+  | `sends.${ProviderName}.${SendOutcome}`
+  | `latency.${ProviderName}.${'answers' | 'milliseconds'}`;
+
+/** Names of what is seen at an instant; of several the greatest is told. */
+export type GaugeName = 'queue.waiting' | 'queue.ageSeconds' | 'retries.waiting' | `latency.${ProviderName}.most`;
+
+export type MinuteFigures = {
+  counts: Partial<Record<CountName, number>>;
+  gauges: Partial<Record<GaugeName, number>>;
+};
+
+/** The minute that an instant is in. */
+export function minuteOf(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / 60_000) * 60_000);
+}
+
+export type MetricEntry = {
+  kind: 'counter' | 'gauge' | 'histogram';
+  /** The labels of each series, with what bounds their values: the values themselves, or words. */
+  labels: Record<string, readonly string[] | string>;
+  /** `node`: what this process did or is, to be summed over nodes. `database`: the same from every node, never to be summed. */
+  of: 'node' | 'database';
+  meaning: string;
+};
+
+export const callbackResults = ['received', 'refused', 'unreached'] as const;
+export type CallbackResult = (typeof callbackResults)[number];
+
+export const fillResults = ['applied', 'failed'] as const;
+export type FillResult = (typeof fillResults)[number];
+
+/** Who is sent to, by the lane of the work. */
+/** Whom messages are posted to. */
+export const receiverKinds = ['callbacks', 'event-stream'] as const;
+export const laneNames = ['named', 'audience'] as const;
+
+export const connectionStates = ['held', 'idle', 'awaited'] as const;
+export const connectionPools = ['across', 'workspace'] as const;
+
+const queue = { queue: 'kinds of work, as on the system page' };
+const dayTable = { table: ['deliveries', 'events'] };
+const route = { method: 'HTTP methods', route: 'templates of the routes, and `(unknown)`' };
+
+/**
+ * The one table of what `GET /metrics` answers, but for what the Node.js library adds. docs/metrics.md is generated from it;
+ * a test holds it, the rules and the dashboard in deploy/ together. No label has a value that a caller chooses, and none
+ * names a workspace: the number of series stays what it is however much is stored.
+ */
+export const metricTable = {
+  carillon_build_info: {
+    ...{ kind: 'gauge', of: 'node', labels: { version: 'one', role: ['all', 'api', 'worker'] } },
+    meaning: 'Always 1; the version and the role of the node.',
+  },
+  carillon_ready: {
+    ...{ kind: 'gauge', of: 'node', labels: {} },
+    meaning: '1 while `/readyz` answers 200, otherwise 0.',
+  },
+  carillon_trouble: {
+    ...{ kind: 'gauge', of: 'node', labels: { trouble: Object.keys(troubleMeanings) } },
+    meaning: '1 for each trouble that `/readyz` names now, 0 for the others.',
+  },
+  carillon_http_requests_total: {
+    ...{ kind: 'counter', of: 'node', labels: { ...route, status: 'HTTP statuses' } },
+    meaning: 'Calls answered. Those of the console and of `/metrics` are not counted.',
+  },
+  carillon_http_request_duration_seconds: {
+    ...{ kind: 'histogram', of: 'node', labels: route },
+    meaning: 'From the head of a request to the end of its answer, of the same calls.',
+  },
+  carillon_push_accept_duration_seconds: {
+    ...{ kind: 'histogram', of: 'node', labels: {} },
+    meaning: 'The same, of push requests that were accepted: each was durably stored before its answer.',
+  },
+  carillon_push_commit_batch_size: {
+    ...{ kind: 'histogram', of: 'node', labels: {} },
+    meaning: 'Push requests that were stored by one commit.',
+  },
+  carillon_provider_sends_total: {
+    ...{ kind: 'counter', of: 'node', labels: { provider: providerNames, outcome: sendOutcomes } },
+    meaning:
+      'Messages that a provider answered, or did not, events of Live Activities among them. `waits` will be tried again, `gone` ended the device or the token, `stopped` means that the credential was refused.',
+  },
+  carillon_provider_request_duration_seconds: {
+    ...{ kind: 'histogram', of: 'node', labels: { provider: providerNames } },
+    meaning: "From handing over a message to its provider's answer.",
+  },
+  carillon_callbacks_total: {
+    ...{ kind: 'counter', of: 'node', labels: { result: callbackResults } },
+    meaning: 'Attempts to post a callback; only HTTP 200 is `received`.',
+  },
+  carillon_segment_fills_total: {
+    ...{ kind: 'counter', of: 'node', labels: { result: fillResults } },
+    meaning: 'File operations of segments that ended here.',
+  },
+  carillon_job_failures_total: {
+    ...{ kind: 'counter', of: 'node', labels: { job_name: 'names of jobs' } },
+    meaning: 'Rounds of jobs that threw. A job is tried again by itself.',
+  },
+  carillon_job_consecutive_failures: {
+    ...{ kind: 'gauge', of: 'node', labels: { job_name: 'names of jobs' } },
+    meaning: 'How often in a row a job failed up to now.',
+  },
+  carillon_database_connections: {
+    ...{ kind: 'gauge', of: 'node', labels: { pool: connectionPools, state: connectionStates } },
+    meaning: 'Connections of the pools of this node: at work, idle, and how many callers await one.',
+  },
+  carillon_database_connections_max: {
+    ...{ kind: 'gauge', of: 'node', labels: { pool: connectionPools } },
+    meaning: 'Most connections that the pool opens.',
+  },
+  carillon_backup_interval_seconds: {
+    ...{ kind: 'gauge', of: 'node', labels: {} },
+    meaning:
+      'How old the newest backup becomes before this node makes the next (`CARILLON_BACKUP_HOURS`); left out where it makes none.',
+  },
+  carillon_database_read_success: {
+    ...{ kind: 'gauge', of: 'node', labels: { read: ['queues', 'installation', 'sizes'] } },
+    meaning: '1 if the figures of the database could be read in time, otherwise 0; those that could not are left out.',
+  },
+  carillon_queue_waiting: {
+    ...{ kind: 'gauge', of: 'database', labels: queue },
+    meaning: 'What could be worked now; at most 100,000 are counted.',
+  },
+  carillon_queue_running: {
+    ...{ kind: 'gauge', of: 'database', labels: queue },
+    meaning: 'What is being worked.',
+  },
+  carillon_queue_later: {
+    ...{ kind: 'gauge', of: 'database', labels: queue },
+    meaning: 'What waits for its time, such as `retries` of messages; at most 100,000 are counted.',
+  },
+  carillon_queue_failed: {
+    ...{ kind: 'gauge', of: 'database', labels: queue },
+    meaning: 'What was given up within the last 24 hours; at most 100,000 are counted.',
+  },
+  carillon_queue_age_seconds: {
+    ...{ kind: 'gauge', of: 'database', labels: queue },
+    meaning: 'How long the oldest of those that could be worked has been waiting.',
+  },
+  carillon_send_age_seconds: {
+    ...{ kind: 'gauge', of: 'database', labels: { lane: laneNames } },
+    meaning:
+      'How long the oldest part of a send that is ready has been waiting for a worker: sends to named users, and to audiences.',
+  },
+  carillon_window_age_seconds: {
+    ...{ kind: 'gauge', of: 'database', labels: {} },
+    meaning: 'How long ago the oldest window was opened whose outcomes are not stored yet.',
+  },
+  carillon_runs_paused: {
+    ...{ kind: 'gauge', of: 'database', labels: {} },
+    meaning:
+      'Sends that are paused, by a user or because a provider refuses the credential; at most 100,000 are counted.',
+  },
+  carillon_receivers_paused: {
+    ...{ kind: 'gauge', of: 'database', labels: { receiver: receiverKinds } },
+    meaning:
+      'Receivers that do not answer and are tried once a minute at most: hosts that a workspace has callbacks posted to, and event streams.',
+  },
+  carillon_nodes: {
+    ...{ kind: 'gauge', of: 'database', labels: { role: ['all', 'api', 'worker'] } },
+    meaning: 'Nodes that reported themselves within the last 30 seconds.',
+  },
+  carillon_alerts_open: {
+    ...{ kind: 'gauge', of: 'database', labels: { kind: alertKinds } },
+    meaning: "Open alerts of workspaces, as the console's page shows them.",
+  },
+  carillon_partitions: {
+    ...{ kind: 'gauge', of: 'database', labels: dayTable },
+    meaning: 'Days that the table has.',
+  },
+  carillon_partitions_ahead_days: {
+    ...{ kind: 'gauge', of: 'database', labels: dayTable },
+    meaning: 'For how many days after today partitions are there; 1 as a rule.',
+  },
+  carillon_partitioned_table_bytes: {
+    ...{ kind: 'gauge', of: 'database', labels: dayTable },
+    meaning: 'Bytes of the table with its indexes; `deliveries` is the ledger.',
+  },
+  carillon_backup_age_seconds: {
+    ...{ kind: 'gauge', of: 'database', labels: {} },
+    meaning:
+      'How long ago the newest whole backup was made, by a node or by `carillon backup`; where there was none yet, the age of the installation.',
+  },
+  carillon_database_bytes: {
+    ...{ kind: 'gauge', of: 'database', labels: {} },
+    meaning: 'Bytes of the whole database; on a cluster those of the coordinator.',
+  },
+} as const satisfies Record<string, MetricEntry>;
+
+export type MetricName = keyof typeof metricTable;
+
+/** One series of a metric, as it is now. */
+export type MetricSample = {
+  labels: Record<string, string>;
+  value: number | ReturnType<BucketCounts['read']>;
+};
+
+/** Metrics that are missing here are answered without a value. */
+export type MetricSamples = Partial<Record<MetricName, MetricSample[]>>;
+
+/** How many values were seen, and how many of them are at most each bound. */
+export type BucketCounts = {
+  note(value: number): void;
+  read(): { count: number; sum: number; buckets: { upTo: number; count: number }[] };
+};
+
+/** In seconds: from an answer within the same machine to a provider that hangs. */
+export const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
+/** Of a batch; the greatest is what one commit may hold. */
+export const batchBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500] as const;
+
+/** Counts of a histogram. A value costs a few comparisons and two additions; sums are made when somebody reads. */
+export function makeBucketCounts(bounds: readonly number[]): BucketCounts {
+  const counts = new Float64Array(bounds.length + 1);
+  let sum = 0;
+  return {
+    note(value) {
+      let place = 0;
+      while (place < bounds.length && value > bounds[place]!) place += 1;
+      counts[place]! += 1;
+      sum += value;
+    },
+    read() {
+      let count = 0;
+      const buckets = bounds.map((upTo, place) => ({ upTo, count: (count += counts[place]!) }));
+      return { count: count + counts[bounds.length]!, sum, buckets };
+    },
+  };
+}
+
+/**
+ * What `prom-client` adds of the process itself, with its own words in short. Those marked Linux are missing elsewhere. A test
+ * compares the names with a scrape.
+ */
+export const libraryMetrics = {
+  process_cpu_user_seconds_total: 'User CPU time.',
+  process_cpu_system_seconds_total: 'System CPU time.',
+  process_cpu_seconds_total: 'Both.',
+  process_start_time_seconds: 'Start of the process, since the epoch.',
+  process_resident_memory_bytes: 'Resident memory.',
+  process_virtual_memory_bytes: 'Virtual memory (Linux).',
+  process_heap_bytes: 'Size of the data segment (Linux).',
+  process_open_fds: 'Open file descriptors (Linux).',
+  process_max_fds: 'Most file descriptors (Linux).',
+  nodejs_eventloop_lag_seconds: 'How late a turn of the event loop came when it was scraped.',
+  nodejs_eventloop_lag_min_seconds: 'Least delay of the event loop since the last scrape.',
+  nodejs_eventloop_lag_max_seconds: 'Greatest delay since the last scrape.',
+  nodejs_eventloop_lag_mean_seconds: 'Mean delay since the last scrape.',
+  nodejs_eventloop_lag_stddev_seconds: 'Standard deviation of the delays since the last scrape.',
+  nodejs_eventloop_lag_p50_seconds: 'Median delay since the last scrape.',
+  nodejs_eventloop_lag_p90_seconds: '90th percentile of the delays since the last scrape.',
+  nodejs_eventloop_lag_p99_seconds: '99th percentile of the delays since the last scrape.',
+  nodejs_active_resources: 'What keeps the event loop alive, by `type`.',
+  nodejs_active_resources_total: 'All of it.',
+  nodejs_active_handles: 'Handles of libuv, by `type`.',
+  nodejs_active_handles_total: 'All of them.',
+  nodejs_active_requests: 'Requests of libuv, by `type`.',
+  nodejs_active_requests_total: 'All of them.',
+  nodejs_heap_size_total_bytes: 'Heap of JavaScript.',
+  nodejs_heap_size_used_bytes: 'Used part of it.',
+  nodejs_external_memory_bytes: 'Memory of buffers and other objects outside the heap.',
+  nodejs_heap_space_size_total_bytes: 'The heap, by `space`.',
+  nodejs_heap_space_size_used_bytes: 'Used part of each space.',
+  nodejs_heap_space_size_available_bytes: 'Free part of each space.',
+  nodejs_version_info: 'Always 1; the version of Node.js.',
+  nodejs_gc_duration_seconds: 'Histogram of garbage collections, by `kind`.',
+} as const;

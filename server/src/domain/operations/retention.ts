@@ -1,0 +1,295 @@
+/** How many days each kind of record is kept, as an installation has set it. */
+export type RetentionDays = {
+  ledger: number;
+  events: number;
+  runs: number;
+  interactions: number;
+  pushRequests: number;
+  messages: number;
+  operations: number;
+  audit: number;
+  apiLog: number;
+};
+
+const dayMilliseconds = 24 * 3_600_000;
+
+/** A record from before this instant is older than `days`. */
+export function keptSince(now: Date, days: number): Date {
+  return new Date(now.getTime() - days * dayMilliseconds);
+}
+
+/**
+ * The time by which records grow old: the earlier of the two clocks. Moving the sandbox's clock forward, by months for
+ * example, makes campaigns due and deletes nothing.
+ */
+export function retentionTime({ now, realNow }: { now: Date; realNow: Date }): Date {
+  return now < realNow ? now : realNow;
+}
+
+/** Tables that live and die together, what makes them grow, and what removes their rows. */
+export type KeptTables = {
+  what: string;
+  tables: readonly [string, ...string[]];
+  grows: string;
+  /** The setting that says for how long, or else what bounds them. */
+  kept: { setting: `CARILLON_${string}` } | { until: string };
+  removed: string;
+};
+
+/** Every table of the schema: docs/retention.md is written from this list, and a test compares it with the schema. */
+export const keptTables: readonly KeptTables[] = [
+  {
+    what: 'The ledger',
+    tables: ['deliveries'],
+    grows: 'A row for each message and device',
+    kept: { setting: 'CARILLON_KEEP_LEDGER_DAYS' },
+    removed:
+      'A day at a time, as a partition, by the day its runs were made on. A day stays while a run of it is not over, and as long again after its last delivery.',
+  },
+  {
+    what: 'Events, and which of them are still to be counted as conversions',
+    tables: ['events', 'unattributed_events'],
+    grows: 'A row for each event; the second until it is counted, about two minutes',
+    kept: { setting: 'CARILLON_KEEP_EVENTS_DAYS' },
+    removed:
+      'A day at a time, as a partition, by the day they were received on, when none of them is still to be counted.',
+  },
+  {
+    what: 'Runs, with their chunks, counters, failures, sums of reports and conversions',
+    tables: [
+      'runs',
+      'chunks',
+      'run_counts',
+      'run_cursors',
+      'run_variations',
+      'audience_seats',
+      'audience_limits',
+      'run_interactions',
+      'run_failures',
+      'run_refusals',
+      'conversions',
+    ],
+    grows:
+      'A row for each send of a campaign, up to 256 chunks for a large one; a row for each conversion; a row for each user to whom a campaign with an audience limit is being sent',
+    kept: { setting: 'CARILLON_KEEP_RUNS_DAYS' },
+    removed:
+      'A run as a whole, by its end. It stays while it is queued, being sent or paused, and while its day of the ledger is there. What is counted of a limit in total stays.',
+  },
+  {
+    what: 'Triggers: what events of users started, or are to start',
+    tables: ['triggers'],
+    grows: 'A row for each event and campaign that it starts',
+    kept: { setting: 'CARILLON_KEEP_PUSH_REQUESTS_DAYS' },
+    removed: 'By its end. One that waits stays.',
+  },
+  {
+    what: 'What devices reported of each run',
+    tables: ['device_interactions'],
+    grows: 'A row for each device, run and kind of report',
+    kept: { setting: 'CARILLON_KEEP_INTERACTIONS_DAYS' },
+    removed: 'By the first report. Reports about runs that began earlier are refused, so that none counts twice.',
+  },
+  {
+    what: 'Which campaign and run a push request became',
+    tables: ['push_requests'],
+    grows: 'A row for each push request',
+    kept: { setting: 'CARILLON_KEEP_PUSH_REQUESTS_DAYS' },
+    removed: 'By the time it was received.',
+  },
+  {
+    what: 'Callbacks and emails, with their attempts',
+    tables: ['callbacks', 'callback_attempts', 'mails', 'mail_attempts'],
+    grows: 'Up to one of each for each file operation, with up to seven attempts',
+    kept: { setting: 'CARILLON_KEEP_MESSAGES_DAYS' },
+    removed: 'Each as a whole, by its end. One that is still to be delivered stays.',
+  },
+  {
+    what: 'Receivers of callbacks that do not answer',
+    tables: ['callback_receivers'],
+    grows: 'A row for each workspace and host that did not answer the last attempt',
+    kept: { until: 'the receiver answers; at most two days after the last attempt' },
+    removed: 'By the first answer, and by the last attempt.',
+  },
+  {
+    what: 'Batches of outgoing events that nobody took',
+    tables: ['event_stream_batches'],
+    grows: 'A row for up to 100 events; one that was taken is deleted at once',
+    kept: { setting: 'CARILLON_KEEP_MESSAGES_DAYS' },
+    removed: 'By its making. One that is still to be delivered stays.',
+  },
+  {
+    what: 'What is to be put into batches of outgoing events',
+    tables: ['event_stream_marks'],
+    grows: 'A row for each window of a send and each click, and stream; none without streams',
+    kept: { until: 'it is in a batch: a second; longer while a receiver has 200 batches before it' },
+    removed: 'By the transaction that makes the batch.',
+  },
+  {
+    what: 'File operations of segments, with skipped lines and what is left of their files; imports',
+    tables: ['segment_operations', 'segment_rejects', 'segment_file_pieces', 'imports'],
+    grows: 'A row for each operation, up to 10,000 skipped lines; a row for each imported file',
+    kept: { setting: 'CARILLON_KEEP_OPERATIONS_DAYS' },
+    removed:
+      'Each as a whole, by its end. The newest of a segment stays, and one whose callback or email is kept. The file itself goes when it has been read.',
+  },
+  {
+    what: 'The audit log, and the records of erasures',
+    tables: ['audit_log', 'erasures'],
+    grows: 'A row for each change made in the console; a row for each user who was deleted',
+    kept: { setting: 'CARILLON_KEEP_AUDIT_DAYS' },
+    removed: 'By its time. An erasure that is not done stays.',
+  },
+  {
+    what: 'What nodes counted',
+    tables: ['node_minutes'],
+    grows: 'A row for each node and minute',
+    kept: { until: 'eight days later (`retention.metricDays`)' },
+    removed: 'By its minute.',
+  },
+  {
+    what: 'Alerts',
+    tables: ['alerts'],
+    grows: 'A row for each thing that goes wrong, each time',
+    kept: { until: '90 days after their end (`retention.alertDays`); one that is open stays' },
+    removed: 'By its end.',
+  },
+  {
+    what: 'The API log',
+    tables: ['api_log'],
+    grows: 'A row for each call',
+    kept: { setting: 'CARILLON_KEEP_API_LOG_DAYS' },
+    removed: 'By the time of the call.',
+  },
+  {
+    what: 'The inbox of the sandbox',
+    tables: ['sandbox_messages'],
+    grows: 'A row for each message to a simulated device',
+    kept: { setting: 'CARILLON_INBOX_MESSAGES' },
+    removed: 'The oldest, when there are more.',
+  },
+  {
+    what: 'Access and refresh tokens',
+    tables: ['access_tokens', 'refresh_tokens'],
+    grows: 'A row for each token',
+    kept: { until: 'a day after they expired (`tokens.expiredTokenSeconds`)' },
+    removed: 'By their expiry.',
+  },
+  {
+    what: 'First answers of repeated requests',
+    tables: ['idempotency_keys', 'campaign_request_ids'],
+    grows: 'A row for each `Idempotency-Key`, and for each `request_id` of V1',
+    kept: {
+      until:
+        'they may be used anew: 24 hours (`idempotency.idempotencyKeyHours`, `campaigns.campaignRequestIdKeptHours`)',
+    },
+    removed: 'By their time.',
+  },
+  {
+    what: 'Live Activities, their tokens and events',
+    tables: ['live_activities', 'live_activity_tokens', 'live_activity_messages'],
+    grows: 'A row for each activity, each of its tokens, and each event and token',
+    kept: { until: 'a day after their newest event or token (`live-activities.liveActivityKeptHours`)' },
+    removed: 'An activity as a whole.',
+  },
+  {
+    what: 'Report files',
+    tables: ['report_files', 'report_file_pieces'],
+    grows: 'A row for each file that is asked for, at most 50 of a workspace, and one for each 256 KiB of it',
+    kept: { until: 'seven days after they were asked for (`stats.reportFileDays`)' },
+    removed: 'A file as a whole.',
+  },
+  {
+    what: 'Receipts of transactions',
+    tables: ['transaction_receipts'],
+    grows: 'A row for each transaction that stores something',
+    kept: { until: 'ten minutes later ([why](decisions/0029-receipts-of-transactions.md))' },
+    removed: 'By the ids of transactions.',
+  },
+  {
+    what: 'Sign-ins of the console',
+    tables: ['console_sessions', 'company_sign_ins', 'account_links'],
+    grows: 'A row for each session, each sign-in under way, each link',
+    kept: {
+      until:
+        'they expire (`accounts.sessionHours`, `accounts.companySignInSeconds`, `accounts.linkHours`); a link 30 days after its end (`accounts.endedLinkDays`)',
+    },
+    removed: 'When the next one of its kind is made.',
+  },
+  {
+    what: 'What limits have counted',
+    tables: ['limit_windows', 'limit_counters', 'limit_marks', 'send_budgets'],
+    grows: 'A row for each workspace and limit, source address, and account with a provider',
+    kept: { until: 'they are idle; of subjects that callers choose the newest 200,000' },
+    removed: 'When they are idle, or with the next count.',
+  },
+  {
+    what: 'What providers answered lately',
+    tables: ['provider_evidence'],
+    grows: 'A row for each credential, by environment, bundle, platform and push service, with the last 20 answers',
+    kept: { until: 'a day after the last answer; longer while messages wait for a held credential' },
+    removed: 'By the last answer.',
+  },
+  {
+    what: 'Nodes, and the tokens that they share with providers',
+    tables: ['nodes', 'provider_tokens'],
+    grows: 'A row for each node, each provider account',
+    kept: { until: 'a day after the last word' },
+    removed: 'By the last word; by a node that stops.',
+  },
+  {
+    what: 'Users, with all that is theirs',
+    tables: ['users', 'identifiers', 'devices', 'push_addresses', 'user_messages', 'merged_users', 'erased_devices'],
+    grows: 'With the users and devices that you send; of messages a user keeps the newest 100',
+    kept: { until: 'the user is deleted' },
+    removed:
+      '`POST /v1/customer/delete` erases all of it; a digest of each erased device stays, so that its reports are not counted.',
+  },
+  {
+    what: 'Members of segments',
+    tables: ['segment_members'],
+    grows: 'A row for each segment and user, once more for each change',
+    kept: { until: 'no run reads them; 30 days after the segment was archived (`segments.archivedMembersKeptDays`)' },
+    removed: 'When no version in use has them; with their user.',
+  },
+  {
+    what: 'Segments',
+    tables: ['segments'],
+    grows:
+      'At most 100 of files a day and workspace (`segments.fileOperationsPerDay`), 1,000 of filters (`segments.filterSegmentWindows`)',
+    kept: { until: 'the workspace is emptied: an archived one may be taken back, and its name stays taken' },
+    removed: 'An archived one is out of view after 180 days.',
+  },
+  {
+    what: 'Campaigns, their names, what events they listen for and the sums of their reports',
+    tables: ['campaigns', 'campaign_names', 'trigger_conditions', 'campaign_interactions'],
+    grows: 'A row for each new name: a push to named users joins the campaign of its name',
+    kept: {
+      until:
+        'the workspace is emptied: searches find every campaign, and a name is taken for good, also of archived ones (decision D33)',
+    },
+    removed: 'Not at all.',
+  },
+  {
+    what: 'What is set up',
+    tables: [
+      'workspaces',
+      'api_keys',
+      'apps',
+      'provider_credentials',
+      'business_events',
+      'event_streams',
+      'campaign_templates',
+      'saved_views',
+      'accounts',
+      'alert_settings',
+      'account_identities',
+      'installation',
+      'schema_migrations',
+      'bucket_shards',
+    ],
+    grows:
+      'With what is set up: at most 50 business events, 5 event streams and 200 templates of campaigns a workspace, 50 saved views of a screen for each account, a row for each migration, a key for each rotation; `bucket_shards` is empty',
+    kept: { until: 'they are removed' },
+    removed: 'By whoever set them up. An archived key stays: its calls and lines name it.',
+  },
+];

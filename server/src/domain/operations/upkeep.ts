@@ -1,0 +1,79 @@
+import { findLateBackup } from './backup.ts';
+import type { BackupFacts } from './backup.ts';
+
+export type UpkeepFacts = {
+  /** By real time, in which backups are made and certificates end. */
+  realAt: Date;
+  backup: BackupFacts;
+  /** Those that nodes serve which were heard of lately. */
+  certificates: { host: string; endsAt: Date }[];
+};
+
+/** What is wrong with the installation though everything is sent: somebody has to look after it in time. */
+export type UpkeepFinding = {
+  kind: 'backup' | 'certificate';
+  level: 'trouble' | 'attention';
+  /** Stays the same while it is so. */
+  subject: string;
+  what: string;
+  todo: string;
+};
+
+const hourMilliseconds = 3_600_000;
+/** Those that renew by themselves do so with a third of their time left, which is 30 days of the usual 90, or 15 of 45. */
+export const shortCertificateDays = 14;
+
+/** Pure. */
+export function judgeUpkeep(facts: UpkeepFacts): UpkeepFinding[] {
+  return [...judgeBackup(facts), ...judgeCertificates(facts)];
+}
+
+function judgeBackup({ backup, realAt }: UpkeepFacts): UpkeepFinding[] {
+  const late = findLateBackup(backup, realAt);
+  if (!late) return [];
+  const hours = Math.floor((realAt.getTime() - late.since.getTime()) / hourMilliseconds);
+  const due = `one is due every ${count(late.everyHours, 'hour')}`;
+  return [
+    {
+      kind: 'backup',
+      level: 'attention',
+      subject: 'backups',
+      what:
+        backup.madeAt === null
+          ? `There is no backup yet, ${count(hours, 'hour')} after the installation; ${due}.`
+          : `The newest backup is ${count(hours, 'hour')} old; ${due}.`,
+      todo: 'See on the system page whether the job that makes backups fails, and in the log of its node why. "carillon backup --out <folder>" makes one now.',
+    },
+  ];
+}
+
+/** Nodes that serve one and the same end are one finding: they share the file, or were renewed together. */
+function judgeCertificates({ certificates, realAt }: UpkeepFacts): UpkeepFinding[] {
+  const byEnd = Map.groupBy(certificates, ({ endsAt }) => endsAt.getTime());
+  return [...byEnd]
+    .sort(([one], [other]) => one - other)
+    .filter(([end]) => end - realAt.getTime() < shortCertificateDays * 24 * hourMilliseconds)
+    .map(([end, nodes]) => {
+      const hosts = [...new Set(nodes.map(({ host }) => host))].sort().join(', ');
+      const day = new Date(end).toISOString().slice(0, 10);
+      const hasEnded = end <= realAt.getTime();
+      return {
+        kind: 'certificate',
+        level: hasEnded ? 'trouble' : 'attention',
+        subject: `certificate until ${day}`,
+        what: hasEnded
+          ? `The certificate of ${hosts} ended on ${day}: callers and browsers refuse it.`
+          : `The certificate of ${hosts} ends on ${day}, ${remaining(end - realAt.getTime())}.`,
+        todo: 'Renew the files of CARILLON_TLS_CERT and CARILLON_TLS_KEY, or see why what renews them has not: a node takes new ones within a minute.',
+      };
+    });
+}
+
+function remaining(milliseconds: number): string {
+  const days = Math.floor(milliseconds / (24 * hourMilliseconds));
+  return days === 0 ? 'within a day' : `in ${count(days, 'day')}`;
+}
+
+function count(many: number, word: string): string {
+  return `${many.toLocaleString('en')} ${word}${many === 1 ? '' : 's'}`;
+}

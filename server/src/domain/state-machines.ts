@@ -1,0 +1,314 @@
+import { campaignTransitions } from './campaigns/campaign.ts';
+import type { CampaignKind, CampaignTransition } from './campaigns/campaign.ts';
+import { unknownCase } from './unknown-case.ts';
+
+/** What a row goes through: `docs/states.md` is written from it, and tests compare it with the tables and the statements. */
+export type StateMachine = {
+  /** As it is called in a sentence. */
+  name: string;
+  table: string;
+  column: 'status' | 'state' | 'outcome';
+  begins: readonly { state: string; by: string }[];
+  changes: readonly StateChange[];
+  /** The row goes: what is left is no state. */
+  ends?: readonly { state: string; by: string }[];
+  /** Words that the table takes, and no row has in this version. */
+  reserved?: readonly string[];
+};
+
+type StateChange = {
+  from: string;
+  to: string;
+  by: string;
+  /** The function in `storage` that makes it. */
+  statement: string;
+};
+
+/** What is sent: campaigns, their runs, the chunks of these and the deliveries to devices. */
+const sendingStates: readonly StateMachine[] = [
+  {
+    name: 'a one-time campaign',
+    table: 'campaigns',
+    column: 'status',
+    begins: [
+      { state: 'DRAFT', by: 'a draft' },
+      { state: 'SCHEDULED', by: 'later' },
+      { state: 'SENDING', by: 'soon' },
+    ],
+    changes: changesOfCampaigns('one-time'),
+    reserved: ['ARCHIVED'],
+  },
+  {
+    name: 'a recurring campaign',
+    table: 'campaigns',
+    column: 'status',
+    begins: [
+      { state: 'DRAFT', by: 'a draft' },
+      { state: 'ACTIVE', by: 'periodic, or an event' },
+    ],
+    changes: changesOfCampaigns('recurring'),
+    reserved: ['ARCHIVED'],
+  },
+  {
+    name: 'a run',
+    table: 'runs',
+    column: 'status',
+    begins: [
+      { state: 'QUEUED', by: 'all users, a segment, or a scheduled campaign joined' },
+      { state: 'SENDING', by: 'named users' },
+      { state: 'SENT', by: 'named users, none of whom is known' },
+      { state: 'MISSED', by: 'an occurrence found too late' },
+      { state: 'FAILED', by: 'an occurrence that matches too many users' },
+    ],
+    changes: [
+      { from: 'QUEUED', to: 'SENDING', by: 'its audience is frozen', statement: 'startRun' },
+      { from: 'QUEUED', to: 'SENDING', by: 'the occurrence it waited for', statement: 'startWaitingRun' },
+      { from: 'QUEUED', to: 'SENT', by: 'no user matches', statement: 'startWaitingRun' },
+      { from: 'QUEUED', to: 'MISSED', by: 'its occurrence was missed', statement: 'endWaitingRun' },
+      { from: 'QUEUED', to: 'FAILED', by: 'too many users match', statement: 'endWaitingRun' },
+      { from: 'QUEUED', to: 'FAILED', by: 'its audience is gone', statement: 'failRun' },
+      { from: 'QUEUED', to: 'PAUSED', by: 'its campaign is paused', statement: 'pauseCampaignRuns' },
+      { from: 'SENDING', to: 'PAUSED', by: 'its campaign is paused', statement: 'pauseCampaignRuns' },
+      { from: 'SENDING', to: 'PAUSED', by: 'its credentials are refused', statement: 'pauseRun' },
+      { from: 'PAUSED', to: 'QUEUED', by: 'its campaign is resumed', statement: 'resumeCampaignRuns' },
+      { from: 'PAUSED', to: 'SENDING', by: 'its campaign is resumed', statement: 'resumeCampaignRuns' },
+      { from: 'PAUSED', to: 'SENDING', by: 'its credentials are taken again', statement: 'continueRun' },
+      { from: 'SENDING', to: 'SENT', by: 'nothing is left to send', statement: 'endFinishedRuns' },
+      { from: 'SENDING', to: 'FAILED', by: 'a chunk was quarantined', statement: 'endFinishedRuns' },
+      { from: 'QUEUED', to: 'STOPPED', by: 'its campaign is stopped', statement: 'stopCampaignRuns' },
+      { from: 'SENDING', to: 'STOPPED', by: 'its campaign is stopped', statement: 'stopCampaignRuns' },
+      { from: 'PAUSED', to: 'STOPPED', by: 'its campaign is stopped', statement: 'stopCampaignRuns' },
+    ],
+  },
+  {
+    name: 'a chunk',
+    table: 'chunks',
+    column: 'state',
+    begins: [{ state: 'READY', by: 'its run starts' }],
+    changes: [
+      { from: 'READY', to: 'CLAIMED', by: 'a worker', statement: 'claimChunks' },
+      { from: 'CLAIMED', to: 'READY', by: 'its worker is stopped, or its run is paused', statement: 'releaseChunk' },
+      { from: 'CLAIMED', to: 'DONE', by: 'all of it is sent', statement: 'endChunk' },
+      { from: 'CLAIMED', to: 'QUARANTINED', by: 'it ends its workers', statement: 'endChunk' },
+      { from: 'READY', to: 'DONE', by: 'its run was stopped', statement: 'stopCampaignRuns' },
+      { from: 'READY', to: 'DONE', by: 'its run was stopped', statement: 'settleStoppedRuns' },
+      { from: 'CLAIMED', to: 'DONE', by: 'its run was stopped, and its lease ended', statement: 'settleStoppedRuns' },
+    ],
+  },
+  {
+    name: 'a delivery',
+    table: 'deliveries',
+    column: 'outcome',
+    begins: (['ACCEPTED', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD', 'WAITING'] as const).map((state) => ({
+      state,
+      by: state === 'WITHHELD' ? 'the delivery controls' : state === 'WAITING' ? 'later' : 'the first attempt',
+    })),
+    changes: [
+      ...(['ACCEPTED', 'GONE', 'REJECTED', 'FAILED'] as const).map((to) => ({
+        ...{ from: 'WAITING', to, by: 'another attempt', statement: 'settleDeliveries' },
+      })),
+      { from: 'WAITING', to: 'WITHHELD', by: 'the delivery controls', statement: 'settleDeliveries' },
+      { from: 'WAITING', to: 'EXPIRED', by: 'its time is over', statement: 'settleDeliveries' },
+      { from: 'WAITING', to: 'EXPIRED', by: 'its campaign is stopped', statement: 'expireOf' },
+    ],
+  },
+];
+
+function changesOfCampaigns(wanted: CampaignKind): StateChange[] {
+  return campaignTransitions
+    .filter(({ kind }) => kind === wanted)
+    .map((transition) => ({ ...transition, statement: statementOf(transition) }));
+}
+
+function statementOf({ by, kind, from }: CampaignTransition): string {
+  switch (by) {
+    case 'pause':
+    case 'resume':
+    case 'stop':
+      return 'moveCampaign';
+    case 'publishing':
+      return 'updateAuthoredCampaign';
+    case 'a new version':
+      return 'retireVersion';
+    case 'its expiry':
+    case 'its occurrence':
+    case 'a missed occurrence':
+      return 'advanceCampaigns';
+    case 'the end of its runs':
+      return kind === 'one-time' ? 'endFinishedCampaigns' : 'retireFinishedCampaigns';
+    case 'a failed run':
+      return from === 'SCHEDULED' ? 'advanceCampaigns' : 'failRun';
+    case 'a joining request':
+      return 'reopenCampaigns';
+    default:
+      return unknownCase(by);
+  }
+}
+
+/** What leaves for servers of others, and files that are made for a caller. */
+const outgoingStates: readonly StateMachine[] = [
+  {
+    name: 'a callback',
+    table: 'callbacks',
+    column: 'state',
+    begins: [{ state: 'PENDING', by: 'an operation ends, or an alert' }],
+    changes: [
+      { from: 'PENDING', to: 'DELIVERED', by: 'its receiver takes it', statement: 'settleMessage' },
+      { from: 'PENDING', to: 'GIVEN_UP', by: 'the last attempt', statement: 'settleMessage' },
+      {
+        from: 'PENDING',
+        to: 'GIVEN_UP',
+        by: 'a day behind a receiver that does not answer',
+        statement: 'giveUpPausedCallbacks',
+      },
+      { from: 'DELIVERED', to: 'PENDING', by: 'it is sent again', statement: 'resendMessage' },
+      { from: 'GIVEN_UP', to: 'PENDING', by: 'it is sent again', statement: 'resendMessage' },
+    ],
+  },
+  {
+    name: 'an email',
+    table: 'mails',
+    column: 'state',
+    begins: [
+      { state: 'PENDING', by: 'an operation ends, or an alert' },
+      { state: 'KEPT', by: 'no mail server is set' },
+    ],
+    changes: [
+      { from: 'PENDING', to: 'SENT', by: 'the mail server takes it', statement: 'settleMessage' },
+      { from: 'PENDING', to: 'FAILED', by: 'the last attempt', statement: 'settleMessage' },
+      { from: 'PENDING', to: 'KEPT', by: 'no mail server is set any more', statement: 'settleMessage' },
+      { from: 'SENT', to: 'PENDING', by: 'it is sent again', statement: 'resendMessage' },
+      { from: 'FAILED', to: 'PENDING', by: 'it is sent again', statement: 'resendMessage' },
+      { from: 'KEPT', to: 'PENDING', by: 'it is sent again', statement: 'resendMessage' },
+    ],
+  },
+  {
+    name: 'a batch of an event stream',
+    table: 'event_stream_batches',
+    column: 'state',
+    begins: [{ state: 'PENDING', by: 'events' }],
+    changes: [
+      { from: 'PENDING', to: 'GIVEN_UP', by: 'the last attempt', statement: 'keepEventBatch' },
+      {
+        from: 'PENDING',
+        to: 'GIVEN_UP',
+        by: 'a day behind a receiver that does not answer',
+        statement: 'giveUpPausedBatches',
+      },
+      { from: 'GIVEN_UP', to: 'PENDING', by: 'it is sent again', statement: 'resendDeadBatches' },
+    ],
+    ends: [{ state: 'PENDING', by: 'its receiver takes it' }],
+  },
+  {
+    name: 'a message to a Live Activity',
+    table: 'live_activity_messages',
+    column: 'state',
+    begins: [{ state: 'WAITING', by: 'an event of the activity' }],
+    changes: [
+      ...(['ACCEPTED', 'GONE', 'REJECTED', 'FAILED'] as const).map((to) => ({
+        ...{ from: 'WAITING', to, by: 'an attempt', statement: 'settleLiveMessage' },
+      })),
+      { from: 'WAITING', to: 'EXPIRED', by: 'its time is over', statement: 'settleLiveMessage' },
+      { from: 'WAITING', to: 'SUPERSEDED', by: 'a newer event', statement: 'insertLiveEvent' },
+    ],
+  },
+  {
+    name: 'a report file',
+    table: 'report_files',
+    column: 'state',
+    begins: [{ state: 'WAITING', by: 'a call' }],
+    changes: [
+      { from: 'WAITING', to: 'READY', by: 'it is made', statement: 'endReportFile' },
+      { from: 'WAITING', to: 'FAILED', by: 'the last attempt', statement: 'keepReportFile' },
+    ],
+  },
+];
+
+/** Devices, segments and how these are filled, and what users do that starts campaigns. */
+const dataStates: readonly StateMachine[] = [
+  {
+    name: 'a device',
+    table: 'devices',
+    column: 'state',
+    begins: [
+      { state: 'ACTIVE', by: 'its app' },
+      { state: 'OPTED_OUT', by: 'its app, without messages' },
+    ],
+    changes: [
+      { from: 'ACTIVE', to: 'OPTED_OUT', by: 'messages are not wanted', statement: 'setDeviceOptIn' },
+      { from: 'OPTED_OUT', to: 'ACTIVE', by: 'messages are wanted', statement: 'setDeviceOptIn' },
+      { from: 'ACTIVE', to: 'GONE', by: 'a provider knows it no more', statement: 'markDevicesGone' },
+      { from: 'ACTIVE', to: 'GONE', by: 'three sends over three days suspect it', statement: 'noteSuspectedDevices' },
+      { from: 'GONE', to: 'ACTIVE', by: 'a person keeps it', statement: 'keepSuspectedDevice' },
+      { from: 'GONE', to: 'ACTIVE', by: 'its app registers it again', statement: 'registeredAgain' },
+      { from: 'GONE', to: 'OPTED_OUT', by: 'its app registers it again', statement: 'registeredAgain' },
+      ...['ACTIVE', 'OPTED_OUT', 'GONE'].flatMap((state) => [
+        { from: state, to: 'BLOCKED', by: 'it is blocked', statement: 'blockDevicesOf' },
+        { from: 'BLOCKED', to: state, by: 'it is unblocked', statement: 'unblockDevicesOf' },
+      ]),
+    ],
+  },
+  {
+    name: 'a segment',
+    table: 'segments',
+    column: 'state',
+    begins: [
+      { state: 'FILLING', by: 'a file' },
+      { state: 'READY', by: 'filters, or a cohort' },
+    ],
+    changes: [
+      { from: 'FILLING', to: 'READY', by: 'its last file is stored', statement: 'settleSegment' },
+      { from: 'FILLING', to: 'FAILED', by: 'no file of it could be stored', statement: 'settleSegment' },
+      { from: 'READY', to: 'FILLING', by: 'another file', statement: 'markSegmentFilling' },
+      { from: 'FAILED', to: 'FILLING', by: 'another file', statement: 'markSegmentFilling' },
+      ...['FILLING', 'READY', 'FAILED'].flatMap((state) => [
+        { from: state, to: 'ARCHIVED', by: 'a call', statement: 'archiveSegment' },
+        { from: state, to: 'ARCHIVED', by: 'its expiry', statement: 'archiveExpiredSegments' },
+        { from: 'ARCHIVED', to: state, by: 'it is unarchived', statement: 'unarchiveSegment' },
+      ]),
+    ],
+  },
+  {
+    name: 'an operation on a segment',
+    table: 'segment_operations',
+    column: 'state',
+    begins: [{ state: 'QUEUED', by: 'a call' }],
+    changes: [
+      { from: 'QUEUED', to: 'FILLING', by: 'a worker', statement: 'claimOperation' },
+      { from: 'WAITING', to: 'FILLING', by: 'a worker', statement: 'claimOperation' },
+      { from: 'FILLING', to: 'QUEUED', by: 'its worker is stopped', statement: 'releaseOperation' },
+      { from: 'FILLING', to: 'WAITING', by: 'its file cannot be read now', statement: 'releaseOperation' },
+      { from: 'FILLING', to: 'SUCCEEDED', by: 'the users are members', statement: 'endOperation' },
+      { from: 'FILLING', to: 'FAILED', by: 'its file is refused', statement: 'endOperation' },
+    ],
+  },
+  {
+    name: 'an event that starts a campaign for its user',
+    table: 'triggers',
+    column: 'state',
+    begins: [
+      { state: 'WAITING', by: 'an event' },
+      { state: 'DROPPED', by: 'an event that is too late' },
+    ],
+    changes: [
+      { from: 'WAITING', to: 'SENT', by: 'it is due, and a run answers it', statement: 'settleTriggers' },
+      { from: 'WAITING', to: 'DROPPED', by: 'it is due, and its user is not meant', statement: 'settleTriggers' },
+      { from: 'WAITING', to: 'HELD', by: 'it is due, and its campaign is paused', statement: 'settleTriggers' },
+      { from: 'HELD', to: 'WAITING', by: 'its campaign goes on, or is over', statement: 'freeHeldTriggers' },
+    ],
+  },
+  {
+    name: 'an erasure of a user',
+    table: 'erasures',
+    column: 'state',
+    begins: [{ state: 'PENDING', by: 'a call' }],
+    changes: [
+      { from: 'PENDING', to: 'REMOVED', by: 'its date', statement: 'noteErasureStep' },
+      { from: 'REMOVED', to: 'DONE', by: 'a second look', statement: 'noteErasureStep' },
+    ],
+    ends: [{ state: 'PENDING', by: 'it is cancelled in the console' }],
+  },
+];
+
+/** Everything that has states, in the order of docs/states.md. */
+export const stateMachines: readonly StateMachine[] = [...sendingStates, ...dataStates, ...outgoingStates];

@@ -1,0 +1,170 @@
+import { Temporal } from 'temporal-polyfill';
+import { unknownCase } from '../unknown-case.ts';
+import { calendarDates } from './calendar.ts';
+import { inFirstZone, isInUserZone } from './local-send.ts';
+import { addDays, localDate, toInstant, comesTwice, localTime, offsetAt } from './local-time.ts';
+import type { Timing } from './timing.ts';
+
+/**
+ * The next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing both use
+ * this, so that they agree. A campaign in its users' zones is due when the first zone is.
+ */
+export function nextOccurrences(given: Timing, { after, count }: { after: Date; count: number }): Date[] {
+  const timing = inFirstZone(given);
+  switch (timing.kind) {
+    case 'soon':
+    case 'triggered':
+      return [];
+    case 'later':
+      return timing.at > after ? [timing.at] : [];
+    case 'periodic':
+      return occurrencesOf(periodicDates(timing, after), { timing, after, count });
+    case 'calendar': {
+      // Earlier than its day: a clock change may move a send over midnight, as below.
+      const span = { firstDate: timing.firstDate, from: addDays(localDate(after, timing.timeZone), -2) };
+      return occurrencesOf(calendarDates(timing.rule, { ...span, until: timing.endDate }), { timing, after, count });
+    }
+    default:
+      return unknownCase(timing);
+  }
+}
+
+type Periodic = Extract<Timing, { kind: 'periodic' }>;
+
+/** Dates are YYYY-MM-DD, so they compare as text; the step is at least a day, so this ends at `endDate`. */
+function* periodicDates(timing: Periodic, after: Date): Generator<string> {
+  let date = firstDateNear(timing, after);
+  for (; date <= timing.endDate; date = addDays(date, timing.repeatAfterDays)) yield date;
+}
+
+type Asked = { timing: { time: string; timeZone: string }; after: Date; count: number };
+
+function occurrencesOf(dates: Iterable<string>, { timing, after, count }: Asked): Date[] {
+  const occurrences: Date[] = [];
+  if (count < 1) return occurrences;
+  const { time, timeZone } = timing;
+  for (const date of dates) {
+    const occurrence = toInstant({ date, time, timeZone });
+    // A day that a zone leaves out (Apia, 2011-12-30) moves onto the next, which has its own send: one of the two.
+    if (occurrence > (occurrences.at(-1) ?? after)) occurrences.push(occurrence);
+    if (occurrences.length === count) return occurrences;
+  }
+  return occurrences;
+}
+
+/**
+ * A date of the series shortly before `after`, so that years of past sends are not walked through. One step earlier than
+ * its day: a clock change may move a send over midnight (Scoresbysund skips 23:30 once a year).
+ */
+function firstDateNear(timing: Periodic, after: Date): string {
+  const today = localDate(after, timing.timeZone);
+  const days = Temporal.PlainDate.from(timing.firstDate).until(Temporal.PlainDate.from(today), {
+    largestUnit: 'day',
+  }).days;
+  const steps = Math.max(0, Math.floor(days / timing.repeatAfterDays) - 1);
+  return addDays(timing.firstDate, steps * timing.repeatAfterDays);
+}
+
+export type DueOccurrence = { kind: 'send'; occurrence: Date } | { kind: 'missed'; occurrence: Date; reason: string };
+
+export type DueQuestion = {
+  /** The occurrence that is due. */
+  dueAt: Date;
+  now: Date;
+  lateMinutes: number;
+  /** Maximum number of occurrences decided at once; the rest are still due and are decided next. */
+  limit: number;
+};
+
+/**
+ * Decides about occurrences that are due, and which is next (decision D37, fault F14). The last one is sent if it is
+ * not too late; all others were missed, so that downtime ends in one send, not a burst.
+ */
+export function decideDueOccurrences(
+  timing: Timing,
+  { dueAt, now, lateMinutes, limit }: DueQuestion,
+): { occurrences: DueOccurrence[]; nextAt: Date | undefined } {
+  const due = [dueAt];
+  let nextAt = occurrenceAfter(timing, dueAt);
+  for (; nextAt && nextAt <= now && due.length < limit; nextAt = occurrenceAfter(timing, nextAt)) due.push(nextAt);
+  const isLastHere = nextAt === undefined || nextAt > now;
+  const occurrences = due.map((occurrence, index): DueOccurrence => {
+    if (!isLastHere || index < due.length - 1)
+      return { kind: 'missed', occurrence, reason: 'a later moment had come before this one could be sent' };
+    const reason = whyTooLate({ occurrence, now, lateMinutes });
+    return reason === undefined ? { kind: 'send', occurrence } : { kind: 'missed', occurrence, reason };
+  });
+  return { occurrences, nextAt };
+}
+
+function occurrenceAfter(timing: Timing, occurrence: Date): Date | undefined {
+  return nextOccurrences(timing, { after: occurrence, count: 1 })[0];
+}
+
+// The scheduler looks every second, so a limit of 0 must leave it room.
+const minMinutes = 1;
+
+/** Why an occurrence may no longer be sent, or undefined if it may. */
+export function whyTooLate({
+  occurrence,
+  now,
+  lateMinutes,
+}: {
+  occurrence: Date;
+  now: Date;
+  lateMinutes: number;
+}): string | undefined {
+  const late = (now.getTime() - occurrence.getTime()) / 60_000;
+  if (late <= Math.max(lateMinutes, minMinutes)) return undefined;
+  return `${Math.floor(late)} minutes late; at most ${lateMinutes} are allowed (CARILLON_LATE_SEND_MINUTES)`;
+}
+
+/** The effect of a clock change on an occurrence. */
+export type ClockChange =
+  /** The local time that was asked for does not exist on that day; it is sent so much later. */
+  | { kind: 'skipped'; asked: string }
+  /** The local time comes twice; it is sent at the first. */
+  | { kind: 'twice' }
+  /** The zone's offset from UTC differs from that of the previous occurrence. */
+  | { kind: 'shifted'; before: string; after: string };
+
+export type DescribedOccurrence = {
+  at: Date;
+  /** YYYY-MM-DD and hh:mm in `timeZone`. */
+  local: { date: string; time: string };
+  timeZone: string;
+  /** As in `+05:30`. */
+  offset: string;
+  clockChange: ClockChange | undefined;
+};
+
+/** The next occurrences of a campaign, computed by the function that fires it, for display. */
+export function describeOccurrences(
+  timing: Timing,
+  { after, count }: { after: Date; count: number },
+): DescribedOccurrence[] {
+  // Every user has a zone of its own then; the local time is the same in each, and no zone's clock speaks for all.
+  const isOfOneZone = !isInUserZone(timing);
+  const timeZone = 'timeZone' in timing ? timing.timeZone : 'UTC';
+  const asked = 'time' in timing ? timing.time : undefined;
+  let before = offsetAt(after, timeZone);
+  return nextOccurrences(timing, { after, count }).map((at) => {
+    const local = { date: localDate(at, timeZone), time: localTime(at, timeZone) };
+    const offset = offsetAt(at, timeZone);
+    const clockChange = isOfOneZone ? changeOf({ at, local, timeZone, asked, before }) : undefined;
+    before = offset;
+    return { at, local, timeZone, offset, clockChange };
+  });
+}
+
+type TimelineEntry = Pick<DescribedOccurrence, 'at' | 'local' | 'timeZone'> & {
+  asked: string | undefined;
+  before: string;
+};
+
+function changeOf({ at, local, timeZone, asked, before }: TimelineEntry): ClockChange | undefined {
+  if (asked !== undefined && local.time !== asked) return { kind: 'skipped', asked };
+  if (comesTwice({ ...local, timeZone })) return { kind: 'twice' };
+  const offset = offsetAt(at, timeZone);
+  return offset === before ? undefined : { kind: 'shifted', before, after: offset };
+}

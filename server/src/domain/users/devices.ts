@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { Identifier } from './users.ts';
+
+export type DeviceIdentity = { pushId: string; gaid?: string | null | undefined; idfv?: string | null | undefined };
+
+/**
+ * The identifiers a device gives its user: push address and advertising ids, under reserved names that no attribute
+ * can have. An address too long for a look-up (a browser's subscription) is stored as its SHA-256.
+ */
+export function deviceIdentifiersOf({ pushId, gaid, idfv }: DeviceIdentity): Identifier[] {
+  const found: Identifier[] = [{ attribute: 'device:push_id', type: 'string', value: pushIdValue(pushId) }];
+  if (gaid) found.push({ attribute: 'device:gaid', type: 'string', value: gaid });
+  if (idfv) found.push({ attribute: 'device:idfv', type: 'string', value: idfv });
+  return found;
+}
+
+export function pushIdValue(pushId: string): string {
+  return Buffer.byteLength(pushId) <= 512 ? pushId : createHash('sha256').update(pushId).digest('hex');
+}
+
+/** Names a push address over all users. */
+export function addressHash(pushId: string): Buffer {
+  return createHash('sha256').update(pushId, 'utf8').digest();
+}
+
+/** How a caller names a device of a user: a push address, an advertising id, the caller's own name of it, or our id. */
+export type DeviceName = { kind: 'push-id' | 'gaid' | 'unique-id' | 'row-id'; value: string };
+
+/**
+ * The words of `POST /v1/devices/manage` (fact 5). `unique_id` and `device_unique_id` are the `device_id` or the `idfv`
+ * a device was registered with.
+ *
+ * @param prefixes spellings of the vendor's abbreviation, lower-case
+ */
+export function deviceNameKinds(prefixes: readonly string[]): Map<string, DeviceName['kind']> {
+  return new Map<string, DeviceName['kind']>([
+    ...prefixes.map((prefix) => [`${prefix}_gaid`, 'gaid'] as const),
+    ['push_id', 'push-id'],
+    ['unique_id', 'unique-id'],
+    ['device_unique_id', 'unique-id'],
+  ]);
+}
+
+/** What a device is: only an active one is sent to. */
+export type DeviceState = 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
+
+/** What a device is suspected of: answers that usually mean a dead address, in so many sends. */
+export type Suspicion = {
+  /** The provider's word in the last send. */
+  code: string;
+  sends: number;
+  since: Date;
+  lastAt: Date;
+};
+
+/** Sends with such an answer, and the hours between the first and the last, before a device leaves the audience. */
+export const suspicionSends = 3;
+export const suspicionHours = 72;
+/** A host whose name did not resolve counts once in this many hours: its operator may mend it within a day. */
+export const unresolvedHours = 24;
+
+const hourMilliseconds = 3_600_000;
+
+/** The suspicion after another send. Pure. */
+export function nextSuspicion(last: Suspicion | undefined, { code, at }: { code: string; at: Date }): Suspicion {
+  if (!last) return { code, sends: 1, since: at, lastAt: at };
+  const isTooSoon =
+    code === 'HOST_NOT_FOUND' && at.getTime() - last.lastAt.getTime() < unresolvedHours * hourMilliseconds;
+  if (isTooSoon) return last;
+  // The table keeps a small number; more sends change nothing.
+  return { ...last, code, sends: Math.min(last.sends + 1, 1_000), lastAt: at };
+}
+
+/** True if a device leaves the audience: enough sends over enough time (decision 0064). Pure. */
+export function isDroppedSuspect({ sends, since, lastAt }: Suspicion): boolean {
+  return sends >= suspicionSends && lastAt.getTime() - since.getTime() >= suspicionHours * hourMilliseconds;
+}
+
+/** A suspicion, and whether its device has left the audience because of it. */
+export type ToldSuspicion = Suspicion & { hasLeft: boolean };
+
+/**
+ * What is said of a suspicion: nothing if a message was accepted since, because then the next strike is the first one again.
+ * A device that was called dead for another reason is not told of here. Pure.
+ */
+export function tellSuspicion(
+  { code, sends, since, lastAt }: Suspicion,
+  { state, isRecovered }: { state: DeviceState; isRecovered: boolean },
+): ToldSuspicion | null {
+  const hasLeft = isDroppedSuspect({ code, sends, since, lastAt });
+  if (isRecovered || (state === 'GONE' && !hasLeft)) return null;
+  return { code, sends, since, lastAt, hasLeft };
+}

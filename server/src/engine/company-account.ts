@@ -1,0 +1,149 @@
+import * as openid from 'openid-client';
+import type { CustomFetch } from 'openid-client';
+import type { CompanyClaims } from '../domain/access/accounts.ts';
+import { makeOutgoingClient } from '../outgoing/client.ts';
+import type { OutgoingClient } from '../outgoing/client.ts';
+import type { OutgoingProxy } from '../outgoing/proxy.ts';
+
+export type CompanyProviderSettings = {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  name: string;
+  proxy?: OutgoingProxy | undefined;
+};
+
+type Checks = { state: string; nonce: string; codeVerifier: string };
+
+// An issuer rarely changes its addresses; what it changes is noticed within an hour.
+const freshMilliseconds = 3_600_000;
+// Clocks of two companies (RFC 7519 §4.1.4: "usually no more than a few minutes").
+const toleranceSeconds = 60;
+
+/**
+ * A company's OpenID provider through openid-client, which verifies signature, issuer, audience, times, nonce, state
+ * and the answer's `iss` (RFC 9207). Its hosts are the operator's choice, so that they may be internal; calls are
+ * bounded all the same.
+ */
+export function makeCompanyProvider({ issuer, clientId, clientSecret, name, proxy }: CompanyProviderSettings) {
+  const outgoing = makeOutgoingClient({ allowedNetworks: [], hosts: 'trusted', proxy });
+  const fetchBounded = makeBoundedFetch(outgoing);
+  let known: { readAt: number; configuration: Promise<openid.Configuration> } | undefined;
+
+  async function discover(): Promise<openid.Configuration> {
+    // Without TLS only on loopback; the setting accepts no other http address.
+    const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
+    const options = { [openid.customFetch]: fetchBounded, execute, timeout: 10 };
+    const found = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, options);
+    const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
+    // Without a word about it, Basic is what every issuer takes (OpenID Connect Discovery 1.0 section 3).
+    const authentication = methods?.includes('client_secret_post') ? openid.ClientSecretPost : openid.ClientSecretBasic;
+    const metadata = { client_secret: clientSecret, [openid.clockTolerance]: toleranceSeconds };
+    const configuration = new openid.Configuration(
+      found.serverMetadata(),
+      clientId,
+      metadata,
+      authentication(clientSecret),
+    );
+    configuration[openid.customFetch] = fetchBounded;
+    configuration.timeout = 10;
+    for (const change of execute) change(configuration);
+    // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature; a proxy that opens TLS is no
+    // issuer.
+    openid.enableNonRepudiationChecks(configuration);
+    return configuration;
+  }
+
+  function configure(): Promise<openid.Configuration> {
+    const now = performance.now();
+    if (known && now - known.readAt < freshMilliseconds) return known.configuration;
+    const configuration = discover();
+    known = { readAt: now, configuration };
+    // If the issuer is unreachable, the next attempt tries again.
+    configuration.catch(() => (known = undefined));
+    return configuration;
+  }
+
+  return {
+    name,
+
+    async authorize({ redirectUri, state, nonce, codeVerifier }: Checks & { redirectUri: string }): Promise<string> {
+      const url = openid.buildAuthorizationUrl(await configure(), {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        state,
+        nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      });
+      return url.href;
+    },
+
+    async redeem({ callbackUrl, state, nonce, codeVerifier }: Checks & { callbackUrl: URL }): Promise<CompanyClaims> {
+      const tokens = await openid.authorizationCodeGrant(await configure(), callbackUrl, {
+        pkceCodeVerifier: codeVerifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims()!;
+      return {
+        issuer: claims.iss,
+        subject: claims.sub,
+        email: typeof claims.email === 'string' ? claims.email : undefined,
+        emailVerification: readVerification(claims),
+        username: typeof claims.preferred_username === 'string' ? claims.preferred_username : undefined,
+        name: typeof claims.name === 'string' ? claims.name : undefined,
+      };
+    },
+
+    close: () => outgoing.close(),
+  };
+}
+
+/**
+ * What the token says of its address. Some issuers write it as a text. Entra says it, if at all, of the owner of the
+ * domain (`xms_edov`, an optional claim): `false` is treated as a denial; `true` is about the domain alone.
+ */
+function readVerification(claims: Readonly<Record<string, unknown>>): CompanyClaims['emailVerification'] {
+  const { email_verified: isVerified, xms_edov: isDomainVerified } = claims;
+  if (isVerified !== undefined) return isVerified === true || isVerified === 'true' ? 'verified' : 'denied';
+  return isDomainVerified !== undefined && /^(false|0)$/i.test(String(isDomainVerified)) ? 'denied' : 'unstated';
+}
+
+const maxMilliseconds = 10_000;
+// Key sets and metadata have some kilobytes.
+const maxBytes = 1024 * 1024;
+
+/**
+ * `fetch` for openid-client, implemented with our own client: no redirects, no cookies; limited in time and size.
+ */
+export function makeBoundedFetch(outgoing: OutgoingClient): CustomFetch {
+  return async (url, { method, headers, body, signal }) => {
+    const answer = await outgoing.open({
+      url,
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers,
+      ...(body === undefined || body === null ? {} : { body: bodyText(body) }),
+      totalMilliseconds: maxMilliseconds,
+      ...(signal ? { signal } : {}),
+    });
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    for await (const part of answer.body as AsyncIterable<Buffer>) {
+      bytes += part.length;
+      if (bytes > maxBytes) throw new Error('the answer of the issuer is too long');
+      parts.push(part);
+    }
+    const known = Object.entries(answer.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value] as [string, string]],
+    );
+    const isEmpty = answer.status === 204 || answer.status === 304;
+    return new Response(isEmpty ? null : Buffer.concat(parts), { status: answer.status, headers: known });
+  };
+}
+
+/** The library sends forms only. */
+function bodyText(body: unknown): string {
+  return typeof body === 'string' ? body : (body as URLSearchParams).toString();
+}

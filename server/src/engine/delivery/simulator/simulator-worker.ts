@@ -1,6 +1,0 @@
-/** The simulators' own thread: they use another core than the sender. */
-import { parentPort, workerData } from 'node:worker_threads';
-import { serveSimulators } from './serve-simulators.ts';
-import type { WorkerData } from './serve-simulators.ts';
-
-await serveSimulators(parentPort!, workerData as WorkerData);

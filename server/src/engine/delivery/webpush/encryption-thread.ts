@@ -1,9 +1,0 @@
-/** A thread that encrypts Web Push messages: batches come and go over its port, answered in their order. */
-import { parentPort } from 'node:worker_threads';
-import { encryptBatch } from './encrypt-batch.ts';
-
-const port = parentPort!;
-port.on('message', (packed: Uint8Array<ArrayBuffer>) => {
-  const results = encryptBatch(packed);
-  port.postMessage(results, [results.buffer]);
-});

@@ -1,0 +1,58 @@
+import { archivedMembersKeptDays } from '../../domain/limits/segments.ts';
+import { inTransaction } from '../../storage/database.ts';
+import type { Database } from '../../storage/database.ts';
+import { archiveEndedApiKeys } from '../../storage/keys/api-keys.ts';
+import {
+  deleteFrozenAudiences,
+  deleteMembersOfArchived,
+  deleteRemovedMembers,
+} from '../../storage/segments/segment-members.ts';
+import { dropSegmentStaging, findAbandonedStaging } from '../../storage/segments/segment-staging.ts';
+import { archiveExpiredSegments } from '../../storage/segments/segments.ts';
+import type { Job } from '../jobs/job.ts';
+
+const batch = 500;
+
+/** The job that archives expired segments (interface 3.1). */
+export function makeExpireSegments({ database }: { database: Database }): Job {
+  return {
+    name: 'expire-segments',
+    intervalMilliseconds: 30_000,
+    runOnce: (now) => archiveExpiredSegments(database, { at: now, limit: batch }),
+  };
+}
+
+/**
+ * The job that archives keys whose overlap after a rotation has ended; they and their tokens are invalid from then on.
+ */
+export function makeArchiveEndedKeys({ database }: { database: Database }): Job {
+  return {
+    name: 'archive-ended-keys',
+    intervalMilliseconds: 5_000,
+    runOnce: (now) => archiveEndedApiKeys(database, now),
+  };
+}
+
+const batchRows = 20_000;
+
+/**
+ * The job that deletes what no reader can see any more: members removed before any version in use, members of segments
+ * archived for 30 days, the frozen audiences of runs that have ended, staging tables whose worker died.
+ */
+export function makeDropSegmentLeftovers({ database }: { database: Database }): Job {
+  return {
+    name: 'drop-segment-leftovers',
+    intervalMilliseconds: 60_000,
+    async runOnce(now) {
+      for (const key of await findAbandonedStaging(database)) await dropSegmentStaging(database, key);
+      const archivedBefore = new Date(now.getTime() - archivedMembersKeptDays * 24 * 3_600_000);
+      const limit = batchRows;
+      return inTransaction(database, async (tx) => {
+        const removed = await deleteRemovedMembers(tx, { limit });
+        const archived = await deleteMembersOfArchived(tx, { archivedBefore, at: now, limit });
+        const frozen = await deleteFrozenAudiences(tx, { at: now, limit });
+        return removed + archived + frozen;
+      });
+    },
+  };
+}

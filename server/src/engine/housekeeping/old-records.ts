@@ -1,0 +1,194 @@
+import type { RealClock, Clock } from '../../clock.ts';
+import { campaignRequestIdKeptHours } from '../../domain/limits/campaigns.ts';
+import { idempotencyKeyHours } from '../../domain/limits/idempotency.ts';
+import { liveActivityKeptHours } from '../../domain/limits/live-activities.ts';
+import { maxPausedHours } from '../../domain/limits/outbox.ts';
+import { alertDays } from '../../domain/limits/retention.ts';
+import { expiredTokenSeconds } from '../../domain/limits/tokens.ts';
+import { retentionTime, keptSince } from '../../domain/operations/retention.ts';
+import type { RetentionDays } from '../../domain/operations/retention.ts';
+import type { Logger } from '../../log.ts';
+import { deleteOldCampaignRequestIds } from '../../storage/campaigns/campaigns.ts';
+import { deleteExpiredReportFiles } from '../../storage/campaigns/report-files.ts';
+import { inTransaction, deleteReceiptsBefore, readOldestTransaction } from '../../storage/database.ts';
+import type { Database, Transaction } from '../../storage/database.ts';
+import { deleteOldAlerts } from '../../storage/installation/alerts.ts';
+import { deleteOldApiLogEntries } from '../../storage/installation/api-log.ts';
+import { trimSandboxMessages } from '../../storage/installation/sandbox.ts';
+import { deleteOldProviderTokens } from '../../storage/keys/provider-credentials.ts';
+import { deleteExpiredAccessTokens, deleteExpiredRefreshTokens } from '../../storage/keys/tokens.ts';
+import { dropOldEvidence, dropIdleBudgets } from '../../storage/limits/governor.ts';
+import { deleteOldIdempotencyKeys } from '../../storage/limits/idempotency-keys.ts';
+import { trimLimitWindows } from '../../storage/limits/sliding-windows.ts';
+import { deleteOldLiveActivities } from '../../storage/live-activities.ts';
+import {
+  deleteOldAuditLines,
+  deleteOldErasures,
+  deleteOldEventBatches,
+  deleteOldImports,
+  deleteOldInteractions,
+  deleteOldMessages,
+  deleteOldOperations,
+  deleteOldPushRequests,
+  listOldIds,
+  messageTables,
+  deleteOldRuns,
+} from '../../storage/old-records.ts';
+import type { DatedTable } from '../../storage/old-records.ts';
+import { deleteOldCallbackReceivers } from '../../storage/outbox/receivers.ts';
+import { deleteOldTriggers } from '../../storage/triggers.ts';
+import type { Job } from '../jobs/job.ts';
+
+export type DropOldRecordsDependencies = { database: Database; clock: RealClock; inboxMessages: number };
+
+/**
+ * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
+ * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after seven days, unused send
+ * budgets, provider answers after a day, receivers that nothing was posted to for two days, the oldest inbox messages. What the settings keep for days is
+ * `trim-old-records`'.
+ */
+export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRecordsDependencies): Job {
+  return {
+    name: 'drop-old-records',
+    intervalMilliseconds: 30_000,
+    async runOnce(now) {
+      const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
+      const tokensEndedAt = hoursAgo(expiredTokenSeconds / 3_600);
+      await trimSandboxMessages(database, inboxMessages);
+      // Attempts to sign in are counted in real time, so a clock that is ahead must not forget them.
+      await trimLimitWindows(database, { at: retentionTime({ now, realNow: clock.realNow() }) });
+      const dropped = await Promise.all([
+        deleteExpiredAccessTokens(database, tokensEndedAt),
+        deleteExpiredRefreshTokens(database, tokensEndedAt),
+        deleteOldIdempotencyKeys(database, hoursAgo(idempotencyKeyHours)),
+        dropIdleBudgets(database, now),
+        dropOldEvidence(database, hoursAgo(24)),
+        deleteOldProviderTokens(database, hoursAgo(24)),
+        deleteOldCampaignRequestIds(database, hoursAgo(campaignRequestIdKeptHours)),
+        deleteOldCallbackReceivers(database, { before: hoursAgo(2 * maxPausedHours), limit: 10_000 }),
+        deleteExpiredReportFiles(database, { before: now, limit: 10_000 }),
+        deleteOldLiveActivities(database, { before: hoursAgo(liveActivityKeptHours), limit: 10_000 }),
+      ]);
+      // A full batch is followed by another immediately; small remainders wait for the next interval.
+      return dropped.some((count) => count >= 10_000) ? 1 : 0;
+    },
+  };
+}
+
+export type TrimOldRecordsDependencies = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  retention: Omit<RetentionDays, 'ledger' | 'events'>;
+};
+
+/** Removes the next batch of what is older. @returns how many rows of its table */
+type Trim = { table: string; keptDays: number; runOnce: (before: Date) => Promise<number> };
+
+type DatedTrim = {
+  table: DatedTable;
+  keptDays: number;
+  /** A run has up to a few hundred rows of its own, which go with it. */
+  batch: number;
+  remove: (tx: Transaction, old: { ids: readonly string[]; before: Date }) => Promise<number>;
+};
+
+const batchRows = 5_000;
+// Batches in which everything must stay that are passed by in a round.
+const maxPassedBatches = 20;
+
+/**
+ * The job that removes records that are older than they are kept: one batch of each kind a round, a batch a transaction,
+ * what belongs to others before these. What is under way stays, however old.
+ */
+export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldRecordsDependencies): Job {
+  const { messages, operations, audit } = retention;
+  const trims: Trim[] = [
+    trimOldest('device_interactions', retention.interactions, deleteOldInteractions),
+    trimOldest('push_requests', retention.pushRequests, deleteOldPushRequests),
+    trimOldest('triggers', retention.pushRequests, deleteOldTriggers),
+    trimDated({ table: 'runs', keptDays: retention.runs, batch: 100, remove: deleteOldRuns }),
+    ...messageTables.map((of) =>
+      trimDated({
+        ...{ table: of.table, keptDays: messages, batch: 500 },
+        remove: (tx, old) => deleteOldMessages(tx, { of, ...old }),
+      }),
+    ),
+    trimDated({ table: 'event_stream_batches', keptDays: messages, batch: 500, remove: deleteOldEventBatches }),
+    trimDated({ table: 'segment_operations', keptDays: operations, batch: 20, remove: deleteOldOperations }),
+    trimOldest('imports', operations, deleteOldImports),
+    trimDated({ table: 'audit_log', keptDays: audit, batch: batchRows, remove: deleteOldAuditLines }),
+    trimDated({ table: 'erasures', keptDays: audit, batch: batchRows, remove: deleteOldErasures }),
+    trimOldest('alerts', alertDays, deleteOldAlerts),
+    trimOldest('api_log', retention.apiLog, (tx, { before }) => deleteOldApiLogEntries(tx, before)),
+  ];
+
+  function trimOldest(
+    table: string,
+    keptDays: number,
+    remove: (tx: Database, old: { before: Date; limit: number }) => Promise<number>,
+  ): Trim {
+    return { table, keptDays, runOnce: (before) => remove(database, { before, limit: batchRows }) };
+  }
+
+  function trimDated({ table, keptDays, batch, remove }: DatedTrim): Trim {
+    let after = '';
+    async function runOnce(before: Date): Promise<number> {
+      for (let passed = 0; passed < maxPassedBatches; passed += 1) {
+        const ids = await listOldIds(database, { table, after, before, limit: batch });
+        after = ids.length < batch ? '' : ids.at(-1)!;
+        const removed = ids.length === 0 ? 0 : await inTransaction(database, (tx) => remove(tx, { ids, before }));
+        if (removed > 0 || after === '') return removed;
+      }
+      return 0;
+    }
+    return { table, keptDays, runOnce };
+  }
+
+  return {
+    name: 'trim-old-records',
+    intervalMilliseconds: 600_000,
+    async runOnce(at) {
+      const now = retentionTime({ now: at, realNow: clock.realNow() });
+      const removed: Record<string, number> = {};
+      const faults: unknown[] = [];
+      for (const { table, keptDays, runOnce } of trims)
+        try {
+          const count = await runOnce(keptSince(now, keptDays));
+          if (count > 0) removed[table] = count;
+        } catch (error) {
+          // One table that cannot be trimmed keeps no other from it.
+          faults.push(error);
+        }
+      const total = Object.values(removed).reduce((sum, count) => sum + count, 0);
+      if (total > 0) log.info({ removed }, 'old records removed');
+      if (faults.length > 0) throw faults[0];
+      return total;
+    },
+  };
+}
+
+// An outcome is asked for within half a minute, and a transaction whose connection is lost ends within one.
+const keptMinutes = 10;
+
+/**
+ * The job that forgets receipts of transactions (docs/decisions/0029) whose outcome nobody asks for any more. Each look
+ * notes which transaction was the oldest then; ten minutes later all before it are old. What this forgets with its
+ * process is noted again by the next one.
+ */
+export function makeDropOldReceipts({ database, clock }: { database: Database; clock: Clock }): Job {
+  let looks: { at: number; oldest: string }[] = [];
+  return {
+    name: 'drop-old-receipts',
+    intervalMilliseconds: 30_000,
+    async runOnce() {
+      // What the sandbox moves is the time of campaigns, not that of connections.
+      const at = clock.realNow().getTime();
+      looks.push({ at, oldest: await readOldestTransaction(database) });
+      const passed = looks.findLast((look) => look.at <= at - keptMinutes * 60_000);
+      if (passed === undefined) return 0;
+      looks = looks.slice(looks.indexOf(passed));
+      return (await deleteReceiptsBefore(database, passed.oldest)) >= 10_000 ? 1 : 0;
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import type { JobNote } from '../../storage/installation/nodes.ts';
+
+/**
+ * A background job: `runOnce` does the work that is due and returns how much it was; the loop belongs to `startJob`.
+ */
+export type Job = {
+  name: string;
+  /** Longest time between two looks; a wake-up shortens it. */
+  intervalMilliseconds: number;
+  /** @returns how many items were processed; if more than 0, the job is run again immediately */
+  runOnce(now: Date): Promise<number>;
+};
+
+export type RunningJob = {
+  /** Looks now instead of at the end of the interval. */
+  wake(): void;
+  /** Ends after the run under way. */
+  stop(): Promise<void>;
+};
+
+export type JobDependencies = { clock: Clock; log: Logger; book?: JobBook | undefined; rest?: Rest | undefined };
+
+/**
+ * Runs a job until it is stopped: again immediately while there is work, otherwise after the interval or a wake-up. A
+ * run that throws is logged and followed by the whole interval, at least a second, so that a broken database is not
+ * hammered.
+ */
+export function startJob(job: Job, { clock, log, book, rest }: JobDependencies): RunningJob {
+  let isStopped = false;
+  let isWoken = false;
+  let endWait: (() => void) | undefined;
+
+  const wait = (milliseconds: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const loop = async (): Promise<void> => {
+    while (!isStopped) {
+      isWoken = false;
+      let pause = job.intervalMilliseconds;
+      try {
+        const at = clock.now();
+        const done = await job.runOnce(at);
+        book?.note(job.name, { at: clock.realNow(), done });
+        if (done > 0) continue;
+      } catch (error) {
+        book?.note(job.name, { at: clock.realNow(), error });
+        log.error({ duty: job.name, err: error }, 'duty failed');
+        pause = Math.max(pause, 1000);
+      }
+      if (!isStopped && !isWoken) await wait(rest?.stretch(pause) ?? pause);
+    }
+  };
+  const ended = loop();
+
+  return {
+    wake() {
+      isWoken = true;
+      endWait?.();
+    },
+    async stop() {
+      isStopped = true;
+      endWait?.();
+      await ended;
+    },
+  };
+}
+
+/** What became of a round: how many things were done, or what it threw. */
+export type JobRun = { at: Date } & ({ done: number } | { error: unknown });
+
+export type JobBook = {
+  note(name: string, round: JobRun): void;
+  /** One entry per job of this process, sorted by name. */
+  read(): JobNote[];
+  /** The jobs that failed so many times in a row that this is no accident, sorted by name. */
+  findFailing(): { name: string; fault: string }[];
+  /** How often each job failed since the start, and how often in a row up to now. */
+  countFailures(): { name: string; total: number; inARow: number }[];
+};
+
+// Once is a lost connection, twice a failover.
+const tellingFailures = 3;
+
+/** Keeps the last result of each job of a process, for the node's report. */
+export function makeJobBook({ onFailed }: { onFailed?: () => void } = {}): JobBook {
+  const notes = new Map<string, JobNote>();
+  const failures = new Map<string, { total: number; inARow: number }>();
+  const read = (): JobNote[] => [...notes.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+  return {
+    note(name, { at, ...round }) {
+      const before = notes.get(name) ?? { name, doneAt: null, done: 0, failedAt: null, fault: null };
+      const now = at.toISOString();
+      const { total, inARow } = failures.get(name) ?? { total: 0, inARow: 0 };
+      if ('error' in round) onFailed?.();
+      failures.set(name, 'error' in round ? { total: total + 1, inARow: inARow + 1 } : { total, inARow: 0 });
+      notes.set(
+        name,
+        'error' in round
+          ? { ...before, failedAt: now, fault: faultOf(round.error) }
+          : { ...before, doneAt: now, done: round.done },
+      );
+    },
+    read,
+    findFailing: () =>
+      read().flatMap(({ name, fault }) =>
+        failures.get(name)!.inARow < tellingFailures ? [] : [{ name, fault: fault! }],
+      ),
+    countFailures: () => [...failures].map(([name, counted]) => ({ name, ...counted })),
+  };
+}
+
+/** The kind of a fault and no more: a message may quote values of a row, and the report leaves this machine. */
+function faultOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return String(code ?? name ?? 'Error').slice(0, 60);
+}
+
+/** When a node rests: nobody calls it, so its jobs look for work seldom, and at once when somebody does. */
+export type Rest = {
+  /** Somebody calls; the end of the call is told by the function that comes back. */
+  beginCall(): () => void;
+  /** How long a job waits that would look again after as long. */
+  stretch(milliseconds: number): number;
+  /** Called when a call comes to a node that rested. */
+  onWoken(listener: () => void): void;
+};
+
+/** What a test does after a call, such as a campaign due in two seconds, is not to wait for a look of a resting node. */
+const awakeMilliseconds = 5_000;
+const stretchFactor = 20;
+
+/**
+ * For the many servers of tests side by side: each asks its database fifteen times a second, which a hundred of them make
+ * the work of two processors.
+ *
+ * @param now monotonic, in milliseconds
+ */
+export function makeRest(now: () => number): Rest {
+  const listeners: (() => void)[] = [];
+  let calls = 0;
+  let lastCallAt = -Infinity;
+  const isResting = (): boolean => calls === 0 && now() - lastCallAt > awakeMilliseconds;
+  return {
+    beginCall() {
+      const rested = isResting();
+      calls += 1;
+      if (rested) for (const wake of listeners) wake();
+      let isEnded = false;
+      return () => {
+        if (isEnded) return;
+        isEnded = true;
+        calls -= 1;
+        lastCallAt = now();
+      };
+    },
+    stretch: (milliseconds) => (isResting() ? milliseconds * stretchFactor : milliseconds),
+    onWoken: (listener) => void listeners.push(listener),
+  };
+}

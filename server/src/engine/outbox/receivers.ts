@@ -1,0 +1,200 @@
+import { Webhook } from 'standardwebhooks';
+import type { Clock } from '../../clock.ts';
+import type { Lease } from '../../domain/lease.ts';
+import { probeSeconds, failuresBeforePause } from '../../domain/outbox.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
+import type { Logger } from '../../log.ts';
+import type { DueReceiver, Turn, Silence } from '../../storage/outbox/receivers.ts';
+import { makeLease, waitAtMost } from '../jobs/leased-job.ts';
+import type { LeasedJob } from '../jobs/leased-job.ts';
+import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
+import { makeReceiverSlots } from './receiver-slots.ts';
+import type { ContactKind, Receiver, Slot } from './receiver-slots.ts';
+
+type Page = { at: Date; leasedAt: Date; after: DueReceiver | undefined; limit: number };
+
+export type ReceiverJob<Due extends { id: string; workspaceId: string }> = {
+  name: string;
+  /** What is posted, as the log calls one. */
+  what: string;
+  clock: Clock;
+  log: Logger;
+  outcomes: OutcomeBuffer;
+  /** The next receivers that something is due for, in a lasting order. */
+  listDue: (page: Page) => Promise<DueReceiver[]>;
+  claim: (claim: { turns: Turn[]; at: Date; probeUntil: Date } & Lease) => Promise<Due[]>;
+  keyOf: (due: Due) => string;
+  /** @returns what became of the attempt, for the share of the receiver */
+  deliver: (due: Due) => Promise<ContactKind>;
+  /** A request has ended: more may be due for its receiver. */
+  onFreed?: (() => void) | undefined;
+};
+
+/** At least twice what a request may take: a lease that ends means a worker that died. */
+const leaseMilliseconds = 60_000;
+/** Quick receivers end within this time, and are claimed for again together; slower ones are left under way. */
+const quickMilliseconds = 50;
+const receiversPerPage = 500;
+/** Of one round: 10,000 receivers. The next one goes on after them. */
+const maxPages = 20;
+
+/**
+ * A job that posts what is due to receivers of others, many at a time, each under a lease. It claims by receiver and not by
+ * age, and shares its slots among workspaces, hosts and receivers (decision 0058).
+ */
+export function makeReceiverJob<Due extends { id: string; workspaceId: string }>(job: ReceiverJob<Due>): LeasedJob {
+  const { clock, log, outcomes } = job;
+  const slots = makeReceiverSlots();
+  const underWay = new Set<Promise<void>>();
+  /** Where the next round begins, so that no receiver is passed over because of those before it. */
+  let after: DueReceiver | undefined;
+
+  const start = (due: Due, slot: Slot): Promise<void> => {
+    const startedAt = performance.now();
+    const ended = job
+      .deliver(due)
+      .catch((error: unknown): ContactKind => {
+        // The database or the decryption failed, not the receiver. The lease expires and it is tried again.
+        log.error({ id: due.id, err: error }, `${job.what} not settled`);
+        return 'none';
+      })
+      .then((kind) => {
+        slots.giveBack(slot, { kind, milliseconds: performance.now() - startedAt });
+        underWay.delete(ended);
+        job.onFreed?.();
+      });
+    underWay.add(ended);
+    return ended;
+  };
+
+  async function claimFor(due: DueReceiver[], { now, lease }: { now: Date; lease: Lease }): Promise<Promise<void>[]> {
+    const taken = slots.take(due.filter(({ isPaused }) => !isPaused).map(toReceiver));
+    if (taken.length === 0) return [];
+    const bySlot = Map.groupBy(taken, ({ receiver }) => slotKey(receiver));
+    const turns = [...bySlot.values()].map((own) => ({ ...toTurn(own[0]!.receiver), count: own.length }));
+    const probeUntil = new Date(lease.leasedAt.getTime() + probeSeconds * 1000);
+    try {
+      const claimed = await job.claim({ turns, at: now, probeUntil, ...lease });
+      return claimed.map((message) => {
+        const key = slotKey({ workspaceId: message.workspaceId, key: job.keyOf(message) });
+        return start(message, bySlot.get(key)!.pop()!);
+      });
+    } finally {
+      for (const slot of [...bySlot.values()].flat()) slots.giveBack(slot, { kind: 'none', milliseconds: 0 });
+    }
+  }
+
+  return {
+    name: job.name,
+    intervalMilliseconds: 1000,
+    async runOnce(now) {
+      const started: Promise<void>[] = [];
+      let mayWrap = after !== undefined;
+      for (let pages = 0; pages < maxPages && slots.free() > 0 && outcomes.waiting() === 0; pages += 1) {
+        const lease = makeLease(clock, leaseMilliseconds);
+        const page = { at: now, leasedAt: lease.leasedAt, after, limit: receiversPerPage };
+        const due = await job.listDue(page);
+        started.push(...(await claimFor(due, { now, lease })));
+        after = due.length < receiversPerPage ? undefined : due.at(-1);
+        if (after !== undefined) continue;
+        if (!mayWrap) break;
+        mayWrap = false;
+      }
+      await waitAtMost(quickMilliseconds, Promise.all(started));
+      return started.length;
+    },
+    async settled() {
+      await Promise.all(underWay);
+    },
+  };
+}
+
+function toReceiver({ workspaceId, key, url }: DueReceiver): Receiver {
+  // An address that is not a URL is refused when it is called; until then it is a host of its own.
+  return { workspaceId, key, host: URL.canParse(url) ? new URL(url).host : url };
+}
+
+function toTurn({ workspaceId, key }: Receiver): Omit<Turn, 'count'> {
+  return { workspaceId, key };
+}
+
+function slotKey({ workspaceId, key }: Pick<Receiver, 'workspaceId' | 'key'>): string {
+  return `${workspaceId} ${key}`;
+}
+
+export type CallbackAnswer = { kind: 'answered'; status: number } | { kind: 'failed'; error: string };
+
+export type PostCallback = (request: {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}) => Promise<CallbackAnswer>;
+
+export type SignedPost = { id: string; url: string; body: string; secret: string };
+
+export type PostedAnswer = { answer: CallbackAnswer; startedAt: Date; endedAt: Date; durationMilliseconds: number };
+
+export type PostSignedDependencies = {
+  clock: Clock;
+  log: Logger;
+  /** Must end within 15 s whatever the receiver does (fault F24); the lease counts on it. */
+  post: PostCallback;
+};
+
+/**
+ * Posts to an address that somebody else chose, signed as Standard Webhooks say. The id is the same in every attempt, so that
+ * a receiver can drop repeats caused by a crash or a lost response.
+ */
+export async function postSigned(
+  { clock, log, post }: PostSignedDependencies,
+  { id, url, body, secret }: SignedPost,
+): Promise<PostedAnswer> {
+  const startedAt = clock.now();
+  // The receiver compares it with its own clock, which no sandbox moves.
+  const postedAt = clock.realNow();
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'Carillon',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(postedAt.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, postedAt, body),
+  };
+  const answer = await post({ url, headers, body }).catch((error: unknown): CallbackAnswer => {
+    log.error({ callbackId: id, err: error }, 'callback request failed unexpectedly');
+    return { kind: 'failed', error: 'unreachable' };
+  });
+  const durationMilliseconds = clock.realNow().getTime() - postedAt.getTime();
+  return { answer, startedAt, endedAt: clock.now(), durationMilliseconds };
+}
+
+/**
+ * What an attempt says of its receiver. Any HTTP response is an answer, 500 as well: a receiver that refuses holds no slot.
+ * An address that our own guard refuses was not called.
+ */
+export function contactOf(answer: CallbackAnswer): ContactKind {
+  if (answer.kind === 'answered') return 'answered';
+  return answer.error === 'refused' ? 'none' : 'silent';
+}
+
+/** One line when a receiver is paused for the first time, one for each longer pause, and one when it answers again. */
+export function logSilence(
+  log: Logger,
+  { contact, silence, receiver }: { contact: ContactKind; silence: Silence; receiver: Record<string, string> },
+): void {
+  const { pausedUntil } = silence;
+  if (pausedUntil === null) return;
+  switch (contact) {
+    case 'answered':
+      log.info({ ...receiver, ...silence }, 'receiver answers again');
+      return;
+    case 'silent':
+      if (silence.failures === failuresBeforePause)
+        log.warn({ ...receiver, ...silence }, 'receiver paused: it does not answer');
+      else log.debug({ ...receiver, ...silence }, 'receiver still does not answer');
+      return;
+    case 'none':
+      return;
+    default:
+      unknownCase(contact);
+  }
+}

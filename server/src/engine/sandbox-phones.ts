@@ -1,0 +1,130 @@
+import { createHash, createPublicKey } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import type { Clock } from '../clock.ts';
+import type { App } from '../domain/apps.ts';
+import type {
+  ApnsCredential,
+  FcmCredential,
+  HmsCredential,
+  WebPushCredential,
+} from '../domain/credentials/credentials.ts';
+import type { Encryption } from '../domain/crypto/encryption.ts';
+import { makeIdsInOrder } from '../domain/ids.ts';
+import { toStorable } from '../domain/storable-text.ts';
+import type { Logger } from '../log.ts';
+import { startSimulators } from '../providers/simulator/start-simulators.ts';
+import type { SimulatorAccount, SimulatorPlace, Simulators } from '../providers/simulator/start-simulators.ts';
+import { listApps } from '../storage/apps.ts';
+import type { Database } from '../storage/database.ts';
+import { findNewestMessageId, insertSandboxMessages } from '../storage/installation/sandbox.ts';
+import { listSimulatedCredentials } from '../storage/keys/provider-credentials.ts';
+import { openCredentials } from './credentials.ts';
+import type { AppsOfWorkspace } from './credentials.ts';
+
+export type SandboxPhonesDependencies = {
+  database: Database;
+  encryption: Encryption;
+  clock: Clock;
+  log: Logger;
+  /** Derives the keys of the simulated browsers; the same on every node of the installation. */
+  secret: Buffer;
+  simulatorsRunIn: SimulatorPlace;
+};
+
+export type SandboxPhones = Simulators & {
+  /** Learns the workspaces whose credentials are simulated; called again when one is added. */
+  refreshAccounts(): Promise<void>;
+  /** Learns apps that were added meanwhile, whoever added them, before messages are sent to their devices. */
+  learnApps(of: AppsOfWorkspace): Promise<void>;
+  /** Settles when a message has been stored in the inbox, or after the time. */
+  waitForMessage(milliseconds: number): Promise<void>;
+};
+
+/** Starts the simulated providers and puts what their devices receive into the inbox. */
+export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promise<SandboxPhones> {
+  const { database, encryption, clock, log } = deps;
+  const arrivals = new EventEmitter();
+  arrivals.setMaxListeners(0);
+  const learned = new Set<string>();
+  // In the order of arrival: a clock that went back or stands would put new messages before, or among, those that were read.
+  const nextMessageId = makeIdsInOrder(() => clock.realNow(), await findNewestMessageId(database));
+  const simulators = await startSimulators({
+    log,
+    clock,
+    secret: deps.secret,
+    runIn: deps.simulatorsRunIn,
+    accounts: await readAccounts(database, encryption),
+    async onDelivered(messages) {
+      const rows = messages.map((message) => ({
+        ...message,
+        id: nextMessageId(),
+        campaignId: message.campaignId ?? null,
+      }));
+      await insertSandboxMessages(database, toStorable(rows));
+      arrivals.emit('message');
+    },
+  });
+  return {
+    ...simulators,
+    async refreshAccounts() {
+      await simulators.setAccounts(await readAccounts(database, encryption));
+    },
+    async learnApps({ workspaceId, apps }) {
+      const keys = apps.filter(isOnIos).map(({ identifier }) => `${workspaceId} ${identifier}`);
+      if (keys.every((key) => learned.has(key))) return;
+      await simulators.setAccounts(await readAccounts(database, encryption));
+      for (const key of keys) learned.add(key);
+    },
+    async waitForMessage(milliseconds) {
+      // A fraction throws.
+      const signal = AbortSignal.timeout(Math.max(1, Math.ceil(milliseconds)));
+      await once(arrivals, 'message', { signal }).catch(() => {});
+    },
+  };
+}
+
+/** What the providers know of their customers: never a private key or a secret. */
+async function readAccounts(database: Database, encryption: Encryption): Promise<SimulatorAccount[]> {
+  const rows = await listSimulatedCredentials(database);
+  const workspaceIds = [...new Set(rows.map((row) => row.workspaceId))];
+  const accounts: SimulatorAccount[] = [];
+  for (const workspaceId of workspaceIds) {
+    const apps = await listApps(database, workspaceId);
+    const { fcm, apns, webpush, hms } = openCredentials(
+      encryption,
+      rows.filter((row) => row.workspaceId === workspaceId),
+    );
+    accounts.push({
+      workspaceId,
+      ...(fcm ? { fcm: fcmAccount(fcm) } : {}),
+      ...(apns ? { apns: apnsAccount(apns, apps) } : {}),
+      ...(webpush ? { webpush: webPushAccount(webpush) } : {}),
+      ...(hms ? { hms: hmsAccount(hms) } : {}),
+    });
+  }
+  return accounts;
+}
+
+function fcmAccount({ projectId, clientEmail, privateKey }: FcmCredential) {
+  return { projectId, clientEmail, publicKeyPem: publicPem(privateKey) };
+}
+
+const isOnIos = ({ platform }: App): boolean => platform === 'IOS';
+
+/** A key of Apple's serves all apps of its team. */
+function apnsAccount({ teamId, keyId, topic, privateKey }: ApnsCredential, apps: readonly App[]) {
+  const others = apps.filter(isOnIos).map(({ identifier }) => identifier);
+  return { teamId, keyId, topics: [topic, ...others], publicKeyPem: publicPem(privateKey) };
+}
+
+function webPushAccount({ publicKey }: WebPushCredential) {
+  return { publicKey };
+}
+
+function hmsAccount({ clientId, clientSecret, owner }: HmsCredential) {
+  return { clientId, owner, secretDigest: createHash('sha256').update(clientSecret).digest('hex') };
+}
+
+function publicPem(privateKey: string): string {
+  return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }) as string;
+}

@@ -1,0 +1,226 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { findWorkspaceApp, listWorkspaceApps, putApp, removeApp } from '../app/apps.ts';
+import type { AppDependencies, ListedApp } from '../app/apps.ts';
+import { apnsEnvironments, declarativeModes } from '../domain/apps.ts';
+import type { ApnsEnvironment, AppSettings, App, AppDefaults } from '../domain/apps.ts';
+import { payloadModes, platforms } from '../domain/content/content.ts';
+import type { PayloadMode, Platform } from '../domain/content/content.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { RequestReader } from '../domain/request-reader.ts';
+import { describeOperation } from './openapi/operation.ts';
+import type { Dialect } from './openapi/operation.ts';
+import { named } from './openapi/shapes.ts';
+import type { BearerDependencies } from './route/auth.ts';
+import {
+  problemRefusals,
+  readOwnBody,
+  makeRequireOwnKey,
+  presentOwnErrors,
+  refuseOwnFaults,
+} from './route/own-dialect.ts';
+import { refuseOtherMethods } from './route/route.ts';
+import type { VendorHeaders } from './route/vendor-headers.ts';
+import { warnOfUnknownFields } from './route/warnings.ts';
+import type { RouteFamily } from './server/build-server.ts';
+
+const word = <Word extends string>(words: readonly string[], description: string) =>
+  Type.Unsafe<Word>({ type: 'string', enum: [...words], description });
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const platform = word<Platform>(platforms, 'ANDROID, IOS or WEB');
+
+const settings = {
+  restrictPackage: Type.Optional(
+    Type.Boolean({ description: 'Of Android: FCM is told the package and refuses tokens of another' }),
+  ),
+  mode: Type.Optional(word<PayloadMode>(payloadModes, 'Of Android: who shows its messages')),
+  declarative: Type.Optional(
+    word<NonNullable<AppSettings['declarative']>>(declarativeModes, 'Of sites: the declarative form of a web push'),
+  ),
+  criticalAlerts: Type.Optional(
+    Type.Boolean({ description: 'Of iOS: Apple granted the app critical alerts, and messages may have such sounds' }),
+  ),
+  pushFrom: text('Of Android: value of push_from'),
+  dataPrefix: text('Of phones: stands before the names of our keys'),
+  defaults: Type.Optional(
+    Type.Object(
+      {
+        channel_id: text('Android channel'),
+        sound: text('File of the app, on phones'),
+        icon: text('Name of a drawable'),
+        color: text('#rrggbb'),
+      },
+      { description: 'What a content has that says nothing else' },
+    ),
+  ),
+};
+
+const environment = Type.Optional(
+  word<ApnsEnvironment>(apnsEnvironments, "Of iOS: which of Apple's services; absent: production"),
+);
+
+const appBody = named(
+  'AppRequest',
+  Type.Object({
+    platform,
+    name: text('For people; absent: the id'),
+    identifier: Type.String({ description: 'Android package, bundle id, or origin of the site; stands' }),
+    environment,
+    ...settings,
+  }),
+);
+
+const appAnswer = named(
+  'App',
+  Type.Object({
+    app_id: Type.String(),
+    platform,
+    name: Type.String(),
+    identifier: Type.Union([Type.String({ description: 'Null: of a default app without a credential' }), Type.Null()]),
+    environment,
+    ...settings,
+    credential_of: Type.Union([
+      Type.String({ description: 'The app whose credential its messages take; null: there is none' }),
+      Type.Null(),
+    ]),
+  }),
+);
+
+const appsAnswer = named('Apps', Type.Object({ apps: Type.Array(appAnswer) }));
+
+const appParameters = Type.Object({ app: Type.String({ description: 'The id of the app' }) });
+
+const appQuery = Type.Object({
+  platform: Type.Optional(word<Platform>(platforms, 'Of which platform; needed where several have an app of that id')),
+});
+
+export type AppRouteDependencies = AppDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
+
+const url = '/v1/apps';
+const dialect: Dialect = {
+  tag: 'Apps',
+  credentials: ['dataKey', 'bearer'],
+  refusals: problemRefusals(['NOT_FOUND', 'SCOPE_MISSING']),
+};
+
+/** The apps of a workspace, for whoever registers their devices: with the key of data. */
+export function appRoutes(deps: AppRouteDependencies): RouteFamily {
+  const onRequest = makeRequireOwnKey(deps, 'data');
+  return async (server) => {
+    presentOwnErrors(server);
+    const list = describeOperation(dialect, {
+      operationId: 'listApps',
+      summary: 'List the apps of the workspace',
+      answers: { 200: appsAnswer },
+    });
+    server.get(url, { schema: list, onRequest }, async (request) => {
+      const apps = await listWorkspaceApps(deps.database, request.facts.workspaceId!);
+      return { apps: apps.map(presentApp) };
+    });
+    refuseOtherMethods(server, url, ['GET']);
+
+    const one = { params: appParameters, refuses: [404] };
+    const read = describeOperation(dialect, {
+      ...{ operationId: 'readApp', summary: 'Read an app', querystring: appQuery },
+      ...{ ...one, answers: { 200: appAnswer } },
+    });
+    server.get(`${url}/:app`, { schema: read, onRequest }, async (request) =>
+      presentApp(await findWorkspaceApp(deps.database, namedIn(request))),
+    );
+    const put = describeOperation(dialect, {
+      operationId: 'putApp',
+      summary: 'Add an app, or replace what may change of it',
+      description: 'What is left out is as the workspace says. Identifier and environment stand.',
+      ...{ ...one, body: appBody, answers: { 200: appAnswer, 201: appAnswer } },
+    });
+    server.put(`${url}/:app`, { schema: put, onRequest }, async (request, reply) => {
+      const { workspaceId, appId } = namedIn(request);
+      const app = parseApp(readOwnBody(request), appId);
+      const by = { id: null, name: request.callerKey!.name };
+      const { isNew } = await putApp(deps, { ...app, by, workspaceId });
+      warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: appBody });
+      const shown = await findWorkspaceApp(deps.database, { workspaceId, appId, platform: app.platform });
+      return reply.code(isNew ? 201 : 200).send(presentApp(shown));
+    });
+    const remove = describeOperation(dialect, {
+      operationId: 'removeApp',
+      summary: 'Remove an app that has neither credential nor devices',
+      ...{ querystring: appQuery, ...one, answers: { 204: Type.Null() }, refuses: [404, 413, 415] },
+    });
+    server.delete(`${url}/:app`, { schema: remove, onRequest }, async (request, reply) => {
+      const { platform } = await findWorkspaceApp(deps.database, namedIn(request));
+      const { workspaceId, appId } = namedIn(request);
+      await removeApp(deps, { by: { id: null, name: request.callerKey!.name }, workspaceId, appId, platform });
+      return reply.code(204).send();
+    });
+    refuseOtherMethods(server, `${url}/:app`, ['GET', 'PUT', 'DELETE']);
+  };
+}
+
+function namedIn(request: FastifyRequest): { workspaceId: string; appId: string; platform: Platform | undefined } {
+  const { app: appId } = request.params as { app: string };
+  const { platform } = request.query as { platform?: unknown };
+  if (platform !== undefined && !platforms.includes(platform as Platform))
+    throw new ServiceError('PARAMETER_INVALID', { field: 'platform', reason: `must be ${platforms.join(', ')}` });
+  return { workspaceId: request.facts.workspaceId!, appId, platform: platform as Platform | undefined };
+}
+
+/** An app as it is to be; what an app cannot be, the use case says. @throws ServiceError PARAMETER_INVALID */
+function parseApp(reader: RequestReader, appId: string): App & { settings: AppSettings } {
+  const platform = reader.requires('platform') ? reader.choice('platform', platforms) : undefined;
+  const identifier = reader.requiredText('identifier');
+  const app = {
+    appId,
+    platform: platform!,
+    name: reader.text('name') ?? appId,
+    identifier,
+    environment: reader.choice('environment', apnsEnvironments) ?? (platform === 'IOS' ? 'production' : null),
+    restrictsPackage: reader.flag('restrictPackage') ?? false,
+    settings: readSettings(reader),
+  };
+  refuseOwnFaults(reader);
+  return app;
+}
+
+function readSettings(reader: RequestReader): AppSettings {
+  const part = reader.part('defaults');
+  const defaults = sentOf<AppDefaults>({
+    channelId: part.text('channel_id'),
+    sound: part.text('sound'),
+    icon: part.text('icon'),
+    color: part.text('color'),
+  });
+  return sentOf<AppSettings>({
+    mode: reader.choice('mode', payloadModes),
+    declarative: reader.choice('declarative', declarativeModes),
+    criticalAlerts: reader.flag('criticalAlerts') ? true : undefined,
+    pushFrom: reader.text('pushFrom'),
+    dataPrefix: reader.text('dataPrefix'),
+    defaults: Object.keys(defaults).length === 0 ? undefined : defaults,
+  });
+}
+
+type Read<T> = { [Name in keyof T]: T[Name] | undefined };
+
+function sentOf<T extends object>(members: Read<Required<T>>): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Under the names of its request; what it has not of its own is left out. */
+function presentApp({ appId, restrictsPackage, settings = {}, credentialOf, ...app }: ListedApp) {
+  const { defaults, ...own } = settings;
+  const { channelId, ...look } = defaults ?? {};
+  return {
+    app_id: appId,
+    platform: app.platform,
+    name: app.name,
+    identifier: app.identifier,
+    ...(app.environment === null ? {} : { environment: app.environment }),
+    ...(app.platform === 'ANDROID' ? { restrictPackage: restrictsPackage } : {}),
+    ...own,
+    ...(defaults === undefined
+      ? {}
+      : { defaults: { ...(channelId === undefined ? {} : { channel_id: channelId }), ...look } }),
+    credential_of: credentialOf,
+  };
+}

@@ -1,0 +1,423 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { TProperties } from 'typebox';
+import { createBusinessEvent, listEventsWithDbName, triggerBusinessEvent, listEvents } from '../app/business-events.ts';
+import type { BusinessEventDependencies, BusinessEvent, TriggerAnswer } from '../app/business-events.ts';
+import type { SearchVersion } from '../domain/campaigns/campaign.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { businessAttributeTypes, readBusinessAttributes } from '../domain/events/events.ts';
+import type { BusinessAttribute } from '../domain/events/events.ts';
+import { maxBusinessEventsPerPage, maxBusinessNameCharacters } from '../domain/limits/business-events.ts';
+import type { RequestReader } from '../domain/request-reader.ts';
+import { readRequestId } from './campaigns/authoring.ts';
+import { makeRequireCampaignAccess, callerOf } from './campaigns/call.ts';
+import type { CampaignAccessDependencies } from './campaigns/call.ts';
+import { makeCampaignReader, optionalText, refuseFaults } from './campaigns/campaign-reader.ts';
+import type { Body } from './campaigns/campaign-reader.ts';
+import { joinedTime } from './campaigns/record.ts';
+import { readBody } from './campaigns/search.ts';
+import { presentV1Error } from './campaigns/v1-answers.ts';
+import { v1Dialect } from './campaigns/v1.ts';
+import { presentV5Error } from './campaigns/v5-answers.ts';
+import { requestIdHeader, v5Dialect } from './campaigns/v5.ts';
+import { describeOperation } from './openapi/operation.ts';
+import type { Dialect } from './openapi/operation.ts';
+import { text, codeShape, named, requestHeaders } from './openapi/shapes.ts';
+import { toServiceError } from './route/errors.ts';
+import { refuseOtherMethods, makeRequestId } from './route/route.ts';
+import { warnOfUnknownFields, addWarnings } from './route/warnings.ts';
+import type { RouteFamily } from './server/build-server.ts';
+
+type Version = {
+  add: (server: FastifyInstance, deps: BusinessEventRouteDependencies) => void;
+  presentError: typeof presentV1Error;
+};
+
+/** Business events, V1 and V5 (fact 6.3): keys, limits and errors are those of campaigns. */
+export function businessEventRoutes(deps: BusinessEventRouteDependencies): RouteFamily {
+  const versions: Version[] = [
+    { add: addV1BusinessEvents, presentError: presentV1Error },
+    { add: addV5BusinessEvents, presentError: presentV5Error },
+  ];
+  return async (server) => {
+    for (const { add, presentError } of versions) {
+      await server.register(async (scope) => {
+        // The shapes document the routes; the family's own errors come from parse-business-event.ts.
+        scope.setValidatorCompiler(() => () => true);
+        scope.setErrorHandler((error, request, reply) =>
+          presentError(toServiceError(error, request), { request, reply }),
+        );
+        scope.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
+        add(scope, deps);
+      });
+    }
+  };
+}
+
+type BusinessEventRouteDependencies = BusinessEventDependencies & CampaignAccessDependencies;
+
+/* Bodies and answers of business events (fact 6.3). They document the fields; the parser holds the rules. */
+const attribute = named(
+  'BusinessEventAttribute',
+  Type.Object({
+    attribute_name: Type.String(),
+    attribute_data_type: Type.String({ description: businessAttributeTypes.join(', ') }),
+  }),
+);
+const values = Type.Optional(
+  Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Values of the event’s attributes' }),
+);
+
+export const eventBody = named(
+  'BusinessEventRequest',
+  Type.Object({
+    event_name: Type.String(),
+    event_attributes: Type.Optional(Type.Array(attribute)),
+    created_by: Type.String(),
+  }),
+);
+export const v1TriggerBody = named(
+  'BusinessEventTriggerV1',
+  Type.Object({
+    event_name: Type.String(),
+    event_attributes: values,
+    triggered_by: text(),
+  }),
+);
+export const v5TriggerBody = named(
+  'BusinessEventTriggerV5',
+  Type.Object({
+    request_id: text(),
+    event_name: Type.String({ description: 'Name or id' }),
+    event_attributes: values,
+    triggered_by: Type.String(),
+  }),
+);
+const idsAndNames = {
+  event_ids: Type.Optional(Type.Array(Type.String())),
+  event_names: Type.Optional(Type.Array(Type.String())),
+};
+export const v1EventSearchBody = named(
+  'BusinessEventSearchV1',
+  Type.Object(idsAndNames, { description: 'At least one of the two' }),
+);
+const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+  cursor: text('next_cursor of the page before'),
+};
+export const v5EventSearchBody = named(
+  'BusinessEventSearchV5',
+  Type.Object({ request_id: text(), ...idsAndNames, ...page }),
+);
+export const v5EventQuery = Type.Object(page);
+
+const event = {
+  event_id: Type.String(),
+  event_name: Type.String(),
+  event_attributes: Type.Array(attribute),
+  created_by: Type.String(),
+  created_at: Type.String(),
+  total_trigger: Type.Integer(),
+  usage_count: Type.Integer({ description: 'Campaigns that were published with it' }),
+  last_received_time: text(),
+};
+export const v1EventAnswer = named(
+  'BusinessEventCreated',
+  Type.Object({ message: Type.String(), event_id: Type.String() }),
+);
+export const v1TriggerAnswer = named('BusinessEventTriggeredV1', Type.Object({ message: Type.String() }));
+export const v1EventsAnswer = named(
+  'BusinessEventsV1',
+  Type.Object({ data: Type.Array(Type.Object({ db_name: Type.String(), ...event })) }),
+);
+
+const v5Answer = (data: TProperties) =>
+  Type.Object({ response_id: Type.String(), type: Type.Literal('business_event'), data: Type.Object(data) });
+export const v5EventsAnswer = named(
+  'BusinessEventsV5',
+  v5Answer({
+    business_events: Type.Array(Type.Object({ id: Type.String(), ...event })),
+    next_cursor: text('There may be another page'),
+  }),
+);
+const ids = Type.Array(Type.String());
+export const v5TriggerAnswer = named(
+  'BusinessEventTriggeredV5',
+  v5Answer({
+    triggered_status: codeShape(['SUCCESS', 'PARTIAL_SUCCESS', 'FAILURE'], 'Whether all campaigns were started'),
+    message: Type.String(),
+    summary: Type.Object({ total: Type.Integer(), triggered: Type.Integer(), failed: Type.Integer() }),
+    triggered_campaign_ids: ids,
+    failed_campaign_ids: ids,
+    triggered_flow_ids: ids,
+    failed_flow_ids: ids,
+  }),
+);
+
+const v1EventsUrl = '/v1.0/business_event';
+const { isDeprecated: _deprecated, answerHeaders: _headers, ...ofCampaigns } = v1Dialect;
+const v1EventDialect: Dialect = {
+  ...ofCampaigns,
+  tag: 'Business events',
+  headers: { '*-APPKEY': Type.Optional(requestHeaders.appKey) },
+};
+
+function addV1BusinessEvents(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  addCreate(server, deps);
+  addV1Trigger(server, deps);
+  addV1Search(server, deps);
+}
+
+function addCreate(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const { vendorHeaders } = deps;
+  const schema = describeOperation(v1EventDialect, {
+    operationId: 'createBusinessEvent',
+    summary: 'Create a business event, V1',
+    body: eventBody,
+    isRepeatable: true,
+    answers: { 200: v1EventAnswer },
+  });
+  server.post(v1EventsUrl, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const { id } = await createBusinessEvent(deps, { ...callerOf(request), ...parseEvent(body) });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: eventBody });
+    return { message: 'The business event has been created', event_id: id };
+  });
+  refuseOtherMethods(server, v1EventsUrl, ['POST']);
+}
+
+function addV1Trigger(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const { vendorHeaders } = deps;
+  const url = `${v1EventsUrl}/trigger`;
+  const schema = describeOperation(v1EventDialect, {
+    operationId: 'triggerBusinessEventV1',
+    summary: 'Trigger a business event, V1',
+    body: v1TriggerBody,
+    isRepeatable: true,
+    answers: { 200: v1TriggerAnswer },
+  });
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const caller = callerOf(request);
+    const { triggeredBy, ...asked } = parseTrigger(body, { version: 'V1' });
+    const by = triggeredBy ?? caller.requestedBy;
+    const answer = await triggerBusinessEvent(deps, { ...caller, ...asked, version: 'V1', triggeredBy: by });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1TriggerBody });
+    // V1 has no word for a part of them.
+    if (answer.triggered.length === 0)
+      throw new ServiceError('BUSINESS_EVENT_RATE_LIMITED', { retryAfterSeconds: answer.retryAfterSeconds ?? 1 });
+    if (answer.failed.length > 0)
+      addWarnings(vendorHeaders, { request, reply }, [
+        `${answer.failed.length} campaigns beyond the limit were not started`,
+      ]);
+    return { message: 'The business event has been triggered' };
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addV1Search(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const { vendorHeaders } = deps;
+  const url = `${v1EventsUrl}/search`;
+  const schema = describeOperation(v1EventDialect, {
+    operationId: 'searchBusinessEventsV1',
+    summary: 'Find business events, V1',
+    body: v1EventSearchBody,
+    answers: { 200: v1EventsAnswer },
+  });
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const workspaceId = request.facts.workspaceId!;
+    const asked = parseEventSearch(body, { version: 'V1' });
+    warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1EventSearchBody });
+    const { events, dbName } = await listEventsWithDbName(deps, { ...asked, workspaceId });
+    return presentV1Events(events, dbName);
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+const v5EventsUrl = '/v5/business-events';
+const v5EventDialect = { ...v5Dialect, tag: 'Business events' };
+
+function addV5BusinessEvents(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  addV5Trigger(server, deps);
+  addList(server, deps);
+  addV5Search(server, deps);
+}
+
+function addV5Trigger(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const url = `${v5EventsUrl}/triggers`;
+  const schema = describeOperation(v5EventDialect, {
+    operationId: 'triggerBusinessEvent',
+    summary: 'Trigger a business event, V5',
+    body: v5TriggerBody,
+    isRepeatable: true,
+    answers: { 200: v5TriggerAnswer },
+    refuses: [404, 422],
+  });
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const dialect = { version: 'V5', requestIdHeader: requestIdHeader(deps, request) } as const;
+    const { triggeredBy, ...asked } = parseTrigger(body, dialect);
+    const command = { ...callerOf(request), ...asked, version: 'V5', triggeredBy: triggeredBy! } as const;
+    const answer = await triggerBusinessEvent(deps, command);
+    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5TriggerBody });
+    return presentV5Trigger(answer);
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+function addList(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const schema = describeOperation(v5EventDialect, {
+    operationId: 'listBusinessEvents',
+    summary: 'List business events, V5',
+    querystring: v5EventQuery,
+    answers: { 200: v5EventsAnswer },
+  });
+  server.get(v5EventsUrl, { schema }, async (request) => {
+    const asked = parseEventPage(request.query as Record<string, unknown>);
+    const workspaceId = request.facts.workspaceId!;
+    return presentV5Events(await listEvents(deps, { ...asked, workspaceId }), asked.limit);
+  });
+  refuseOtherMethods(server, v5EventsUrl, ['GET']);
+}
+
+function addV5Search(server: FastifyInstance, deps: BusinessEventRouteDependencies): void {
+  const url = `${v5EventsUrl}/search`;
+  const schema = describeOperation(v5EventDialect, {
+    operationId: 'searchBusinessEvents',
+    summary: 'Find business events, V5',
+    body: v5EventSearchBody,
+    answers: { 200: v5EventsAnswer },
+  });
+  server.post(url, { schema }, async (request, reply) => {
+    const body = readBody(request);
+    const dialect = { version: 'V5', requestIdHeader: requestIdHeader(deps, request) } as const;
+    const asked = parseEventSearch(body, dialect);
+    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: v5EventSearchBody });
+    const workspaceId = request.facts.workspaceId!;
+    return presentV5Events(await listEvents(deps, { ...asked, workspaceId }), asked.limit);
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+export type EventAsked = { name: string; attributes: BusinessAttribute[]; createdBy: string };
+
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+export function parseEvent(body: Body): EventAsked {
+  const reader = makeCampaignReader(body);
+  const name = requiredText(reader, 'event_name').trim();
+  const createdBy = requiredText(reader, 'created_by');
+  const attributes = readBusinessAttributes(body.event_attributes);
+  if ('reason' in attributes) reader.invalid('event_attributes', attributes.reason);
+  refuseFaults(reader);
+  return { name, attributes: attributes as BusinessAttribute[], createdBy };
+}
+
+export type TriggerAsked = { event: string; attributes: Record<string, unknown>; triggeredBy: string | undefined };
+
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+export function parseTrigger(
+  body: Body,
+  { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
+): TriggerAsked {
+  const reader = makeCampaignReader(body);
+  readRequestId(reader, requestIdHeader);
+  const event = requiredText(reader, 'event_name').trim();
+  const attributes = reader.part('event_attributes').members;
+  // Fact 6.3: required in V5 alone.
+  if (version === 'V5') reader.requires('triggered_by');
+  const triggeredBy = optionalText(reader, 'triggered_by');
+  refuseFaults(reader);
+  return { event, attributes, triggeredBy };
+}
+
+export type EventsAsked = {
+  ids: string[] | undefined;
+  names: string[] | undefined;
+  limit: number;
+  after: string | undefined;
+};
+
+/** V1 names events, at least one; V5 may name some and has pages. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+export function parseEventSearch(
+  body: Body,
+  { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
+): EventsAsked {
+  const reader = makeCampaignReader(body);
+  readRequestId(reader, requestIdHeader);
+  const ids = reader.texts('event_ids');
+  const names = reader.texts('event_names');
+  if (version === 'V1' && reader.isAbsent('event_names')) reader.requires('event_ids');
+  const page = version === 'V1' ? { limit: 100, after: undefined } : readPage(reader);
+  refuseFaults(reader);
+  return { ids, names, ...page };
+}
+
+/** The pages of the list come in the query, where a number is a text. */
+function parseEventPage(query: Record<string, unknown>): EventsAsked {
+  const limit = typeof query.limit === 'string' && /^\d{1,3}$/.test(query.limit) ? Number(query.limit) : query.limit;
+  const reader = makeCampaignReader({ ...query, limit });
+  const page = readPage(reader);
+  refuseFaults(reader);
+  return { ids: undefined, names: undefined, ...page };
+}
+
+function readPage(reader: RequestReader): { limit: number; after: string | undefined } {
+  const limit = reader.integer('limit', { minimum: 1, maximum: maxBusinessEventsPerPage }) ?? maxBusinessEventsPerPage;
+  return { limit, after: optionalText(reader, 'cursor') };
+}
+
+function requiredText(reader: RequestReader, name: string): string {
+  const text = reader.requiredText(name);
+  if (text.length > maxBusinessNameCharacters)
+    reader.invalid(name, `must have at most ${maxBusinessNameCharacters} characters`);
+  return text;
+}
+
+/** An event as both versions show it. */
+function presentEvent(event: BusinessEvent) {
+  return {
+    event_id: event.id,
+    event_name: event.name,
+    event_attributes: event.attributes.map(({ name, type }) => ({ attribute_name: name, attribute_data_type: type })),
+    created_by: event.createdBy,
+    created_at: joinedTime(event.createdAt),
+    total_trigger: event.totalTriggers,
+    usage_count: event.campaigns,
+    ...(event.lastTriggeredAt ? { last_received_time: joinedTime(event.lastTriggeredAt) } : {}),
+  };
+}
+
+function presentV1Events(events: BusinessEvent[], dbName: string) {
+  return { data: events.map((event) => ({ db_name: dbName, ...presentEvent(event) })) };
+}
+
+/** A page that is full may have another behind it. */
+function presentV5Events(events: BusinessEvent[], limit: number) {
+  const last = events.length === limit ? events.at(-1) : undefined;
+  return presentV5Event({
+    business_events: events.map((event) => ({ id: event.id, ...presentEvent(event) })),
+    ...(last ? { next_cursor: last.id } : {}),
+  });
+}
+
+/** Fact 6.3. There are no flows. */
+function presentV5Trigger({ triggered, failed }: TriggerAnswer) {
+  const status = failed.length === 0 ? 'SUCCESS' : triggered.length === 0 ? 'FAILURE' : 'PARTIAL_SUCCESS';
+  return presentV5Event({
+    triggered_status: status,
+    message:
+      failed.length === 0
+        ? 'The business event has been triggered'
+        : 'The limit of campaigns that events start was reached',
+    summary: { total: triggered.length + failed.length, triggered: triggered.length, failed: failed.length },
+    triggered_campaign_ids: triggered,
+    failed_campaign_ids: failed,
+    triggered_flow_ids: [],
+    failed_flow_ids: [],
+  });
+}
+
+function presentV5Event<Data>(data: Data) {
+  return { response_id: makeRequestId(), type: 'business_event' as const, data };
+}

@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { countCampaignCall } from '../../app/campaigns/authoring.ts';
+import type { CampaignDependencies, AuthoringCaller } from '../../app/campaigns/authoring.ts';
+import { readCampaign } from '../../domain/campaign-document/campaign.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { campaignCallsPerMinute } from '../../domain/limits/campaigns.ts';
+import { makeRequireApiKey } from '../route/auth.ts';
+import type { BearerDependencies } from '../route/auth.ts';
+import { setRateLimitHeaders } from '../route/route.ts';
+import type { VendorHeaders } from '../route/vendor-headers.ts';
+import { warnOfUnknownFields, warnOfUnknownNames } from '../route/warnings.ts';
+import type { AnsweredCall } from '../route/warnings.ts';
+import { takeParts } from './authoring.ts';
+import { readBody } from './search.ts';
+
+/**
+ * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decision
+ * D45); SVC-APPKEY; the limits (decision D44), whose state every answer carries (fact 4.6).
+ *
+ * @param scope what the key is for, where a route has the dialect of campaigns and is about something else
+ * @param appKey whether the version demands SVC-APPKEY (fact 4.1); one that is sent must name the workspace
+ */
+export function makeRequireCampaignAccess(
+  deps: CampaignAccessDependencies,
+  { appKey: demand, scope = 'campaign' }: { appKey: 'required' | 'optional'; scope?: 'campaign' | 'data' },
+) {
+  const { vendorHeaders } = deps;
+  const requireKey = makeRequireApiKey(deps, scope, {
+    missing: 'CAMPAIGN_CREDENTIALS_MISSING',
+    invalid: 'CAMPAIGN_CREDENTIALS_INVALID',
+    notCovering: 'CAMPAIGN_KEY_NOT_ALLOWED',
+  });
+  const appKeyName = vendorHeaders.nameOf('*-appkey').toUpperCase();
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // The routes that refuse other methods need no credentials: they disclose nothing.
+    if (request.routeOptions.schema?.hide) return;
+    await requireKey(request, reply);
+    if (reply.sent) return;
+    const workspaceId = request.facts.workspaceId!;
+    await count(deps, { reply, workspaceId });
+    const appKey = vendorHeaders.read(request.headers, '*-appkey');
+    if (appKey === undefined && demand === 'required')
+      throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults: [{ field: appKeyName, reason: 'missing' }] });
+    if (appKey !== undefined && appKey !== workspaceId)
+      throw new ServiceError('CAMPAIGN_WORKSPACE_MISMATCH', { field: appKeyName });
+  };
+}
+
+type Counting = { reply: FastifyReply; workspaceId: string };
+
+async function count(deps: CampaignAccessDependencies, { reply, workspaceId }: Counting): Promise<void> {
+  const call = await countCampaignCall(deps, workspaceId);
+  const { remaining, resetSeconds } = call;
+  setRateLimitHeaders(reply, { limit: campaignCallsPerMinute, remaining, resetSeconds });
+  if (call.outcome === 'refused')
+    throw new ServiceError('CAMPAIGN_RATE_LIMITED', { retryAfterSeconds: call.resetSeconds });
+}
+
+/** What the hook before every campaign route takes. */
+export type CampaignAccessDependencies = BearerDependencies & { vendorHeaders: VendorHeaders };
+
+export type CampaignRouteDependencies = CampaignDependencies &
+  CampaignAccessDependencies & {
+    /** The guide that the deprecation of V1 links to, a Markdown file. */
+    migrationGuideFile: string;
+  };
+
+type Warning = AnsweredCall & { shape: object };
+
+/** Unknown members of the body and of its filters, in one header (decision D5). */
+export function warnOfParts(
+  { vendorHeaders }: Pick<CampaignRouteDependencies, 'vendorHeaders'>,
+  { request, reply, shape }: Warning,
+): void {
+  const body = readBody(request);
+  warnOfUnknownFields(vendorHeaders, body, { request, reply, shape });
+  const { unknownFields } = readCampaign(takeParts(body));
+  warnOfUnknownNames(vendorHeaders, { request, reply }, unknownFields);
+}
+
+/** Who asks, with what tells a repeat. */
+export function callerOf(request: FastifyRequest): AuthoringCaller {
+  return {
+    workspaceId: request.facts.workspaceId!,
+    requestedBy: request.callerKey!.name,
+    idempotencyKey: request.headers['idempotency-key'] as string | undefined,
+    rawBody: request.rawBody,
+  };
+}

@@ -1,0 +1,327 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { TProperties, TSchema } from 'typebox';
+import {
+  campaignChannels,
+  campaignDeliveryTypes,
+  otherDeliveryTypes,
+  campaignStatuses,
+} from '../../domain/campaigns/campaign.ts';
+import type { CampaignSearch, SearchVersion } from '../../domain/campaigns/campaign.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { maxCampaignsPerPage } from '../../domain/limits/campaigns.ts';
+import type { RequestReader } from '../../domain/request-reader.ts';
+import { parseIsoTime } from '../../domain/timing/iso-time.ts';
+import { codeShape, named } from '../openapi/shapes.ts';
+import { isAbsent } from '../route/json-body.ts';
+import { readRequestId } from './authoring.ts';
+import { makeCampaignReader, refuseFaults } from './campaign-reader.ts';
+import type { Body } from './campaign-reader.ts';
+import { campaignV1Errors } from './v1-answers.ts';
+import { campaignV5Errors } from './v5-answers.ts';
+
+export type PageAsked = { requestId: string | undefined; limit: number; page: number };
+export type SearchAsked = PageAsked & { search: CampaignSearch };
+
+/** How a version asks (fact 4.2). */
+export type SearchDialect = {
+  version: SearchVersion;
+  versioning: 'on' | 'off';
+  /** V5 takes the id of the request from a header, too; both must agree (fact 4.1). */
+  requestIdHeader?: string | undefined;
+};
+
+// Beyond any number of campaigns; a page after the last is empty.
+const lastPage = 1_000_000_000;
+
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+export function parseSearch(body: Body, dialect: SearchDialect): SearchAsked {
+  const reader = makeCampaignReader(body);
+  const page = readPage(reader, dialect);
+  const children = reader.flag('include_child_campaigns');
+  const archived = reader.flag('include_archive_campaigns');
+  const filters = readFilters(reader.part('campaign_fields'), dialect);
+  refuseFaults(reader);
+  return {
+    ...page,
+    search: { ...filters, children: children ? 'with' : 'without', archived: archived ? 'with' : 'without' },
+  };
+}
+
+/**
+ * The light list takes the filters of a search; of ids it takes one, as a text, in both versions, and V5 has one
+ * delivery type, as a text under V1's name (fact 4.7).
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong
+ */
+export function parseMeta(body: Body, dialect: SearchDialect): SearchAsked {
+  const fields = body.campaign_fields;
+  if (dialect.version === 'V1' || fields === null || typeof fields !== 'object') return parseSearch(body, dialect);
+  const { id, delivery_type: type, ...same } = fields as Body;
+  const listed = {
+    ...(isAbsent(id) ? {} : { ids: [id] }),
+    ...(isAbsent(type) ? {} : { campaign_delivery_type: Array.isArray(type) ? type : [type] }),
+  };
+  return parseSearch({ ...body, campaign_fields: { ...same, ...listed } }, dialect);
+}
+
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+export function parsePage(body: Body, dialect: SearchDialect): PageAsked {
+  const reader = makeCampaignReader(body);
+  const page = readPage(reader, dialect);
+  refuseFaults(reader);
+  return page;
+}
+
+/** The body as an object. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
+export function readBody({ body }: FastifyRequest): Body {
+  if (body === undefined) throw new ServiceError('BODY_EMPTY');
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
+  return body as Body;
+}
+
+function readPage(reader: RequestReader, { version, requestIdHeader }: SearchDialect): PageAsked {
+  const required = version === 'V1' ? ['request_id', 'limit', 'page'] : ['limit', 'page'];
+  for (const name of required) reader.requires(name);
+  const integer = (name: string, maximum: number): number =>
+    (reader.isAbsent(name) ? undefined : reader.integer(name, { minimum: 1, maximum })) ?? 1;
+  return {
+    requestId: readRequestId(reader, requestIdHeader),
+    limit: integer('limit', maxCampaignsPerPage[version]),
+    page: integer('page', lastPage),
+  };
+}
+
+type Filters = Omit<CampaignSearch, 'children' | 'archived'>;
+
+/**
+ * Of the renamed keys only those of the version are known; the other version's are unknown fields (interface 9,
+ * decision D42).
+ */
+function readFilters(fields: RequestReader, { version, versioning }: SearchDialect): Filters {
+  const types = [...campaignDeliveryTypes, ...otherDeliveryTypes] as const;
+  const isV1 = version === 'V1';
+  const typesKey = isV1 ? 'delivery_type' : 'campaign_delivery_type';
+  const id = isV1 ? fields.text('id') : undefined;
+  const v1Ids = id === undefined ? undefined : [id];
+  const dates = fields.part('created_date');
+  const from = readDate(dates, 'from_date');
+  const to = readDate(dates, 'to_date');
+  if (from && to && from.startsAt >= to.endsBefore) fields.invalid('created_date', 'ends before it begins');
+  return {
+    ids: isV1 ? v1Ids : fields.texts('ids'),
+    channels: fields.choices('channels', campaignChannels),
+    createdBy: fields.texts('created_by'),
+    createdFrom: from?.startsAt,
+    createdBefore: to?.endsBefore,
+    deliveryTypes: fields.choices(typesKey, types),
+    name: fields.text('name'),
+    statuses: fields.choices('status', campaignStatuses),
+    tags: fields.texts('tags'),
+    versionNumber:
+      isV1 || versioning === 'off' ? undefined : fields.integer('version_number', { minimum: 1, maximum: 1_000_000 }),
+  };
+}
+
+const dayMilliseconds = 86_400_000;
+
+/** The beginning of a day or an instant, and the first millisecond after it. */
+function readDate(dates: RequestReader, name: string): { startsAt: Date; endsBefore: Date } | undefined {
+  const value = dates.get(name);
+  if (value === undefined) return undefined;
+  const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
+  const startsAt = time && (time.kind === 'day' ? time.startsAt : time.at);
+  // What a database can hold also a day later, and no campaign is older.
+  if (startsAt && startsAt.getUTCFullYear() >= 1970 && startsAt.getUTCFullYear() < 9999)
+    return { startsAt, endsBefore: new Date(startsAt.getTime() + (time.kind === 'day' ? dayMilliseconds : 1)) };
+  dates.invalid(name, 'must be a date (YYYY-MM-DD) or a date and time (YYYY-MM-DDThh:mm:ss)');
+  return undefined;
+}
+
+/**
+ * Bodies and answers of campaign search. They document the fields and tell unknown ones; the parser holds the rules.
+ */
+const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+
+const createdDate = Type.Optional(
+  Type.Object(
+    { from_date: Type.Optional(Type.String()), to_date: Type.Optional(Type.String()) },
+    { description: 'YYYY-MM-DD or YYYY-MM-DDThh:mm:ss, UTC without an offset; both ends belong to it' },
+  ),
+);
+
+const sameFilters = {
+  channels: texts(`${campaignChannels.join(', ')}; V1 finds no SMS, V5 only when asked`),
+  created_by: texts('Names of keys or people, any of them'),
+  created_date: createdDate,
+  name: Type.Optional(Type.String({ description: 'Any part of the name, ignoring case' })),
+  status: texts(campaignStatuses.join(', ')),
+  tags: texts('Any of them'),
+};
+
+const typesDescription = `${campaignDeliveryTypes.join(', ')}, or another documented type, of which there are none`;
+
+const v1Filters = {
+  ...sameFilters,
+  id: Type.Optional(Type.String()),
+  delivery_type: texts(typesDescription),
+};
+
+const v5Filters = { ...sameFilters, ids: texts('At most 100'), campaign_delivery_type: texts(typesDescription) };
+
+const versionFilter = {
+  version_number: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'With campaign versioning only' }),
+  ),
+};
+
+const page = (most: number) => ({
+  limit: Type.Integer({ minimum: 1, maximum: most }),
+  page: Type.Integer({ minimum: 1, description: 'From 1' }),
+});
+
+const searchBody = (ownPage: TProperties, filters: TProperties) =>
+  Type.Object({
+    ...ownPage,
+    include_child_campaigns: Type.Optional(
+      Type.Boolean({ description: 'Runs of recurring campaigns, with `parent_id`' }),
+    ),
+    include_archive_campaigns: Type.Optional(Type.Boolean()),
+    campaign_fields: Type.Optional(Type.Object(filters)),
+  });
+
+const v1Page = { request_id: Type.String(), ...page(100) };
+const v5Page = { request_id: Type.Optional(Type.String()), ...page(15) };
+
+export const v1SearchBody = named('CampaignSearchV1', searchBody(v1Page, v1Filters));
+export const v5SearchBody = named('CampaignSearchV5', searchBody(v5Page, { ...v5Filters, ...versionFilter }));
+/** What a workspace without campaign versioning knows (interface 2.12). */
+export const v5SearchBodyWithoutVersions = searchBody(v5Page, v5Filters);
+/** The filters of the light list (fact 4.7). */
+export const v5MetaBody = named(
+  'CampaignMetaSearchV5',
+  searchBody(v5Page, {
+    ...sameFilters,
+    id: Type.Optional(Type.String()),
+    delivery_type: Type.Optional(Type.String({ description: typesDescription })),
+    ...versionFilter,
+  }),
+);
+export const v1PageBody = named('ExecutionsPageV1', Type.Object(v1Page));
+export const v5PageBody = named('ExecutionsPageV5', Type.Object(v5Page));
+
+const part = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type: 'object', description }));
+
+/** Upper-case in both versions (decision D44). */
+const shownStatuses = campaignStatuses.filter((status) => (status as string) !== 'QUEUED');
+
+const statusReason = Type.Optional(
+  Type.String({
+    description: 'Why it is FAILED, PAUSED, STOPPED or MISSED, or what a SENDING one waits for; absent otherwise',
+  }),
+);
+
+const record = {
+  status: codeShape(shownStatuses, 'A run that waits for its turn is SCHEDULED'),
+  status_reason: statusReason,
+  channel: codeShape(campaignChannels, 'SMS campaigns are found when asked for'),
+  campaign_delivery_type: Type.String(),
+  created_by: Type.String(),
+  updated_by: Type.Optional(Type.String({ description: 'Who changed it last' })),
+  created_at: Type.String({ description: 'UTC: 2024-07-04 08:00:54.847000' }),
+  updated_at: Type.String(),
+  sent_time: Type.Optional(Type.String()),
+  planned_time: Type.Optional(
+    Type.String({ description: 'Of a child, when it was due; of a FAILED campaign, when it was due and was missed' }),
+  ),
+  parent_id: Type.Optional(Type.String({ description: 'Children only' })),
+  basic_details: part('name, platforms, tags'),
+  campaign_content: part('What is shown on each platform'),
+  segmentation_details: part('Whom it is for'),
+  scheduling_details: part('When it is sent'),
+  advanced: part('Priorities and time to live'),
+  conversion_goal_details: part('Goals'),
+};
+
+const v1Campaign = named('CampaignV1', Type.Object({ campaign_id: Type.String(), ...record }));
+export const v1SearchAnswer = named(
+  'CampaignsFoundV1',
+  Type.Union([
+    Type.Object({ total_count: Type.Integer(), campaigns: Type.Array(v1Campaign) }),
+    Type.Array(v1Campaign, { description: 'When the workspace chose it; X-Total-Count beside' }),
+  ]),
+);
+
+const v5Campaign = named(
+  'CampaignV5',
+  Type.Object({
+    id: Type.String(),
+    campaign_id: Type.String({ description: 'Shared by all versions' }),
+    version_number: Type.Optional(Type.Integer({ description: 'With campaign versioning only' })),
+    ...record,
+  }),
+);
+
+const envelope = (data: TSchema) => Type.Object({ response_id: Type.String(), type: Type.Literal('campaign'), data });
+export const v5SearchAnswer = named('CampaignsFoundV5', envelope(Type.Object({ campaigns: Type.Array(v5Campaign) })));
+export const v5CampaignAnswer = named('CampaignAnswerV5', envelope(v5Campaign));
+
+const execution = {
+  campaign_id: Type.String(),
+  sent_time: Type.Union([Type.String(), Type.Null()], { description: '2024-06-24T14:30:18.908000; null: not yet' }),
+  status: Type.String({ description: 'SCHEDULED, SENDING, PAUSED, SENT, FAILED, STOPPED or MISSED' }),
+  status_reason: statusReason,
+  planned_time: Type.Optional(
+    Type.String({ description: 'When it was due, in the form of `sent_time`; absent: an event fired it' }),
+  ),
+};
+export const v1ExecutionsAnswer = named(
+  'ExecutionsV1',
+  Type.Object({
+    executions: Type.Array(Type.Object(execution)),
+    total_instances: Type.Integer(),
+  }),
+);
+export const v5ExecutionsAnswer = named(
+  'ExecutionsV5',
+  envelope(
+    Type.Object({
+      executions: Type.Array(Type.Object({ id: Type.String(), ...execution })),
+      total_instances: Type.Integer(),
+    }),
+  ),
+);
+
+const detail = { target: Type.String(), message: Type.String() };
+export const v1CampaignError = named(
+  'CampaignErrorV1',
+  Type.Object({
+    error: Type.Object({
+      code: codeShape(
+        [...Object.values(campaignV1Errors).map(({ code }) => code), '500 Internal Server Error'],
+        'The status in words',
+      ),
+      message: Type.String(),
+      target: Type.String({ description: 'What it is about; empty if nothing' }),
+      details: Type.Array(Type.Object({ code: Type.Optional(Type.String()), ...detail })),
+      request_id: Type.String({ description: 'As sent; empty if none was' }),
+    }),
+  }),
+);
+export const v5CampaignError = named(
+  'CampaignErrorV5',
+  Type.Object({
+    response_id: Type.String({ description: 'Finds this call in the API log' }),
+    error: Type.Object({
+      code: codeShape(
+        [...Object.values(campaignV5Errors).map(({ code }) => code), 'INTERNAL_ERROR'],
+        'What kind of refusal it is',
+      ),
+      message: Type.String(),
+      target: Type.Optional(Type.String()),
+      details: Type.Array(Type.Object(detail)),
+      request_id: Type.Optional(Type.String()),
+    }),
+  }),
+);

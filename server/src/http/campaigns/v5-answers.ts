@@ -1,0 +1,152 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  ExecutionsAnswer,
+  CampaignRecord,
+  SearchSettings,
+  CampaignMeta,
+} from '../../app/campaigns/search-campaigns.ts';
+import type { ErrorName, ServiceError } from '../../domain/errors.ts';
+import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
+import { makeRequestId } from '../route/route.ts';
+import {
+  presentCampaign,
+  presentExecution,
+  presentV5Schedule,
+  spacedTime,
+  presentStatus,
+  presentV1Schedule,
+} from './record.ts';
+import { setRefusalHeaders } from './v1-answers.ts';
+
+type Wire = { status: number; code: string };
+
+/** Statuses and codes of V5 (fact 4.5); the message is the registry's text. */
+export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
+  CAMPAIGN_REQUEST_INVALID: { status: 400, code: 'VALIDATION_FAILED' },
+  CAMPAIGN_CREDENTIALS_MISSING: { status: 401, code: 'UNAUTHORIZED' },
+  CAMPAIGN_CREDENTIALS_INVALID: { status: 401, code: 'UNAUTHORIZED' },
+  CAMPAIGN_WORKSPACE_MISMATCH: { status: 401, code: 'UNAUTHORIZED' },
+  CAMPAIGN_KEY_NOT_ALLOWED: { status: 403, code: 'FORBIDDEN' },
+  CAMPAIGN_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
+  CAMPAIGN_WITHOUT_EXECUTIONS: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
+  CAMPAIGN_NOT_DRAFT: { status: 409, code: 'BAD_REQUEST' },
+  CAMPAIGN_ACTION_INVALID: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
+  CAMPAIGN_RATE_LIMITED: { status: 429, code: 'RATE_LIMITED' },
+  CAMPAIGN_CREATION_LIMITED: { status: 429, code: 'RATE_LIMITED' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'BAD_REQUEST' },
+  IDEMPOTENCY_CONFLICT: { status: 409, code: 'BAD_REQUEST' },
+  EVENT_STREAM_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
+  EVENT_STREAM_LIMITED: { status: 409, code: 'BAD_REQUEST' },
+  BUSINESS_EVENT_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
+  BUSINESS_EVENT_WITHOUT_CAMPAIGNS: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
+  BUSINESS_EVENT_ATTRIBUTE_WRONG: { status: 400, code: 'VALIDATION_FAILED' },
+  BODY_MALFORMED: { status: 400, code: 'BAD_REQUEST' },
+  BODY_EMPTY: { status: 400, code: 'BAD_REQUEST' },
+  BODY_TOO_LARGE: { status: 413, code: 'PAYLOAD_TOO_LARGE' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+  MEDIA_TYPE_MISSING: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
+  REQUEST_MALFORMED: { status: 400, code: 'BAD_REQUEST' },
+  HOST_NOT_SERVED: { status: 421, code: 'MISDIRECTED_REQUEST' },
+  METHOD_NOT_ALLOWED: { status: 405, code: 'METHOD_NOT_ALLOWED' },
+  OVERLOADED: { status: 503, code: 'SERVICE_UNAVAILABLE' },
+  STORAGE_UNAVAILABLE: { status: 503, code: 'SERVICE_UNAVAILABLE' },
+  STORAGE_REFUSES_WRITES: { status: 503, code: 'SERVICE_UNAVAILABLE' },
+};
+
+/** `{"response_id", "error": {"code", "message", "target"?, "details", "request_id"?}}`. */
+export function presentV5Error(
+  error: ServiceError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): FastifyReply {
+  if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
+  const wire = campaignV5Errors[error.code];
+  const status = wire?.status ?? 500;
+  setRefusalHeaders(error, { reply, status });
+  const { faults = [], field } = error.context;
+  const target = faults[0]?.field ?? field;
+  const sentId = (request.body as { request_id?: unknown } | null | undefined)?.request_id;
+  return reply.code(status).send({
+    response_id: makeRequestId(),
+    error: {
+      code: wire?.code ?? 'INTERNAL_ERROR',
+      message: wire ? error.message : 'Internal server error.',
+      ...(target === undefined ? {} : { target }),
+      details: faults.map((fault) => ({
+        target: fault.field,
+        message: `${fault.field} ${fault.reason === 'missing' ? 'is required' : fault.reason}.`,
+      })),
+      ...(typeof sentId === 'string' ? { request_id: sentId.slice(0, 256) } : {}),
+    },
+  });
+}
+
+/** The documented envelope (fact 4.3). */
+export function presentV5<Data>(data: Data) {
+  return { response_id: makeRequestId(), type: 'campaign' as const, data };
+}
+
+/**
+ * The document's own id and the canonical one; the version if the workspace has versioning (interface 2.12).
+ */
+export function presentV5Campaign(campaign: CampaignRecord, versioning: SearchSettings['versioning']) {
+  const { id, campaignId, versionNumber } = campaign;
+  return {
+    id,
+    campaign_id: campaignId,
+    ...(versioning === 'on' ? { version_number: versionNumber ?? 1 } : {}),
+    ...presentCampaign(campaign),
+    ...presentV5Schedule(campaign.timing),
+  };
+}
+
+/** The light list; the version where the workspace has versions. */
+export function presentV5Meta(listed: ListedCampaign, versioning: SearchSettings['versioning']) {
+  const { versionNumber, id } = listed.campaign;
+  return versioning === 'on'
+    ? { ...presentMeta(listed), campaign_id: id, version_number: versionNumber ?? 1 }
+    : presentMeta(listed);
+}
+
+/** Decision D43. */
+export function presentV5Executions({ executions, totalInstances }: ExecutionsAnswer) {
+  return presentV5({
+    executions: executions.map((execution) => ({
+      id: execution.id,
+      campaign_id: execution.campaignId,
+      ...presentExecution(execution),
+    })),
+    total_instances: totalInstances,
+  });
+}
+
+type ListedCampaign = { campaign: CampaignRecord; meta: CampaignMeta | undefined };
+
+/** A row of the light list (fact 4.7). There is one team, the default one. */
+export function presentMeta({ campaign, meta }: ListedCampaign) {
+  const { campaignId, kind, id } = campaign;
+  const isChild = kind === 'EXECUTION';
+  const start = (presentV1Schedule(campaign.timing).scheduling_details as { start_time?: string } | undefined)
+    ?.start_time;
+  return {
+    campaign_id: isChild ? id : campaignId,
+    channel: campaign.channel,
+    platform: campaign.platforms,
+    created_by: campaign.createdBy,
+    campaign_delivery_type: campaign.deliveryType,
+    campaign_name: campaign.name,
+    campaign_team: 'Default Team',
+    campaign_tags: campaign.tags,
+    campaign_status: presentStatus(campaign.status),
+    // An immediate campaign starts when it is created.
+    campaign_start_time:
+      start ??
+      spacedTime(campaign.sentAt ?? campaign.createdAt)
+        .replace(' ', 'T')
+        .slice(0, 19),
+    ...(isChild ? { parent_campaign_id: campaignId } : {}),
+    total_child_campaigns: isChild || campaign.deliveryType === 'ONE_TIME' ? 0 : (meta?.children ?? 0),
+    ...(meta?.countedAt
+      ? { reachability_details: { count: meta.reachableDevices, last_updated_time: spacedTime(meta.countedAt) } }
+      : {}),
+  };
+}

@@ -1,0 +1,364 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import {
+  changeAccountRole,
+  createPasswordLink,
+  disableAccount,
+  enableAccount,
+  inviteAccount,
+  listAccountsAndInvitations,
+  listOwners,
+  withdrawInvitation,
+  changeOwnPassword,
+  endOwnSession,
+  listOwnSessions,
+} from '../../app/accounts/accounts.ts';
+import type { ConsoleAccountDependencies, ConsoleCaller, OpenedSession } from '../../app/accounts/audit.ts';
+import type { CompanySignInUseCases } from '../../app/accounts/company-sign-in.ts';
+import {
+  acceptInvitation,
+  createFirstOwner,
+  readInvitation,
+  setPasswordByLink,
+  signInByLink,
+} from '../../app/accounts/links.ts';
+import { signIn, signOut } from '../../app/accounts/sign-in.ts';
+import { readInstallation } from '../../app/system/overview.ts';
+import type { InstallationDependencies } from '../../app/system/overview.ts';
+import { permissions, roles, permissionsOf } from '../../domain/access/accounts.ts';
+import type { Permission as PermissionName } from '../../domain/access/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { companySignInSeconds } from '../../domain/limits/accounts.ts';
+import type { Logger } from '../../log.ts';
+import { callerAddress } from '../server/call-origin.ts';
+import { consoleApi as api, oneTimeAddress, companyCallbackPath, serviceOrigin } from './access.ts';
+import type { ConsoleCookies } from './access.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const Role = oneOf(roles);
+
+export const ConsoleWorkspace = Type.Object({
+  id: Type.String(),
+  dbName: Type.String(),
+  name: Type.String(),
+  timeZone: Type.String({ description: 'IANA name; the console shows times in it.' }),
+});
+
+export const Permission = oneOf(Object.keys(permissions) as PermissionName[]);
+
+export const ConsoleSession = Type.Object({
+  account: described(
+    Type.Object({ id: orNull(Type.String()), name: Type.String(), email: orNull(Type.String()), role: Role }),
+    'Id and address are null for the start link of a sandbox.',
+  ),
+  permissions: Type.Array(Permission),
+  workspaces: Type.Array(ConsoleWorkspace),
+  isSandbox: Type.Boolean(),
+});
+
+export const OwnSession = Type.Object({
+  id: Type.String(),
+  accountId: orNull(Type.String()),
+  sourceAddress: Type.String(),
+  userAgent: Type.String(),
+  createdAt: Type.String(),
+  lastSeenAt: Type.String(),
+  expiresAt: Type.String(),
+  isThis: Type.Boolean(),
+});
+
+export const ConsoleAccount = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  role: Role,
+  createdAt: Type.String(),
+  signedInAt: orNull(Type.String()),
+  disabledAt: orNull(Type.String()),
+});
+
+export const Owner = described(
+  Type.Object({ name: Type.String(), email: Type.String() }),
+  'Who can change what somebody may.',
+);
+
+export const ConsoleInvitation = Type.Object({
+  id: Type.String(),
+  purpose: Type.String(),
+  accountId: orNull(Type.String()),
+  email: Type.String(),
+  role: Role,
+  createdBy: Type.String(),
+  createdAt: Type.String(),
+  expiresAt: Type.String(),
+});
+
+export const AuditEntry = Type.Object({
+  id: Type.String(),
+  workspaceId: described(orNull(Type.String()), 'Null: what concerns the whole installation.'),
+  at: Type.String(),
+  actorId: orNull(Type.String()),
+  actorName: Type.String(),
+  action: Type.String({ description: "The object's kind and what was done: `campaign.stop`." }),
+  objectKind: Type.String(),
+  objectId: orNull(Type.String()),
+  objectName: orNull(Type.String()),
+  detail: Type.Record(Type.String(), Type.Unknown()),
+});
+
+export const Entrance = described(
+  Type.Object({
+    company: described(
+      orNull(Type.Object({ name: Type.String() })),
+      "The company's accounts; null: there are passwords only.",
+    ),
+    passwordSignIn: described(oneOf(['everyone', 'owners']), 'Whose passwords open the console.'),
+  }),
+  'What somebody may come in by who is not signed in.',
+);
+
+export const OneTimeLink = described(
+  Type.Object({
+    link: Type.String({ description: 'At the public URL; a path where none is set.' }),
+    expiresAt: Type.String(),
+  }),
+  'A link that works once.',
+);
+
+export const InvitationLink = described(
+  Type.Object({ id: Type.String(), ...OneTimeLink.properties }),
+  'The link of an invitation, which works once.',
+);
+
+export const AccountList = Type.Object({
+  accounts: Type.Array(ConsoleAccount),
+  invitations: Type.Array(ConsoleInvitation),
+});
+
+export const OpenInvitation = Type.Object({ email: Type.String(), role: Role, invitedBy: Type.String() });
+
+export const CompanySignIn = Type.Object({ location: Type.String({ description: 'Where the browser goes now.' }) });
+
+export type SessionRouteDependencies = InstallationDependencies & {
+  accounts: ConsoleAccountDependencies;
+  cookies: ConsoleCookies;
+};
+
+const closedBody = { additionalProperties: false };
+const code = Type.String({ minLength: 20, maxLength: 100 });
+// Longer texts are refused by the rules of the fields, with words; these bounds keep out what nobody types.
+const enteredText = Type.String({ minLength: 1, maxLength: 1000 });
+const Code = Type.Object({ code }, closedBody);
+const Credentials = Type.Object({ email: enteredText, password: enteredText }, closedBody);
+const FirstOwner = Type.Object({ code, email: enteredText, name: enteredText, password: enteredText }, closedBody);
+const Acceptance = Type.Object({ code, name: enteredText, password: enteredText }, closedBody);
+const NewPassword = Type.Object({ code, password: enteredText }, closedBody);
+
+/** How people come in and go out. Sessions travel in a cookie that no script can read. */
+export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDependencies): void {
+  const { accounts } = deps;
+  const { session } = deps.cookies;
+  const shut = (body: object) => ({ schema: { hide: true, body }, config: { permission: 'none' as const } });
+  const own = {
+    schema: { hide: true, response: { 200: ConsoleSession } },
+    config: { permission: 'session.own' as const },
+  };
+  const enter = (reply: FastifyReply, { token, maxAgeSeconds }: OpenedSession): FastifyReply =>
+    reply
+      .setCookie(session.name, token, { ...session.attributes, maxAge: maxAgeSeconds })
+      .code(204)
+      .send();
+
+  server.post(`${api}/session`, shut(Code), async (request, reply) => {
+    const body = request.body as Static<typeof Code>;
+    return enter(reply, await signInByLink(accounts, { ...body, caller: callerOf(request) }));
+  });
+  server.post(`${api}/session/password`, shut(Credentials), async (request, reply) => {
+    const body = request.body as Static<typeof Credentials>;
+    return enter(reply, await signIn(accounts, { ...body, caller: callerOf(request) }));
+  });
+  server.post(`${api}/first-owner`, shut(FirstOwner), async (request, reply) => {
+    const body = request.body as Static<typeof FirstOwner>;
+    return enter(reply, await createFirstOwner(accounts, { ...body, caller: callerOf(request) }));
+  });
+  const reading = { ...shut(Code), schema: { hide: true, body: Code, response: { 200: OpenInvitation } } };
+  server.post(`${api}/invitation`, reading, (request) =>
+    readInvitation(accounts, { ...(request.body as Static<typeof Code>), caller: callerOf(request) }),
+  );
+  server.post(`${api}/invitation/acceptance`, shut(Acceptance), async (request, reply) => {
+    const body = request.body as Static<typeof Acceptance>;
+    return enter(reply, await acceptInvitation(accounts, { ...body, caller: callerOf(request) }));
+  });
+  server.post(`${api}/new-password`, shut(NewPassword), async (request, reply) => {
+    const body = request.body as Static<typeof NewPassword>;
+    return enter(reply, await setPasswordByLink(accounts, { ...body, caller: callerOf(request) }));
+  });
+
+  server.get(`${api}/session`, own, async ({ signedIn }) => {
+    const { id, name, email, role } = signedIn;
+    return {
+      account: { id, name, email, role },
+      permissions: permissionsOf(role),
+      ...(await readInstallation(deps)),
+    };
+  });
+  server.delete(`${api}/session`, { ...own, schema: { hide: true } }, async (request, reply) => {
+    await signOut(accounts, request.cookies[session.name]!);
+    return reply.clearCookie(session.name, session.attributes).code(204).send();
+  });
+}
+
+function callerOf(request: FastifyRequest): ConsoleCaller {
+  return { address: callerAddress(request), userAgent: request.headers['user-agent'] ?? '' };
+}
+
+const closed = { additionalProperties: false };
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const role = Type.Union(roles.map((name) => Type.Literal(name)));
+const text = Type.String({ minLength: 1, maxLength: 1000 });
+const Id = Type.Object({ id });
+const Password = Type.Object({ current: text, password: text }, closed);
+const Invitation = Type.Object({ email: text, role }, closed);
+const RoleChange = Type.Object({ role }, closed);
+
+export type AccountRouteDependencies = {
+  accounts: ConsoleAccountDependencies;
+  /** The origin of the service where one is set. */
+  publicUrl: string | undefined;
+};
+
+/** The own account, and the accounts of others. */
+export function accountRoutes(server: FastifyInstance, deps: AccountRouteDependencies): void {
+  addOwn(server, deps.accounts);
+  addOthers(server, deps);
+}
+
+function addOwn(server: FastifyInstance, accounts: ConsoleAccountDependencies): void {
+  const config = { permission: 'session.own' as const };
+  server.get(
+    `${api}/owners`,
+    { schema: { hide: true, response: { 200: Type.Object({ owners: Type.Array(Owner) }) } }, config },
+    async () => ({ owners: await listOwners(accounts) }),
+  );
+  server.get(
+    `${api}/own/sessions`,
+    { schema: { hide: true, response: { 200: Type.Object({ sessions: Type.Array(OwnSession) }) } }, config },
+    async ({ signedIn: by }) => ({
+      sessions: await listOwnSessions(accounts, { by }),
+    }),
+  );
+  server.delete(`${api}/own/sessions/:id`, { schema: { hide: true, params: Id }, config }, async (request, reply) => {
+    await endOwnSession(accounts, { by: request.signedIn, id: idOf(request) });
+    return reply.code(204).send();
+  });
+  server.put(`${api}/own/password`, { schema: { hide: true, body: Password }, config }, async (request, reply) => {
+    const body = request.body as Static<typeof Password>;
+    await changeOwnPassword(accounts, { ...body, by: request.signedIn, caller: callerOf(request) });
+    return reply.code(204).send();
+  });
+}
+
+function addOthers(server: FastifyInstance, { accounts, publicUrl }: AccountRouteDependencies): void {
+  const config = { permission: 'accounts.manage' as const };
+  const one = { schema: { hide: true, params: Id }, config };
+  const answersAccount = { 200: Type.Object({ account: ConsoleAccount }) };
+  const changed = { schema: { hide: true, params: Id, response: answersAccount }, config };
+
+  server.get(`${api}/accounts`, { schema: { hide: true, response: { 200: AccountList } }, config }, () =>
+    listAccountsAndInvitations(accounts),
+  );
+  server.post(
+    `${api}/invitations`,
+    { schema: { hide: true, body: Invitation, response: { 201: InvitationLink } }, config },
+    async (request, reply) => {
+      const body = request.body as Static<typeof Invitation>;
+      const { code, ...invitation } = await inviteAccount(accounts, { ...body, by: request.signedIn });
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ ...invitation, link: oneTimeAddress(`/console/#invitation=${code}`, publicUrl) });
+    },
+  );
+  server.delete(`${api}/invitations/:id`, one, async (request, reply) => {
+    await withdrawInvitation(accounts, { by: request.signedIn, id: idOf(request) });
+    return reply.code(204).send();
+  });
+  server.put(
+    `${api}/accounts/:id/role`,
+    { schema: { hide: true, params: Id, body: RoleChange, response: answersAccount }, config },
+    async (request) => {
+      const body = request.body as Static<typeof RoleChange>;
+      return { account: await changeAccountRole(accounts, { ...body, by: request.signedIn, id: idOf(request) }) };
+    },
+  );
+  server.post(`${api}/accounts/:id/disable`, changed, async (request) => ({
+    account: await disableAccount(accounts, { by: request.signedIn, id: idOf(request) }),
+  }));
+  server.post(`${api}/accounts/:id/enable`, changed, async (request) => ({
+    account: await enableAccount(accounts, { by: request.signedIn, id: idOf(request) }),
+  }));
+  const linking = { schema: { hide: true, params: Id, response: { 201: OneTimeLink } }, config };
+  server.post(`${api}/accounts/:id/password-link`, linking, async (request, reply) => {
+    const { code, expiresAt } = await createPasswordLink(accounts, { by: request.signedIn, id: idOf(request) });
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({ expiresAt, link: oneTimeAddress(`/console/#new-password=${code}`, publicUrl) });
+  });
+}
+
+function idOf(request: FastifyRequest): string {
+  return (request.params as Static<typeof Id>).id;
+}
+
+export type CompanyRouteDependencies = {
+  /** Undefined: people sign in by passwords only. */
+  company: CompanySignInUseCases | undefined;
+  passwordSignIn: 'everyone' | 'owners';
+  /** The origin of the service where one is set; otherwise that of the request. */
+  publicUrl: string | undefined;
+  cookies: ConsoleCookies;
+  log: Pick<Logger, 'info'>;
+};
+
+/** Signing in by the company's account, and what the entrance offers. */
+export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDependencies): void {
+  const { company, passwordSignIn, cookies, log } = deps;
+  const open = { schema: { hide: true }, config: { permission: 'none' as const } };
+  const originOf = (request: FastifyRequest): string => serviceOrigin(request, deps.publicUrl);
+
+  const entrance = { ...open, schema: { hide: true, response: { 200: Entrance } } };
+  server.get(`${api}/entrance`, entrance, () => ({
+    company: company ? { name: company.name } : null,
+    passwordSignIn,
+  }));
+  if (!company) return;
+
+  // A POST, so that no other site begins a sign-in.
+  const beginning = { ...open, schema: { hide: true, response: { 200: CompanySignIn } } };
+  server.post(`${api}/company`, beginning, async (request, reply) => {
+    const redirectUri = new URL(companyCallbackPath, originOf(request)).href;
+    const { location, browser } = await company.begin({ redirectUri, caller: callerOf(request) });
+    return reply
+      .setCookie(cookies.company.name, browser, { ...cookies.company.attributes, maxAge: companySignInSeconds })
+      .header('cache-control', 'no-store')
+      .send({ location });
+  });
+  server.get(companyCallbackPath, open, async (request, reply) => {
+    const callbackUrl = new URL(request.url, originOf(request));
+    reply.clearCookie(cookies.company.name, cookies.company.attributes).header('cache-control', 'no-store');
+    try {
+      const browser = request.cookies[cookies.company.name];
+      const { token, maxAgeSeconds } = await company.end({ callbackUrl, browser, caller: callerOf(request) });
+      const { name, attributes } = cookies.session;
+      reply.setCookie(name, token, { ...attributes, maxAge: maxAgeSeconds });
+      return await reply.redirect('/console/', 303);
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'ACCOUNT_COMPANY_REFUSED') throw error;
+      log.info({ detail: error.context.detail, requestId: request.id }, 'company account refused');
+      // A word of a closed list: the page has a sentence for each, and shows no text of an address.
+      return reply.redirect(`/console/#refused=${error.context.reason ?? ''}`, 303);
+    }
+  });
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { changeAlertSettings, readAlerts, readAlertSettings, testAlerts } from '../../app/system/alerts.ts';
+import type { AlertDependencies } from '../../app/system/alerts.ts';
+import { alertKinds } from '../../domain/operations/alerts.ts';
+import { consoleApi as api } from './access.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const AlertKind = oneOf(alertKinds);
+
+export const Alert = described(
+  Type.Object({
+    id: Type.String(),
+    workspaceId: Type.String(),
+    kind: AlertKind,
+    subject: Type.String({ description: 'Which provider, job or key.' }),
+    what: Type.String(),
+    todo: Type.String({ description: 'What a person does about it.' }),
+    openedAt: Type.String(),
+    closedAt: described(orNull(Type.String()), 'Null: it is still so.'),
+  }),
+  'Something that keeps messages from people, from when to when.',
+);
+
+export const AlertSettings = described(
+  Type.Object({
+    webhookUrl: orNull(Type.String()),
+    emails: Type.Array(Type.String()),
+    mutedKinds: Type.Array(AlertKind),
+  }),
+  'Where a workspace is told of its alerts.',
+);
+
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const Change = Type.Object(
+  {
+    webhookUrl: Type.String({ maxLength: 4096 }),
+    emails: Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 50 }),
+    mutedKinds: Type.Array(AlertKind, { maxItems: 10 }),
+  },
+  { additionalProperties: false },
+);
+
+/** Alerts on the console: what is and was wrong, and who is told. */
+export function consoleAlertRoutes(server: FastifyInstance, deps: { alerts: AlertDependencies }): void {
+  const schema = { hide: true, querystring: Workspace };
+  const workspaceOf = (query: unknown): string => (query as Static<typeof Workspace>).workspaceId;
+  const listed = { 200: Type.Object({ alerts: Type.Array(Alert) }) };
+  server.get(
+    `${api}/alerts`,
+    { schema: { ...schema, response: listed }, config: { permission: 'overview.read' } },
+    async (request) => ({ alerts: await readAlerts(deps.alerts, workspaceOf(request.query)) }),
+  );
+  const config = { permission: 'settings.write' as const };
+  const response = { 200: Type.Object({ settings: AlertSettings }) };
+  server.get(`${api}/alerts/settings`, { schema: { ...schema, response }, config }, async (request) => ({
+    settings: await readAlertSettings(deps.alerts, workspaceOf(request.query)),
+  }));
+  server.put(`${api}/alerts/settings`, { schema: { ...schema, body: Change, response }, config }, async (request) => ({
+    settings: await changeAlertSettings(deps.alerts, {
+      ...(request.body as Static<typeof Change>),
+      workspaceId: workspaceOf(request.query),
+      by: request.signedIn,
+    }),
+  }));
+  server.post(`${api}/alerts/test`, { schema, config }, async (request, reply) => {
+    await testAlerts(deps.alerts, { workspaceId: workspaceOf(request.query), by: request.signedIn });
+    return reply.code(204).send();
+  });
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { ConsoleCalls } from '../../app/api-log.ts';
+import { madeKinds } from '../../domain/access/api-log.ts';
+import { instantPattern } from '../../domain/timing/iso-time.ts';
+import { consoleApi as api } from './access.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const LoggedCall = described(
+  Type.Object({
+    id: Type.String(),
+    receivedAt: Type.String(),
+    method: Type.String(),
+    path: Type.String(),
+    route: Type.String(),
+    status: Type.Number(),
+    durationMilliseconds: Type.Number(),
+    keyId: orNull(Type.String()),
+    keyName: orNull(Type.String()),
+    errorName: described(orNull(Type.String()), 'Null: it was done.'),
+    errorText: described(orNull(Type.String()), 'What the caller was told.'),
+    advice: described(orNull(Type.String()), 'What to do about it.'),
+    errorDetail: described(orNull(Type.String()), 'What the caller was not told.'),
+    warnings: Type.Array(Type.String()),
+  }),
+  'A call of the API. Bodies are kept up to 4,096 characters, those with credentials not at all.',
+);
+
+const Headers = described(
+  orNull(Type.Record(Type.String(), Type.String())),
+  'Those of a list; what proves the caller is redacted. Null: none were kept.',
+);
+
+export const MadeObject = Type.Object({ kind: oneOf(madeKinds), id: Type.String() });
+
+export const CallDetail = Type.Object({
+  ...LoggedCall.properties,
+  requestHeaders: Headers,
+  requestBody: orNull(Type.String()),
+  responseHeaders: Headers,
+  responseBody: described(orNull(Type.String()), 'Null: there was none, it was a file, or it carried a credential.'),
+  made: described(Type.Array(MadeObject), 'What the call made or changed, as far as its answer names it.'),
+});
+
+export const CallPage = Type.Object({
+  calls: Type.Array(LoggedCall),
+  next: orNull(Type.String()),
+  searchedUntil: described(
+    orNull(Type.String()),
+    'A search looks at 20,000 calls for a page: older ones than this were not looked at.',
+  ),
+});
+
+const id = '[0-9a-f]{24}';
+const workspaceId = Type.String({ maxLength: 64 });
+const Workspace = Type.Object({ workspaceId });
+const Id = Type.Object({ id: Type.String({ pattern: `^${id}$` }) });
+const SearchQuery = Type.Object({
+  workspaceId,
+  of: Type.Optional(Type.Literal('nobody')),
+  only: Type.Optional(Type.Literal('refused')),
+  key: Type.Optional(Type.String({ pattern: `^${id}$` })),
+  status: Type.Optional(Type.String({ pattern: '^[1-5]xx$' })),
+  path: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  from: Type.Optional(Type.String({ pattern: `^${instantPattern}$` })),
+  before: Type.Optional(Type.String({ pattern: `^${instantPattern}$` })),
+  after: Type.Optional(Type.String({ pattern: `^${instantPattern}~${id}$` })),
+});
+
+type Search = Static<typeof SearchQuery>;
+
+/** The API log on the console. */
+export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: ConsoleCalls }): void {
+  const config = { permission: 'log.read' as const };
+  server.get(
+    `${api}/calls`,
+    { schema: { hide: true, querystring: SearchQuery, response: { 200: CallPage } }, config },
+    async (request) => {
+      const { workspaceId, of, only, key, status, path, text, from, before, after } = request.query as Search;
+      const page = await calls.list({
+        workspaceId,
+        ofNobody: of === 'nobody',
+        isRefused: only === 'refused' || undefined,
+        keyId: key,
+        statusClass: status === undefined ? undefined : Number(status[0]),
+        path,
+        text,
+        from: from === undefined ? undefined : new Date(from),
+        before: before === undefined ? undefined : new Date(before),
+        after: after === undefined ? undefined : parseCursor(after),
+      });
+      return { ...page, next: page.next ? `${page.next.receivedAt.toISOString()}~${page.next.id}` : null };
+    },
+  );
+  server.get(
+    `${api}/calls/:id`,
+    {
+      schema: { hide: true, querystring: Workspace, params: Id, response: { 200: Type.Object({ call: CallDetail }) } },
+      config,
+    },
+    async (request) => ({
+      call: await calls.read({
+        ...(request.query as Static<typeof Workspace>),
+        ...(request.params as Static<typeof Id>),
+      }),
+    }),
+  );
+}
+
+/** The shape is checked before. */
+function parseCursor(text: string): { receivedAt: Date; id: string } {
+  const [receivedAt, of] = text.split('~') as [string, string];
+  return { receivedAt: new Date(receivedAt), id: of };
+}

@@ -1,0 +1,152 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { FiguresQuestion } from '../../app/campaigns/campaign-figures.ts';
+import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import { attributionTypes } from '../../domain/campaigns/conversions.ts';
+import { controlGroups } from '../../domain/experiments/control-groups.ts';
+import { learningMeasures } from '../../domain/experiments/variants.ts';
+import { consoleApi as api } from './access.ts';
+import { presentFigureFile } from './campaign-figure-file.ts';
+import { Platform, described, oneOf, orNull } from './shape-parts.ts';
+
+export const Attribution = oneOf(attributionTypes);
+
+export const FigureRate = described(
+  Type.Object({ percent: Type.Number(), low: Type.Number(), high: Type.Number() }),
+  'Percent, with the bounds of its 95 % interval.',
+);
+
+export const ContentFigures = Type.Object({
+  variation: described(orNull(Type.Number()), 'Null: all variations.'),
+  locale: described(orNull(Type.String()), 'Null: all locales.'),
+  devices: described(Type.Number(), 'Devices of the runs, each once a run, whatever became of their messages.'),
+  attempted: Type.Number(),
+  accepted: Type.Number(),
+  failed: Type.Number(),
+  gone: Type.Number(),
+  shown: described(Type.Number(), 'Messages that were shown, each once.'),
+  clicked: described(Type.Number(), 'Messages that were clicked, each once.'),
+  impressions: described(Type.Number(), 'Every report.'),
+  clicks: Type.Number(),
+  shownRate: described(orNull(FigureRate), 'Of the accepted messages.'),
+  clickedRate: described(orNull(FigureRate), 'Of the accepted messages.'),
+  eligibleUsers: described(orNull(Type.Number()), 'Whom it was meant for, each once a run; null: not counted.'),
+  goals: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      total: described(Type.Number(), 'Events.'),
+      users: described(Type.Number(), 'Each once a run.'),
+      revenue: orNull(Type.Number()),
+      currency: orNull(Type.String()),
+      rate: described(orNull(FigureRate), 'Of the eligible users.'),
+    }),
+  ),
+});
+
+export const PlatformFigures = Type.Object({
+  platform: Platform,
+  reachableUsers: described(orNull(Type.Number()), 'With a device that is sent to; null: not counted.'),
+  installedUsers: described(orNull(Type.Number()), 'With a device that has the app.'),
+  all: ContentFigures,
+  contents: Type.Array(ContentFigures),
+  groups: Type.Array(
+    Type.Object({
+      group: described(orNull(oneOf(controlGroups)), 'Null: those whom the message was meant for.'),
+      users: Type.Number(),
+      goals: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          total: Type.Number(),
+          users: Type.Number(),
+          percent: described(orNull(Type.Number()), 'Of its users.'),
+        }),
+      ),
+    }),
+  ),
+  uplifts: described(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        percent: orNull(Type.Number()),
+        low: orNull(Type.Number()),
+        high: orNull(Type.Number()),
+      }),
+    ),
+    'By how many percent more often a goal was reached than in the control group, with the 95 % interval.',
+  ),
+});
+
+/** What the statistics say of a campaign and all its runs. */
+export const CampaignFigures = Type.Object({
+  name: Type.String(),
+  attribution: Attribution,
+  windowHours: described(Type.Number(), 'How long after a message an event counts.'),
+  runs: described(Type.Number(), 'Runs that have begun.'),
+  all: ContentFigures,
+  platforms: Type.Array(PlatformFigures),
+  contents: described(
+    Type.Array(ContentFigures),
+    'Of each content over all platforms; empty where there is one for all.',
+  ),
+  leaders: described(
+    Type.Array(
+      Type.Object({
+        measure: oneOf(learningMeasures),
+        variation: Type.Number(),
+        bestPercent: described(Type.Number(), 'How likely it is the best of them.'),
+        isBest: described(Type.Boolean(), 'So likely that the figures name it.'),
+      }),
+    ),
+    'By each measure; empty without variations.',
+  ),
+  winner: Type.Object({
+    variation: described(orNull(Type.Number()), 'What everybody gets who was not sent to yet; null: by the shares.'),
+    namedAt: orNull(Type.String()),
+    namedBy: orNull(Type.String()),
+    isLearned: described(Type.Boolean(), 'The campaign finds the best by itself.'),
+  }),
+});
+
+export const NamedWinner = Type.Object({ variation: orNull(Type.Number()) });
+
+const Asked = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  attribution: Type.Optional(Attribution),
+});
+const Winner = Type.Object(
+  { variation: Type.Union([Type.Integer({ minimum: 1, maximum: 100 }), Type.Null()]) },
+  { additionalProperties: false },
+);
+const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
+
+/** What the statistics say of a campaign, on the screen and as a file, and the winner that is named by them. */
+export function campaignFigureRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
+  const config = { permission: 'overview.read' as const };
+  const schema = { hide: true, querystring: Asked, params: Id };
+  server.get(
+    `${api}/campaigns/:id/figures`,
+    { schema: { ...schema, response: { 200: CampaignFigures } }, config },
+    (request) => campaigns.figures(questionOf(request)),
+  );
+  server.get(`${api}/campaigns/:id/figures.csv`, { schema, config }, async (request, reply) => {
+    const figures = await campaigns.figures(questionOf(request));
+    return reply
+      .header('content-type', 'text/csv; charset=utf-8')
+      .header('content-disposition', 'attachment; filename="campaign-figures.csv"')
+      .header('x-content-type-options', 'nosniff')
+      .send(presentFigureFile(figures));
+  });
+  const naming = { ...schema, body: Winner, response: { 200: NamedWinner } };
+  const mayChange = { permission: 'campaigns.write' as const };
+  server.put(`${api}/campaigns/:id/winner`, { schema: naming, config: mayChange }, (request) => {
+    const { workspaceId, id } = questionOf(request);
+    const { variation } = request.body as Static<typeof Winner>;
+    return campaigns.nameWinner({ workspaceId, id, variation, by: request.signedIn });
+  });
+}
+
+function questionOf(request: FastifyRequest): FiguresQuestion {
+  const { workspaceId, attribution = 'TOTAL_CONVERSIONS' } = request.query as Static<typeof Asked>;
+  return { workspaceId, id: (request.params as Static<typeof Id>).id, attribution };
+}

@@ -1,0 +1,221 @@
+import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import type { ConsoleAccountDependencies } from '../../app/accounts/audit.ts';
+import { authorizeSession } from '../../app/accounts/sign-in.ts';
+import type { ConsoleCampaigns } from '../../app/campaigns/manage-campaigns.ts';
+import { campaignActions } from '../../domain/campaigns/campaign.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { calendarViews } from '../../domain/timing/calendar.ts';
+import { parseSearch, readBody } from '../campaigns/search.ts';
+import { consoleApi as api } from './access.ts';
+import type { ConsoleCookies } from './access.ts';
+import {
+  presentListedCampaign,
+  presentReport,
+  presentRequest,
+  CampaignList,
+  CampaignProgress,
+  CampaignReport,
+  CampaignResults,
+  CampaignRuns,
+  CampaignTimeline,
+  ChangedCampaign,
+} from './campaign-answers.ts';
+import { campaignFigureRoutes } from './campaign-figures.ts';
+import { described, oneOf } from './shape-parts.ts';
+import { campaignTemplateRoutes } from './templates.ts';
+import { viewRoutes } from './views.ts';
+
+export const CalendarView = oneOf(calendarViews);
+
+export const CampaignCalendar = Type.Object({
+  view: CalendarView,
+  timeZone: Type.String(),
+  offset: described(Type.String(), 'As in `+05:30`, on the first day.'),
+  today: described(Type.String(), 'YYYY-MM-DD in that zone.'),
+  date: described(Type.String(), 'The day that was asked for.'),
+  from: described(Type.String(), 'The first day that is shown, a Monday.'),
+  days: Type.Number(),
+  hasMore: described(Type.Boolean(), 'There is more than is listed.'),
+  entries: described(
+    Type.Array(
+      Type.Object({
+        campaignId: Type.String(),
+        name: Type.String(),
+        status: described(Type.String(), 'Of a sending that has begun, or waits for a worker, its own.'),
+        deliveryType: Type.String(),
+        at: Type.String(),
+        local: Type.Object({ date: Type.String(), time: Type.String() }),
+      }),
+    ),
+    'The earliest first.',
+  ),
+});
+
+type ConsoleCampaignRouteDependencies = { campaigns: ConsoleCampaigns; accounts: ConsoleAccountDependencies };
+
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const Id = Type.Object({ id });
+const Listing = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  order: Type.Optional(Type.Union([Type.Literal('newest'), Type.Literal('oldest')])),
+});
+const Page = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  page: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,5}$' })),
+});
+
+/** Campaigns on the console. The search takes the body of V5, so that what is shown is what the API would answer. */
+export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCampaignRouteDependencies): void {
+  const { campaigns } = deps;
+  const schema = { hide: true, querystring: Workspace };
+  const config = { permission: 'overview.read' as const };
+  const answering = (shape: TSchema) => ({ schema: { ...schema, params: Id, response: { 200: shape } }, config });
+  const mayChange = { permission: 'campaigns.write' as const };
+  campaignFigureRoutes(server, deps);
+  campaignCalendarRoutes(server, deps);
+  campaignTemplateRoutes(server, deps);
+  viewRoutes(server, deps);
+
+  const searching = { schema: { ...schema, querystring: Listing, response: { 200: CampaignList } }, config };
+  server.post(`${api}/campaigns/search`, searching, async (request) => {
+    const workspaceId = workspaceOf(request);
+    const { versioning } = await campaigns.settings(workspaceId);
+    const asked = parseSearch(readBody(request), { version: 'V5', versioning });
+    const { order } = request.query as Static<typeof Listing>;
+    const found = await campaigns.search({ ...asked, versioning, workspaceId, ...(order && { order }) });
+    return { campaigns: found.map(presentListedCampaign), limit: asked.limit };
+  });
+  server.get(`${api}/campaigns/:id`, answering(CampaignReport), async (request) => {
+    const key = keyOf(request);
+    const { versioning } = await campaigns.settings(key.workspaceId);
+    return presentReport(await campaigns.report.read(key), versioning);
+  });
+  server.get(`${api}/campaigns/:id/progress`, answering(CampaignProgress), (request) =>
+    campaigns.report.progress(keyOf(request)),
+  );
+  server.get(`${api}/campaigns/:id/results`, answering(CampaignResults), (request) =>
+    campaigns.report.results(keyOf(request)),
+  );
+  server.get(`${api}/campaigns/:id/timeline`, answering(CampaignTimeline), (request) =>
+    campaigns.report.timeline(keyOf(request)),
+  );
+  server.get(
+    `${api}/campaigns/:id/runs`,
+    { schema: { hide: true, querystring: Page, params: Id, response: { 200: CampaignRuns } }, config },
+    (request) => {
+      const { page = '1' } = request.query as Static<typeof Page>;
+      return campaigns.report.listRuns({ ...keyOf(request), page: Number(page) });
+    },
+  );
+  for (const action of campaignActions)
+    server.post(
+      `${api}/campaigns/:id/${action}`,
+      { ...answering(CampaignProgress), config: mayChange },
+      async (request) => {
+        const key = keyOf(request);
+        await campaigns.change({ ...key, action, by: request.signedIn });
+        return campaigns.report.progress(key);
+      },
+    );
+  const cloning = { schema: { ...schema, params: Id, response: { 201: ChangedCampaign } }, config: mayChange };
+  server.post(`${api}/campaigns/:id/clone`, cloning, async (request, reply) => {
+    const key = keyOf(request);
+    const { campaign } = await campaigns.report.read(key);
+    const parts = presentRequest(campaign);
+    const draft = await campaigns.clone({ ...key, name: campaign.name, parts, by: request.signedIn });
+    return reply.code(201).send(draft);
+  });
+}
+
+function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
+  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
+}
+
+function workspaceOf(request: FastifyRequest): string {
+  return (request.query as Static<typeof Workspace>).workspaceId;
+}
+
+const Asked = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  view: CalendarView,
+  // A day that a month lacks is the last one that it has.
+  date: Type.Optional(Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' })),
+});
+
+/** What is going to be sent, by day. */
+function campaignCalendarRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
+  const schema = { hide: true, querystring: Asked, response: { 200: CampaignCalendar } };
+  server.get(`${api}/calendar`, { schema, config: { permission: 'overview.read' } }, (request) => {
+    const { workspaceId, view, date } = request.query as Static<typeof Asked>;
+    return campaigns.calendar({ workspaceId, view, date });
+  });
+}
+
+const Params = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
+const Query = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+
+const lookMilliseconds = 1000;
+// A session that has ended is noticed so soon, and a proxy sees that the line lives.
+const looksPerCheck = 15;
+// Each open report asks the database each second.
+const maxStreams = 200;
+
+/**
+ * The progress of a campaign as server-sent events: `progress` when a number changed, `end` when none will change any
+ * more.
+ */
+export function campaignEventRoutes(
+  server: FastifyInstance,
+  { campaigns, accounts, cookies }: ConsoleCampaignRouteDependencies & { cookies: ConsoleCookies },
+): void {
+  const closing = new AbortController();
+  server.addHook('preClose', async () => closing.abort());
+  let streams = 0;
+
+  server.get(
+    `${api}/campaigns/:id/progress/events`,
+    { schema: { hide: true, querystring: Query, params: Params }, config: { permission: 'overview.read' } },
+    async (request, reply) => {
+      const key = keyOf(request);
+      if (streams >= maxStreams) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 5 });
+      let progress = await campaigns.report.progress(key);
+
+      async function* follow(): AsyncGenerator<string> {
+        streams += 1;
+        try {
+          let said = '';
+          for (let look = 1; ; look += 1) {
+            const { at: _at, ...numbers } = progress;
+            const text = JSON.stringify(numbers);
+            if (text !== said) yield `event: progress\ndata: ${JSON.stringify(progress)}\n\n`;
+            said = text;
+            if (progress.openRuns === 0 && progress.actions.length === 0) return yield 'event: end\ndata: {}\n\n';
+            await setTimeout(lookMilliseconds, undefined, { signal: closing.signal });
+            if (look % looksPerCheck === 0) {
+              const token = request.cookies[cookies.session.name];
+              await authorizeSession(accounts, { token, permission: 'overview.read' });
+              yield ': still here\n\n';
+            }
+            progress = await campaigns.report.progress(key);
+          }
+        } catch {
+          // The node is stopping, the session has ended or the database is unavailable: the reader reconnects and
+          // learns which.
+        } finally {
+          streams -= 1;
+        }
+      }
+
+      return reply
+        .header('content-type', 'text/event-stream; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .header('x-accel-buffering', 'no')
+        .send(Readable.from(follow(), { objectMode: false }));
+    },
+  );
+}

@@ -1,0 +1,270 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+import type { AuthoringDependencies } from '../../app/campaigns/authoring.ts';
+import type { CheckedCampaign } from '../../app/campaigns/check-campaign.ts';
+import {
+  changeComposed,
+  checkComposed,
+  countComposed,
+  createComposed,
+  publishComposed,
+  readComposerResources,
+  testComposed,
+} from '../../app/campaigns/composer.ts';
+import type { CountAnswer } from '../../app/campaigns/composer.ts';
+import type { RequestFault } from '../../domain/errors.ts';
+import type { DescribedOccurrence } from '../../domain/timing/occurrences.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
+import { presentFrequencyCap } from '../../domain/workspace-controls.ts';
+import { takeParts } from '../campaigns/authoring.ts';
+import { readBody } from '../campaigns/search.ts';
+import { parseTest, presentTestResults } from '../campaigns/test-and-preview.ts';
+import { presentV5Error } from '../campaigns/v5-answers.ts';
+import { presentDefaultError, toServiceError } from '../route/errors.ts';
+import { consoleApi as api } from './access.ts';
+import { ChangedCampaign } from './campaign-answers.ts';
+import { Platform, described, oneOf, orNull } from './shape-parts.ts';
+
+export const ComposerResources = described(
+  Type.Object({
+    attributes: described(Type.Array(Type.String()), "Names of its people's attributes."),
+    businessEvents: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        attributes: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
+      }),
+    ),
+    credentials: described(
+      Type.Object({
+        ANDROID: Type.Optional(oneOf(['real', 'simulated'])),
+        IOS: Type.Optional(oneOf(['real', 'simulated'])),
+        WEB: Type.Optional(oneOf(['real', 'simulated'])),
+      }),
+      "Absent: the workspace has no credential of that platform's provider.",
+    ),
+    controls: Type.Object({
+      frequencyCaps: described(Type.Array(Type.String()), 'As in `2/1d`.'),
+      quietHours: orNull(Type.Object({ from: Type.String(), to: Type.String(), mode: oneOf(['HOLD', 'DROP']) })),
+      minimumDelayMinutes: orNull(Type.Number()),
+      timeZone: Type.String(),
+    }),
+    now: Type.String(),
+  }),
+  'What a workspace has that a campaign may use.',
+);
+
+export const CampaignFault = described(
+  Type.Object({ field: Type.String(), issue: Type.String() }),
+  'A field of the body, as `basic_details.name`, and what is wrong with it.',
+);
+
+export const CampaignOccurrence = Type.Object({
+  at: Type.String(),
+  local: described(Type.Object({ date: Type.String(), time: Type.String() }), 'YYYY-MM-DD and hh:mm in `timeZone`.'),
+  timeZone: Type.String(),
+  offset: Type.String({ description: 'As in `+05:30`.' }),
+  clockChange: orNull(
+    Type.Union([
+      Type.Object({ kind: Type.Literal('skipped'), asked: Type.String() }),
+      Type.Object({ kind: Type.Literal('twice') }),
+      Type.Object({ kind: Type.Literal('shifted'), before: Type.String(), after: Type.String() }),
+    ]),
+  ),
+});
+
+export const CampaignWarning = Type.Object({
+  code: Type.String(),
+  tone: oneOf(['warning', 'note']),
+  part: oneOf(['audience', 'content', 'schedule']),
+  message: Type.String(),
+});
+
+export const CampaignCheck = Type.Object({
+  faults: Type.Array(CampaignFault),
+  schedule: described(
+    orNull(Type.Object({ kind: Type.String(), occurrences: Type.Array(CampaignOccurrence) })),
+    'Null while it cannot be read. `soon`, `later`, `periodic`, `calendar` or `triggered`.',
+  ),
+  audienceText: described(orNull(Type.String()), 'Filters in words.'),
+  warnings: described(Type.Array(CampaignWarning), 'Empty while something is wrong.'),
+});
+
+export const Reach = described(
+  oneOf(['REACHED', 'OTHER_PLATFORM', 'OPTED_OUT', 'BLOCKED', 'GONE', 'NO_DEVICE']),
+  "The best of a person's devices: reached, or what is in the way.",
+);
+
+export const AudienceCount = Type.Union([
+  Type.Object({
+    state: Type.Literal('COUNTED'),
+    users: Type.Array(Type.Object({ reach: Reach, users: Type.Number() })),
+    devices: Type.Array(
+      Type.Object({
+        platform: Platform,
+        state: oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']),
+        devices: Type.Number(),
+      }),
+    ),
+    pending: described(Type.Array(Type.String()), 'Segments that are still filled, or cannot be sent to.'),
+  }),
+  Type.Object({ state: Type.Literal('TOO_SLOW'), afterSeconds: Type.Number() }),
+  Type.Object({ state: Type.Literal('UNREADABLE'), faults: Type.Array(CampaignFault) }),
+]);
+
+export const PlatformPreview = Type.Object({
+  outcome: oneOf(['RENDERED', 'FALLBACK', 'FAILED']),
+  content: Type.Optional(
+    described(
+      Type.Object(
+        { basic_details: Type.Record(Type.String(), Type.Unknown()) },
+        { additionalProperties: Type.Unknown() },
+      ),
+      'As in `campaign_content`.',
+    ),
+  ),
+  failure: Type.Optional(Type.Object({ field: Type.String(), cause: Type.String(), reason: Type.String() })),
+  payload: Type.Optional(
+    described(
+      Type.Object({ bytes: Type.Number(), most: Type.Number(), maxEverywhere: Type.Number() }),
+      'What its provider counts, the most it accepts, and the most that every browser accepts.',
+    ),
+  ),
+});
+
+export const CampaignPreview = Type.Object({
+  customer_id: Type.String({ description: 'Empty for nobody in particular.' }),
+  platforms: Type.Object({
+    android: Type.Optional(PlatformPreview),
+    ios: Type.Optional(PlatformPreview),
+    web: Type.Optional(PlatformPreview),
+  }),
+});
+
+export const TestResults = described(
+  Type.Record(
+    Type.String(),
+    Type.Object({ status: oneOf(['success', 'failed']), failure_reason: Type.Optional(Type.String()) }),
+  ),
+  'By the value that was asked for.',
+);
+
+export const PreviewAnswer = described(
+  Type.Object({ response_id: Type.String(), type: Type.Literal('campaign'), data: CampaignPreview }),
+  'As V5 answers.',
+);
+
+export type ConsoleComposerRouteDependencies = { composer: AuthoringDependencies };
+
+const workspaceId = Type.String({ maxLength: 64 });
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Workspace = Type.Object({ workspaceId });
+const Checked = Type.Object({ workspaceId, id: Type.Optional(id) });
+const Id = Type.Object({ id });
+
+/**
+ * Campaigns as they are written in the console. Bodies are those of V5 without `created_by` and `updated_by`, which are
+ * the signed-in user; faults have the shape of V5.
+ */
+export function consoleComposerRoutes(server: FastifyInstance, { composer }: ConsoleComposerRouteDependencies): void {
+  const schema = { hide: true, querystring: Workspace };
+  const config = { permission: 'campaigns.write' as const };
+  const answering = (shape: TSchema) => ({ schema: { ...schema, response: { 200: shape } }, config });
+  const one = { schema: { ...schema, params: Id, response: { 200: ChangedCampaign } }, config };
+
+  void server.register(async (scope) => {
+    scope.setErrorHandler((thrown, request, reply) => {
+      const error = toServiceError(thrown, request);
+      // A form shows every fault at its field.
+      if (error.code === 'CAMPAIGN_REQUEST_INVALID') return presentV5Error(error, { request, reply });
+      return presentDefaultError(error, reply);
+    });
+
+    scope.get(`${api}/composer`, answering(ComposerResources), async (request) =>
+      presentResources(await readComposerResources(composer, workspaceOf(request))),
+    );
+    const checking = { schema: { hide: true, querystring: Checked, response: { 200: CampaignCheck } }, config };
+    scope.post(`${api}/composer/check`, checking, async (request) => {
+      const asked = request.query as Static<typeof Checked>;
+      return presentCheck(await checkComposed(composer, { id: undefined, ...asked, parts: partsOf(request) }));
+    });
+    scope.post(`${api}/composer/audience`, answering(AudienceCount), async (request) =>
+      presentCount(await countComposed(composer, { workspaceId: workspaceOf(request), parts: partsOf(request) })),
+    );
+    scope.post(`${api}/composer/test`, answering(Type.Object({ results: TestResults })), async (request) => {
+      const asked = parseTest(readBody(request), { version: 'V5' });
+      const results = await testComposed(composer, {
+        ...asked,
+        workspaceId: workspaceOf(request),
+        by: request.signedIn,
+      });
+      return { results: presentTestResults(results) };
+    });
+    const creating = { schema: { ...schema, response: { 201: ChangedCampaign } }, config };
+    scope.post(`${api}/campaigns`, creating, async (request, reply) => {
+      const asked = { workspaceId: workspaceOf(request), parts: partsOf(request), by: request.signedIn };
+      return reply.code(201).send(await createComposed(composer, asked));
+    });
+    scope.patch(`${api}/campaigns/:id`, one, (request) =>
+      changeComposed(composer, { ...keyOf(request), parts: partsOf(request), by: request.signedIn }),
+    );
+    scope.post(`${api}/campaigns/:id/publish`, one, (request) =>
+      publishComposed(composer, { ...keyOf(request), by: request.signedIn }),
+    );
+  });
+}
+
+function partsOf(request: FastifyRequest) {
+  return takeParts(readBody(request));
+}
+
+function workspaceOf(request: FastifyRequest): string {
+  return (request.query as Static<typeof Workspace>).workspaceId;
+}
+
+function keyOf(request: FastifyRequest): { workspaceId: string; id: string } {
+  return { workspaceId: workspaceOf(request), id: (request.params as Static<typeof Id>).id };
+}
+
+type Resources = Awaited<ReturnType<typeof readComposerResources>>;
+
+function presentResources({ controls, now, ...resources }: Resources) {
+  const { caps, quietHours, minimumDelayMinutes, timeZone } = controls;
+  return {
+    ...resources,
+    controls: { frequencyCaps: caps.map(presentFrequencyCap), quietHours, minimumDelayMinutes, timeZone },
+    now: now.toISOString(),
+  };
+}
+
+function presentCheck({ faults, timing, occurrences, audienceText, warnings }: CheckedCampaign) {
+  return {
+    faults: faults.map(presentFault),
+    schedule: timing === undefined ? null : { kind: timing.kind, occurrences: occurrences.map(presentTimelineEntry) },
+    audienceText: audienceText ?? null,
+    warnings,
+  };
+}
+
+function presentCount(answer: CountAnswer) {
+  switch (answer.kind) {
+    case 'counted':
+      return { state: 'COUNTED', ...answer.count };
+    case 'too slow':
+      return { state: 'TOO_SLOW', afterSeconds: answer.afterSeconds };
+    case 'unreadable':
+      return { state: 'UNREADABLE', faults: answer.faults.map(presentFault) };
+    default:
+      return unknownCase(answer);
+  }
+}
+
+/** As V5's validate says it. */
+function presentFault({ field, reason }: RequestFault) {
+  return { field, issue: reason === 'missing' ? 'is required' : reason };
+}
+
+function presentTimelineEntry({ at, clockChange, ...occurrence }: DescribedOccurrence) {
+  return { ...occurrence, at: at.toISOString(), clockChange: clockChange ?? null };
+}

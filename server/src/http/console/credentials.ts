@@ -1,0 +1,163 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import {
+  checkCredential,
+  connectCredential,
+  listCredentials,
+  removeCredential,
+  useSimulatedCredential,
+} from '../../app/credentials.ts';
+import type { CredentialDependencies } from '../../app/credentials.ts';
+import { providerNames } from '../../domain/delivery/providers.ts';
+import { consoleApi as api } from './access.ts';
+import { CredentialCheck, ProviderName } from './overview.ts';
+import { Platform, described, orNull } from './shape-parts.ts';
+
+export const ConnectedCredential = described(
+  Type.Object({
+    isSimulated: Type.Boolean(),
+    summary: described(
+      Type.Record(Type.String(), Type.String()),
+      'What tells it from others: project, ids, the public VAPID key.',
+    ),
+    updatedAt: Type.String(),
+    check: orNull(Type.Object({ ...CredentialCheck.properties, advice: Type.String() })),
+  }),
+  'Everything of a credential but its secret.',
+);
+
+export const ProviderCredentialState = Type.Object({
+  platform: Platform,
+  provider: ProviderName,
+  name: Type.String(),
+  connected: orNull(ConnectedCredential),
+  ofOtherApps: described(
+    Type.Array(Type.Object({ appId: Type.String(), connected: ConnectedCredential })),
+    'Credentials of apps beside the default one (docs/apps.md).',
+  ),
+  hits: described(
+    Type.Object({ devices: Type.Number(), runs: Type.Number() }),
+    'What hangs on it: devices that take push, and sends under way.',
+  ),
+});
+
+const closed = { additionalProperties: false };
+const text = Type.String({ minLength: 1, maxLength: 1000 });
+// Longer files are refused by the reader of keys, with words.
+const keyFile = Type.String({ minLength: 1, maxLength: 100_000 });
+const unasked = Type.Optional(Type.Union([Type.Literal('store'), Type.Literal('refuse')]));
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const provider = Type.Union(providerNames.map((name) => Type.Literal(name)));
+const Provider = Type.Object({ provider });
+const Removal = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  whileSending: Type.Optional(Type.Literal('pause')),
+});
+const Given = Type.Union([
+  Type.Object({ provider: Type.Literal('fcm'), keyFile, unasked }, closed),
+  Type.Object(
+    {
+      provider: Type.Literal('apns'),
+      privateKey: keyFile,
+      teamId: text,
+      keyId: text,
+      topic: text,
+      environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+      unasked,
+    },
+    closed,
+  ),
+  Type.Object(
+    {
+      provider: Type.Literal('webpush'),
+      subject: text,
+      keys: Type.Optional(Type.Object({ publicKey: text, privateKey: text }, closed)),
+      inPlaceOf: Type.Optional(text),
+      unasked,
+    },
+    closed,
+  ),
+  Type.Object(
+    {
+      provider: Type.Literal('hms'),
+      clientId: text,
+      clientSecret: text,
+      projectId: Type.Optional(text),
+      huaweiAppId: Type.Optional(text),
+      unasked,
+    },
+    closed,
+  ),
+]);
+
+/** A workspace's credentials of the providers. Keys come in and never go out. */
+export function consoleCredentialRoutes(
+  server: FastifyInstance,
+  { credentials }: { credentials: CredentialDependencies },
+): void {
+  const config = { permission: 'settings.write' as const };
+  const querystring = Workspace;
+  const response = { 200: Type.Object({ connected: ConnectedCredential }) };
+  const ofWorkspace = (request: FastifyRequest) => ({
+    ...(request.query as Static<typeof Workspace>),
+    by: request.signedIn,
+  });
+  const listing = {
+    schema: {
+      hide: true,
+      querystring,
+      response: { 200: Type.Object({ credentials: Type.Array(ProviderCredentialState) }) },
+    },
+    config,
+  };
+  server.get(`${api}/credentials`, listing, async (request) => ({
+    credentials: await listCredentials(credentials, ofWorkspace(request).workspaceId),
+  }));
+  server.post(
+    `${api}/credentials`,
+    { schema: { hide: true, querystring, body: Given, response }, config },
+    async (request) => {
+      const { unasked: rule = 'refuse', ...given } = request.body as Static<typeof Given>;
+      const { inPlaceOf } = given as { inPlaceOf?: string };
+      const key = given.provider === 'webpush' ? { ...given, keys: given.keys } : given;
+      const connection = { given: key, unasked: rule, inPlaceOf };
+      return { connected: await connectCredential(credentials, { ...ofWorkspace(request), ...connection }) };
+    },
+  );
+  server.post(
+    `${api}/credentials/:provider/check`,
+    { schema: { hide: true, querystring, params: Provider, response }, config },
+    async (request) => ({
+      connected: await checkCredential(credentials, {
+        ...ofWorkspace(request),
+        ...(request.params as Static<typeof Provider>),
+      }),
+    }),
+  );
+  server.post(
+    `${api}/credentials/:provider/simulator`,
+    { schema: { hide: true, querystring, params: Provider, response }, config },
+    async (request) => ({
+      connected: await useSimulatedCredential(credentials, {
+        ...ofWorkspace(request),
+        ...(request.params as Static<typeof Provider>),
+      }),
+    }),
+  );
+  server.delete(
+    `${api}/credentials/:provider`,
+    { schema: { hide: true, querystring: Removal, params: Provider }, config },
+    async (request, reply) => {
+      const { whileSending = 'refuse' } = request.query as Static<typeof Removal>;
+      const { workspaceId, by } = ofWorkspace(request);
+      await removeCredential(credentials, {
+        by,
+        workspaceId,
+        whileSending,
+        ...(request.params as Static<typeof Provider>),
+      });
+      return reply.code(204).send();
+    },
+  );
+}

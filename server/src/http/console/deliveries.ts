@@ -1,0 +1,214 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { deliveryOutcomes } from '../../app/deliveries.ts';
+import type { ConsoleDeliveries, DeliveryCursor, ListedDelivery } from '../../app/deliveries.ts';
+import { platforms } from '../../domain/content/content.ts';
+import { calendarDayPattern, instantPattern } from '../../domain/timing/iso-time.ts';
+import { consoleApi as api } from './access.ts';
+import { presentCsv } from './csv.ts';
+import { Platform, described, orNull } from './shape-parts.ts';
+
+export const DeliveryKey = described(
+  Type.Object({
+    day: Type.String(),
+    bucket: Type.Number(),
+    userId: Type.String(),
+    runId: Type.String(),
+    deviceRowId: Type.String(),
+  }),
+  'Names a row of the ledger.',
+);
+
+export const LoggedDelivery = Type.Object({
+  ...DeliveryKey.properties,
+  platform: Platform,
+  outcome: Type.String(),
+  code: orNull(Type.String()),
+  providerMessageId: orNull(Type.String()),
+  attempts: Type.Number(),
+  at: Type.String(),
+  retryAt: described(orNull(Type.String()), 'Of one that waits.'),
+  campaignId: Type.String(),
+  campaignName: Type.String(),
+  customerId: described(orNull(Type.String()), 'Null: the person, the device is there no more.'),
+  deviceId: orNull(Type.String()),
+});
+
+export const DeliveryPage = Type.Object({
+  deliveries: Type.Array(LoggedDelivery),
+  next: orNull(Type.String()),
+  keptSince: described(orNull(Type.String()), 'The oldest day that the ledger has, YYYY-MM-DD.'),
+});
+
+export const ReportedDevice = Type.Object({
+  deviceRowId: Type.String(),
+  runId: Type.String(),
+  platform: Platform,
+  action: described(orNull(Type.String()), 'The button of a click; null: the message itself.'),
+  times: Type.Number({ description: 'How often it was reported.' }),
+  at: described(Type.String(), 'When it was reported first.'),
+  deviceId: described(orNull(Type.String()), 'Null: removed since, as is its user.'),
+  userId: orNull(Type.String()),
+  customerId: orNull(Type.String()),
+});
+
+export const ReportedDevicePage = Type.Object({
+  devices: Type.Array(ReportedDevice),
+  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+});
+
+export const DeliveryDetail = Type.Object({
+  ...LoggedDelivery.properties,
+  pushId: orNull(Type.String()),
+  runStatus: Type.String(),
+  sendUntil: Type.String({ description: 'Attempts end then.' }),
+  content: described(
+    orNull(Type.Record(Type.String(), Type.Unknown())),
+    'What the campaign says to this platform, before it is made personal.',
+  ),
+  settings: Type.Record(Type.String(), Type.Unknown()),
+  advice: Type.Optional(Type.String()),
+});
+
+const workspaceId = Type.String({ maxLength: 64 });
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const filters = {
+  workspaceId,
+  campaignId: Type.Optional(id),
+  customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  platform: Type.Optional(Type.Union(platforms.map((platform) => Type.Literal(platform)))),
+  outcome: Type.Optional(Type.Union(deliveryOutcomes.map((outcome) => Type.Literal(outcome)))),
+  code: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+};
+const Filters = Type.Object(filters);
+const Search = Type.Object({
+  ...filters,
+  after: Type.Optional(
+    Type.String({ pattern: `^${calendarDayPattern}(~${instantPattern}~[0-9]{1,15}~[0-9a-f]{24})?$` }),
+  ),
+});
+const Workspace = Type.Object({ workspaceId });
+const Id = Type.Object({ id });
+const Reports = Type.Object({
+  workspaceId,
+  kind: Type.Union([Type.Literal('IMPRESSION'), Type.Literal('CLICK')]),
+  platform: filters.platform,
+  after: Type.Optional(Type.String({ pattern: '^[0-9]{1,3}~[0-9a-f]{24}~[0-9a-f]{24}$' })),
+});
+const Key = Type.Object({
+  day: Type.String({ pattern: `^${calendarDayPattern}$` }),
+  bucket: Type.String({ pattern: '^[0-9]{1,3}$' }),
+  userId: id,
+  runId: id,
+  deviceRowId: id,
+});
+
+/** The delivery log of the console. */
+export function consoleDeliveryRoutes(
+  server: FastifyInstance,
+  { deliveries }: { deliveries: ConsoleDeliveries },
+): void {
+  const config = { permission: 'people.read' as const };
+  const listing = { schema: { hide: true, querystring: Search, response: { 200: DeliveryPage } }, config };
+  server.get(`${api}/deliveries`, listing, async (request) => {
+    const { after, ...query } = request.query as Static<typeof Search>;
+    const page = await deliveries.list({ ...query, ...(after === undefined ? {} : { after: parseCursor(after) }) });
+    return {
+      deliveries: page.deliveries,
+      next: page.next ? presentCursor(page.next) : null,
+      keptSince: page.keptSince ?? null,
+    };
+  });
+  server.get(
+    `${api}/campaigns/:id/reports`,
+    { schema: { hide: true, querystring: Reports, params: Id, response: { 200: ReportedDevicePage } }, config },
+    async (request) => {
+      const { after, platform, ...query } = request.query as Static<typeof Reports>;
+      const { id: campaignId } = request.params as Static<typeof Id>;
+      const place = after === undefined ? undefined : parsePlace(after);
+      const { devices, next } = await deliveries.listReports({ ...query, campaignId, platform, after: place });
+      return {
+        devices: devices.map(({ bucket: _bucket, at, ...device }) => ({ ...device, at: at.toISOString() })),
+        next: next ? [next.bucket, next.deviceRowId, next.runId].join('~') : null,
+      };
+    },
+  );
+  server.get(
+    `${api}/deliveries.csv`,
+    { schema: { hide: true, querystring: Filters }, config },
+    async (request, reply) => {
+      const pages = deliveries.export(request.query as Static<typeof Filters>);
+      // A workspace that is not there is refused before the file begins.
+      const first = await pages.next();
+      return reply
+        .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="deliveries.csv"')
+        .header('x-content-type-options', 'nosniff')
+        .send(Readable.from(presentDeliveryFile(first, pages), { objectMode: false }));
+    },
+  );
+  server.get(
+    `${api}/deliveries/:day/:bucket/:userId/:runId/:deviceRowId`,
+    {
+      schema: {
+        hide: true,
+        querystring: Workspace,
+        params: Key,
+        response: { 200: Type.Object({ delivery: DeliveryDetail }) },
+      },
+      config,
+    },
+    async (request) => {
+      const { bucket, ...key } = request.params as Static<typeof Key>;
+      const query = request.query as Static<typeof Workspace>;
+      return { delivery: await deliveries.read({ ...query, ...key, bucket: Number(bucket) }) };
+    },
+  );
+}
+
+/** The shape is checked before. */
+function parseCursor(text: string): DeliveryCursor {
+  const [of, sentAt, runNumber, deviceId] = text.split('~') as [string, string?, string?, string?];
+  if (sentAt === undefined) return { day: of };
+  return { day: of, place: { sentAt: new Date(sentAt), runNumber: Number(runNumber), deviceId: deviceId! } };
+}
+
+/** The shape is checked before. */
+function parsePlace(text: string): { bucket: number; deviceRowId: string; runId: string } {
+  const [bucket, deviceRowId, runId] = text.split('~') as [string, string, string];
+  return { bucket: Number(bucket), deviceRowId, runId };
+}
+
+/** A text for the address; parseCursor of the routes reads it. */
+function presentCursor({ day, place }: DeliveryCursor): string {
+  return place ? [day, place.sentAt.toISOString(), place.runNumber, place.deviceId].join('~') : day;
+}
+
+const columns = [
+  ['at', ({ at }) => at.toISOString()],
+  ['campaign_id', ({ campaignId }) => campaignId],
+  ['campaign', ({ campaignName }) => campaignName],
+  ['run_id', ({ runId }) => runId],
+  ['customer_id', ({ customerId }) => customerId ?? ''],
+  ['device_id', ({ deviceId }) => deviceId ?? ''],
+  ['platform', ({ platform }) => platform],
+  ['outcome', ({ outcome }) => outcome],
+  ['code', ({ code }) => code ?? ''],
+  ['attempts', ({ attempts }) => String(attempts)],
+  ['provider_message_id', ({ providerMessageId }) => providerMessageId ?? ''],
+] as const satisfies [string, (row: ListedDelivery) => string][];
+
+/** A file of the log, page by page; the first one is read already. */
+async function* presentDeliveryFile(
+  first: IteratorResult<ListedDelivery[]>,
+  pages: AsyncGenerator<ListedDelivery[]>,
+): AsyncGenerator<string> {
+  const toLines = (rows: ListedDelivery[]): string =>
+    presentCsv(rows.map((row) => columns.map(([, read]) => read(row))));
+  yield presentCsv([columns.map(([name]) => name)]);
+  if (first.done === true) return;
+  yield toLines(first.value);
+  for await (const rows of pages) yield toLines(rows);
+}

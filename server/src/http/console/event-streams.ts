@@ -1,0 +1,108 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { listDeadBatches, listEventStreams, resendDeadBatches } from '../../app/event-streams.ts';
+import type { EventStream, EventStreamDependencies } from '../../app/event-streams.ts';
+import { streamedDeviceAttributes, streamedKinds } from '../../domain/events/event-streams.ts';
+import { consoleApi as api } from './access.ts';
+import { described, oneOf, orNull } from './shape-parts.ts';
+
+export const ConsoleEventStream = Type.Object({
+  id: Type.String(),
+  url: Type.String(),
+  events: Type.Array(oneOf(streamedKinds)),
+  userAttributes: Type.Array(Type.String()),
+  deviceAttributes: Type.Array(oneOf(streamedDeviceAttributes)),
+  deliveredEvents: Type.Number({ description: 'In batches that the receiver took.' }),
+  lastDeliveredAt: orNull(Type.String()),
+  pendingBatches: Type.Number(),
+  deadBatches: Type.Number({ description: 'Given up; they can be sent again.' }),
+  silentSince: described(orNull(Type.String()), 'Since when the receiver has not answered.'),
+  pausedUntil: described(orNull(Type.String()), 'Nothing is posted until then, because the receiver does not answer.'),
+  createdAt: Type.String(),
+});
+
+export const DeadEventBatch = Type.Object({
+  id: Type.String(),
+  events: Type.Number(),
+  firstEventAt: Type.String(),
+  attempts: Type.Number({ description: 'Since it was made or sent again.' }),
+  lastStatus: described(orNull(Type.Number()), 'Null: no answer came.'),
+  lastError: orNull(Type.String()),
+  endedAt: Type.String(),
+});
+
+export const EventStreamList = Type.Object({ streams: Type.Array(ConsoleEventStream) });
+export const DeadEventBatchList = Type.Object({
+  batches: Type.Array(DeadEventBatch),
+  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+});
+
+const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const Page = Type.Object({ ...Workspace.properties, after: Type.Optional(id) });
+const Id = Type.Object({ id });
+const Resend = Type.Object({ batchId: Type.Optional(id) }, { additionalProperties: false });
+
+const maxBatches = 50;
+
+/** Event streams on the console: whether their receivers take what is posted, and what they did not take. */
+export function consoleStreamRoutes(server: FastifyInstance, { streams }: { streams: EventStreamDependencies }): void {
+  server.get(
+    `${api}/event-streams`,
+    {
+      schema: { hide: true, querystring: Workspace, response: { 200: EventStreamList } },
+      config: { permission: 'log.read' },
+    },
+    async (request) => {
+      const { workspaceId } = request.query as Static<typeof Workspace>;
+      return { streams: (await listEventStreams(streams, workspaceId)).map(presentStream) };
+    },
+  );
+  server.get(
+    `${api}/event-streams/:id/dead-batches`,
+    {
+      schema: { hide: true, querystring: Page, params: Id, response: { 200: DeadEventBatchList } },
+      config: { permission: 'log.read' },
+    },
+    async (request) => {
+      const { workspaceId, after } = request.query as Static<typeof Page>;
+      const of = { workspaceId, ...(request.params as Static<typeof Id>) };
+      const batches = await listDeadBatches(streams, { ...of, limit: maxBatches, before: after });
+      return {
+        batches: batches.map((batch) => ({ ...batch, endedAt: batch.endedAt.toISOString() })),
+        next: batches.length < maxBatches ? null : batches.at(-1)!.id,
+      };
+    },
+  );
+  server.post(
+    `${api}/event-streams/:id/resend`,
+    {
+      schema: {
+        hide: true,
+        querystring: Workspace,
+        params: Id,
+        body: Resend,
+        response: { 202: Type.Object({ batches: Type.Number({ description: 'Due now.' }) }) },
+      },
+      config: { permission: 'log.resend' },
+    },
+    async (request, reply) => {
+      const of = { ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) };
+      const body = request.body as Static<typeof Resend>;
+      return reply
+        .code(202)
+        .send({ batches: await resendDeadBatches(streams, { ...of, ...body, by: request.signedIn }) });
+    },
+  );
+}
+
+function presentStream({ workspaceId: _workspaceId, updatedAt: _updatedAt, ...stream }: EventStream) {
+  return {
+    ...stream,
+    createdAt: stream.createdAt.toISOString(),
+    lastDeliveredAt: stream.lastDeliveredAt?.toISOString() ?? null,
+    silentSince: stream.silentSince?.toISOString() ?? null,
+    pausedUntil: stream.pausedUntil?.toISOString() ?? null,
+  };
+}

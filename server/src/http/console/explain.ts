@@ -1,0 +1,104 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { explainDelivery } from '../../app/explain.ts';
+import type { ExplainDependencies, Explanation } from '../../app/explain.ts';
+import { tellNoRun, nobodyOfThatId, describeDelivery, tellRun } from '../../domain/explain.ts';
+import { consoleApi } from './access.ts';
+import { Platform, described, orNull } from './shape-parts.ts';
+
+const SuspectedDelivery = Type.Object({
+  id: Type.String({ description: 'By which the device is kept.' }),
+  code: Type.String(),
+  sends: Type.Number(),
+  since: Type.String(),
+  lastAt: Type.String(),
+  hasLeft: Type.Boolean(),
+});
+
+export const DeliveryExplanation = described(
+  Type.Object({
+    campaign: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      status: Type.String(),
+      statusReason: orNull(Type.String()),
+      nextAt: orNull(Type.String()),
+    }),
+    customerId: Type.String(),
+    step: Type.String({ description: 'Of the newest run; `NO_RUN` or `UNKNOWN_PERSON` where there is none.' }),
+    explanation: Type.String(),
+    runs: described(
+      Type.Array(
+        Type.Object({
+          runId: Type.String(),
+          runStatus: Type.String(),
+          createdAt: Type.String(),
+          step: Type.String(),
+          explanation: Type.String(),
+          devices: Type.Array(
+            Type.Object({
+              deviceId: described(
+                orNull(Type.String()),
+                "The app's name of the device; null when it is there no more.",
+              ),
+              platform: Platform,
+              step: Type.String(),
+              explanation: Type.String(),
+              code: described(orNull(Type.String()), "The provider's word, or why it was held."),
+              attempts: Type.Number(),
+              at: orNull(Type.String()),
+              until: described(orNull(Type.String()), 'Until when it waits.'),
+              suspicion: described(
+                orNull(SuspectedDelivery),
+                'Why the device may leave the audience, or has left it; null where that decided nothing.',
+              ),
+              variation: described(orNull(Type.String()), 'variation_1 and so on; null where the campaign has one.'),
+              locale: described(orNull(Type.String()), 'default or a language tag; null where there is one.'),
+            }),
+          ),
+        }),
+      ),
+      'Newest first, at most 20.',
+    ),
+  }),
+  'What decided whether a person got a campaign. `step` is a word for programs, `explanation` a sentence for people.',
+);
+
+const Query = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  campaignId: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  customerId: Type.String({ minLength: 1, maxLength: 512 }),
+  runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
+});
+
+/** Why a user received a campaign or did not, for the console. */
+export function consoleExplainRoutes(server: FastifyInstance, deps: ExplainDependencies): void {
+  server.get(
+    `${consoleApi}/explain`,
+    {
+      schema: { hide: true, querystring: Query, response: { 200: Type.Object({ explanation: DeliveryExplanation }) } },
+      config: { permission: 'people.read' },
+    },
+    async (request) => {
+      const { runId, ...asked } = request.query as Static<typeof Query>;
+      return { explanation: present(await explainDelivery(deps, { ...asked, runId })) };
+    },
+  );
+}
+
+/** The same as the API says, in the console's spelling. */
+function present({ campaign, customerId, runs, triggers }: Explanation) {
+  const [newest] = runs ?? [];
+  return {
+    campaign,
+    customerId,
+    step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
+    explanation: newest ? tellRun(newest) : runs ? tellNoRun(triggers) : nobodyOfThatId,
+    runs: (runs ?? []).map(({ devices, reason: _reason, ...run }) => ({
+      ...run,
+      explanation: tellRun({ ...run, devices, reason: _reason }),
+      devices: devices.map((device) => ({ ...device, explanation: describeDelivery(device) })),
+    })),
+  };
+}

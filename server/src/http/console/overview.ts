@@ -1,0 +1,253 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { readConsoleInbox } from '../../app/system/overview.ts';
+import type { ConsoleOverview, InstallationDependencies } from '../../app/system/overview.ts';
+import { providerNames } from '../../domain/delivery/providers.ts';
+import { consoleApi as api, serviceOrigin } from './access.ts';
+import { ConsoleWorkspace } from './accounts.ts';
+import { presentInboxMessage } from './keys.ts';
+import { Platform, described, oneOf, orNull } from './shape-parts.ts';
+
+export const InboxMessage = Type.Object({
+  id: Type.String(),
+  workspaceId: Type.String(),
+  collapseId: orNull(Type.String()),
+  messageId: Type.String(),
+  platform: Platform,
+  deviceToken: Type.String(),
+  title: Type.String(),
+  body: Type.String(),
+  campaignId: orNull(Type.String()),
+  receivedAt: Type.String(),
+  transport: described(Type.Record(Type.String(), Type.String()), 'What the provider takes beside the message.'),
+  headers: described(
+    Type.Record(Type.String(), Type.String()),
+    'All headers of the request; of what authorizes only its scheme. Empty for messages of older versions.',
+  ),
+  payload: Type.Unknown(),
+  screen: described(
+    Type.Partial(
+      Type.Object({
+        shownBy: oneOf(['app', 'system', 'extension', 'worker', 'nobody']),
+        title: Type.String(),
+        body: Type.String(),
+        image: Type.String(),
+        buttons: Type.Array(Type.String()),
+        reports: Type.Array(oneOf(['impression', 'click', 'close'])),
+      }),
+    ),
+    'What a person saw of it while the app was in the background; empty for messages of older versions.',
+  ),
+});
+
+export const CredentialCheck = described(
+  Type.Object({ verdict: oneOf(['ACCEPTED', 'REFUSED', 'UNKNOWN']), words: Type.String(), at: Type.String() }),
+  'What the provider said of a credential when it was last asked.',
+);
+
+export const ProviderName = oneOf(providerNames);
+
+export const FindingPlace = described(
+  Type.Union([
+    Type.Object({ screen: oneOf(['system', 'providers', 'segments', 'log', 'keys']) }),
+    Type.Object({ screen: Type.Literal('campaign'), campaignId: Type.String() }),
+    Type.Object({
+      screen: Type.Literal('deliveries'),
+      platform: Platform,
+      outcome: Type.String(),
+      code: Type.String(),
+    }),
+  ]),
+  'Where something is looked at or mended.',
+);
+
+export const Finding = Type.Object({
+  level: oneOf(['trouble', 'attention']),
+  what: Type.String(),
+  todo: Type.String(),
+  place: FindingPlace,
+});
+
+export const ProviderHealth = Type.Object({
+  platform: Platform,
+  provider: ProviderName,
+  name: Type.String(),
+  isConnected: Type.Boolean(),
+  isSimulated: Type.Boolean(),
+  account: orNull(Type.String()),
+  updatedAt: orNull(Type.String()),
+  check: orNull(CredentialCheck),
+  silent: described(
+    orNull(Type.Object({ until: Type.String(), reason: Type.String() })),
+    'The provider asked for silence, or cannot be reached.',
+  ),
+  noisyUntil: orNull(Type.String()),
+});
+
+export const LimitUse = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  used: Type.Number(),
+  most: Type.Number(),
+  windowSeconds: described(orNull(Type.Number()), 'Null: at any one time.'),
+  setting: described(orNull(Type.String()), 'The setting it comes from; null: the interface sets it.'),
+});
+
+export const RunningSend = Type.Object({
+  runId: Type.String(),
+  campaignId: Type.String(),
+  campaignName: Type.String(),
+  status: oneOf(['QUEUED', 'SENDING']),
+  createdAt: Type.String(),
+  startedAt: orNull(Type.String()),
+  audienceDevices: orNull(Type.Number()),
+  accepted: Type.Number(),
+  notDelivered: Type.Number(),
+  waiting: Type.Number(),
+});
+
+export const RecentFailure = Type.Object({
+  platform: Platform,
+  outcome: Type.String(),
+  code: Type.String(),
+  devices: Type.Number(),
+  lastAt: Type.String(),
+  advice: Type.String(),
+});
+
+export const OverviewCampaign = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  status: Type.String(),
+  statusReason: orNull(Type.String()),
+  createdAt: Type.String(),
+  createdBy: Type.String(),
+  counts: Type.Array(Type.Object({ platform: Platform, outcome: Type.String(), devices: Type.Number() })),
+});
+
+export const Overview = Type.Object({
+  workspace: ConsoleWorkspace,
+  url: Type.String(),
+  isSandbox: Type.Boolean(),
+  now: Type.String(),
+  verdict: Type.Object({
+    level: oneOf(['well', 'attention', 'trouble']),
+    headline: Type.String(),
+    findings: Type.Array(Finding),
+  }),
+  running: Type.Array(RunningSend),
+  paused: Type.Array(
+    Type.Object({
+      platform: orNull(Platform),
+      provider: described(orNull(ProviderName), 'Who refused the credential; null for what a person paused.'),
+      waits: described(
+        Type.Union([Type.Literal('all'), Type.Literal('some')]),
+        'Whether all devices wait, or those of the refused credential alone.',
+      ),
+      reason: Type.String(),
+      runs: Type.Number(),
+      campaignId: Type.String(),
+      campaignName: Type.String(),
+    }),
+  ),
+  scheduled: Type.Array(
+    Type.Object({
+      campaignId: Type.String(),
+      campaignName: Type.String(),
+      nextAt: Type.String(),
+      deliveryType: Type.String(),
+    }),
+  ),
+  failedRuns: Type.Array(
+    Type.Object({
+      campaignId: Type.String(),
+      campaignName: Type.String(),
+      status: Type.String(),
+      reason: Type.String(),
+      endedAt: Type.String(),
+    }),
+  ),
+  lastHour: Type.Object({
+    since: Type.String(),
+    maxCounted: Type.Number({ description: 'A count this high means "or more".' }),
+    counts: Type.Array(Type.Object({ platform: Platform, outcome: Type.String(), devices: Type.Number() })),
+    failures: Type.Array(RecentFailure),
+  }),
+  providers: Type.Array(ProviderHealth),
+  limits: Type.Array(LimitUse),
+  work: described(
+    Type.Object({
+      waiting: Type.Number(),
+      oldestAt: orNull(Type.String()),
+      running: Type.Number(),
+      later: Type.Number(),
+      nodes: Type.Number(),
+      sendingNodes: Type.Number(),
+      seenAt: orNull(Type.String()),
+    }),
+    'What is sent by all nodes, of all workspaces.',
+  ),
+  campaigns: Type.Array(OverviewCampaign),
+  curl: Type.Optional(Type.String()),
+});
+
+export const UserCounts = Type.Object({
+  users: Type.Number(),
+  devices: Type.Array(Type.Object({ platform: Platform, state: Type.String(), devices: Type.Number() })),
+});
+
+export const FirstSteps = described(
+  Type.Object({
+    hasPushed: Type.Boolean(),
+    hasProvider: Type.Boolean({ description: 'One that leads out; simulators do not count.' }),
+    hasUsers: Type.Boolean({ description: 'Beside those of the sandbox.' }),
+    hasInvited: Type.Boolean(),
+  }),
+  'What was done of what one does first.',
+);
+
+const OverviewQuery = Type.Object({ workspaceId: Type.Optional(Type.String({ maxLength: 64 })) });
+const UsersQuery = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const InboxQuery = Type.Object({
+  workspaceId: Type.String({ maxLength: 64 }),
+  after: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
+});
+
+const config = { permission: 'overview.read' as const };
+
+export type OverviewRouteDependencies = InstallationDependencies & {
+  overview: ConsoleOverview;
+  publicUrl: string | undefined;
+};
+
+export function overviewRoutes(server: FastifyInstance, deps: OverviewRouteDependencies): void {
+  const { overview } = deps;
+  const schema = { hide: true, querystring: OverviewQuery, response: { 200: Overview } };
+  server.get(`${api}/overview`, { schema, config }, (request) => {
+    const { workspaceId } = request.query as Static<typeof OverviewQuery>;
+    const url = serviceOrigin(request, deps.publicUrl);
+    return overview.read({ workspaceId, url, by: request.signedIn });
+  });
+  const counting = { schema: { hide: true, querystring: UsersQuery, response: { 200: UserCounts } }, config };
+  server.get(`${api}/overview/people`, counting, (request) =>
+    overview.countUsers((request.query as Static<typeof UsersQuery>).workspaceId),
+  );
+  const stepping = { schema: { hide: true, querystring: UsersQuery, response: { 200: FirstSteps } }, config };
+  server.get(`${api}/overview/first-steps`, stepping, (request) =>
+    overview.readFirstSteps((request.query as Static<typeof UsersQuery>).workspaceId),
+  );
+  const reading = {
+    schema: {
+      hide: true,
+      querystring: InboxQuery,
+      response: { 200: Type.Object({ messages: Type.Array(InboxMessage) }) },
+    },
+    config,
+  };
+  server.get(`${api}/inbox`, reading, async (request) => {
+    const { workspaceId, after } = request.query as Static<typeof InboxQuery>;
+    const messages = await readConsoleInbox(deps, { workspaceId, after: after ?? '' });
+    return { messages: messages.map(presentInboxMessage) };
+  });
+}

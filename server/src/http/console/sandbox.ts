@@ -1,0 +1,163 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { deviceBehaviours } from '../../app/sandbox/sandbox-devices.ts';
+import type { ConsoleSandbox } from '../../app/sandbox/sandbox.ts';
+import { platforms } from '../../domain/content/content.ts';
+import { interactionKinds } from '../../domain/events/interactions.ts';
+import { requireCustomerId } from '../data/parse-data.ts';
+import { consoleApi as api } from './access.ts';
+import { ProviderName } from './overview.ts';
+import { Platform, described, oneOf, orNull } from './shape-parts.ts';
+
+export const SandboxState = Type.Object({
+  clock: Type.Object({
+    now: Type.String(),
+    offsetSeconds: Type.Number(),
+    isFrozen: Type.Boolean(),
+    advancing: described(
+      Type.Union([Type.Object({ stops: Type.Number(), remainingSeconds: Type.Number() }), Type.Null()]),
+      'How far an advance has come; null when the clock is not being moved.',
+    ),
+  }),
+  counters: described(
+    Type.Object({
+      ANDROID: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+      IOS: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+      WEB: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+      HMS: Type.Optional(Type.Object({ received: Type.Number(), accepted: Type.Number(), refused: Type.Number() })),
+    }),
+    'What the simulated providers counted.',
+  ),
+});
+
+export const DeviceBehaviour = described(
+  oneOf(deviceBehaviours),
+  '`works`, or how the provider answers for its address.',
+);
+
+export const VirtualDevice = described(
+  Type.Object({
+    id: Type.String(),
+    userId: Type.String(),
+    customerId: Type.String(),
+    deviceId: Type.String(),
+    platform: Platform,
+    provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
+    state: Type.String(),
+    token: Type.String({ description: 'By which messages of the inbox name it.' }),
+    messages: described(
+      Type.Array(
+        Type.Object({
+          id: Type.String(),
+          deviceToken: Type.String(),
+          title: Type.String(),
+          body: Type.String(),
+          receivedAt: Type.String(),
+        }),
+      ),
+      'The newest three.',
+    ),
+    behaviour: DeviceBehaviour,
+  }),
+  'A device of a person who is marked for tests.',
+);
+
+const closed = { additionalProperties: false };
+const ClockMove = Type.Union([
+  Type.Object({ advanceSeconds: Type.Number({ minimum: 0, maximum: 400_000_000 }) }, closed),
+  Type.Object({ freeze: Type.Literal(true) }, closed),
+  Type.Object({ resume: Type.Literal(true) }, closed),
+  Type.Object({ reset: Type.Literal(true) }, closed),
+]);
+// What a fault may hold is checked where it strikes.
+const someFaults = Type.Optional(Type.Union([Type.Object({}), Type.Array(Type.Object({}))]));
+const Faults = Type.Object({
+  fcm: someFaults,
+  apns: someFaults,
+  webpush: someFaults,
+  hms: someFaults,
+  api: someFaults,
+});
+
+const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
+const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
+const Report = Type.Object({
+  id: Type.String({ pattern: '^[0-9a-f]{24}$' }),
+  kind: Type.Union(interactionKinds.map((kind) => Type.Literal(kind))),
+});
+const behaviour = Type.Union(deviceBehaviours.map((name) => Type.Literal(name)));
+const NewDevice = Type.Object(
+  {
+    customerId: Type.Unknown(),
+    platform: Type.Union(platforms.map((platform) => Type.Literal(platform))),
+    behaviour,
+  },
+  closed,
+);
+const Change = Type.Object({ behaviour }, closed);
+
+/** The sandbox on the console: clock, faults, counters. Production has none of these routes. */
+export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSandbox): void {
+  const config = { permission: 'sandbox.use' as const };
+  const schema = { hide: true, response: { 200: SandboxState } };
+  addDevices(server, sandbox);
+  server.get(`${api}/sandbox`, { schema, config }, () => sandbox.read());
+  server.post(`${api}/sandbox/clock`, { schema: { ...schema, body: ClockMove }, config }, (request) =>
+    sandbox.moveClock({ by: request.signedIn, move: request.body as Static<typeof ClockMove> }),
+  );
+  server.put(`${api}/sandbox/faults`, { schema: { ...schema, body: Faults }, config }, (request) =>
+    sandbox.setFaults({ by: request.signedIn, faults: request.body as Static<typeof Faults> }),
+  );
+  server.post(`${api}/sandbox/reset`, { schema, config }, (request) => sandbox.reset({ by: request.signedIn }));
+  server.post(`${api}/sandbox/empty`, { schema, config }, (request) => sandbox.empty({ by: request.signedIn }));
+}
+
+/** Virtual devices, and what they tell of their messages. */
+function addDevices(server: FastifyInstance, sandbox: ConsoleSandbox): void {
+  const config = { permission: 'sandbox.use' as const };
+  const schema = { hide: true, querystring: Workspace };
+  const Devices = Type.Object({ devices: Type.Array(VirtualDevice) });
+  server.get(
+    `${api}/sandbox/devices`,
+    { schema: { ...schema, response: { 200: Devices } }, config },
+    async (request) => ({
+      devices: await sandbox.listDevices((request.query as Static<typeof Workspace>).workspaceId),
+    }),
+  );
+  server.post(
+    `${api}/sandbox/devices`,
+    { schema: { ...schema, body: NewDevice, response: { 201: Devices } }, config },
+    async (request, reply) => {
+      const { customerId, ...device } = request.body as Static<typeof NewDevice>;
+      const devices = await sandbox.addDevice({
+        ...(request.query as Static<typeof Workspace>),
+        ...device,
+        by: request.signedIn,
+        customerId: requireCustomerId({ customer_id: customerId }),
+      });
+      return reply.code(201).send({ devices });
+    },
+  );
+  server.put(
+    `${api}/sandbox/devices/:id`,
+    { schema: { ...schema, params: Id, body: Change, response: { 200: Devices } }, config },
+    async (request) => ({
+      devices: await sandbox.changeDevice({
+        ...(request.query as Static<typeof Workspace>),
+        ...(request.params as Static<typeof Id>),
+        ...(request.body as Static<typeof Change>),
+        by: request.signedIn,
+      }),
+    }),
+  );
+  server.post(
+    `${api}/sandbox/messages/:id/:kind`,
+    { schema: { ...schema, params: Report }, config },
+    async (request, reply) => {
+      const query = request.query as Static<typeof Workspace>;
+      await sandbox.report({ ...query, ...(request.params as Static<typeof Report>) });
+      return reply.code(204).send();
+    },
+  );
+}

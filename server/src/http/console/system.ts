@@ -1,0 +1,159 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { metricSpans, readMetrics } from '../../app/system/system.ts';
+import type { ConsoleSystem, MetricSpan, MetricsDependencies } from '../../app/system/system.ts';
+import { consoleApi as api } from './access.ts';
+import { ProviderName } from './overview.ts';
+import { described, orNull, oneOf } from './shape-parts.ts';
+
+export const MetricSeries = described(
+  Type.Object({ name: Type.String(), values: Type.Array(orNull(Type.Number())) }),
+  'A value for each step; null: nothing was told of it.',
+);
+
+export const Metrics = described(
+  Type.Object({
+    stepSeconds: Type.Number(),
+    steps: Type.Array(Type.String()),
+    series: Type.Array(MetricSeries),
+  }),
+  'What the nodes of the installation counted, over all workspaces.',
+);
+
+export const QueueState = Type.Object({
+  name: Type.String(),
+  waiting: Type.Number({ description: 'Could be worked now.' }),
+  running: Type.Number(),
+  later: Type.Number({ description: 'Wait for a moment to come.' }),
+  failed: Type.Number({ description: 'In the last 24 hours.' }),
+  oldestAt: orNull(Type.String()),
+});
+
+export const JobNote = Type.Object({
+  name: Type.String(),
+  doneAt: orNull(Type.String()),
+  done: Type.Number(),
+  failedAt: orNull(Type.String()),
+  fault: orNull(Type.String()),
+});
+
+export const SystemNode = Type.Object({
+  id: Type.String(),
+  host: Type.String(),
+  processId: Type.Number(),
+  role: oneOf(['all', 'api', 'worker']),
+  version: Type.String(),
+  startedAt: Type.String(),
+  seenAt: Type.String(),
+  memoryBytes: Type.Number(),
+  connections: Type.Number(),
+  certificateEndsAt: described(orNull(Type.String()), 'Of the certificate that it serves itself.'),
+  jobs: Type.Array(JobNote),
+  isAlive: Type.Boolean(),
+});
+
+export const SystemState = described(
+  Type.Object({
+    now: Type.String(),
+    clockOffsetSeconds: Type.Number(),
+    troubles: Type.Array(Type.String()),
+    version: Type.String(),
+    mode: oneOf(['sandbox', 'production']),
+    role: Type.String(),
+    changedSettings: Type.Array(Type.String()),
+    retentionDays: described(
+      Type.Object({
+        ledger: Type.Number(),
+        events: Type.Number(),
+        runs: Type.Number(),
+        interactions: Type.Number(),
+        pushRequests: Type.Number(),
+        messages: Type.Number(),
+        operations: Type.Number(),
+        audit: Type.Number(),
+        apiLog: Type.Number(),
+      }),
+      'How long each kind of record is kept.',
+    ),
+    machine: Type.Object({
+      uptimeSeconds: Type.Number(),
+      memoryBytes: Type.Number(),
+      runtime: Type.String(),
+      platform: Type.String(),
+      disk: orNull(Type.Object({ freeBytes: Type.Number(), totalBytes: Type.Number() })),
+    }),
+    database: Type.Object({
+      version: Type.String(),
+      sizeBytes: Type.Number(),
+      connections: Type.Number(),
+      maxConnections: Type.Number(),
+      nodesMayOpen: Type.Number(),
+      openToNodes: Type.Number(),
+      startedAt: Type.String(),
+      isEmbedded: Type.Boolean(),
+      replicas: Type.Array(Type.Object({ state: Type.String(), lagBytes: orNull(Type.Number()) })),
+      days: described(
+        Type.Array(
+          Type.Object({
+            table: oneOf(['deliveries', 'events']),
+            days: Type.Number(),
+            oldest: Type.String(),
+            newest: Type.String(),
+          }),
+        ),
+        'The partitions of the tables that are kept by day.',
+      ),
+      backupMadeAt: described(
+        orNull(Type.String()),
+        'As of when the newest backup is that Carillon made; null where none is known.',
+      ),
+      backupHours: described(orNull(Type.Number()), 'How often a node makes one by itself; null where none does.'),
+      isBackupLate: Type.Boolean(),
+      migrations: Type.Object({
+        count: Type.Number(),
+        newest: orNull(Type.Object({ name: Type.String(), appliedAt: Type.String() })),
+      }),
+    }),
+    nodes: Type.Array(SystemNode),
+    queues: Type.Array(QueueState),
+    providers: Type.Array(
+      Type.Object({
+        provider: ProviderName,
+        name: Type.String(),
+        isConnected: Type.Boolean(),
+        isSimulated: Type.Boolean(),
+        checkedAt: orNull(Type.String()),
+        verdict: orNull(oneOf(['ACCEPTED', 'REFUSED', 'UNKNOWN'])),
+        silentUntil: orNull(Type.String()),
+        noisyUntil: orNull(Type.String()),
+      }),
+    ),
+  }),
+  "The installation: numbers, names of its own parts, and hosts; no secret and nobody's data.",
+);
+
+const workspaceId = Type.String({ maxLength: 64 });
+const Workspace = Type.Object({ workspaceId });
+const Span = Type.Object({ workspaceId, span: oneOf(Object.keys(metricSpans) as MetricSpan[]) });
+
+type SystemRouteDependencies = { system: ConsoleSystem; metrics: MetricsDependencies };
+
+/** The installation as a whole; the answer is what "Copy diagnostics" copies. */
+export function consoleSystemRoutes(server: FastifyInstance, { system, metrics }: SystemRouteDependencies): void {
+  const options = {
+    schema: { hide: true, querystring: Workspace, response: { 200: SystemState } },
+    config: { permission: 'system.read' as const },
+  };
+  server.get(`${api}/system`, options, (request) =>
+    system.read((request.query as Static<typeof Workspace>).workspaceId),
+  );
+  server.get(
+    `${api}/metrics`,
+    {
+      schema: { hide: true, querystring: Span, response: { 200: Metrics } },
+      config: { permission: 'system.read' as const },
+    },
+    (request) => readMetrics(metrics, (request.query as Static<typeof Span>).span),
+  );
+}

@@ -1,0 +1,372 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { deviceActions } from '../../app/users/manage-users.ts';
+import type { ConsoleUsers, UserHit } from '../../app/users/manage-users.ts';
+import { instantPattern, microsecondPattern } from '../../domain/timing/iso-time.ts';
+import { suspicionHours, suspicionSends } from '../../domain/users/devices.ts';
+import type { ToldSuspicion } from '../../domain/users/devices.ts';
+import { checkAttributes, parseDeviceRecord, requireCustomerId, requireText } from '../data/parse-data.ts';
+import type { VendorHeaders } from '../route/vendor-headers.ts';
+import { consoleApi as api } from './access.ts';
+import { ProviderName } from './overview.ts';
+import { Platform, described, oneOf, orNull } from './shape-parts.ts';
+
+export const FoundUser = Type.Object({
+  id: Type.String(),
+  customerId: Type.String(),
+  updatedAt: Type.String(),
+  devices: Type.Number(),
+  foundBy: described(oneOf(['USER_ID', 'CARILLON_ID', 'DEVICE_TOKEN', 'ATTRIBUTE']), 'What the word turned out to be.'),
+  attribute: described(orNull(Type.String()), 'The name of the attribute that has the value.'),
+});
+
+export const DeviceSuspicion = described(
+  Type.Object({
+    code: Type.String({ description: "The provider's word in the last send." }),
+    sends: Type.Number({ description: 'In how many sends it gave such an answer.' }),
+    leavesAfterSends: Type.Number(),
+    leavesAfterHours: Type.Number({ description: 'Between the first and the last of them, at least.' }),
+    since: Type.String(),
+    lastAt: Type.String(),
+    hasLeft: Type.Boolean({ description: 'It left the audience because of it.' }),
+  }),
+  'Answers that usually mean a dead address.',
+);
+
+const DeviceState = oneOf(['ACTIVE', 'OPTED_OUT', 'BLOCKED', 'GONE']);
+
+export const SuspectedDevice = Type.Object({
+  id: Type.String(),
+  userId: Type.String(),
+  customerId: Type.String(),
+  deviceId: Type.String({ description: "The app's name of it." }),
+  platform: Platform,
+  provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
+  state: DeviceState,
+  suspicion: DeviceSuspicion,
+});
+
+export const SuspectedDevicePage = Type.Object({
+  devices: described(Type.Array(SuspectedDevice), 'The latest strike first, at most 50.'),
+  next: described(orNull(Type.String()), 'The `after` of the next page.'),
+});
+
+export const UserDevice = Type.Object({
+  id: Type.String(),
+  deviceId: Type.String({ description: "The app's name of it." }),
+  platform: Platform,
+  provider: described(orNull(ProviderName), 'Null: the usual one of the platform.'),
+  pushId: Type.String(),
+  pushIdType: described(
+    orNull(Type.Literal('fid')),
+    "The id of a Firebase installation; null: the provider's own address.",
+  ),
+  state: DeviceState,
+  isProvisional: Type.Boolean(),
+  model: orNull(Type.String()),
+  appVersion: orNull(Type.String()),
+  osVersion: orNull(Type.String()),
+  registeredAt: Type.String(),
+  goneAt: orNull(Type.String()),
+  goneReason: described(orNull(Type.String()), "The provider's word."),
+  blockedAt: orNull(Type.String()),
+  blockReason: orNull(Type.String()),
+  suspicion: orNull(DeviceSuspicion),
+});
+
+export const UserMessage = Type.Object({
+  runId: Type.String(),
+  campaignId: Type.String(),
+  campaignName: Type.String(),
+  deviceId: described(orNull(Type.String()), 'Null: it is there no more.'),
+  platform: Platform,
+  outcome: Type.String(),
+  code: orNull(Type.String()),
+  attempts: Type.Number(),
+  at: Type.String(),
+});
+
+export const Erasure = Type.Object({ id: Type.String(), requestedAt: Type.String(), dueAt: Type.String() });
+
+export const User = Type.Object({
+  id: Type.String(),
+  customerId: Type.String(),
+  mergedCustomerIds: described(Type.Array(Type.String()), 'Customer ids that mean this person since they were merged.'),
+  attributes: Type.Record(Type.String(), Type.Unknown()),
+  isTest: Type.Boolean({ description: 'Marked for tests of campaigns.' }),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+  devices: Type.Array(UserDevice),
+  segments: described(
+    Type.Array(Type.Object({ id: Type.String(), name: Type.String(), kind: oneOf(['FILE', 'COHORT']) })),
+    'Of files and of partners; those of filters are worked out when a campaign starts.',
+  ),
+  messages: described(Type.Array(UserMessage), 'Newest first, at most 50.'),
+  erasure: described(orNull(Erasure), 'The person is to be erased.'),
+});
+
+export const TestUser = Type.Omit(FoundUser, ['foundBy', 'attribute']);
+
+export const TimelineEntry = Type.Object({
+  key: Type.String({ description: 'Names it among the moments of the person.' }),
+  at: Type.String(),
+  kind: oneOf([
+    'EVENT',
+    'MESSAGE',
+    'IMPRESSION',
+    'CLICK',
+    'CLOSE',
+    'DEVICE_REGISTERED',
+    'DEVICE_BLOCKED',
+    'DEVICE_GONE',
+    'CHANGED',
+    'MERGED',
+    'CREATED',
+  ]),
+  name: described(
+    orNull(Type.String()),
+    'Of an event, a campaign, an action of the console, or the customer id that was merged.',
+  ),
+  campaignId: orNull(Type.String()),
+  deviceId: described(
+    orNull(Type.String()),
+    "The app's name of it; null when none is concerned or it is there no more.",
+  ),
+  platform: orNull(Platform),
+  outcome: orNull(Type.String()),
+  code: orNull(Type.String()),
+  detail: described(
+    Type.Record(Type.String(), Type.Unknown()),
+    'Attributes of an event, the button of a click, what a change was about.',
+  ),
+});
+
+export const TimelinePage = Type.Object({ entries: Type.Array(TimelineEntry), next: orNull(Type.String()) });
+
+export const AddedUser = Type.Object({ id: Type.String() });
+
+const workspaceId = Type.String({ maxLength: 64 });
+const Workspace = Type.Object({ workspaceId });
+// As long as a browser's subscription may be.
+const Search = Type.Object({ workspaceId, q: Type.String({ minLength: 1, maxLength: 4096 }) });
+const rowId = Type.String({ pattern: '^[0-9a-f]{24}$' });
+const Id = Type.Object({ id: rowId });
+const DeviceId = Type.Object({ id: rowId, deviceRowId: rowId });
+const After = Type.Object({
+  workspaceId,
+  after: Type.Optional(Type.String({ pattern: `^${microsecondPattern}~.{1,600}$` })),
+});
+const AfterSuspect = Type.Object({
+  workspaceId,
+  after: Type.Optional(Type.String({ pattern: `^${instantPattern}~[0-9a-f]{24}$` })),
+});
+const closed = { additionalProperties: false };
+const attributes = Type.Record(Type.String(), Type.Unknown());
+// What they may hold is checked as by the data API, with its errors.
+const NewUser = Type.Object({ customerId: Type.Unknown(), attributes: Type.Optional(attributes) }, closed);
+const Attributes = Type.Object({ attributes }, closed);
+const Mark = Type.Object({ isTest: Type.Boolean() }, closed);
+const NewDevice = Type.Object({ deviceId: Type.Unknown(), attributes }, closed);
+
+export type ConsoleUsersRouteDependencies = { users: ConsoleUsers; vendorHeaders: VendorHeaders };
+
+/** People on the console: found by one word, shown whole, changed, erased, and kept after all. */
+export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRouteDependencies): void {
+  const { users } = deps;
+  const config = { permission: 'people.read' as const };
+  const one = { hide: true, querystring: Workspace, params: Id };
+
+  const searching = {
+    schema: { hide: true, querystring: Search, response: { 200: Type.Object({ users: Type.Array(FoundUser) }) } },
+    config,
+  };
+  server.get(`${api}/people`, searching, async (request) => {
+    const { q, ...query } = request.query as Static<typeof Search>;
+    const word = q.trim();
+    return { users: word === '' ? [] : (await users.search({ ...query, word })).map(presentFoundUser) };
+  });
+  const showing = { schema: { ...one, response: { 200: Type.Object({ user: User }) } }, config };
+  server.get(`${api}/people/:id`, showing, async (request) =>
+    presentUser(
+      await users.read({ ...(request.query as Static<typeof Workspace>), ...(request.params as Static<typeof Id>) }),
+    ),
+  );
+  server.get(
+    `${api}/people/for-tests`,
+    {
+      schema: { hide: true, querystring: Workspace, response: { 200: Type.Object({ users: Type.Array(TestUser) }) } },
+      config,
+    },
+    async (request) => ({
+      users: (await users.listForTests((request.query as Static<typeof Workspace>).workspaceId)).map(presentTestUser),
+    }),
+  );
+  server.get(
+    `${api}/people/:id/timeline`,
+    { schema: { hide: true, querystring: After, params: Id, response: { 200: TimelinePage } }, config },
+    async (request) => {
+      const { after, ...query } = request.query as Static<typeof After>;
+      const { id } = request.params as Static<typeof Id>;
+      const page = await users.listTimeline({
+        ...query,
+        id,
+        after: after === undefined ? undefined : parsePlace(after),
+      });
+      const last = page.entries.at(-1);
+      return {
+        entries: page.entries.map(presentTimelineEntry),
+        next: page.hasMore && last ? presentPlace(last) : null,
+      };
+    },
+  );
+  server.get(
+    `${api}/people/suspected-devices`,
+    { schema: { hide: true, querystring: AfterSuspect, response: { 200: SuspectedDevicePage } }, config },
+    async (request) => {
+      const { workspaceId: id, after } = request.query as Static<typeof AfterSuspect>;
+      const [lastAt, deviceId] = after?.split('~') ?? [];
+      const place = lastAt === undefined ? undefined : { lastAt: new Date(lastAt), id: deviceId! };
+      return presentSuspectedDevices(await users.listSuspectedDevices({ workspaceId: id, after: place }));
+    },
+  );
+  addChanges(server, deps);
+  server.post(
+    `${api}/people/:id/erase`,
+    {
+      schema: { ...one, response: { 202: Type.Object({ erasure: Erasure }) } },
+      config: { permission: 'people.write' },
+    },
+    async (request, reply) => {
+      const { id } = request.params as Static<typeof Id>;
+      const query = request.query as Static<typeof Workspace>;
+      const erasure = await users.erase({ by: request.signedIn, ...query, id });
+      return reply.code(202).send({ erasure: presentErasure(erasure) });
+    },
+  );
+  server.delete(
+    `${api}/people/:id/erasure`,
+    { schema: one, config: { permission: 'people.write' } },
+    async (request, reply) => {
+      const { id } = request.params as Static<typeof Id>;
+      await users.cancelErasure({ by: request.signedIn, ...(request.query as Static<typeof Workspace>), id });
+      return reply.code(204).send();
+    },
+  );
+}
+
+function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUsersRouteDependencies): void {
+  const { prefixes } = vendorHeaders;
+  const config = { permission: 'people.write' as const };
+  const one = { hide: true, querystring: Workspace, params: Id };
+  const keyOf = (request: FastifyRequest) => ({
+    ...(request.query as Static<typeof Workspace>),
+    ...(request.params as Static<typeof Id>),
+    by: request.signedIn,
+  });
+  server.post(
+    `${api}/people`,
+    { schema: { hide: true, querystring: Workspace, body: NewUser, response: { 201: AddedUser } }, config },
+    async (request, reply) => {
+      const body = request.body as Static<typeof NewUser>;
+      const customerId = requireCustomerId({ customer_id: body.customerId });
+      const given = body.attributes ?? {};
+      checkAttributes(given, prefixes);
+      const query = request.query as Static<typeof Workspace>;
+      return reply.code(201).send(await users.add({ ...query, by: request.signedIn, customerId, attributes: given }));
+    },
+  );
+  server.patch(
+    `${api}/people/:id/attributes`,
+    { schema: { ...one, body: Attributes }, config },
+    async (request, reply) => {
+      const body = request.body as Static<typeof Attributes>;
+      checkAttributes(body.attributes, prefixes);
+      await users.changeAttributes({ ...keyOf(request), attributes: body.attributes });
+      return reply.code(204).send();
+    },
+  );
+  server.put(`${api}/people/:id/test`, { schema: { ...one, body: Mark }, config }, async (request, reply) => {
+    await users.markForTests({ ...keyOf(request), ...(request.body as Static<typeof Mark>) });
+    return reply.code(204).send();
+  });
+  server.post(`${api}/people/:id/devices`, { schema: { ...one, body: NewDevice }, config }, async (request, reply) => {
+    const body = request.body as Static<typeof NewDevice>;
+    const deviceId = requireText({ device_id: body.deviceId }, 'device_id');
+    const device = { deviceId, ...parseDeviceRecord(body.attributes, prefixes) };
+    await users.addDevice({ ...keyOf(request), device });
+    return reply.code(204).send();
+  });
+  for (const action of deviceActions)
+    server.post(
+      `${api}/people/:id/devices/:deviceRowId/${action}`,
+      { schema: { ...one, params: DeviceId }, config },
+      async (request, reply) => {
+        const { deviceRowId } = request.params as Static<typeof DeviceId>;
+        await users.changeDevice({ ...keyOf(request), deviceRowId, action });
+        return reply.code(204).send();
+      },
+    );
+}
+
+/** The shape is checked before. */
+function parsePlace(text: string): { place: string; key: string } {
+  const [place, ...key] = text.split('~') as [string, ...string[]];
+  return { place, key: key.join('~') };
+}
+
+type UserOccurrence = Awaited<ReturnType<ConsoleUsers['listTimeline']>>['entries'][number];
+type SuspectedDevices = Awaited<ReturnType<ConsoleUsers['listSuspectedDevices']>>;
+type TestUserHit = Awaited<ReturnType<ConsoleUsers['listForTests']>>[number];
+
+function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {
+  return { id: userId, ...hit };
+}
+
+/** A person with everything the screen shows. Dates become their ISO text when the answer is written. */
+function presentUser({ user, devices, erasure, ...parts }: Awaited<ReturnType<ConsoleUsers['read']>>) {
+  const { bucket: _bucket, userId, ...record } = user;
+  return {
+    user: {
+      id: userId,
+      ...record,
+      ...parts,
+      devices: devices.map(({ suspicion, ...device }) => ({
+        ...device,
+        suspicion: suspicion && presentSuspicion(suspicion),
+      })),
+      erasure: erasure ? presentErasure(erasure) : null,
+    },
+  };
+}
+
+function presentSuspectedDevices({ devices, next }: SuspectedDevices) {
+  return {
+    devices: devices.map(({ bucket: _bucket, suspicion, ...device }) => ({
+      ...device,
+      suspicion: presentSuspicion(suspicion),
+    })),
+    next: next ? `${next.lastAt.toISOString()}~${next.id}` : null,
+  };
+}
+
+function presentSuspicion(suspicion: ToldSuspicion) {
+  return { ...suspicion, leavesAfterSends: suspicionSends, leavesAfterHours: suspicionHours };
+}
+
+function presentErasure({ id, requestedAt, dueAt }: Awaited<ReturnType<ConsoleUsers['erase']>>) {
+  return { id, requestedAt, dueAt };
+}
+
+function presentTestUser({ userId, bucket: _bucket, ...user }: TestUserHit) {
+  return { id: userId, ...user };
+}
+
+function presentTimelineEntry({ place: _place, ...occurrence }: UserOccurrence) {
+  return occurrence;
+}
+
+/** A text for the address; parsePlace of the routes reads it. */
+function presentPlace({ place, key }: UserOccurrence): string {
+  return `${place}~${key}`;
+}

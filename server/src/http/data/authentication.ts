@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { countDataCall, testConnection } from '../../app/data.ts';
+import { authenticateKey } from '../../app/keys/authenticate-key.ts';
+import { dataCenterOfHost } from '../../domain/access/data-centers.ts';
+import { opensAsPassword } from '../../domain/access/keys.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import { maxDataBodyBytes } from '../../domain/limits/users.ts';
+import { describeOperation } from '../openapi/operation.ts';
+import { requestHeaders } from '../openapi/shapes.ts';
+import { isBlank } from '../route/json-body.ts';
+import { refuseOtherMethods } from '../route/route.ts';
+import { warnOfUnknownFields } from '../route/warnings.ts';
+import { answerLimit, readDataBody, dataDialect } from './call.ts';
+import type { DataBody, DataRouteDependencies } from './call.ts';
+import { invalid, requireText } from './parse-data.ts';
+import { authenticationAnswer, authenticationBody } from './shapes.ts';
+
+const url = '/v1/integrations/authentication';
+const operation = 'data-authentication';
+
+/**
+ * POST /v1/integrations/authentication (fact 5): whether a partner's credentials are right. They travel in the body.
+ */
+export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteDependencies): void {
+  const { vendorHeaders } = deps;
+  server.post(url, {
+    bodyLimit: maxDataBodyBytes,
+    config: { dataOperation: operation, isBodySecret: true },
+    schema: describeOperation(
+      // Its credentials are in the body; what they do not cover the gateway refuses.
+      { ...dataDialect, credentials: [] },
+      {
+        operationId: 'testConnection',
+        summary: 'Test the credentials of an integration',
+        headers: { '*-APPKEY': requestHeaders.appKey },
+        body: authenticationBody,
+        answers: { 200: authenticationAnswer },
+        refuses: [401, 403, 409],
+      },
+    ),
+    onRequest: async (request) => {
+      if (request.headers['content-type'] === undefined) throw new ServiceError('MEDIA_TYPE_MISSING');
+    },
+    handler: async (request, reply) => {
+      const body = readDataBody(request);
+      const workspaceId = requireText(body, 'app_id');
+      const appKey = vendorHeaders.read(request.headers, '*-appkey');
+      if (appKey === undefined)
+        throw new ServiceError('DATA_HEADER_MISSING', { field: vendorHeaders.nameOf('*-appkey').toUpperCase() });
+      if (appKey !== workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
+      const key = await authenticate(deps, request, { workspaceId, secret: requireText(body, 'app_secret') });
+      answerLimit(reply, await countDataCall(deps, { workspaceId: key.workspaceId, uses: [{ operation, wanted: 1 }] }));
+      const { source, region } = readOrigin(body);
+      if (source !== undefined) request.facts.errorDetail = `connection test of ${source}`;
+      const { name } = await testConnection(deps, { workspaceId, region });
+      warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: authenticationBody });
+      return { status: 'success', app_name: name };
+    },
+  });
+  refuseOtherMethods(server, url, ['POST']);
+}
+
+async function authenticate(
+  deps: DataRouteDependencies,
+  request: FastifyRequest,
+  presented: { workspaceId: string; secret: string },
+) {
+  const dataCenter = dataCenterOfHost(request.hostname, deps.serviceDomain);
+  const found = await authenticateKey(deps, { ...presented, dataCenter, at: deps.clock.now() });
+  if (found.outcome !== 'ok')
+    throw new ServiceError('DATA_CREDENTIALS_INVALID', { detail: 'unknown workspace or key' });
+  request.facts.workspaceId = found.key.workspaceId;
+  request.facts.keyId = found.key.id;
+  if (!opensAsPassword(found.key, 'data'))
+    throw new ServiceError('SCOPE_MISSING', { detail: `a key of kind ${found.key.kind}` });
+  return found.key;
+}
+
+/** `region` may be written `01`, `DC_01` or `dc-01`. */
+function readOrigin(body: DataBody): { source: string | undefined; region: string | undefined } {
+  const source = isBlank(body.source) ? undefined : requireText(body, 'source');
+  if (isBlank(body.region)) return { source, region: undefined };
+  const region = /^(?:dc[_-]?)?(\d{2,3})$/i.exec(requireText(body, 'region'))?.[1];
+  if (region === undefined) throw invalid('region', 'is not a data center');
+  return { source, region };
+}

@@ -1,0 +1,85 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { createBrotliDecompress } from 'node:zlib';
+import fastifyStatic from '@fastify/static';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RouteFamily } from './server/build-server.ts';
+
+const hidden = { schema: { hide: true }, config: { isUnrecorded: true } };
+/** Files of this address and no others; the pages have neither styles nor scripts in them. Not upgraded to https, so that they show on plain http as well. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const headers = {
+  'cache-control': 'no-cache',
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/**
+ * The documentation as `npm run docs` built it. In a clone it may be built while the node runs already: whether it is there is
+ * looked at with each request.
+ */
+export function docsRoutes(folder: string): RouteFamily {
+  return async (server) => {
+    await server.register(fastifyStatic, {
+      root: folder,
+      prefix: '/docs/',
+      serve: false,
+      cacheControl: false,
+      preCompressed: true,
+      setHeaders: (response) => {
+        for (const [name, value] of Object.entries(headers)) response.header(name, value);
+      },
+    });
+    server.get('/docs', hidden, (_request, reply) => reply.redirect('/docs/'));
+    server.get('/docs/*', hidden, (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
+      if (!isThere(folder, 'index.html')) return tellMissing(reply);
+      const path = request.params['*'];
+      if (!/^[A-Za-z0-9_./-]*$/.test(path) || /(^|\/)\./.test(path)) return reply.callNotFound();
+      // A page is a folder; without its last slash its links would lead elsewhere.
+      if (!/\.[a-z0-9]+$/i.test(path) && path !== '' && !path.endsWith('/')) return reply.redirect(`/docs/${path}/`);
+      const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
+      if (isKeptPlain(folder, file) || /\bbr\b/.test(request.headers['accept-encoding'] ?? ''))
+        return reply.sendFile(file);
+      return sendDecompressed(reply, { folder, file });
+    });
+  };
+}
+
+function isThere(folder: string, file: string): boolean {
+  return isKeptPlain(folder, file) || existsSync(join(folder, `${file}.br`));
+}
+
+function isKeptPlain(folder: string, file: string): boolean {
+  return existsSync(join(folder, file));
+}
+
+/** A package brings compressed texts alone, as every browser takes them; other readers get them as they were. */
+function sendDecompressed(reply: FastifyReply, { folder, file }: { folder: string; file: string }): FastifyReply {
+  const type = contentTypes[extname(file)];
+  if (type === undefined || !isThere(folder, file)) {
+    reply.callNotFound();
+    return reply;
+  }
+  const text = createReadStream(join(folder, `${file}.br`)).pipe(createBrotliDecompress());
+  return reply.headers(headers).header('vary', 'accept-encoding').type(type).send(text);
+}
+
+/** Of the texts that `npm run docs` compresses. */
+const contentTypes: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+function tellMissing(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(503)
+    .header('retry-after', '5')
+    .type('text/plain')
+    .send('The documentation is not built yet: npm start does it beside the first start, npm run docs at any time.\n');
+}

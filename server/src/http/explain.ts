@@ -1,0 +1,178 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { explainDelivery } from '../app/explain.ts';
+import type { ExplainDependencies, Explanation } from '../app/explain.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { RequestFault } from '../domain/errors.ts';
+import { dropReasons, triggerStates, tellTrigger } from '../domain/events/triggers.ts';
+import type { ToldTrigger } from '../domain/events/triggers.ts';
+import { steps, nobodyOfThatId, tellNoRun, describeDelivery, tellRun } from '../domain/explain.ts';
+import type { DeviceExplanation } from '../domain/explain.ts';
+import { isStorableText } from '../domain/storable-text.ts';
+import { makeRequireCampaignAccess } from './campaigns/call.ts';
+import type { CampaignAccessDependencies } from './campaigns/call.ts';
+import { presentV5, presentV5Error } from './campaigns/v5-answers.ts';
+import { v5Base, v5Dialect } from './campaigns/v5.ts';
+import { describeOperation } from './openapi/operation.ts';
+import { codeShape, named } from './openapi/shapes.ts';
+import { toServiceError } from './route/errors.ts';
+import { refuseOtherMethods } from './route/route.ts';
+import type { RouteFamily } from './server/build-server.ts';
+
+const explainQuery = Type.Object({
+  customer_id: Type.String({ maxLength: 512, description: 'Whom it is about' }),
+  run_id: Type.Optional(Type.String({ description: 'One run; default: the newest 20' })),
+});
+
+const nullable = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
+const step = named('ExplanationStep', codeShape(steps, 'What decided'));
+
+const device = Type.Object({
+  device_id: nullable("The app's name of the device; null when it is there no more"),
+  platform: Type.String(),
+  step,
+  explanation: Type.String(),
+  code: nullable("The provider's word, or why it was held"),
+  attempts: Type.Integer(),
+  at: nullable('When that was stored, ISO 8601'),
+  until: nullable('Until when it waits, ISO 8601'),
+  variation: nullable('variation_1, variation_2 …; null where the campaign has one'),
+  locale: nullable('default or a language tag; null where the campaign has one, or nothing was sent'),
+});
+
+const run = Type.Object({
+  id: Type.String(),
+  status: Type.String(),
+  created_at: Type.String(),
+  step,
+  explanation: Type.String(),
+  devices: Type.Array(device),
+});
+
+const trigger = Type.Object({
+  event_name: Type.String(),
+  occurred_at: Type.String(),
+  due_at: nullable('ISO 8601; null where the event says no time'),
+  state: codeShape(triggerStates, 'What became of it'),
+  reason: Type.Union([codeShape(dropReasons, 'Why it was DROPPED'), Type.Null()]),
+  run_id: nullable('The run it is in'),
+  explanation: Type.String(),
+});
+
+const explainAnswer = named(
+  'DeliveryExplanation',
+  Type.Object({
+    response_id: Type.String(),
+    type: Type.Literal('campaign'),
+    data: Type.Object({
+      campaign_id: Type.String(),
+      campaign_name: Type.String(),
+      campaign_status: Type.String(),
+      next_send: nullable('ISO 8601'),
+      customer_id: Type.String(),
+      step: Type.String({ description: 'Of the newest run; NO_RUN or UNKNOWN_PERSON where there is none' }),
+      explanation: Type.String(),
+      runs: Type.Array(run),
+      triggers: Type.Optional(
+        Type.Array(trigger, {
+          description: "Of an EVENT_TRIGGERED campaign: what the user's events started, newest first",
+        }),
+      ),
+    }),
+  }),
+);
+
+export type ExplainRouteDependencies = ExplainDependencies & CampaignAccessDependencies;
+
+/** Why a user received a campaign or did not: an addition to V5, with its keys, limits and errors. */
+export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
+  return async (server) => {
+    server.setValidatorCompiler(() => () => true);
+    server.setErrorHandler((error, request, reply) =>
+      presentV5Error(toServiceError(error, request), { request, reply }),
+    );
+    server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional' }));
+    const url = `${v5Base}/:id/explain`;
+    const schema = describeOperation(v5Dialect, {
+      operationId: 'explainDelivery',
+      summary: 'Explain why a user received a campaign or did not',
+      params: Type.Object({ id: Type.String({ description: 'The id of the campaign' }) }),
+      querystring: explainQuery,
+      answers: { 200: explainAnswer },
+      refuses: [404],
+    });
+    server.get(url, { schema, config: { isAnswerSecret: true } }, async (request) => {
+      const { id: campaignId } = request.params as { id: string };
+      const asked = { workspaceId: request.facts.workspaceId!, campaignId, ...parseQuery(request) };
+      return presentV5(presentExplanation(await explainDelivery(deps, asked)));
+    });
+    refuseOtherMethods(server, url, ['GET']);
+  };
+}
+
+const maxCustomerId = 512;
+
+function parseQuery(request: FastifyRequest): { customerId: string; runId: string | undefined } {
+  const query = request.query as Record<string, unknown>;
+  const faults: RequestFault[] = [];
+  const { customer_id: customerId, run_id: runId } = query;
+  if (customerId === undefined || customerId === '') faults.push({ field: 'customer_id', reason: 'missing' });
+  else if (typeof customerId !== 'string' || Buffer.byteLength(customerId) > maxCustomerId)
+    faults.push({ field: 'customer_id', reason: `must be one text of at most ${maxCustomerId} bytes` });
+  else if (!isStorableText(customerId))
+    faults.push({ field: 'customer_id', reason: 'must be well-formed Unicode without NUL' });
+  if (runId !== undefined && (typeof runId !== 'string' || !/^[0-9a-f]{24}$/.test(runId)))
+    faults.push({ field: 'run_id', reason: 'must be 24 hexadecimal characters' });
+  if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults });
+  return { customerId: customerId as string, runId: runId as string | undefined };
+}
+
+/** The step of the newest run speaks for the campaign. */
+function presentExplanation({ campaign, customerId, runs, triggers }: Explanation) {
+  const [newest] = runs ?? [];
+  return {
+    campaign_id: campaign.id,
+    campaign_name: campaign.name,
+    campaign_status: campaign.status,
+    next_send: campaign.nextAt?.toISOString() ?? null,
+    customer_id: customerId,
+    step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
+    explanation: newest ? tellRun(newest) : runs ? tellNoRun(triggers) : nobodyOfThatId,
+    runs: (runs ?? []).map((run) => ({
+      id: run.runId,
+      status: run.runStatus,
+      created_at: run.createdAt.toISOString(),
+      step: run.step,
+      explanation: tellRun(run),
+      devices: run.devices.map(presentDevice),
+    })),
+    ...(triggers && { triggers: triggers.map(presentTrigger) }),
+  };
+}
+
+function presentTrigger(trigger: ToldTrigger) {
+  return {
+    event_name: trigger.eventName,
+    occurred_at: trigger.occurredAt.toISOString(),
+    due_at: trigger.dueAt?.toISOString() ?? null,
+    state: trigger.state,
+    reason: trigger.reason,
+    run_id: trigger.runId,
+    explanation: tellTrigger(trigger),
+  };
+}
+
+function presentDevice(device: DeviceExplanation) {
+  return {
+    device_id: device.deviceId,
+    platform: device.platform,
+    step: device.step,
+    explanation: describeDelivery(device),
+    code: device.code,
+    attempts: device.attempts,
+    at: device.at?.toISOString() ?? null,
+    until: device.until?.toISOString() ?? null,
+    variation: device.variation,
+    locale: device.locale,
+  };
+}

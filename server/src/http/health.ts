@@ -1,0 +1,78 @@
+import { Type } from 'typebox';
+import { proxyStates } from '../domain/operations/readiness.ts';
+import type { ProxyState } from '../domain/operations/readiness.ts';
+import { describeOperation } from './openapi/operation.ts';
+import type { Dialect } from './openapi/operation.ts';
+import { named } from './openapi/shapes.ts';
+import { problemRefusals } from './route/own-dialect.ts';
+import type { RouteFamily } from './server/build-server.ts';
+
+export type HealthDependencies = {
+  /** Names what is not ready; empty when everything is. Bounded in time. */
+  findTroubles: () => Promise<string[]>;
+  /** Of the outgoing proxy, where there is one. */
+  proxyState?: (() => ProxyState) | undefined;
+};
+
+const Answer = named(
+  'Health',
+  Type.Object({
+    status: Type.Union([Type.Literal('ok'), Type.Literal('not ready')]),
+    troubles: Type.Optional(Type.Array(Type.String(), { description: 'What is missing; docs/operations.md has them' })),
+    proxy: Type.Optional(
+      Type.Union(
+        proxyStates.map((state) => Type.Literal(state)),
+        { description: 'With `verbose`: what came of the last call of the outgoing proxy, where there is one' },
+      ),
+    ),
+  }),
+);
+
+const dialect: Dialect = { tag: 'Health', credentials: [], refusals: problemRefusals([]) };
+
+/**
+ * `/livez`: the process answers. `/readyz`: it can do its work, or what it lacks; `?verbose` lists what is missing also
+ * when that is nothing, and how the outgoing proxy does. A proxy that fails is no trouble: the node takes requests, and what
+ * it is to send waits.
+ */
+export function healthRoutes({ findTroubles, proxyState }: HealthDependencies): RouteFamily {
+  return async (server) => {
+    server.get(
+      '/livez',
+      {
+        schema: describeOperation(dialect, {
+          operationId: 'readLiveness',
+          summary: 'The process answers',
+          answers: { 200: Answer },
+        }),
+      },
+      async () => ({
+        status: 'ok',
+      }),
+    );
+    server.get(
+      '/readyz',
+      {
+        schema: describeOperation(dialect, {
+          operationId: 'readReadiness',
+          summary: 'The service can do its work',
+          querystring: Type.Object({
+            verbose: Type.Optional(
+              Type.Unsafe<unknown>({ description: 'Lists what is missing also when that is nothing' }),
+            ),
+          }),
+          answers: { 200: Answer, 503: Answer },
+        }),
+      },
+      async (request, reply) => {
+        const troubles = await findTroubles();
+        const isVerbose = Object.hasOwn(request.query as object, 'verbose');
+        return reply.code(troubles.length === 0 ? 200 : 503).send({
+          status: troubles.length === 0 ? 'ok' : 'not ready',
+          ...(isVerbose || troubles.length > 0 ? { troubles } : {}),
+          ...(isVerbose && proxyState ? { proxy: proxyState() } : {}),
+        });
+      },
+    );
+  };
+}

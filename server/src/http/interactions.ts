@@ -1,0 +1,182 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import type { InteractionReports } from '../app/interactions.ts';
+import { ServiceError } from '../domain/errors.ts';
+import { interactionKinds } from '../domain/events/interactions.ts';
+import type { InteractionKind } from '../domain/events/interactions.ts';
+import { maxBadge } from '../domain/limits/content-options.ts';
+import { maxReportBodyBytes } from '../domain/limits/interactions.ts';
+import { describeOperation } from './openapi/operation.ts';
+import type { Dialect } from './openapi/operation.ts';
+import { named } from './openapi/shapes.ts';
+import { parseJson } from './route/json-body.ts';
+import { problemRefusals } from './route/own-dialect.ts';
+import { refuseOtherMethods } from './route/route.ts';
+import type { VendorHeaders } from './route/vendor-headers.ts';
+import { warnOfUnknownFields } from './route/warnings.ts';
+import type { RouteFamily } from './server/build-server.ts';
+import { callerAddress } from './server/call-origin.ts';
+
+export const interactionBody = named(
+  'InteractionReport',
+  Type.Object({
+    token: Type.String({ minLength: 1, maxLength: 200, description: 'As it came with the message' }),
+    kind: Type.Unsafe<InteractionKind | 'badge'>({ type: 'string', enum: [...interactionKinds, 'badge'] }),
+    value: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxBadge,
+        description: 'Of kind badge: the number on the icon of the app now',
+      }),
+    ),
+    action: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The button that was clicked' })),
+    lowered: Type.Optional(
+      Type.Boolean({
+        description: 'Of kind impression: it came with a lower priority than it was sent with, which makes it late',
+      }),
+    ),
+    id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 64, description: 'Your own name of this report; a repeat counts once' }),
+    ),
+  }),
+);
+
+const clickParameters = Type.Object({
+  token: Type.String({ description: 'Report token, a dot, and the click proof, as they came with the message' }),
+});
+
+const clickQuery = Type.Object({
+  to: Type.String({ maxLength: 4096, description: 'The address of the message, unchanged' }),
+});
+
+export type InteractionRouteDependencies = { interactions: InteractionReports; vendorHeaders: VendorHeaders };
+
+const reportUrl = '/v1/interactions';
+const clickUrl = '/v1/click/:token';
+const dialect: Dialect = {
+  tag: 'Interactions',
+  // The token that came with a message is the credential.
+  credentials: [],
+  refusals: problemRefusals(['INTERACTION_TOKEN_UNKNOWN', 'INTERACTION_RATE_LIMITED']),
+};
+
+/** What devices report: without a key, from any page's origin. The token that came with a message is the credential. */
+export function interactionRoutes(deps: InteractionRouteDependencies): RouteFamily {
+  return async (server) => {
+    prepareScope(server);
+    server.options(reportUrl, { schema: { hide: true } }, (_request, reply) =>
+      reply
+        .headers({
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'content-type',
+          'access-control-max-age': '86400',
+        })
+        .code(204)
+        .send(),
+    );
+    server.post(reportUrl, {
+      bodyLimit: maxReportBodyBytes,
+      schema: describeOperation(dialect, {
+        operationId: 'reportInteraction',
+        summary: 'Report that a message was shown, clicked or closed',
+        description:
+          'The body is JSON, also when it is sent as text/plain, which a page may post without asking first.',
+        consumes: ['application/json', 'text/plain'],
+        body: interactionBody,
+        answers: { 204: Type.Null() },
+        refuses: [404, 429],
+      }),
+      handler: (request, reply) => report(deps, { request, reply }),
+    });
+    refuseOtherMethods(server, reportUrl, ['POST', 'OPTIONS']);
+
+    server.get(clickUrl, {
+      exposeHeadRoute: false,
+      schema: describeOperation(dialect, {
+        operationId: 'followClick',
+        summary: 'Count a click and go to the address of the message',
+        params: clickParameters,
+        querystring: clickQuery,
+        answers: { 302: Type.Null() },
+        answerHeaders: { Location: Type.String({ description: 'The address of the message' }) },
+        refuses: [404, 429],
+      }),
+      handler: (request, reply) => click(deps, { request, reply }),
+    });
+    refuseOtherMethods(server, clickUrl, ['GET']);
+    // A preview that looks without opening is no click.
+    server.head(clickUrl, { schema: { hide: true } }, async () => {
+      throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow: 'GET' } });
+    });
+  };
+}
+
+/** Answers are readable from every page, also refusals; cookies never come along. */
+function prepareScope(server: FastifyInstance): void {
+  // Devices call by the million, and the API log is for integrators; their tokens, also in paths, stay out of it as well.
+  server.addHook('onRoute', (route) => {
+    route.config = { ...route.config, isUnrecorded: true };
+  });
+  server.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'access-control-allow-origin': '*',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    });
+  });
+  server.removeContentTypeParser('application/json');
+  // text/plain is what navigator.sendBeacon sends, and what a page may post without asking first (Fetch, CORS-safelisted).
+  server.addContentTypeParser(['application/json', 'text/plain'], { parseAs: 'string' }, (_request, text, done) => {
+    try {
+      // The text is not kept: it holds the token.
+      done(null, parseJson(text as string));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+type Call = { request: FastifyRequest; reply: FastifyReply };
+
+async function report(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
+  const { token, kind, action, id, value, lowered } = request.body as Static<typeof interactionBody>;
+  warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: interactionBody });
+  const address = callerAddress(request);
+  if (lowered !== undefined && kind !== 'impression')
+    throw new ServiceError('PARAMETER_INVALID', { field: 'lowered', reason: 'is of kind impression' });
+  if (value !== undefined && kind !== 'badge')
+    throw new ServiceError('PARAMETER_INVALID', { field: 'value', reason: 'is of kind badge' });
+  if (action !== undefined && kind === 'badge')
+    throw new ServiceError('PARAMETER_INVALID', { field: 'action', reason: 'is not of kind badge' });
+  if (kind === 'badge') {
+    if (value === undefined) throw new ServiceError('PARAMETER_INVALID', { field: 'value', reason: 'is required' });
+    const { workspaceId } = await deps.interactions.setBadge({ token, count: value, address });
+    request.facts.workspaceId = workspaceId;
+    return reply.code(204).send();
+  }
+  const { workspaceId } = await deps.interactions.report({
+    token,
+    kind,
+    ...(action === undefined ? {} : { action }),
+    ...(lowered === undefined ? {} : { isLowered: lowered }),
+    ...(id === undefined ? {} : { reportId: id }),
+    address,
+  });
+  request.facts.workspaceId = workspaceId;
+  return reply.code(204).send();
+}
+
+async function click(deps: InteractionRouteDependencies, { request, reply }: Call): Promise<FastifyReply> {
+  const { token } = request.params as Static<typeof clickParameters>;
+  const { to } = request.query as Static<typeof clickQuery>;
+  const { workspaceId, uncounted } = await deps.interactions.click({
+    clickToken: token,
+    to,
+    address: callerAddress(request),
+  });
+  request.facts.workspaceId = workspaceId;
+  if (uncounted !== undefined) request.facts.errorDetail = `click not counted: ${uncounted}`;
+  // In the form a header can hold: letters beyond ASCII are encoded.
+  return reply.redirect(new URL(to).href, 302);
+}

@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import type { TSchema, TProperties } from 'typebox';
+
+/**
+ * The same shape under a name. In the document it stands once, among the schemas, and everything else refers to it;
+ * where requests are read it is the shape it was. What typebox keeps besides the members of the schema stays.
+ */
+export function named<Shape extends TSchema>(title: string, shape: Shape): Shape {
+  const members = Object.getOwnPropertyDescriptors(shape);
+  return Object.defineProperties({}, { ...members, title: { value: title, enumerable: true } }) as Shape;
+}
+
+/** A text that is one of the codes of a family's table of errors. */
+export function codeShape(codes: readonly string[], description: string): ReturnType<typeof Type.Unsafe<string>> {
+  return Type.Unsafe<string>({ type: 'string', enum: [...new Set(codes)].sort(), description });
+}
+
+/**
+ * Headers of replies. `*` stands for the vendor's abbreviation; the document has the one of the installation (decision
+ * D2).
+ */
+export const answerHeaders = {
+  limit: {
+    'X-RateLimit-Limit': Type.Integer({ description: 'Requests that the limit allows in its window' }),
+    'X-RateLimit-Remaining': Type.Integer({ description: 'Requests that are left' }),
+    'X-RateLimit-Reset': Type.Integer({ description: 'Seconds until there are more again' }),
+  },
+  retry: { 'Retry-After': Type.Integer({ minimum: 1, description: 'Seconds to wait before the same request' }) },
+  challenge: { 'WWW-Authenticate': Type.String({ description: 'Which credentials are asked for (RFC 9110 §11.6.1)' }) },
+  deprecation: {
+    Deprecation: Type.String({ description: 'Since when this version is deprecated (RFC 9745)' }),
+    Link: Type.String({ description: 'The guide to the next version' }),
+  },
+  warning: {
+    'X-*-Warning': Type.String({
+      description:
+        'What was accepted and will not be done as asked: unknown members, content that a phone will not show',
+    }),
+  },
+} as const;
+
+/** Headers of requests whose names carry the abbreviation. */
+export const requestHeaders = {
+  appKey: Type.String({ description: 'The Workspace ID; the same as in the credentials' }),
+  dbName: Type.String({ description: 'The database name of the workspace' }),
+  requestId: Type.Optional(Type.String({ description: 'The id of the request, as request_id of the body' })),
+};
+
+/** Optional members of the shapes that document campaigns. */
+export const part = (members: TProperties, description?: string) =>
+  Type.Optional(Type.Object(members, description === undefined ? {} : { description }));
+export const text = (description?: string) =>
+  Type.Optional(Type.String(description === undefined ? {} : { description }));
+export const number = (description?: string) =>
+  Type.Optional(Type.Number(description === undefined ? {} : { description }));
+export const whole = (minimum: number, maximum: number, description?: string) =>
+  Type.Optional(Type.Integer({ minimum, maximum, ...(description === undefined ? {} : { description }) }));
+export const flag = (description?: string) =>
+  Type.Optional(Type.Boolean(description === undefined ? {} : { description }));
+export const texts = () => Type.Optional(Type.Array(Type.String()));
+export const tree = (description: string) => Type.Optional(Type.Unsafe<unknown>({ type: 'object', description }));

@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { Scope } from '../../domain/access/keys.ts';
+import type { ServiceError } from '../../domain/errors.ts';
+import { codeShape, named } from '../openapi/shapes.ts';
+import { toServiceError } from './errors.ts';
+
+/**
+ * Answers of the gateway, the same in every family (decision D16), with the error of RFC 6750 §3.1 for the challenge.
+ */
+export const gatewayErrors = {
+  AUTHENTICATION_INVALID: {
+    status: 401,
+    code: 'ER001',
+    target: 'Authentication Invalid',
+    challenge: 'invalid_token',
+  },
+  AUTHENTICATION_EXPIRED: {
+    status: 401,
+    code: 'ER008',
+    target: 'Authentication Expired',
+    challenge: 'invalid_token',
+  },
+  SCOPE_MISSING: {
+    status: 403,
+    code: 'ER007',
+    target: 'Authorization Invalid',
+    challenge: 'insufficient_scope',
+  },
+} as const;
+
+export type GatewayErrorName = keyof typeof gatewayErrors;
+
+export function isGatewayError(error: ServiceError): boolean {
+  return Object.hasOwn(gatewayErrors, error.code);
+}
+
+/**
+ * Answers one of the gatewayErrors with `{"code","target","message"}`; any other error goes on to the family's handler.
+ *
+ * @throws the error itself when it is not the gateway's
+ */
+export function presentGatewayError(
+  error: ServiceError,
+  { request, reply, scope }: { request: FastifyRequest; reply: FastifyReply; scope?: Scope },
+): FastifyReply {
+  if (!isGatewayError(error)) throw error;
+  toServiceError(error, request);
+  const { status, code, target, challenge } = gatewayErrors[error.code as GatewayErrorName];
+  const parts = ['realm="Carillon"'];
+  // RFC 6750 §3.1: without any credentials the challenge says nothing about an error.
+  if (request.headers.authorization !== undefined) {
+    parts.push(`error="${challenge}"`, `error_description="${error.message}"`);
+    if (status === 403 && scope !== undefined) parts.push(`scope="${scope}"`);
+  }
+  return reply
+    .code(status)
+    .header('www-authenticate', `Bearer ${parts.join(', ')}`)
+    .type('application/json')
+    .send({ code, target, message: error.message });
+}
+
+const refusals = Object.values(gatewayErrors);
+
+/** Refusal of the gateway, the same before every family (decision D16). */
+export const gatewayError = named(
+  'GatewayError',
+  Type.Object({
+    code: codeShape(
+      refusals.map(({ code }) => code),
+      'ER001 invalid, ER007 scope missing, ER008 expired',
+    ),
+    target: codeShape(
+      refusals.map(({ target }) => target),
+      'What was refused',
+    ),
+    message: Type.String(),
+  }),
+);

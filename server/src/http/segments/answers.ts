@@ -1,0 +1,324 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { getSegment } from '../../app/segments/filter-segments.ts';
+import type { SegmentDependencies } from '../../app/segments/segment-limits.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ErrorName } from '../../domain/errors.ts';
+import { maxExpiryDays, minExpiryDays } from '../../domain/limits/segments.ts';
+import { codeShape, named } from '../openapi/shapes.ts';
+import type { BearerDependencies } from '../route/auth.ts';
+import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
+import { makeRequestId } from '../route/route.ts';
+import type { VendorHeaders } from '../route/vendor-headers.ts';
+
+type FileSegmentWire = { status: number; title: string };
+
+/** Statuses and titles of the v2 segment family (fact 2.1); the description is the registry's text. */
+export const segmentErrors: Partial<Record<ErrorName, FileSegmentWire>> = {
+  SEGMENT_FIELD_MISSING: { status: 400, title: 'Invalid Request' },
+  SEGMENT_FIELD_INVALID: { status: 400, title: 'Invalid Request' },
+  SEGMENT_HEADER_MISSING: { status: 400, title: 'Invalid Request' },
+  SEGMENT_CLIENT_NOT_FOUND: { status: 400, title: 'Invalid Request' },
+  SEGMENT_NOT_OF_FILES: { status: 400, title: 'Invalid Request' },
+  SEGMENT_ARCHIVED: { status: 400, title: 'Invalid Request' },
+  SEGMENT_CREDENTIALS_INVALID: { status: 401, title: 'Authentication required' },
+  SEGMENT_KEY_NOT_ALLOWED: { status: 403, title: 'Forbidden Request' },
+  SEGMENT_NOT_FOUND: { status: 404, title: 'Entity Not Found' },
+  SEGMENT_NAME_TAKEN: { status: 409, title: 'Resource not created' },
+  SEGMENT_OPERATIONS_LIMITED: { status: 429, title: 'Too Many Requests' },
+  SEGMENT_ACTIVE_LIMITED: { status: 429, title: 'Too Many Requests' },
+  BODY_MALFORMED: { status: 400, title: 'Invalid Request' },
+  BODY_EMPTY: { status: 400, title: 'Invalid Request' },
+  BODY_TOO_LARGE: { status: 413, title: 'Payload Too Large' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported Media Type' },
+  MEDIA_TYPE_MISSING: { status: 415, title: 'Unsupported Media Type' },
+  REQUEST_MALFORMED: { status: 400, title: 'Invalid Request' },
+  HOST_NOT_SERVED: { status: 421, title: 'Misdirected Request' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'Method Not Allowed' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'Invalid Request' },
+  IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },
+  OVERLOADED: { status: 503, title: 'Service Unavailable' },
+  STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, title: 'Service Unavailable' },
+};
+
+type Answering = { request: FastifyRequest; reply: FastifyReply };
+
+/** Two members, no code; a fault of ours has no description (fact 2.1). */
+export function presentSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {
+  if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
+  const wire = segmentErrors[error.code];
+  answerHeaders(error, { reply, status: wire?.status ?? 500 });
+  if (!wire) return reply.code(500).send({ title: 'Internal Server Error' });
+  return reply.code(wire.status).send({ title: wire.title, description: error.message });
+}
+
+/** The headers that a refusal's status asks for. */
+function answerHeaders(error: ServiceError, { reply, status }: { reply: FastifyReply; status: number }): void {
+  const { retryAfterSeconds, members } = error.context;
+  if (status === 401) reply.header('www-authenticate', 'Basic realm="carillon", charset="UTF-8"');
+  if (status === 405) reply.header('allow', String(members?.allow ?? ''));
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+}
+
+const acceptances = {
+  CREATE: 'File-segment creation request accepted',
+  ADD: 'File-segment user-add request accepted',
+  REMOVE: 'File-segment user-remove request accepted',
+  REPLACE: 'File-segment user-replace request accepted',
+  ARCHIVE: 'Successfully archived the custom segment',
+  UNARCHIVE: 'Successfully unarchived the custom segment',
+} as const;
+
+/** Table 2.5 of the interface. */
+export function presentSegmentAccepted(done: keyof typeof acceptances, segment: { id: string; name: string }) {
+  return { message: acceptances[done], success: true, cs_name: segment.name, cs_id: segment.id };
+}
+
+type Segment = Awaited<ReturnType<typeof getSegment>>;
+type FilterSegmentWire = { status: number; code: string };
+
+/** Statuses and codes of the v3 segment family (fact 2.3); the message is the registry's text. */
+export const filterSegmentErrors: Partial<Record<ErrorName, FilterSegmentWire>> = {
+  SEGMENT_BODY_INVALID: { status: 400, code: 'Invalid request' },
+  SEGMENT_FILTERS_INVALID: { status: 400, code: 'Invalid Request' },
+  SEGMENT_ID_INVALID: { status: 400, code: 'Invalid request' },
+  SEGMENT_CLIENT_NOT_FOUND: { status: 400, code: 'Request Error' },
+  SEGMENT_HEADER_MISSING: { status: 400, code: 'Request Error' },
+  SEGMENT_CREDENTIALS_INVALID: { status: 401, code: 'Authentication required' },
+  SEGMENT_KEY_NOT_ALLOWED: { status: 403, code: 'Forbidden operation' },
+  SEGMENT_UPDATE_FORBIDDEN: { status: 403, code: 'Forbidden operation' },
+  SEGMENT_ID_NOT_FOUND: { status: 404, code: 'Entity Not Found' },
+  SEGMENT_NAME_TAKEN: { status: 409, code: 'Resource not created' },
+  SEGMENT_FILTERS_TAKEN: { status: 409, code: 'Resource not created' },
+  SEGMENT_CYCLIC: { status: 412, code: 'Cyclic Entity' },
+  SEGMENT_QUERY_TOO_DEEP: { status: 413, code: 'Query has too many nesting levels' },
+  SEGMENT_QUERY_TOO_MANY_SEGMENTS: { status: 413, code: 'Too many segments in a query' },
+  SEGMENT_QUERY_TOO_LONG: { status: 413, code: 'Query length limit exceeded' },
+  SEGMENT_RATE_LIMITED: { status: 429, code: 'Too Many Requests' },
+  SEGMENT_ACTIVE_LIMITED: { status: 429, code: 'Too Many Requests' },
+  BODY_MALFORMED: { status: 400, code: 'Invalid request' },
+  BODY_EMPTY: { status: 400, code: 'Invalid request' },
+  BODY_TOO_LARGE: { status: 413, code: 'Query length limit exceeded' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, code: 'Unsupported Media Type' },
+  MEDIA_TYPE_MISSING: { status: 415, code: 'Unsupported Media Type' },
+  REQUEST_MALFORMED: { status: 400, code: 'Invalid request' },
+  HOST_NOT_SERVED: { status: 421, code: 'Misdirected Request' },
+  METHOD_NOT_ALLOWED: { status: 405, code: 'Method Not Allowed' },
+  PARAMETER_INVALID: { status: 400, code: 'Invalid request' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'Invalid request' },
+  IDEMPOTENCY_CONFLICT: { status: 409, code: 'Resource not created' },
+  OVERLOADED: { status: 503, code: 'Service Unavailable' },
+  STORAGE_UNAVAILABLE: { status: 503, code: 'Service Unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, code: 'Service Unavailable' },
+};
+
+export function presentFilterSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {
+  if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
+  const wire = filterSegmentErrors[error.code];
+  const status = wire?.status ?? 500;
+  answerHeaders(error, { reply, status });
+  const message = wire
+    ? error.message
+    : 'An unexpected error was encountered while processing this request. Please contact Carillon Team';
+  const { reason, field, members } = error.context;
+  return reply.code(status).send({
+    ...filterSegmentEnvelope(),
+    error: {
+      code: wire?.code ?? 'Internal Server Error',
+      message,
+      // The exact error, in addition to the documented text.
+      ...(wire && reason !== undefined && field !== undefined ? { details: `${field}: ${reason}` } : {}),
+      ...(status === 405 ? {} : members),
+    },
+  });
+}
+
+export function presentSegmentList(segments: Segment[]) {
+  return { data: segments.map(presentListed), ...filterSegmentEnvelope() };
+}
+
+export function presentSegment(segment: Segment) {
+  return {
+    data: {
+      ...presentListed(segment),
+      updated_time: timeText(segment.updatedAt),
+      description: segment.description,
+      included_filters: segment.includedFilters,
+      excluded_filters: segment.excludedFilters,
+      status: segment.state,
+      user_count: segment.userCount,
+    },
+    ...filterSegmentEnvelope(),
+  };
+}
+
+const types: Record<Segment['kind'], string> = { FILE: 'FILE', FILTER: 'ELASTIC_SEARCH', COHORT: 'COHORT' };
+const sources: Record<Segment['source'], string> = { API: 'API', CONSOLE: 'DASHBOARD', PARTNER: 'PARTNER' };
+
+function presentListed(segment: Segment) {
+  return {
+    name: segment.name,
+    id: segment.id,
+    created_time: timeText(segment.createdAt),
+    type: types[segment.kind],
+    source: sources[segment.source],
+  };
+}
+
+/** `2022-12-01T13:17:46.409000`: UTC, microseconds, no zone (fact 2.3). */
+function timeText(at: Date): string {
+  return at.toISOString().replace('Z', '000');
+}
+
+function filterSegmentEnvelope() {
+  return { response_id: makeRequestId(), type: 'custom_segment' as const };
+}
+
+/**
+ * Bodies of the segment families (fact 2). They document the fields and tell unknown ones; the parsers hold the rules.
+ */
+const file = {
+  name: Type.String({ description: 'Segment name, unique in the workspace' }),
+  attribute_name: Type.String({ description: 'User attribute that the file holds; `uid` is the customer id' }),
+  attribute_type: Type.Union([Type.Literal('string'), Type.Literal('double')]),
+  file_url: Type.String({ format: 'uri', description: 'Public address of a single-column CSV file of at most 150 MB' }),
+  callback_url: Type.Optional(Type.String({ format: 'uri', description: 'Receives the result (interface 2.7)' })),
+  emails: Type.Optional(Type.Array(Type.String({ format: 'email' }), { maxItems: 20 })),
+};
+
+export const createBody = named(
+  'FileSegmentRequest',
+  Type.Object({
+    ...file,
+    expiry_time: Type.Integer({
+      minimum: minExpiryDays,
+      maximum: maxExpiryDays,
+      description: 'Days until the segment is archived',
+    }),
+  }),
+);
+
+export const changeBody = named(
+  'FileSegmentChange',
+  Type.Object({
+    ...file,
+    cs_id: Type.Optional(Type.String({ description: 'Wins over the name' })),
+  }),
+);
+
+export const nameBody = named(
+  'SegmentName',
+  Type.Object({
+    name: Type.String(),
+    cs_id: Type.Optional(Type.String({ description: 'Wins over the name' })),
+  }),
+);
+
+export const segmentAccepted = named(
+  'SegmentAccepted',
+  Type.Object({
+    message: Type.String(),
+    success: Type.Boolean(),
+    cs_name: Type.String(),
+    cs_id: Type.String(),
+  }),
+);
+
+export const segmentError = named(
+  'FileSegmentError',
+  Type.Object({
+    title: codeShape(
+      [...Object.values(segmentErrors).map(({ title }) => title), 'Internal Server Error'],
+      'What kind of refusal it is',
+    ),
+    description: Type.Optional(Type.String({ description: 'Absent of a fault of ours' })),
+  }),
+);
+
+/** Filters are read by their own parser, which also names unknown members; here they are opaque. */
+const Filters = named(
+  'Filters',
+  Type.Unsafe<unknown>({
+    type: 'object',
+    description:
+      '{"filter_operator": "and" | "or", "filters": [...]}: filters of user attributes and of other segments, nested up to 10 levels',
+  }),
+);
+
+export const filterBody = named(
+  'FilterSegmentRequest',
+  Type.Object({
+    name: Type.String(),
+    included_filters: Filters,
+    excluded_filters: Type.Optional(Filters),
+  }),
+);
+
+export const filterChangeBody = named(
+  'FilterSegmentChange',
+  Type.Object({
+    name: Type.Optional(Type.String()),
+    included_filters: Type.Optional(Filters),
+    excluded_filters: Type.Optional(Filters),
+    updated_by: Type.Optional(Type.String({ format: 'email' })),
+  }),
+);
+
+const listed = {
+  name: Type.String(),
+  id: Type.String(),
+  created_time: Type.String({ description: 'UTC, without a zone' }),
+  type: codeShape(['FILE', 'ELASTIC_SEARCH', 'COHORT'], 'ELASTIC_SEARCH: of filters'),
+  source: codeShape(['API', 'DASHBOARD', 'PARTNER'], 'Where it was made'),
+};
+
+const shown = {
+  ...listed,
+  updated_time: Type.String(),
+  description: Type.Union([Type.String(), Type.Null()]),
+  included_filters: Type.Unknown(),
+  excluded_filters: Type.Unknown(),
+  status: codeShape(['FILLING', 'READY', 'FAILED', 'ARCHIVED'], 'FILLING: no members, or part of them, yet'),
+  user_count: Type.Union([Type.Integer(), Type.Null()]),
+};
+
+const envelope = { response_id: Type.String(), type: Type.Literal('custom_segment') };
+export const segmentAnswer = named('SegmentAnswer', Type.Object({ data: Type.Object(shown), ...envelope }));
+export const segmentList = named('SegmentList', Type.Object({ data: Type.Array(Type.Object(listed)), ...envelope }));
+export const filterSegmentError = named(
+  'FilterSegmentError',
+  Type.Object({
+    ...envelope,
+    error: Type.Object({
+      code: codeShape(
+        [...Object.values(filterSegmentErrors).map(({ code }) => code), 'Internal Server Error'],
+        'What kind of refusal it is',
+      ),
+      message: Type.String(),
+      details: Type.Optional(Type.String({ description: 'The exact fault' })),
+    }),
+  }),
+);
+
+export const cohortBody = named(
+  'CohortRequest',
+  Type.Object({
+    action: Type.Union([Type.Literal('add_members'), Type.Literal('remove_members')]),
+    partner: Type.String(),
+    parameters: Type.Object({
+      cohort_name: Type.String(),
+      cohort_id: Type.String(),
+      cohort_description: Type.Optional(Type.String()),
+      members: Type.Array(Type.Object({ uid: Type.String() })),
+    }),
+  }),
+);
+
+/** The headers name another workspace than the credentials, or none, under the names that this service answers with. */
+export function clientNotFound(vendorHeaders: VendorHeaders, detail: string): ServiceError {
+  const field = vendorHeaders.spell('SVC-APPKEY or SVC-DBNAME');
+  return new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { field, detail });
+}
+
+export type SegmentRouteDependencies = SegmentDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };

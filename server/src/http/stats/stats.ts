@@ -1,0 +1,296 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { readCampaignStats, countStatsRequest } from '../../app/stats.ts';
+import type { CampaignStats, StatsDependencies } from '../../app/stats.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ErrorName } from '../../domain/errors.ts';
+import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/limits/stats.ts';
+import { describeOperation } from '../openapi/operation.ts';
+import type { Dialect } from '../openapi/operation.ts';
+import { codeShape, named, requestHeaders } from '../openapi/shapes.ts';
+import { makeRequireApiKey, acrossOf } from '../route/auth.ts';
+import type { BearerDependencies } from '../route/auth.ts';
+import { toServiceError } from '../route/errors.ts';
+import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
+import { makeRequestId, refuseOtherMethods, setRateLimitHeaders } from '../route/route.ts';
+import type { VendorHeaders } from '../route/vendor-headers.ts';
+import { warnOfUnknownFields } from '../route/warnings.ts';
+import type { RouteFamily } from '../server/build-server.ts';
+import { presentFigures } from './figures.ts';
+import { parseStats, invalid } from './parse-stats.ts';
+import type { StatsAsked } from './parse-stats.ts';
+
+type Wire = { status: number; title: string };
+
+/** Statuses and titles of the statistics (fact 7); the description is the registry's text. */
+export const statsErrors: Partial<Record<ErrorName, Wire>> = {
+  STATS_FIELD_INVALID: { status: 400, title: 'Invalid Field Value' },
+  BODY_MALFORMED: { status: 400, title: 'Invalid Field Value' },
+  BODY_EMPTY: { status: 400, title: 'Invalid Field Value' },
+  STATS_CREDENTIALS_INVALID: { status: 401, title: 'Authentication required' },
+  STATS_KEY_NOT_ALLOWED: { status: 403, title: 'Forbidden Request' },
+  REQUEST_MALFORMED: { status: 400, title: 'Bad Request' },
+  HOST_NOT_SERVED: { status: 421, title: 'Misdirected Request' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'Method Not Allowed' },
+  BODY_TOO_LARGE: { status: 413, title: 'Payload Too Large' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported Media Type' },
+  MEDIA_TYPE_MISSING: { status: 415, title: 'Unsupported Media Type' },
+  REPORT_FILES_LIMITED: { status: 409, title: 'Conflict' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'Invalid Field Value' },
+  IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },
+  STATS_RATE_LIMITED: { status: 429, title: 'Too Many Requests' },
+  OVERLOADED: { status: 503, title: 'Service Unavailable' },
+  STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, title: 'Service Unavailable' },
+  INTERNAL: { status: 500, title: 'Server Error' },
+};
+
+/** Of reading a report file (fact 7): the one says what is wrong, the other nothing. */
+export const reportFileErrors: Partial<Record<ErrorName, { status: number }>> = {
+  REPORT_FILE_UNREADABLE: { status: 400 },
+  REPORT_SIGNATURE_INVALID: { status: 401 },
+};
+
+export function presentStatsError(
+  error: ServiceError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): FastifyReply {
+  if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
+  const wire = statsErrors[error.code] ?? statsErrors.INTERNAL!;
+  const { retryAfterSeconds } = error.context;
+  if (wire.status === 401) reply.header('www-authenticate', 'Basic realm="carillon", charset="UTF-8"');
+  if (wire.status === 405) reply.header('allow', String(error.context.members?.['allow'] ?? 'POST'));
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  return reply.code(wire.status).send({ title: wire.title, description: error.message, code: makeRequestId() });
+}
+
+export function presentStats({ totalCampaigns, campaigns }: CampaignStats, asked: StatsAsked) {
+  return {
+    response_id: asked.requestId,
+    total_campaigns: totalCampaigns,
+    current_page: Math.floor(asked.offset / asked.limit) + 1,
+    total_pages: Math.ceil(totalCampaigns / asked.limit),
+    data: Object.fromEntries(campaigns.map((campaign) => [campaign.id, [presentFigures(campaign, asked)]])),
+  };
+}
+
+/**
+ * Bodies of the statistics (fact 7). They document the fields and tell unknown ones; parse-stats.ts holds the rules.
+ */
+export const statsBody = named(
+  'StatsRequest',
+  Type.Object({
+    request_id: Type.String({ description: 'Echoed as response_id' }),
+    campaign_ids: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 10 })),
+    start_date: Type.String({ description: 'YYYY-MM-DD in the zone of the workspace' }),
+    end_date: Type.String({ description: 'YYYY-MM-DD, included; at most 30 days after start_date' }),
+    attribution_type: Type.String({
+      description:
+        'After which an event counts as a conversion: VIEW_THROUGH (the message was shown), CLICK_THROUGH (clicked), IN_SESSION (in the session of the click), TOTAL_CONVERSIONS (sent) or CLICK_CONVERSIONS (sent, and clicked meanwhile)',
+    }),
+    metric_type: Type.Union([Type.Literal('TOTAL'), Type.Literal('UNIQUE')]),
+    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Campaigns to pass over; default 0' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10, description: 'Default 10' })),
+  }),
+);
+
+/** A number; absent where it is not known. */
+const count = (description: string) => Type.Optional(Type.Integer({ description }));
+const rate = (description: string) => Type.Optional(Type.Number({ description }));
+const interval = (of: string) => ({
+  [`${of}_low`]: rate(`Lower bound of the 95 % interval of ${of}`),
+  [`${of}_high`]: rate(`Upper bound of the 95 % interval of ${of}`),
+});
+
+const counted = {
+  conversions: Type.Integer({ description: 'total or unique, by metric_type' }),
+  total: Type.Integer({ description: 'Events that fulfilled the goal, by attribution_type' }),
+  unique: Type.Integer({ description: 'Users who did' }),
+};
+const cvr = rate('Percent of eligible_users who fulfilled the goal, each once a run');
+
+const controlGroup = named(
+  'StatsControlGroup',
+  Type.Object({
+    performance_stats: Type.Object({
+      eligible_users: Type.Integer({ description: 'Users of the runs who are in the group' }),
+    }),
+    conversion_goal_stats: Type.Optional(
+      Type.Record(Type.String(), Type.Object({ ...counted, cvr }), { description: 'For TOTAL_CONVERSIONS' }),
+    ),
+  }),
+);
+
+const performanceStats = Type.Object({
+  attempted: count('Devices that were tried: sent, failed, or waiting for another attempt'),
+  sent: count('Messages that a provider accepted'),
+  failed: count('Messages that a provider refused for good, or that expired'),
+  bounced: count('Of these: the provider knows no such address any more'),
+  delivered: count('Messages that a device reported as shown, each once'),
+  impression: count('Reports that a message was shown; by UNIQUE devices'),
+  click: count('Reports that one was clicked; by UNIQUE devices'),
+  closed_click: count('Reports that one was closed without a click; by UNIQUE devices'),
+  ctr: rate('Percent: click by impression'),
+  delivery_rate: rate('Percent: delivered by sent'),
+  sent_rate: rate('Percent: sent by attempted'),
+  failure_rate: rate('Percent: attempted less sent by attempted'),
+  eligible_users: count('Users of the runs who are in no control group, each once a run'),
+  clicked_rate: rate('Percent of the sent messages that were clicked, each once; of a variation or a locale'),
+  ...interval('clicked_rate'),
+});
+
+const goalStats = Type.Object({
+  ...counted,
+  cvr,
+  ...interval('cvr'),
+  uplift: rate('Percent by which cvr is above that of the control group'),
+  ...interval('uplift'),
+  revenue: rate('What the events brought, where the goal has a revenue_attribute'),
+  revenue_currency: Type.Optional(Type.String()),
+});
+
+const deliveryFunnel = Type.Object({
+  reachable_users_in_segment: count('Users of the runs with a device of the platform that is sent to'),
+  segment_after_uninstall: count('Users of the runs with a device of the platform that has the app'),
+  users_after_dup: count('Those of the reachable users who are in no control group: eligible_users'),
+  user_devices: count('Devices of the runs, whatever became of their messages'),
+  active_device_token: count('Of these: all but those whose address turned out to be dead'),
+  after_fc: count('Of these: all but those that a frequency cap withheld'),
+  sent: count('As above'),
+  impressions: count('As above'),
+});
+
+const allVariations = named(
+  'StatsFigures',
+  Type.Object({
+    performance_stats: performanceStats,
+    conversion_goal_stats: Type.Record(Type.String(), goalStats),
+    delivery_funnel: deliveryFunnel,
+    failure_breakdown: Type.Optional(Type.Record(Type.String(), Type.Integer())),
+  }),
+);
+
+const platformStats = named(
+  'PlatformStats',
+  Type.Object({
+    locales: Type.Object(
+      {
+        all_locales: Type.Object({
+          variations: Type.Object(
+            {
+              all_variations: allVariations,
+              campaign_control_group: Type.Optional(controlGroup),
+              global_control_group: Type.Optional(controlGroup),
+            },
+            {
+              additionalProperties: allVariations,
+              description: 'and variation_1, variation_2 … where there are several',
+            },
+          ),
+        }),
+      },
+      {
+        additionalProperties: Type.Object({ variations: Type.Record(Type.String(), allVariations) }),
+        description: 'and each locale of a campaign in several',
+      },
+    ),
+  }),
+);
+
+export const statsAnswer = named(
+  'CampaignStats',
+  Type.Object({
+    response_id: Type.String(),
+    total_campaigns: Type.Integer(),
+    current_page: Type.Integer(),
+    total_pages: Type.Integer(),
+    data: Type.Record(Type.String(), Type.Array(Type.Object({ platforms: Type.Record(Type.String(), platformStats) }))),
+  }),
+);
+
+export const statsError = named(
+  'StatsError',
+  Type.Object({
+    title: codeShape(
+      Object.values(statsErrors).map(({ title }) => title),
+      'What kind of refusal it is',
+    ),
+    description: Type.String(),
+    code: Type.String({ description: 'Eight letters that find this call in the API log' }),
+  }),
+);
+
+export const statsDialect: Dialect = {
+  tag: 'Statistics',
+  credentials: ['campaignsKey', 'bearer'],
+  headers: { '*-APPKEY': requestHeaders.appKey },
+  refusals: { errors: statsErrors, shape: statsError },
+  isLimited: true,
+};
+
+/** POST /v1/campaign-stats (fact 7), with and without the prefix (decision D3). */
+export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
+  const { vendorHeaders } = deps;
+  const requireAccess = makeRequireStatsAccess(deps);
+  return async (server) => {
+    // The shapes document the routes; the family's own errors come from parse-stats.ts.
+    server.setValidatorCompiler(() => () => true);
+    server.setErrorHandler((error, request, reply) =>
+      presentStatsError(toServiceError(error, request), { request, reply }),
+    );
+    for (const [url, operationId] of [
+      ['/v1/campaign-stats', 'readCampaignStats'],
+      ['/core-services/v1/campaign-stats', 'readCampaignStatsCoreServices'],
+    ] as const) {
+      const schema = describeOperation(statsDialect, {
+        operationId,
+        summary: 'Read the statistics of campaigns',
+        body: statsBody,
+        answers: { 200: statsAnswer },
+      });
+      server.post(url, { bodyLimit: maxStatsBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
+        const body = readStatsBody(request);
+        const asked = parseStats(body);
+        warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: statsBody });
+        const workspaceId = request.facts.workspaceId!;
+        return presentStats(await readCampaignStats(deps, { ...asked, workspaceId }), asked);
+      });
+      refuseOtherMethods(server, url, ['POST']);
+    }
+  };
+}
+
+export type StatsRouteDependencies = StatsDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
+
+/** Basic with the campaigns key or Bearer (decision D45), the limit, and SVC-APPKEY (fact 0.1). */
+export function makeRequireStatsAccess(deps: StatsRouteDependencies) {
+  const { vendorHeaders } = deps;
+  const requireKey = makeRequireApiKey(deps, 'campaign', {
+    missing: 'STATS_CREDENTIALS_INVALID',
+    invalid: 'STATS_CREDENTIALS_INVALID',
+    notCovering: 'STATS_KEY_NOT_ALLOWED',
+  });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await requireKey(request, reply);
+    if (reply.sent) return;
+    const workspaceId = request.facts.workspaceId!;
+    // Counted before the body is read, and so before the call is bound to its workspace.
+    const grant = await countStatsRequest(acrossOf(deps), workspaceId);
+    const resetSeconds = grant.granted > 0 ? 60 : grant.retryAfterSeconds;
+    setRateLimitHeaders(reply, { limit: statsRequestsPerMinute, remaining: grant.remaining, resetSeconds });
+    if (grant.granted === 0)
+      throw new ServiceError('STATS_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
+    const appKey = vendorHeaders.read(request.headers, '*-appkey');
+    if (appKey === undefined) throw invalid(vendorHeaders.nameOf('*-appkey').toUpperCase(), 'is required');
+    if (appKey !== workspaceId)
+      throw new ServiceError('STATS_CREDENTIALS_INVALID', { detail: 'the header names another workspace' });
+  };
+}
+
+/** @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
+export function readStatsBody({ body }: FastifyRequest): Record<string, unknown> {
+  if (body === undefined) throw new ServiceError('BODY_EMPTY');
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
+  return body as Record<string, unknown>;
+}

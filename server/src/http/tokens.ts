@@ -1,0 +1,431 @@
+import type { FastifyReply, FastifyRequest, FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import type { TokenCaller, TokenDependencies } from '../app/tokens/prove-clients.ts';
+import { generateToken, refreshToken, revokeToken } from '../app/tokens/tokens.ts';
+import type { IssuedTokens } from '../app/tokens/tokens.ts';
+import { dataCenterOfHost } from '../domain/access/data-centers.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { ErrorName } from '../domain/errors.ts';
+import { maxTokenBodyBytes } from '../domain/limits/tokens.ts';
+import { describeOperation } from './openapi/operation.ts';
+import type { Dialect } from './openapi/operation.ts';
+import { codeShape, named } from './openapi/shapes.ts';
+import { readBasic } from './route/auth.ts';
+import type { BasicCredentials } from './route/auth.ts';
+import { toServiceError } from './route/errors.ts';
+import { makeVendorHeaders } from './route/vendor-headers.ts';
+import type { VendorHeaders } from './route/vendor-headers.ts';
+import { warnOfUnknownNames } from './route/warnings.ts';
+import type { AnsweredCall } from './route/warnings.ts';
+import { callerAddress } from './server/call-origin.ts';
+
+/** Table 2.2 of the interface with the members of RFC 6749 §5.1 next to the envelope (decision D18). */
+function presentIssuedTokens(issued: IssuedTokens) {
+  const members = {
+    access_token: issued.accessToken,
+    ...(issued.refreshToken === undefined ? {} : { refresh_token: issued.refreshToken }),
+    token_type: 'Bearer' as const,
+    expires_in: issued.expiresInSeconds,
+  };
+  return { status: 'SUCCESS' as const, data: members, ...members };
+}
+
+type Refusal = {
+  status: number;
+  /** Interface 7; words where it names no code. */
+  errorType: string;
+  /** RFC 6749 §5.2. */
+  error: string;
+};
+
+/** Every error that a token endpoint can answer with. */
+export const tokenErrors: Partial<Record<ErrorName, Refusal>> = {
+  TOKEN_GRANT_TYPE_INVALID: { status: 400, errorType: 'ER018', error: 'unsupported_grant_type' },
+  TOKEN_CLIENT_ID_MISSING: { status: 400, errorType: 'ER019', error: 'invalid_request' },
+  TOKEN_CLIENT_SECRET_MISSING: { status: 400, errorType: 'ER020', error: 'invalid_request' },
+  TOKEN_REFRESH_MISSING: { status: 400, errorType: 'ER021', error: 'invalid_request' },
+  TOKEN_TO_REVOKE_MISSING: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  TOKEN_CREDENTIALS_INVALID: { status: 401, errorType: 'ER011', error: 'invalid_client' },
+  TOKEN_KEY_NOT_OAUTH: { status: 401, errorType: 'ER012', error: 'unauthorized_client' },
+  // Statuses of refresh errors: interface 7 gives none, see decision D12.
+  TOKEN_REFRESH_INVALID: { status: 401, errorType: 'ER010', error: 'invalid_grant' },
+  TOKEN_CLIENT_MISMATCH: { status: 401, errorType: 'ER013', error: 'invalid_grant' },
+  // These two carry the code of their field, see fieldCodes.
+  TOKEN_FIELD_REPEATED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  TOKEN_CREDENTIALS_IN_QUERY: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  TOKEN_RATE_LIMITED: { status: 429, errorType: 'RATE_LIMIT_EXCEEDED', error: 'temporarily_unavailable' },
+  MEDIA_TYPE_UNSUPPORTED: { status: 415, errorType: 'UNSUPPORTED_MEDIA_TYPE', error: 'invalid_request' },
+  BODY_TOO_LARGE: { status: 413, errorType: 'PAYLOAD_TOO_LARGE', error: 'invalid_request' },
+  BODY_MALFORMED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  REQUEST_MALFORMED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  HOST_NOT_SERVED: { status: 421, errorType: 'HOST_NOT_SERVED', error: 'invalid_request' },
+  METHOD_NOT_ALLOWED: { status: 405, errorType: 'METHOD_NOT_ALLOWED', error: 'invalid_request' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
+  IDEMPOTENCY_CONFLICT: { status: 409, errorType: 'IDEMPOTENCY_CONFLICT', error: 'invalid_request' },
+  OVERLOADED: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
+  STORAGE_UNAVAILABLE: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
+  STORAGE_REFUSES_WRITES: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
+  INTERNAL: { status: 500, errorType: 'INTERNAL_ERROR', error: 'server_error' },
+};
+
+const fieldCodes: Record<string, string> = {
+  grant_type: 'ER018',
+  client_id: 'ER019',
+  client_secret: 'ER020',
+  refresh_token: 'ER021',
+};
+
+/** Answers in the shape of table 2.3, whatever went wrong. */
+function presentTokenError(
+  error: ServiceError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): FastifyReply {
+  const { status, errorType, error: standardError } = tokenErrors[error.code] ?? tokenErrors.INTERNAL!;
+  const { field, reason, retryAfterSeconds } = error.context;
+  if (status === 401) reply.header('www-authenticate', challengeFor(request));
+  if (status === 405) reply.header('allow', 'POST');
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  const text = field === undefined ? error.message : `${error.message} (${field})`;
+  const isMissingGrantType = error.code === 'TOKEN_GRANT_TYPE_INVALID' && reason === 'missing';
+  return reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .send({
+      status: 'FAILURE',
+      error_type: (field === undefined ? undefined : fieldCodes[field]) ?? errorType,
+      reason: text,
+      error: isMissingGrantType ? 'invalid_request' : standardError,
+      error_description: text,
+    });
+}
+
+/**
+ * RFC 9110 asks every 401 for a challenge. Basic is named to who used it (RFC 6749 §5.2); to others it would make a
+ * browser open its password window.
+ */
+function challengeFor(request: FastifyRequest): string {
+  const usedBasic = /^basic /i.test(request.headers.authorization ?? '');
+  return usedBasic ? 'Basic realm="Carillon", charset="UTF-8"' : 'Bearer realm="Carillon"';
+}
+
+/** Client credentials of a token request: in the form, or in the Authorization header (decision D18). */
+export type Credentials = { clientId: string; clientSecret: string | undefined };
+
+const tokenFields = ['grant_type', 'client_id', 'client_secret'];
+const refreshFields = [...tokenFields, 'refresh_token'];
+const revokeFields = ['token', 'token_type_hint', 'client_id', 'client_secret'];
+
+/** @throws ServiceError TOKEN_GRANT_TYPE_INVALID, TOKEN_FIELD_REPEATED */
+function assertGrantType(form: Form, expected: 'client_credentials' | 'refresh_token'): void {
+  const grantType = form.read('grant_type');
+  if (grantType === expected) return;
+  throw new ServiceError('TOKEN_GRANT_TYPE_INVALID', { reason: grantType === undefined ? 'missing' : 'unsupported' });
+}
+
+/**
+ * The client credentials. When both the form and the header hold one, they must agree: a client that sends two
+ * different ids is as wrong as one that repeats a field.
+ *
+ * @throws ServiceError TOKEN_CLIENT_ID_MISSING, TOKEN_FIELD_REPEATED
+ */
+function readCredentials(form: Form, basic: BasicCredentials | undefined): Credentials {
+  const header = basic && { clientId: formDecoded(basic.username), clientSecret: formDecoded(basic.password) };
+  const clientId = merged('client_id', form.read('client_id'), header?.clientId);
+  if (clientId === undefined) throw new ServiceError('TOKEN_CLIENT_ID_MISSING');
+  return { clientId, clientSecret: merged('client_secret', form.read('client_secret'), header?.clientSecret) };
+}
+
+/** @throws ServiceError TOKEN_CLIENT_SECRET_MISSING */
+function requireSecret({ clientSecret }: Credentials): string {
+  if (clientSecret === undefined) throw new ServiceError('TOKEN_CLIENT_SECRET_MISSING');
+  return clientSecret;
+}
+
+function merged(name: string, inForm: string | undefined, inHeader: string | undefined): string | undefined {
+  const header = inHeader === '' ? undefined : inHeader;
+  if (inForm !== undefined && header !== undefined && inForm !== header) {
+    throw new ServiceError('TOKEN_FIELD_REPEATED', { field: name, detail: 'form and Authorization header differ' });
+  }
+  return inForm ?? header;
+}
+
+/** RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials. */
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+// The schemas below describe the routes; the form is checked above, because order and codes are special (decision D10).
+
+const grantType = (value: string) => Type.Literal(value, { description: `Always \`${value}\`.` });
+const clientId = Type.String({ description: 'The Workspace ID.' });
+const clientSecret = Type.String({ description: 'The API key value; its authentication type must be OAuth 2.0.' });
+
+const tokenForm = named(
+  'TokenRequest',
+  Type.Object({
+    grant_type: grantType('client_credentials'),
+    client_id: clientId,
+    client_secret: clientSecret,
+  }),
+);
+
+const refreshForm = named(
+  'RefreshRequest',
+  Type.Object({
+    grant_type: grantType('refresh_token'),
+    client_id: clientId,
+    refresh_token: Type.String({ description: 'The refresh token returned by generation; valid 30 days.' }),
+    client_secret: Type.Optional(
+      Type.String({ description: 'Optional, unless the workspace requires it; checked when sent.' }),
+    ),
+  }),
+);
+
+const revokeForm = named(
+  'RevokeRequest',
+  Type.Object({
+    token: Type.String({ description: 'An access token, or a refresh token with all access tokens from it.' }),
+    token_type_hint: Type.Optional(Type.String({ description: 'Not needed; any value is accepted.' })),
+    client_id: clientId,
+    client_secret: clientSecret,
+  }),
+);
+
+const issued = {
+  access_token: Type.String({ description: 'The Bearer token.' }),
+  token_type: Type.Literal('Bearer'),
+  expires_in: Type.Integer({ description: 'Seconds from the issue, 300 to 3600.' }),
+};
+const generated = {
+  ...issued,
+  refresh_token: Type.String({ description: 'Valid 30 days; not replaced by refreshing.' }),
+};
+
+/** Interface 2.2, and the members of RFC 6749 §5.1 at top level (decision D18). */
+const generatedAnswer = named(
+  'GeneratedToken',
+  Type.Object({ status: Type.Literal('SUCCESS'), data: Type.Object(generated), ...generated }),
+);
+
+const refreshedAnswer = named(
+  'RefreshedToken',
+  Type.Object({ status: Type.Literal('SUCCESS'), data: Type.Object(issued), ...issued }),
+);
+
+const revokedAnswer = named('RevokedToken', Type.Object({ status: Type.Literal('SUCCESS') }));
+
+const refusals = Object.values(tokenErrors);
+
+/** Interface 2.3, and the members of RFC 6749 §5.2 (decision D18). */
+const errorAnswer = named(
+  'TokenError',
+  Type.Object({
+    status: Type.Literal('FAILURE'),
+    error_type: codeShape(
+      refusals.map(({ errorType }) => errorType),
+      'Error code, for example ER011.',
+    ),
+    reason: Type.String({ description: 'Human-readable description.' }),
+    error: codeShape(
+      refusals.map(({ error }) => error),
+      'Error code of RFC 6749 §5.2.',
+    ),
+    error_description: Type.String(),
+  }),
+);
+
+export type TokenRouteDependencies = TokenDependencies & {
+  /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
+  serviceDomain?: string | undefined;
+  vendorHeaders?: VendorHeaders;
+};
+
+const mediaType = 'application/x-www-form-urlencoded';
+
+const dialect: Dialect = {
+  tag: 'Tokens',
+  // They are in the form, or in the header that a form may be replaced by (RFC 6749 §2.3.1).
+  credentials: [],
+  refusals: { errors: tokenErrors, shape: errorAnswer, codeOf: (name) => tokenErrors[name]?.errorType },
+};
+
+const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
+
+/** POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
+export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
+  const { serviceDomain, vendorHeaders = makeVendorHeaders('SVC') } = deps;
+  const read = (request: FastifyRequest) => readRequest(request, serviceDomain);
+  const warn = (call: AnsweredCall, names: string[]): void => warnOfUnknownNames(vendorHeaders, call, names);
+
+  return async (server) => {
+    prepareScope(server);
+
+    route(server, '/v1/oauth/token', {
+      operationId: 'generateToken',
+      summary: 'Generate an access token',
+      form: tokenForm,
+      answer: generatedAnswer,
+      async handler(request, reply) {
+        const { form, basic, caller, repeatable } = read(request);
+        assertGrantType(form, 'client_credentials');
+        const credentials = readCredentials(form, basic);
+        const clientSecret = requireSecret(credentials);
+        warn({ request, reply }, form.unknownNames(tokenFields));
+        const command = { ...repeatable, caller: { ...caller, clientId: credentials.clientId }, clientSecret };
+        return answer(request, await generateToken(deps, command));
+      },
+    });
+
+    route(server, '/v1/oauth/refresh', {
+      operationId: 'refreshToken',
+      summary: 'Refresh an access token',
+      form: refreshForm,
+      answer: refreshedAnswer,
+      async handler(request, reply) {
+        const { form, basic, caller, repeatable } = read(request);
+        assertGrantType(form, 'refresh_token');
+        const { clientId, clientSecret } = readCredentials(form, basic);
+        const given = form.read('refresh_token');
+        if (given === undefined) throw new ServiceError('TOKEN_REFRESH_MISSING');
+        warn({ request, reply }, form.unknownNames(refreshFields));
+        const command = { ...repeatable, caller: { ...caller, clientId }, refreshToken: given, clientSecret };
+        return answer(request, await refreshToken(deps, command));
+      },
+    });
+
+    route(server, '/v1/oauth/revoke', {
+      operationId: 'revokeToken',
+      summary: 'Revoke an access or refresh token (RFC 7009)',
+      form: revokeForm,
+      answer: revokedAnswer,
+      async handler(request, reply) {
+        const { form, basic, caller } = read(request);
+        const credentials = readCredentials(form, basic);
+        const clientSecret = requireSecret(credentials);
+        const token = form.read('token');
+        if (token === undefined) throw new ServiceError('TOKEN_TO_REVOKE_MISSING');
+        warn({ request, reply }, form.unknownNames(revokeFields));
+        await revokeToken(deps, { caller: { ...caller, clientId: credentials.clientId }, clientSecret, token });
+        return { status: 'SUCCESS' };
+      },
+    });
+  };
+}
+
+/**
+ * The scope's own body parser, error shape and first checks: method, then media type, then the query (decision D10,
+ * D17).
+ */
+function prepareScope(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  // The text is the body: repeated fields stay visible, and request.rawBody, which the API log keeps, stays empty.
+  server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxTokenBodyBytes }, (_request, text, done) => {
+    done(null, text);
+  });
+  // The schemas document; the handlers check.
+  server.setValidatorCompiler(() => () => true);
+  server.setErrorHandler((error, request, reply) =>
+    presentTokenError(toServiceError(error, request), { request, reply }),
+  );
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+    if (request.method !== 'POST') throw new ServiceError('METHOD_NOT_ALLOWED');
+    const sent = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+    if (sent !== mediaType) throw new ServiceError('MEDIA_TYPE_UNSUPPORTED');
+    const query = request.query as Record<string, unknown>;
+    const field = queryCredentials.find((name) => Object.hasOwn(query, name));
+    if (field !== undefined) throw new ServiceError('TOKEN_CREDENTIALS_IN_QUERY', { field });
+  });
+}
+
+type TokenRoute = {
+  operationId: string;
+  summary: string;
+  form: TSchema;
+  answer: TSchema;
+  handler(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+};
+
+function route(server: FastifyInstance, path: string, { form, answer, handler, ...named }: TokenRoute): void {
+  server.route({
+    method: 'POST',
+    url: path,
+    bodyLimit: maxTokenBodyBytes,
+    config: { isAnswerSecret: true },
+    schema: describeOperation(dialect, {
+      ...named,
+      description:
+        'Credentials may also be sent as Basic authentication instead of client_id and client_secret; both must agree when both are sent.',
+      ...(path.endsWith('/revoke') ? {} : { isRepeatable: true }),
+      consumes: [mediaType],
+      body: form,
+      answers: { 200: answer },
+      refuses: [401, 429],
+    }),
+    handler,
+  });
+  server.route({
+    method: server.supportedMethods.filter((method) => method !== 'POST'),
+    url: path,
+    exposeHeadRoute: false,
+    schema: { hide: true },
+    // Never reached: the scope's first hook refuses the method.
+    handler: async () => undefined,
+  });
+}
+
+function readRequest(request: FastifyRequest, serviceDomain: string | undefined) {
+  const rawBody = typeof request.body === 'string' ? request.body : '';
+  const form: Form = parseForm(rawBody);
+  const idempotencyKey = request.headers['idempotency-key'];
+  const caller: Omit<TokenCaller, 'clientId'> = {
+    address: callerAddress(request),
+    dataCenter: dataCenterOfHost(request.hostname, serviceDomain),
+  };
+  return {
+    form,
+    basic: readBasic(request.headers),
+    caller,
+    repeatable: { idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined, rawBody },
+  };
+}
+
+function answer(request: FastifyRequest, issued: IssuedTokens) {
+  request.facts.workspaceId = issued.workspaceId;
+  request.facts.keyId = issued.keyId;
+  return presentIssuedTokens(issued);
+}
+
+/** A form body: read by name, so that a field that appears twice is noticed. */
+type Form = {
+  /**
+   * The value of a field; a field without a value counts as absent (RFC 6749 §3.2).
+   *
+   * @throws ServiceError TOKEN_FIELD_REPEATED
+   */
+  read(name: string): string | undefined;
+  /** Names that are not among the known ones, at most 20. */
+  unknownNames(known: readonly string[]): string[];
+};
+
+/** @param text the body as it was sent: `application/x-www-form-urlencoded`, UTF-8 */
+function parseForm(text: string): Form {
+  const fields = new URLSearchParams(text);
+  return {
+    read(name) {
+      const values = fields.getAll(name).filter((value) => value !== '');
+      if (values.length > 1) throw new ServiceError('TOKEN_FIELD_REPEATED', { field: name });
+      return values[0];
+    },
+    unknownNames(known) {
+      const names = [...new Set(fields.keys())].filter((name) => !known.includes(name));
+      // A longer name may be a secret that was pasted without its name; warnings end in the log.
+      return names.slice(0, 20).map((name) => (/^[A-Za-z0-9_.-]{1,32}$/.test(name) ? name : '(unreadable)'));
+    },
+  };
+}

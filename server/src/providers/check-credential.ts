@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import type { Platform } from '../domain/content/content.ts';
+import { messageIdentity } from '../domain/content/message.ts';
+import type { Message } from '../domain/content/message.ts';
+import type { CredentialCheck } from '../domain/credentials/checks.ts';
+import type { ProviderCredential, WebPushCredential } from '../domain/credentials/credentials.ts';
+import { ProviderKeyError, parseWebPushKey } from '../domain/credentials/provider-keys.ts';
+import { platformsOf } from '../domain/delivery/providers.ts';
+import { unknownCase } from '../domain/unknown-case.ts';
+import { makeDelivery } from './deliver.ts';
+import type { Delivery, DeliveryOptions } from './deliver.ts';
+import type { Outcome } from './provider.ts';
+
+/**
+ * Checks a credential with its provider without sending anything: FCM and Huawei are asked to validate only; APNs is given a device
+ * token that no device has and should refuse the token, not the credential. Web Push services have no accounts, so
+ * there is nobody to ask before a browser has subscribed: a VAPID key is good if its two halves match.
+ */
+export async function checkCredential(
+  { delivery }: { delivery: Pick<Delivery, 'probe'> },
+  credential: ProviderCredential,
+): Promise<CredentialCheck> {
+  if (credential.provider === 'webpush') return checkPair(credential);
+  const { provider } = credential;
+  const platform = platformsOf[provider][0];
+  const outcome = await delivery.probe({
+    message: probeMessage(platform),
+    // Bytes that no provider has given out: the digest of a sentence, after four by which the simulated Apple knows a bad
+    // device (domain/sandbox/magic-tokens.ts).
+    device: {
+      deviceId: 'probe',
+      platform,
+      provider,
+      pushId: `dead0400${createHash('sha256').update('carillon credential check').digest('hex').slice(8)}`,
+    },
+    credentials: { [provider]: credential },
+  });
+  return judge(outcome);
+}
+
+function checkPair({ subject, publicKey, privateKey }: WebPushCredential): CredentialCheck {
+  try {
+    parseWebPushKey({ subject, keys: { publicKey, privateKey } });
+  } catch (error) {
+    if (!(error instanceof ProviderKeyError)) throw error;
+    return { verdict: 'REFUSED', words: error.message };
+  }
+  return {
+    verdict: 'ACCEPTED',
+    words:
+      'The two keys are a pair. Push services know no accounts, so nobody is asked before a browser has subscribed.',
+  };
+}
+
+/** Refusals of Apple's that come as 400 and are about the credential, not about the made-up device. */
+const aboutCredential = /^(BadCertificate|BadEnvironmentKeyIdInToken)/;
+
+/** If the provider rejects the made-up device, it accepted the credential. */
+function judge(outcome: Outcome): CredentialCheck {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { verdict: 'ACCEPTED', words: 'The provider took the call.' };
+    case 'gone':
+      return {
+        verdict: 'ACCEPTED',
+        words: `${outcome.code}, which is about the made-up device, not about the credential.`,
+      };
+    case 'ambiguous':
+      if (outcome.ifDevice === 'wait') return { verdict: 'UNKNOWN', words: wordsOf(outcome) };
+      return outcome.ifDevice === 'reject'
+        ? { verdict: 'REFUSED', words: wordsOf(outcome) }
+        : {
+            verdict: 'ACCEPTED',
+            words: `${outcome.code}, which is about the made-up device, not about the credential.`,
+          };
+    case 'rejected':
+      return aboutCredential.test(outcome.code)
+        ? { verdict: 'REFUSED', words: wordsOf(outcome) }
+        : { verdict: 'ACCEPTED', words: `${wordsOf(outcome)}, which is about the made-up message.` };
+    case 'stopped':
+      return { verdict: 'REFUSED', words: wordsOf(outcome) };
+    case 'wait':
+    case 'unreached':
+    case 'unknown':
+      return { verdict: 'UNKNOWN', words: outcome.code };
+    default:
+      return unknownCase(outcome);
+  }
+}
+
+function wordsOf({ code, detail }: { code: string; detail: string }): string {
+  return detail.includes(code) ? detail : `${code}: ${detail}`;
+}
+
+function probeMessage(platform: Platform): Message {
+  const base = {
+    workspaceId: 'probe',
+    campaignId: '0'.repeat(24),
+    runId: '0'.repeat(24),
+    identity: messageIdentity('0'.repeat(24), 'probe'),
+    ttlSeconds: 0,
+  };
+  const content = {
+    title: 'Credential check',
+    message: 'Not delivered to anybody',
+    richContent: [],
+    additionalActions: [],
+  };
+  return platform === 'ANDROID'
+    ? {
+        ...base,
+        platform,
+        priority: 'NORMAL',
+        content,
+        payload: { mode: 'data', pushFrom: 'carillon', dataPrefix: 'svc' },
+        isSilent: false,
+      }
+    : {
+        ...base,
+        platform: 'IOS',
+        priority: 5,
+        content: { ...content, enableBadge: false },
+        dataPrefix: 'svc',
+        isSilent: false,
+      };
+}
+
+export type AskProvider = (credential: ProviderCredential) => Promise<CredentialCheck>;
+
+// An account's token and one message, each with 10 s to connect and 15 s to answer, take 50 s at worst; a person who waits
+// for a page has given up by then.
+const defaultMaxMilliseconds = 20_000;
+
+/**
+ * Asks a provider about a credential, over a connection of its own: nothing that was learned with another credential of
+ * the same name plays a part, and nothing stays.
+ */
+export function makeAskProvider(options: DeliveryOptions & { maxMilliseconds?: number }): AskProvider {
+  const { maxMilliseconds = defaultMaxMilliseconds } = options;
+  return async (credential) => {
+    const { simulators } = options.endpoints;
+    if (credential.simulated && !simulators)
+      return { verdict: 'UNKNOWN', words: 'It leads to the simulators of a sandbox, and none runs.' };
+    const delivery = makeDelivery(options);
+    const late = Promise.withResolvers<CredentialCheck>();
+    const timer = setTimeout(
+      () => late.resolve({ verdict: 'UNKNOWN', words: `no answer within ${maxMilliseconds / 1000} seconds` }),
+      maxMilliseconds,
+    );
+    try {
+      return await Promise.race([checkCredential({ delivery }, credential), late.promise]);
+    } finally {
+      clearTimeout(timer);
+      // A connection that nobody answers on is closed without waiting for it.
+      void delivery.close().catch(() => {});
+    }
+  };
+}

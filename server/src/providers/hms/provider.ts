@@ -1,0 +1,68 @@
+import type { Clock } from '../../clock.ts';
+import type { HmsCredential } from '../../domain/credentials/credentials.ts';
+import { makeAccessTokens, sendByRoute, makeTokenAccess, plainAddress } from '../access-tokens.ts';
+import type { TokenEndpoints } from '../access-tokens.ts';
+import type { Http2Transport } from '../http2/transport.ts';
+import type { RoutedProvider } from '../provider.ts';
+import { classifyHmsAnswer, isHmsTokenExpired } from './classify.ts';
+import { maxBodyBytes, planHmsRequest } from './plan.ts';
+
+export type HmsEndpoints = TokenEndpoints;
+
+export type HmsProviderOptions = {
+  clock: Clock;
+  transport: Http2Transport;
+  endpoints: HmsEndpoints;
+  /** Where simulated credentials lead: the same origins, connected to loopback. */
+  simulator: HmsEndpoints | undefined;
+};
+
+/** Huawei Push Kit: one message a request, an access token of the OAuth client as bearer. */
+export function makeHmsProvider({
+  clock,
+  transport,
+  endpoints,
+  simulator,
+}: HmsProviderOptions): RoutedProvider<HmsCredential> {
+  const tokens = makeAccessTokens<HmsCredential>({
+    clock,
+    keyOf: ({ clientId, clientSecret }) => `${clientId}:${clientSecret}`,
+    lifeMillisecondsOf: (expiresInSeconds) => expiresInSeconds * 1000 * usedShareOfLife,
+    ask: ({ clientId, clientSecret }, target) =>
+      transport.request(target, {
+        path: '/oauth2/v3/token',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: Buffer.from(
+          new URLSearchParams({
+            grant_type: 'client_credentials',
+            client_id: clientId,
+            client_secret: clientSecret,
+          }).toString(),
+        ),
+      }),
+  });
+
+  const access = makeTokenAccess<HmsCredential>({
+    ...{ name: 'hms', endpoints, simulator, tokens },
+    accountOf: ({ clientId }) => clientId,
+    isRefused: isHmsTokenExpired,
+    tellRefusal: (said) => ({ code: 'HMS_TOKEN_REFUSED', msg: `the client was refused: ${said}` }),
+  });
+
+  return {
+    plan: (input) => planHmsRequest(input, endpoints.messagesOrigin),
+    send: (plan, credential) => sendByRoute({ transport, access, credential }, plan),
+    classify: classifyHmsAnswer,
+    close: async () => {},
+    access,
+    // A failure comes with HTTP 200 too.
+    reads: 'bodies',
+    // A tap opens what is an address.
+    texts: 'read',
+    smallBodyBytes: maxBodyBytes,
+    addressOf: plainAddress,
+  };
+}
+
+// Renewed in time for what waits behind others.
+const usedShareOfLife = 0.8;

@@ -1,0 +1,194 @@
+import type { AndroidContent, AndroidOptions, BadgeChange } from '../../domain/content/content.ts';
+import type { Message } from '../../domain/content/message.ts';
+import { unknownCase } from '../../domain/unknown-case.ts';
+
+export type AndroidMessage = Extract<Message, { platform: 'ANDROID' }>;
+
+/** What FCM carries of a message beside the address. */
+export type AndroidPart = {
+  /** FCM takes strings only; lists and objects travel as JSON text. */
+  data?: Record<string, string>;
+  android: Record<string, unknown> & { collapse_key?: string; notification?: Record<string, unknown> };
+};
+
+/**
+ * A message in the mode of its workspace: `data` for an app that shows it itself, `notification` for the system alone,
+ * `both` for the system in the background and the app in the foreground. Members of data carry the names that device
+ * code of this interface's family reads (fact 3.9), the installation's or the workspace's abbreviation before them. Pure.
+ */
+export function makeAndroidPart(message: AndroidMessage): AndroidPart {
+  const { content, payload, identity } = message;
+  const carried = { priority: message.priority, ttl: `${message.ttlSeconds}s`, ...carryOptions(content.options) };
+  if (message.isSilent) return { data: withPairs(makeSilentData(message), message), android: carried };
+  switch (payload.mode) {
+    case 'data':
+      return {
+        data: withPairs({ ...makeData(message), ...makeShownByApp(message) }, message),
+        // With a key of its own each message would be collapsible, and FCM keeps four of those for a phone that is off
+        // the network, but a hundred without a key. A repeat after a crash is known by its tag and its id.
+        android: {
+          ...(content.collapseReplaceKey === undefined ? {} : { collapse_key: identity.collapseId }),
+          ...carried,
+        },
+      };
+    case 'notification': {
+      // Extras of the intent stay on the phone: nothing of ours is among them.
+      const pairs = withPairs({}, message);
+      return {
+        ...(Object.keys(pairs).length === 0 ? {} : { data: pairs }),
+        android: { collapse_key: identity.collapseId, ...carried, notification: makeNotification(message) },
+      };
+    }
+    case 'both':
+      return {
+        data: withPairs(makeData(message), message),
+        android: { collapse_key: identity.collapseId, ...carried, notification: makeNotification(message) },
+      };
+    default:
+      return unknownCase(payload.mode);
+  }
+}
+
+function makeNotification({ content, identity }: AndroidMessage): Record<string, unknown> {
+  const [image, sound] = [richValue(content, 'image'), richValue(content, 'sound')];
+  return {
+    title: content.title,
+    body: content.message,
+    // A repeat after a crash has the same tag and replaces the first on the screen.
+    tag: identity.collapseId,
+    ...(content.channelId === undefined ? {} : { channel_id: content.channelId }),
+    ...(image === undefined ? {} : { image }),
+    ...(sound === undefined ? {} : { sound }),
+    ...notificationOptions(content.options),
+  };
+}
+
+function makeData(message: AndroidMessage): Record<string, string> {
+  const { content, payload } = message;
+  const own = (name: string): string => `${payload.dataPrefix}_${name}`;
+  const coupon = richValue(content, 'coupon');
+  const data: Record<string, string> = {
+    push_from: payload.pushFrom,
+    gcm_title: content.title,
+    gcm_alert: content.message,
+    gcm_campaign_id: message.campaignId,
+    gcm_notificationType: 'normal notification',
+    [own('app_id')]: message.workspaceId,
+    [own('push_service')]: 'fcm',
+    [own('cid_attr')]: JSON.stringify({
+      [own('campaign_id')]: message.campaignId,
+      [own('campaign_channel')]: 'PUSH',
+      [own('run_id')]: message.runId,
+    }),
+    [own('message_id')]: message.identity.id,
+  };
+  if (message.inboxExpiresAt) data[own('inbox_expiry')] = String(Math.floor(message.inboxExpiresAt.getTime() / 1000));
+  if (message.report) data[own('report_token')] = message.report.token;
+  if (message.report?.clickProof !== undefined) data[own('click_proof')] = message.report.clickProof;
+  if (message.language !== undefined) data[own('lang')] = message.language;
+  if (content.summary !== undefined) data.gcm_subtext = content.summary;
+  if (content.channelId !== undefined) data[own('channel_id')] = content.channelId;
+  if (content.groupKey !== undefined) data[own('group_key')] = content.groupKey;
+  if (coupon !== undefined) data.coupon_code = coupon;
+  if (content.additionalActions.length > 0) data.gcm_actions = JSON.stringify(content.additionalActions);
+  if (content.defaultAction) {
+    data.gcm_action_type = content.defaultAction.type;
+    data.gcm_activityName = content.defaultAction.value;
+  }
+  for (const [name, value] of Object.entries(dataOptions(content.options))) data[own(name)] = value;
+  return data;
+}
+
+/** For the app's code alone, whatever the mode: there is nothing to show. */
+function makeSilentData(message: AndroidMessage): Record<string, string> {
+  const {
+    gcm_title: _title,
+    gcm_alert: _alert,
+    gcm_action_type: _type,
+    gcm_activityName: _name,
+    ...data
+  } = makeData(message);
+  return { ...data, [`${message.payload.dataPrefix}_silent`]: '1' };
+}
+
+/** What the system takes from `notification` where there is one, and the app has to be told where there is none. */
+function makeShownByApp({ content, payload, identity, report }: AndroidMessage): Record<string, string> {
+  const own = (name: string): string => `${payload.dataPrefix}_${name}`;
+  const [image, sound] = [richValue(content, 'image'), richValue(content, 'sound')];
+  return {
+    [own('tag')]: identity.collapseId,
+    ...(image === undefined ? {} : { [own('image')]: image }),
+    ...(sound === undefined ? {} : { [own('sound')]: sound }),
+    ...(report === undefined || payload.reportUrl === undefined ? {} : { [own('report_url')]: payload.reportUrl }),
+  };
+}
+
+/** The caller's pairs at the top, as an app of this interface's family reads them (fact 3.9). */
+function withPairs(
+  data: Record<string, string>,
+  { content, payload, isSilent }: AndroidMessage,
+): Record<string, string> {
+  const all = { ...data };
+  for (const [name, value] of Object.entries(content.defaultAction?.keyValuePairs ?? {})) {
+    // FCM refuses these names in data; the app reads the pair under a prefix then.
+    const isReserved =
+      name === 'from' || name === 'message_type' || name.startsWith('google.') || name.startsWith('gcm.');
+    // An app that shows messages itself believes what stands under our names.
+    const isOurs =
+      (payload.mode === 'data' || isSilent) && (name.startsWith(`${payload.dataPrefix}_`) || name.startsWith('gcm_'));
+    all[isReserved || isOurs || name in all ? `kv_${name}` : name] = value;
+  }
+  return all;
+}
+
+function richValue(
+  content: Omit<AndroidContent, 'fallback'>,
+  wanted: 'image' | 'coupon' | 'sound',
+): string | undefined {
+  return content.richContent.find(({ type }) => type === wanted)?.value;
+}
+
+/** Members of FCM's `android` beside data and notification. */
+function carryOptions(options: AndroidOptions = {}): Record<string, unknown> {
+  const { directBootOk, bandwidthConstrainedOk, restrictedSatelliteOk, analyticsLabel } = options;
+  return {
+    ...(directBootOk === undefined ? {} : { direct_boot_ok: directBootOk }),
+    ...(bandwidthConstrainedOk === undefined ? {} : { bandwidth_constrained_ok: bandwidthConstrainedOk }),
+    ...(restrictedSatelliteOk === undefined ? {} : { restricted_satellite_ok: restrictedSatelliteOk }),
+    ...(analyticsLabel === undefined ? {} : { fcm_options: { analytics_label: analyticsLabel } }),
+  };
+}
+
+/** Members of `android.notification`, for the system. It cannot clear a badge, nor take a notification away by itself. */
+function notificationOptions(options: AndroidOptions = {}): Record<string, unknown> {
+  const { visibility, color, icon, sticky, badge, locKeys } = options;
+  return {
+    ...(icon === undefined ? {} : { icon }),
+    ...(color === undefined ? {} : { color }),
+    ...(visibility === undefined ? {} : { visibility: visibility.toUpperCase() }),
+    ...(sticky === undefined ? {} : { sticky }),
+    ...(badge === undefined || badge.operation === 'clear' ? {} : { notification_count: badge.value }),
+    ...(locKeys?.titleLocKey === undefined ? {} : { title_loc_key: locKeys.titleLocKey }),
+    ...(locKeys?.titleLocArgs === undefined ? {} : { title_loc_args: locKeys.titleLocArgs }),
+    ...(locKeys?.bodyLocKey === undefined ? {} : { body_loc_key: locKeys.bodyLocKey }),
+    ...(locKeys?.bodyLocArgs === undefined ? {} : { body_loc_args: locKeys.bodyLocArgs }),
+  };
+}
+
+/** The same for the app, which shows the message itself; under these names behind the prefix, all of them texts. */
+function dataOptions(options: AndroidOptions = {}): Record<string, string> {
+  const { visibility, color, icon, sticky, timeoutSeconds, badge, locKeys } = options;
+  return {
+    ...(icon === undefined ? {} : { icon }),
+    ...(color === undefined ? {} : { color }),
+    ...(visibility === undefined ? {} : { visibility }),
+    ...(sticky === true ? { ongoing: '1' } : {}),
+    ...(timeoutSeconds === undefined ? {} : { timeout_s: String(timeoutSeconds) }),
+    ...(badge === undefined ? {} : { badge: JSON.stringify(badgeForApp(badge)) }),
+    ...(locKeys === undefined ? {} : { loc: JSON.stringify(locKeys) }),
+  };
+}
+
+function badgeForApp(badge: BadgeChange): object {
+  return badge.operation === 'clear' ? { op: 'clear' } : { op: 'set', value: badge.value };
+}

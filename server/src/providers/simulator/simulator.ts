@@ -1,0 +1,123 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Fault } from '../../domain/sandbox/faults.ts';
+import type { RefusalRule } from '../../domain/sandbox/refusals.ts';
+import type { Screen } from '../../domain/sandbox/screen.ts';
+
+/** What a provider knows of one customer: no secret. */
+export type SimulatorAccount = {
+  workspaceId: string;
+  fcm?: { projectId: string; clientEmail: string; publicKeyPem: string };
+  apns?: { teamId: string; keyId: string; topics: string[]; publicKeyPem: string };
+  webpush?: { publicKey: string };
+  /** The digest of its secret, hexadecimal (SHA-256). */
+  hms?: { clientId: string; secretDigest: string; owner: { kind: 'project' | 'app'; id: string } };
+};
+
+/** A message as the device received it. */
+export type DeliveredMessage = {
+  workspaceId: string;
+  platform: 'ANDROID' | 'IOS' | 'WEB';
+  deviceToken: string;
+  title: string;
+  body: string;
+  collapseId: string;
+  campaignId?: string;
+  messageId: string;
+  receivedAt: Date;
+  /** How the provider was asked to carry it: what it takes beside the message. */
+  transport: Record<string, string>;
+  /** All that it was sent beside the message; of what authorizes only the scheme. */
+  headers: Record<string, string>;
+  payload: Record<string, unknown>;
+  screen: Screen;
+};
+
+/** An answer of a simulated provider; `silence` never answers. */
+export type SimulatedAnswer =
+  | {
+      status: number;
+      headers?: Record<string, string>;
+      body?: unknown;
+      delivered?: DeliveredMessage;
+      /** Of a refusal: what it is refused by. */
+      rule?: RefusalRule;
+    }
+  | 'silence';
+
+/** A refusal, if it is one, with what it is refused by. */
+export function refusedBy<Answer extends SimulatedAnswer | undefined>(rule: RefusalRule, answer: Answer): Answer {
+  return typeof answer === 'object' ? { ...answer, rule } : answer;
+}
+
+export type SimulatedRequest = {
+  method: string;
+  path: string;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+  /** The provider's time, which is everybody's: tokens are judged by it. */
+  now: Date;
+  /** The time that phones show: the service's own, which the sandbox moves. */
+  shownAt: Date;
+};
+
+/** What a request says of how it is to be carried, under the provider's own names; what is not said is left out. */
+export function transportOf(said: Record<string, unknown>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = said[name.toLowerCase()];
+      return value === undefined ? [] : [[name, String(value)]];
+    }),
+  );
+}
+
+/** One provider's behaviour: request in, answer out. */
+export type Simulate = (request: SimulatedRequest) => SimulatedAnswer | Promise<SimulatedAnswer>;
+
+type Given = Exclude<SimulatedAnswer, 'silence'>;
+
+/** A request and the way to answer it, whatever protocol it came by. */
+export type Exchange = {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  readBody(): Promise<Buffer>;
+  respond(answer: Given): void;
+  /** Ends it without an answer. */
+  cut(): void;
+};
+
+export type SimulatorServer = {
+  /** Loopback origin. */
+  origin: string;
+  /** The faults of connections. */
+  setFaults(faults: readonly Fault[]): void;
+  stop(): Promise<void>;
+};
+
+export function headersOf({ body, headers }: Given): Record<string, string> {
+  const isJson = body !== undefined && typeof body !== 'string';
+  return { ...(isJson ? { 'content-type': 'application/json' } : {}), ...headers };
+}
+
+export function textOf({ body }: Given): string {
+  if (body === undefined) return '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+const maxBodyBytes = 64 * 1024;
+
+/** The body of a request, or as much of it as a simulator looks at. Never rejects. */
+export function readBody(stream: Readable): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    stream.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes <= maxBodyBytes) pieces.push(piece);
+    });
+    stream.on('end', () => resolve(Buffer.concat(pieces)));
+    // A stream that ends early has no end event; its response is discarded.
+    stream.on('close', () => resolve(Buffer.concat(pieces)));
+  });
+}

@@ -1,0 +1,167 @@
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import type { Clock } from '../../clock.ts';
+import type { ProviderName } from '../../domain/delivery/providers.ts';
+import { simulatedPushOrigin } from '../../domain/delivery/push-services.ts';
+import { parseFaults } from '../../domain/sandbox/faults.ts';
+import type { SandboxRefusal } from '../../domain/sandbox/refusals.ts';
+import type { Logger } from '../../log.ts';
+import type { SimulatorEndpoints } from '../endpoints.ts';
+import { serveSimulators } from './serve-simulators.ts';
+import type {
+  SimulatorCounters,
+  SimulatorProtocol,
+  WorkerCommand,
+  WorkerData,
+  WorkerReport,
+} from './serve-simulators.ts';
+import type { DeliveredMessage, SimulatorAccount } from './simulator.ts';
+
+export type { DeliveredMessage, SimulatorAccount } from './simulator.ts';
+
+export type SimulatorOptions = {
+  clock: Clock;
+  log: Logger;
+  accounts: SimulatorAccount[];
+  /** Derives the keys of the simulated browsers. */
+  secret: Buffer;
+  /** Receives what devices received, in batches; the next batch waits for it. */
+  onDelivered: (messages: DeliveredMessage[]) => Promise<void>;
+  /** A thread of their own, the default, takes 20 MB and a tenth of a second of the processor to start. */
+  runIn?: SimulatorPlace;
+  /** What the push service speaks; HTTP/2 without TLS unless given. */
+  webPushProtocol?: SimulatorProtocol;
+};
+
+export type SimulatorPlace = 'own thread' | 'this thread';
+
+export type Simulators = {
+  endpoints: SimulatorEndpoints;
+  setAccounts(accounts: SimulatorAccount[]): Promise<void>;
+  /** Exact, since the start or the last reset. */
+  counters(): Promise<Record<'ANDROID' | 'IOS' | 'WEB' | 'HMS', SimulatorCounters>>;
+  /** Newest first, the last thousand since the start or the last reset. */
+  refusals(): Promise<SandboxRefusal[]>;
+  /** @throws ServiceError PARAMETER_INVALID */
+  setFaults(faults: unknown): Promise<void>;
+  reset(): Promise<void>;
+  /** Settles when every message that was accepted before has been handed over and stored. */
+  settle(): Promise<void>;
+  /** Takes over the clock after it was moved, so that the inbox shows the same time. */
+  syncClock(): void;
+  stop(): Promise<void>;
+};
+
+/** A command without the number that its answer carries. */
+type Asked = WorkerCommand extends infer C ? (C extends { id: number } ? Omit<C, 'id'> : never) : never;
+
+const clockSyncMilliseconds = 1_000;
+
+/** Starts a simulator of each provider in this process. */
+export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
+  const { clock, log } = options;
+  const clockDifferences = new Float64Array(new SharedArrayBuffer(24));
+  const syncClock = (): void => {
+    const here = performance.timeOrigin + performance.now();
+    clockDifferences[0] = clock.realNow().getTime() - here;
+    clockDifferences[1] = clock.now().getTime() - here;
+    clockDifferences[2] = clock.standsAt() === undefined ? Number.NaN : clock.now().getTime();
+  };
+  syncClock();
+  const workerData: WorkerData = {
+    accounts: options.accounts,
+    secret: new Uint8Array(options.secret),
+    clockDifferences,
+    webPushProtocol: options.webPushProtocol,
+  };
+  const worker = options.runIn === 'this thread' ? startHere(workerData) : startThread(workerData);
+  const clockTimer = setInterval(syncClock, clockSyncMilliseconds);
+  clockTimer.unref();
+
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+  let failure: Error | undefined;
+  const ask = async <Result>(command: Asked): Promise<Result> => {
+    if (failure) throw failure;
+    const id = (lastId += 1);
+    const asked = Promise.withResolvers<unknown>();
+    pending.set(id, asked);
+    worker.port.postMessage({ ...command, id });
+    return asked.promise as Promise<Result>;
+  };
+  // A thread that is gone answers nobody: who waits for it would wait for ever.
+  const fail = (error: Error): void => {
+    failure ??= error;
+    for (const { reject } of pending.values()) reject(failure);
+    pending.clear();
+  };
+
+  const origins = await new Promise<Record<ProviderName, string>>((resolve, reject) => {
+    worker.onFault(reject);
+    worker.port.on('message', (report: WorkerReport) => {
+      if (report.kind === 'ready') resolve(report.origins);
+      else if (report.kind === 'done') {
+        pending.get(report.id)?.resolve(report.result);
+        pending.delete(report.id);
+      } else {
+        options
+          .onDelivered(report.messages)
+          .catch((error: unknown) =>
+            log.warn({ err: error, messages: report.messages.length }, 'inbox messages not stored'),
+          )
+          .finally(() => worker.port.postMessage({ kind: 'stored' } satisfies WorkerCommand));
+      }
+    });
+  });
+  worker.onFault((error) => {
+    log.error({ err: error }, 'simulators failed');
+    fail(error);
+  });
+
+  return {
+    endpoints: {
+      fcm: { messagesOrigin: origins.fcm, tokenOrigin: origins.fcm },
+      apns: origins.apns,
+      webPush: { origin: simulatedPushOrigin, connectTo: origins.webpush },
+      hms: { messagesOrigin: origins.hms, tokenOrigin: origins.hms },
+    },
+    setAccounts: (accounts) => ask({ kind: 'accounts', accounts }),
+    counters: () => ask({ kind: 'counters' }),
+    refusals: () => ask({ kind: 'refusals' }),
+    setFaults: async (faults) => ask({ kind: 'faults', faults: parseFaults(faults) }),
+    reset: () => ask({ kind: 'reset' }),
+    settle: () => ask({ kind: 'settle' }),
+    syncClock,
+    async stop() {
+      clearInterval(clockTimer);
+      if (!failure) await ask({ kind: 'stop' });
+      await worker.end();
+    },
+  };
+}
+
+/** What serves the simulators, wherever it runs. */
+type Serving = {
+  port: Worker | MessagePort;
+  onFault(tell: (error: Error) => void): void;
+  end(): Promise<unknown>;
+};
+
+function startThread(workerData: WorkerData): Serving {
+  const worker = new Worker(new URL('./simulator-worker.ts', import.meta.url), { workerData });
+  return {
+    port: worker,
+    onFault: (tell) => void worker.on('error', (error) => tell(error as Error)),
+    end: () => worker.terminate(),
+  };
+}
+
+function startHere(workerData: WorkerData): Serving {
+  const { port1, port2 } = new MessageChannel();
+  const serving = serveSimulators(port2, workerData);
+  return {
+    port: port1,
+    onFault: (tell) => void serving.catch(tell),
+    end: async () => port1.close(),
+  };
+}

@@ -1,0 +1,10 @@
+import { parentPort } from 'node:worker_threads';
+import { encryptBatch } from './encrypt.ts';
+
+/** A thread that encrypts Web Push messages: batches come and go over its port, answered in their order. */
+
+const port = parentPort!;
+port.on('message', (packed: Uint8Array<ArrayBuffer>) => {
+  const results = encryptBatch(packed);
+  port.postMessage(results, [results.buffer]);
+});

@@ -1,0 +1,166 @@
+import { isAlive } from '../../app/system/nodes.ts';
+import { keepInStep, makeClock } from '../../clock.ts';
+import { cutTable, distributedTables, planDistribution } from '../../domain/operations/cluster.ts';
+import type { DistributionStep } from '../../domain/operations/cluster.ts';
+import {
+  listClusterNodes,
+  listRolesWithoutLogin,
+  readClusterExtension,
+  cutShard,
+  distributeTable,
+  freeLocalRows,
+  readTables,
+  shareTransactionSettings,
+  listDistributedSizes,
+  listShards,
+} from '../../storage/cluster.ts';
+import type { ClusterNode } from '../../storage/cluster.ts';
+import { openDatabase, withSession } from '../../storage/database.ts';
+import type { Database, Session } from '../../storage/database.ts';
+import { readDatabaseClock } from '../../storage/installation/database-clock.ts';
+import { readLoginRights } from '../../storage/installation/database-roles.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
+import { findMissingMigrations, withSchemaLock } from '../../storage/migrate.ts';
+import { StartError } from '../start-errors.ts';
+
+/** One step, as it begins. */
+export type DistributionProgress = DistributionStep & { number: number; of: number };
+
+export type Distribution = { steps: number; workers: number };
+
+/**
+ * Spreads a migrated database over the workers of its cluster, table by table. What is done already stays as it is, so a
+ * run that was broken off is gone on with by the next.
+ *
+ * @param ownerUrl of the role that owns the tables
+ * @throws StartError DATABASE_NOT_DISTRIBUTABLE before anything is changed
+ */
+export async function distributeDatabase(
+  ownerUrl: string,
+  { shards, onStep }: { shards: number; onStep: (progress: DistributionProgress) => void },
+): Promise<Distribution> {
+  const owner = openDatabase({ url: ownerUrl, connections: 2, name: 'carillon distribute' });
+  try {
+    return await withSession(owner, async (session) => {
+      const workers = await requireCluster(session);
+      await requireOwner(owner, session);
+      await refuseRunningNodes(owner);
+      const distribution = await withSchemaLock(session, () => distribute(session, { shards, workers, onStep }));
+      if (distribution === 'locked')
+        throw refusal(
+          'Another migration or distribution of this database is under way, or one that was broken off is still ending; try again later.',
+        );
+      return { steps: distribution, workers: workers.length };
+    });
+  } finally {
+    await owner.end({ timeoutSeconds: 5 });
+  }
+}
+
+async function distribute(
+  session: Session,
+  {
+    shards,
+    workers,
+    onStep,
+  }: { shards: number; workers: readonly ClusterNode[]; onStep: (progress: DistributionProgress) => void },
+): Promise<number> {
+  const names = distributedTables.map(({ name }) => name);
+  const plan = planDistribution(distributedTables, await readTables(session, names));
+  if ('refusal' in plan) throw refusal(plan.refusal);
+  await shareTransactionSettings(session);
+  for (const [index, step] of plan.steps.entries()) {
+    onStep({ ...step, number: index + 1, of: plan.steps.length });
+    const { name } = step.table;
+    if (step.kind === 'free') await freeLocalRows(session, name);
+    else if (step.kind === 'cut') await cutShard(session, { name, shards, nodeIds: workers.map(({ id }) => id) });
+    else await distributeTable(session, { table: step.table, shards: name === cutTable ? 1 : shards });
+  }
+  return plan.steps.length;
+}
+
+/** Finds the nodes that take shards. */
+async function requireCluster(session: Session): Promise<ClusterNode[]> {
+  const { availableVersion, installedVersion } = await readClusterExtension(session);
+  if (availableVersion === undefined)
+    throw refusal('This PostgreSQL has no extension Citus; install it on the coordinator and on every worker.');
+  if (installedVersion === undefined)
+    throw refusal(
+      'The extension Citus is not made in this database; as an administrator, here and in the database of this name on every worker: create extension citus;',
+    );
+  const nodes = await listClusterNodes(session);
+  const workers = nodes.filter(({ holdsShards, isActive }) => holdsShards && isActive);
+  const silent = nodes.filter(({ isActive }) => !isActive);
+  if (silent.length > 0)
+    throw refusal(`Not active: ${silent.map(nameOf).join(', ')}; citus_activate_node, or citus_remove_node.`);
+  if (workers.length === 0)
+    throw refusal("There is no worker that takes shards; as an administrator: select citus_add_node('<host>', 5432);");
+  return workers;
+}
+
+const nameOf = ({ host, port }: ClusterNode): string => `${host}:${port}`;
+
+async function requireOwner(owner: Database, session: Session): Promise<void> {
+  const { role, mayMigrate } = await readLoginRights(session);
+  if (!mayMigrate)
+    throw refusal(`The role ${role} does not own the tables; give the owner's URL as CARILLON_DATABASE_OWNER_URL.`);
+  const missing = await findMissingMigrations(owner);
+  if (missing.length > 0)
+    throw refusal(`The database lacks ${missing.length} migrations; run \`carillon migrate\` first.`);
+  const closed = await listRolesWithoutLogin(session);
+  if (closed.length > 0)
+    throw refusal(
+      `The coordinator signs in to the workers as the role that asks, and ${closed.join(', ')} may not sign in; as an administrator: ` +
+        closed.map((name) => `alter role "${name}" login;`).join(' '),
+    );
+}
+
+/** A statement that joins two tables fails while only one of them is distributed. */
+async function refuseRunningNodes(owner: Database): Promise<void> {
+  const clock = makeClock();
+  await keepInStep(clock, () => readDatabaseClock(owner));
+  const running = (await listNodes(owner)).filter((node) => isAlive(node, clock));
+  if (running.length === 0) return;
+  const names = running.map(({ role, host, processId }) => `${role} on ${host}, process ${processId}`);
+  throw refusal(`Stop every node first (one that was killed counts for 30 seconds): ${names.join('; ')}.`);
+}
+
+function refusal(sentence: string): StartError {
+  return new StartError('DATABASE_NOT_DISTRIBUTABLE', sentence);
+}
+
+export type ClusterStatus = {
+  /** Those of the layout; `layout` is undefined of one that is on the coordinator still. */
+  tables: { name: string; layout: { besides: string; shards: number; bytes: number } | undefined }[];
+  /** What moves together, one entry for the shards of all tables beside each other. */
+  shards: { besides: string; bytes: number }[];
+  /** The coordinator is among them. */
+  workers: (ClusterNode & { shards: number; bytes: number })[];
+};
+
+/** What of the database is where. Asks every worker for the sizes on it. */
+export async function readClusterStatus(url: string): Promise<ClusterStatus | 'not distributed'> {
+  const database = openDatabase({ url, connections: 1, name: 'carillon database status' });
+  try {
+    const { installedVersion } = await readClusterExtension(database);
+    if (installedVersion === undefined) return 'not distributed';
+    const sizes = await listDistributedSizes(database);
+    if (sizes.length === 0) return 'not distributed';
+    const [nodes, shards] = [await listClusterNodes(database), await listShards(database)];
+    const sizeOf = new Map(sizes.map((size) => [size.name, size]));
+    const besidesOf = new Map(distributedTables.map(({ name, besides }) => [sizeOf.get(name)?.groupId, besides]));
+    return {
+      tables: distributedTables.map(({ name, besides }) => {
+        const size = sizeOf.get(name);
+        return { name, layout: size && { besides, shards: size.shards, bytes: size.bytes } };
+      }),
+      shards: shards.map(({ groupId, bytes }) => ({ besides: besidesOf.get(groupId) ?? `group ${groupId}`, bytes })),
+      workers: nodes.map((node) => {
+        const own = shards.filter(({ host, port }) => host === node.host && port === node.port);
+        return { ...node, shards: own.length, bytes: own.reduce((sum, { bytes }) => sum + bytes, 0) };
+      }),
+    };
+  } finally {
+    await database.end({ timeoutSeconds: 5 });
+  }
+}

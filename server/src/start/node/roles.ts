@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { makeCompanySignIn } from '../../app/accounts/company-sign-in.ts';
+import type { CompanySignInUseCases } from '../../app/accounts/company-sign-in.ts';
+import { createStartLink } from '../../app/accounts/links.ts';
+import { makePasswordHash } from '../../app/accounts/password-hash.ts';
+import { makeCallRecorder } from '../../app/api-log.ts';
+import { makeReadyCurl } from '../../app/keys/key-curl.ts';
+import type { DemoWorkspace } from '../../app/sandbox/find-demo-workspace.ts';
+import { readConnectionBudget } from '../../app/system/nodes.ts';
+import { makeDoorbell } from '../../engine/doorbell.ts';
+import { makeFollowDatabaseClock } from '../../engine/housekeeping/database-clock.ts';
+import { startJob, makeJobBook } from '../../engine/jobs/job.ts';
+import { makeNodeMeter } from '../../engine/monitoring/node-meter.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
+import { makeRoutes } from '../routes.ts';
+import type { StartBlock } from '../start-block.ts';
+import type { Composition } from './composition.ts';
+import { startEngine, startReporter } from './engine.ts';
+import { openCertificate, startHttpServer } from './http-server.ts';
+import { startMetrics } from './metrics.ts';
+import { findJobTroubles, makeReadiness } from './readiness.ts';
+import { prepareDemo, refuseDemoData, startPhones, warnOfNetwork } from './sandbox.ts';
+import { startScheduledBackups } from './scheduled-backups.ts';
+
+export type RunningNode = {
+  /** What a user or a test needs to use it. */
+  block: StartBlock;
+  /** One more address of the console with a one-time link: to open it in a sandbox, to be its first owner elsewhere. */
+  createConsoleLink(): Promise<string>;
+};
+
+/** Starts what the roles of this node ask for: the engine of a worker, the routes of an API; the stand-in in a sandbox. */
+export async function startRoles(composition: Composition): Promise<RunningNode> {
+  const { config, clock, log, installation, started, stopRequested } = composition;
+  const { acrossWorkspaces: database, encryption, wallFault } = installation;
+  const isSandbox = config.mode === 'sandbox';
+  if (!isSandbox) await refuseDemoData(composition);
+  const phones = isSandbox ? await startPhones(composition) : undefined;
+  const readiness = makeReadiness({ database, clock });
+  /** What is known only once it listens. */
+  const begun: { url?: string; demo?: DemoWorkspace; isDone: boolean } = { isDone: false };
+  readiness.watch(() => (begun.isDone ? [] : [{ name: 'starting' }]));
+  const meter = makeNodeMeter({ clock });
+  const book = makeJobBook({ onFailed: meter.noteFailedJob });
+  const doorbell = makeDoorbell({ database });
+  const parts = { phones, readiness, book, meter, nodeId: randomBytes(9).toString('base64url'), doorbell };
+  readiness.watch(() => findJobTroubles(parts.book));
+  const certificate = await openCertificate(composition);
+  const finders = { findUrl: () => begun.url, findCertificateEnd: () => certificate?.endsAt() };
+  // Before its engine looks whether there is a node that sends.
+  const reporter = await startReporter(composition, { ...parts, ...finders });
+  const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
+  if (worker) startScheduledBackups(composition, book);
+  stopRequested.throwIfAborted();
+  const onClockStopped = (): void => {
+    // The inbox shows the time of the service from the same instant on.
+    phones?.syncClock();
+    worker?.wakeDue();
+  };
+  const onClockMoved = (): void => {
+    phones?.syncClock();
+    worker?.wake();
+    reporter.wake();
+  };
+  const clockListener = { onClockStopped, onClockMoved };
+  composition.rest?.onWoken(() => worker?.wake());
+  const followClock = makeFollowDatabaseClock({ database, clock, onMoved: onClockMoved });
+  started.push(startJob(followClock, { clock, log, book: parts.book }));
+
+  const readyCurl = makeReadyCurl({ database, encryption, headerPrefix: config.headerPrefix });
+  const { passwordSignIn } = config;
+  const accounts = { database, clock, passwords: makePasswordHash(), passwordSignIn, isSandbox };
+  const findDemo = (): DemoWorkspace | undefined => begun.demo;
+  const company = config.role === 'worker' ? undefined : await startCompanySignIn(composition);
+  const calls = makeCallRecorder({ database, clock, log });
+  started.push(calls);
+  const shown = { accounts, company, phones, findDemo, readiness, readyCurl, clockListener, calls };
+  const metrics = await startMetrics(composition, { meter, book, readiness });
+  const families = [...makeRoutes(composition, { ...shown, meter, doorbell }), ...metrics.families];
+  stopRequested.throwIfAborted();
+  const url = await startHttpServer(composition, { families, readiness, calls, meter, certificate });
+  if (wallFault !== undefined) log.warn({ fault: wallFault }, 'row-level security does not divide the workspaces');
+  const { finding, ...budget } = await readConnectionBudget({ database, clock }, await listNodes(database));
+  const tooManyConnections = finding && `${finding.what} ${finding.todo}`;
+  if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');
+  const sandboxFinding = warnOfNetwork(composition);
+  begun.url = url;
+  // Only now, so that a start that cannot listen leaves nothing made.
+  const demo = phones && (await prepareDemo(composition, phones));
+  if (demo) begun.demo = demo;
+  await reporter.report();
+  begun.isDone = true;
+  const createConsoleLink = async (): Promise<string> => {
+    const link = await createStartLink(accounts);
+    return `${url}/console/${link ? `#${link.kind}=${link.code}` : ''}`;
+  };
+  const { databaseUrl, databasePlace } = installation;
+  return {
+    block: {
+      url,
+      console: isSandbox ? await createConsoleLink() : `${url}/console/`,
+      metrics: metrics.url,
+      workspaceId: demo?.workspaceId,
+      dbName: demo?.dbName,
+      keys: demo?.keys,
+      inbox: phones ? `${url}/sandbox/inbox` : undefined,
+      databaseUrl: isSandbox ? databaseUrl : maskPassword(databaseUrl),
+      databasePlace,
+      wallFault,
+      tooManyConnections,
+      sandboxFinding,
+      curl: demo && (await readyCurl({ workspaceId: demo.workspaceId, url })),
+    },
+    createConsoleLink,
+  };
+}
+
+/** Standard output of a service is kept by whatever runs it. */
+function maskPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  if (url.password !== '') url.password = '***';
+  for (const name of ['password', 'sslpassword']) if (url.searchParams.has(name)) url.searchParams.set(name, '***');
+  return url.href;
+}
+
+/** Signing in by the company's account, where one is set. */
+async function startCompanySignIn({
+  config,
+  proxy,
+  clock,
+  installation,
+  started,
+}: Composition): Promise<CompanySignInUseCases | undefined> {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcFirstRole } = config;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  // Few set one, and a start need not wait for the protocol's library.
+  const { makeCompanyProvider } = await import('../../engine/company-account.ts');
+  const provider = makeCompanyProvider({ issuer, clientId, clientSecret, name: config.oidcName, proxy });
+  started.push({ stop: () => provider.close() });
+  const rules = {
+    domains: config.oidcDomains.map((domain) => domain.toLowerCase()),
+    firstRole: oidcFirstRole === 'none' ? undefined : oidcFirstRole,
+    emailTrust: config.oidcEmailTrust,
+  };
+  return makeCompanySignIn({
+    database: installation.acrossWorkspaces,
+    encryption: installation.encryption,
+    clock,
+    provider,
+    rules,
+  });
+}

@@ -1,0 +1,30 @@
+import { makeBackup } from '../../app/system/backup.ts';
+import { startJob } from '../../engine/jobs/job.ts';
+import type { JobBook } from '../../engine/jobs/job.ts';
+import { makeScheduledBackups } from '../../engine/scheduled-backups.ts';
+import { carillonVersion } from '../carillon-version.ts';
+import type { Config } from '../config.ts';
+import type { Composition } from './composition.ts';
+
+/** Where the settings name a folder: backups by this node. One that is under way when the node stops leaves nothing. */
+export function startScheduledBackups({ config, clock, log, installation, started }: Composition, book: JobBook): void {
+  const { backupFolder: folder, backupHours: everyHours, backupsKept: kept } = config;
+  if (folder === undefined) return;
+  const database = installation.acrossWorkspaces;
+  const stopping = new AbortController();
+  const backUp = (made: string) => makeBackup(database, { folder: made, carillonVersion, signal: stopping.signal });
+  const job = startJob(makeScheduledBackups({ database, clock, log, folder, everyHours, kept, backUp }), {
+    ...{ clock, log, book },
+  });
+  started.push({
+    async stop() {
+      stopping.abort(new Error('the node stops'));
+      await job.stop();
+    },
+  });
+}
+
+/** How old the newest backup becomes before a node of these settings makes the next; undefined of one that makes none. */
+export function backupIntervalOf({ backupFolder, backupHours, role }: Config): number | undefined {
+  return backupFolder === undefined || role === 'api' ? undefined : backupHours * 3600;
+}

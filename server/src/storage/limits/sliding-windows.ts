@@ -1,0 +1,150 @@
+import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/access/keys.ts';
+import { latestEventSeconds } from '../../domain/access/rate-limits.ts';
+import type { LimitWindow } from '../../domain/access/rate-limits.ts';
+import { signInWindows } from '../../domain/limits/accounts.ts';
+import type { Queryable } from '../database.ts';
+
+export type LimitSubject = {
+  /** What is limited, for example `token`. */
+  operation: string;
+  /** SHA-256 of whose limit it is. */
+  subject: Buffer;
+};
+
+/** Counts one event of one subject; see `countEvents`. */
+export async function countEvent(
+  tx: Queryable,
+  { operation, subject, ...event }: LimitSubject & { at: Date; windows: readonly LimitWindow[] },
+): Promise<CountedEvent> {
+  const [counted] = await countEvents(tx, { ...event, subjects: [{ operation, subject }] });
+  return counted!;
+}
+
+/** Whether an event was counted, and whether it is the only one of the longest window. */
+export type CountedEvent = { counted: boolean; isFirst: boolean };
+
+/**
+ * Counts one event of each subject, all of which differ, if every window has room for it. The statement takes the rows' locks,
+ * so of two nodes that ask at once one sees the other's event; a refused event is not counted. Subjects in order, so that two
+ * batches never wait in a circle. Events out of the longest window are dropped here, so a row holds at most as many as the
+ * largest limit. Index: primary key.
+ *
+ * @returns for each subject, in the order asked
+ */
+export async function countEvents(
+  tx: Queryable,
+  { subjects, at, windows }: { subjects: readonly LimitSubject[]; at: Date; windows: readonly LimitWindow[] },
+): Promise<CountedEvent[]> {
+  const mosts = windows.map((window) => window.events);
+  const seconds = windows.map((window) => window.seconds);
+  const longest = Math.max(...seconds);
+  const rows = await tx<(LimitSubject & { events: number })[]>`
+    insert into limit_windows (operation, subject, events, last_event_at)
+    select operation, subject, array[${at}::timestamptz], ${at}
+    from unnest(${subjects.map(({ operation }) => operation)}::text[], ${subjects.map(({ subject }) => subject)}::bytea[])
+      as asked (operation, subject)
+    order by operation, subject
+    on conflict (operation, subject) do update
+      set
+        events = (
+          select array_agg(moment order by moment)
+          from unnest(limit_windows.events || excluded.events) as moment
+          where moment > excluded.last_event_at - make_interval(secs => ${longest})
+            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
+        ),
+        last_event_at = excluded.last_event_at
+      where not exists (
+        select 1
+        from unnest(${mosts}::integer[], ${seconds}::integer[]) as limits (most, seconds)
+        where most <= (
+          select count(*)
+          from unnest(limit_windows.events) as moment
+          where moment > excluded.last_event_at - make_interval(secs => limits.seconds)
+            and moment <= excluded.last_event_at + make_interval(secs => ${latestEventSeconds})
+        )
+      )
+    returning operation, subject, cardinality(events) as events`;
+  const found = new Map(rows.map((row) => [keyOf(row), row.events]));
+  return subjects.map((asked) => {
+    const events = found.get(keyOf(asked));
+    return { counted: events !== undefined, isFirst: events === 1 };
+  });
+}
+
+/** Tells subjects apart. */
+export function keyOf({ operation, subject }: LimitSubject): string {
+  return `${operation} ${subject.toString('latin1')}`;
+}
+
+/**
+ * The counted events of several subjects in one look-up, in the order asked; none where there is no row. Index: primary key,
+ * one look a subject: a plan that was made while the table was small would read all of it.
+ */
+export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSubject[]): Promise<Date[][]> {
+  const asked = [...new Map(subjects.map((subject) => [keyOf(subject), subject])).values()];
+  const rows = await tx<{ place: number; events: Date[] }[]>`
+    select asked.place::int as place, found.events
+    from unnest(${asked.map(({ operation }) => operation)}::text[], ${asked.map(({ subject }) => subject)}::bytea[])
+      with ordinality as asked (operation, subject, place)
+    join lateral (
+      select limit_windows.events from limit_windows
+      where limit_windows.operation = asked.operation and limit_windows.subject = asked.subject limit 1
+    ) as found on true`;
+  const found = new Map(rows.map(({ place, events }) => [keyOf(asked[place - 1]!), events]));
+  return subjects.map((subject) => found.get(keyOf(subject)) ?? []);
+}
+
+/**
+ * Bounds the rows whose subjects callers choose (token operations, guesses, sign-ins): idle ones go, then all but the newest
+ * 200,000. Rows of other operations, whose windows are longer, stay.
+ *
+ * @returns the number of rows deleted, at most 20,000 a call
+ */
+export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Promise<number> {
+  const operations = [...tokenLimitOperations, ...Object.keys(signInWindows), 'failed-sign-in-address'];
+  const before = new Date(at.getTime() - tokenLimitIdleSeconds * 1000);
+  const idle = await deleteIdleLimitWindows(tx, { operations, before });
+  return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));
+}
+
+/** Rows that one call of the clean-up statements deletes at most, so that the job stays short. */
+const batch = 10_000;
+
+/** Forgets subjects without an event since `before`. Index: last_event_at. @returns the number of rows */
+export async function deleteIdleLimitWindows(
+  tx: Queryable,
+  { operations, before }: { operations: readonly string[]; before: Date },
+): Promise<number> {
+  const rows = await tx`
+    delete from limit_windows
+    where (operation, subject) in (
+      select operation, subject from limit_windows
+      where last_event_at < ${before} and operation = any (${[...operations]}::text[])
+      order by last_event_at
+      limit ${batch}
+      for update skip locked
+    )`;
+  return rows.count;
+}
+
+/**
+ * Keeps the newest `rows` subjects of those operations, whose subjects callers choose, and forgets the others. Index:
+ * last_event_at, read backwards.
+ *
+ * @returns the number of rows deleted
+ */
+export async function capLimitWindows(
+  tx: Queryable,
+  { operations, rows: most }: { operations: readonly string[]; rows: number },
+): Promise<number> {
+  const rows = await tx`
+    delete from limit_windows
+    where (operation, subject) in (
+      select operation, subject from limit_windows
+      where operation = any (${[...operations]}::text[])
+      order by last_event_at desc
+      offset ${most}
+      limit ${batch}
+    )`;
+  return rows.count;
+}
