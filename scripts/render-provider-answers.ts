@@ -3,10 +3,10 @@ import type { AccountEffect, DeviceEffect } from '../server/src/domain/delivery/
 import { suspicionHours, suspicionSends, unresolvedHours } from '../server/src/domain/users/devices.ts';
 import { unknownCase } from '../server/src/domain/unknown-case.ts';
 import type { AnswerRules, Meaning } from '../server/src/providers/answer-rules.ts';
-import { apnsAnswers } from '../server/src/providers/apns/answers.ts';
-import { fcmAnswers } from '../server/src/providers/fcm/answers.ts';
-import { hmsAnswers } from '../server/src/providers/hms/answers.ts';
-import { webPushAnswers } from '../server/src/providers/webpush/answers.ts';
+import { apnsAnswers } from '../server/src/providers/apns/classify.ts';
+import { fcmAnswers } from '../server/src/providers/fcm/classify.ts';
+import { hmsAnswers } from '../server/src/providers/hms/classify.ts';
+import { webPushAnswers } from '../server/src/providers/webpush/classify.ts';
 import { probeMilliseconds } from '../server/src/engine/governor/provider-evidence.ts';
 
 type Table = (head: string[], rows: string[][]) => string;

@@ -1,7 +1,6 @@
 import { applyRule, classifyFailure, classifyServerFault, readWord } from '../answer-rules.ts';
-import type { AnswerRule } from '../answer-rules.ts';
+import type { AnswerRule, AnswerRules } from '../answer-rules.ts';
 import type { Answer, Outcome } from '../provider.ts';
-import { webPushAnswers as rules } from './answers.ts';
 
 /** What a push service's answer means (RFC 8030 §5, §7.3; delivery 3). Pure. */
 export function classifyWebPushAnswer(answer: Answer, now: Date): Outcome {
@@ -19,19 +18,19 @@ function ruleOf(status: number): AnswerRule {
   switch (status) {
     case 404:
     case 410:
-      return rules.gone;
+      return webPushAnswers.gone;
     case 406:
     case 408:
     case 425:
     case 429:
-      return rules.busy;
+      return webPushAnswers.busy;
     case 400:
-      return rules.badRequest;
+      return webPushAnswers.badRequest;
     case 401:
     case 403:
-      return rules.foreign;
+      return webPushAnswers.foreign;
     default:
-      return rules.other;
+      return webPushAnswers.other;
   }
 }
 
@@ -57,3 +56,39 @@ function readRefusal({ status, headers, body }: Extract<Answer, { kind: 'answer'
   });
   return more.length === 0 ? words : readWord(`${words} (${more.join(', ')})`)!;
 }
+
+/** What the answers of push services mean (RFC 8030 §5, §7.3; delivery 3, field reports of November 2026). */
+export const webPushAnswers = {
+  gone: {
+    status: '404, 410',
+    code: 'any',
+    meaning: { about: 'ambiguous', ifDevice: 'drop', ifAccount: 'hold' },
+    reason: 'The subscription is gone if the push service accepts others; a proxy may answer 404 for all of them.',
+  },
+  busy: {
+    status: '406, 408, 425, 429',
+    code: 'any',
+    meaning: { about: 'device', effect: 'wait' },
+    reason: 'The push service limits this browser or site; Windows says 406. Other push services are not concerned.',
+  },
+  foreign: {
+    status: '401, 403',
+    code: 'any',
+    meaning: { about: 'ambiguous', ifDevice: 'suspect', ifAccount: 'hold' },
+    reason:
+      'A browser that subscribed with another VAPID key answers this way for ever; a bad contact address of the VAPID key does so for every browser.',
+  },
+  badRequest: {
+    status: '400',
+    code: 'any',
+    meaning: { about: 'ambiguous', ifDevice: 'suspect', ifAccount: 'none' },
+    reason:
+      'Some push services answer this way to another VAPID key; a bad message gets it as well, from every browser.',
+  },
+  other: {
+    status: 'other 4xx',
+    code: 'any',
+    meaning: { about: 'message', effect: 'reject' },
+    reason: 'The message itself is at fault; with `Retry-After` the browser waits.',
+  },
+} as const satisfies AnswerRules;
