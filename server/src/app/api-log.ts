@@ -15,14 +15,11 @@ import type { ApiLogEntry, ApiLogFilters, ListedCall, LogPlace } from '../storag
 import { makeLimitBursts } from './limits.ts';
 import { requireWorkspace } from './workspaces.ts';
 
-/** A finished call, as the edge describes it. Bodies of calls that carry credentials never come here. */
+/** A finished call, as described by the edge. Bodies of calls that carry credentials are never included. */
 export type RecordedCall = Omit<ApiLogEntry, 'id'>;
 
 export type CallRecorder = {
-  /**
-   * Returns immediately; the call is stored within half a second. Calls without a key are limited by the address they came
-   * from.
-   */
+  /** Returns immediately; the call is stored within half a second. Calls without a key are limited per source address. */
   record(call: RecordedCall, from: { address: string }): void;
   /** Settles once every call recorded so far is stored. */
   settle(): Promise<void>;
@@ -30,15 +27,15 @@ export type CallRecorder = {
 };
 
 const flushMilliseconds = 500;
-// So many are stored at once, and no sooner than the half second when fewer wait: a batch of hundreds holds up for 20 to 50 ms who
-// is answered beside it (measured at 1,900 calls a second).
+// Calls stored at once; fewer wait for the half second. A batch of hundreds delays concurrent requests by 20 to 50 ms (measured
+// at 1,900 calls a second).
 const batchCalls = 100;
-// About 20 MB at most. Beyond it calls are dropped and counted: the log must never slow the answers down.
+// About 20 MB at most. Beyond it calls are dropped and counted: the log must never slow down responses.
 const maxWaitingCalls = 5_000;
 
 export type RecordCallsDependencies = { database: Database; clock: Clock; log: Logger };
 
-/** Keeps the API log: collects finished calls and stores them in batches, outside the requests. */
+/** Records the API log: collects finished calls and stores them in batches, outside the requests. */
 export function makeCallRecorder({ database, clock, log }: RecordCallsDependencies): CallRecorder {
   let waiting: RecordedCall[] = [];
   let dropped = 0;
@@ -57,14 +54,14 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
       await store(waiting.splice(0, batchCalls).map((call) => toEntry(call, makeId(now))));
     }
   };
-  /** At most one line a minute: a flood must not fill the log of the process either. */
+  /** Logs at most one line a minute: a flood must not fill the process log either. */
   const reportUnproven = (): void => {
     const now = clock.now().getTime();
     if (unproven === 0 || now < reportUnprovenAt) return;
     log.warn({ dropped: unproven }, 'API log entries without a key dropped');
     [unproven, reportUnprovenAt] = [0, now + 60_000];
   };
-  /** A batch that is refused for one of its calls is stored call by call: the others are not to blame. */
+  /** Stores a batch. If the database rejects a value of one call, the calls are stored one by one to keep the others. */
   const store = async (entries: ApiLogEntry[]): Promise<void> => {
     try {
       return await insertApiLogEntries(database, entries);
@@ -104,7 +101,7 @@ export function makeCallRecorder({ database, clock, log }: RecordCallsDependenci
   };
 }
 
-/** What callers wrote may hold anything; the log keeps the beginning of each body. */
+/** Makes the callers' text storable, because it may contain anything. Only the beginning of each body is kept. */
 function toEntry(call: RecordedCall, id: string): ApiLogEntry {
   const requestBody = call.requestBody?.slice(0, maxLoggedBodyCharacters) ?? null;
   const responseBody = call.responseBody?.slice(0, maxLoggedBodyCharacters) ?? null;
@@ -113,24 +110,24 @@ function toEntry(call: RecordedCall, id: string): ApiLogEntry {
 
 export type CallQuery = {
   workspaceId: string;
-  /** Calls that named no workspace we know: a wrong id or key. */
+  /** Calls that named no known workspace: a wrong id or key. */
   ofNobody: boolean;
 } & Omit<ApiLogFilters, 'workspaceId'>;
 
 const perPage = 50;
-// Of a filter that no index knows, as many calls are looked at for a page: a tenth of a second at most.
+// Calls examined for a page if no index supports the filter: a tenth of a second at most.
 const maxSearched = 20_000;
 
 export type ConsoleCallDependencies = {
   database: Database;
-  /** Where the calls of nobody are: they are in no workspace. */
+  /** Reads the calls that belong to no workspace. */
   acrossWorkspaces: Database;
   headerPrefix: string;
 };
 
 export type ConsoleCalls = ReturnType<typeof makeConsoleCalls>;
 
-/** The API log as the console reads it: what callers sent, and why it was refused. */
+/** The API log for the console: the requests, and why they were rejected. */
 export function makeConsoleCalls({ database, acrossWorkspaces, headerPrefix }: ConsoleCallDependencies) {
   return {
     /** Newest first. @throws ServiceError NOT_FOUND */
@@ -146,12 +143,12 @@ export function makeConsoleCalls({ database, acrossWorkspaces, headerPrefix }: C
       return {
         calls: shown.map((call) => explain(call, headerPrefix)),
         next: next && { receivedAt: next.receivedAt, id: next.id },
-        // The page is not full, and yet there may be more: older ones were not looked at.
+        // The page is not full, but older calls were not examined, so there may be more.
         searchedUntil: found.length <= perPage && until ? until.receivedAt : null,
       };
     },
 
-    /** With its body, as far as it is kept. @throws ServiceError NOT_FOUND */
+    /** Includes the bodies, as far as they are kept. @throws ServiceError NOT_FOUND */
     async read(key: { workspaceId: string; id: string }) {
       const call = (await findCall(database, key)) ?? (await findCall(acrossWorkspaces, key));
       if (!call) throw new ServiceError('NOT_FOUND');
@@ -165,19 +162,19 @@ type ExplainedCall = ReturnType<typeof explain<ListedCall>>;
 
 export type CallPage = {
   calls: ExplainedCall[];
-  /** Where the next page begins. */
+  /** Start of the next page. */
   next: LogPlace | undefined;
   searchedUntil: Date | null;
 };
 
-/** Calls of before the headers were kept have none. */
+/** Calls recorded before headers were kept have none. */
 function readHeaders(text: string | null): Record<'requestHeaders' | 'responseHeaders', Record<string, string> | null> {
   if (text === null) return { requestHeaders: null, responseHeaders: null };
   const { request, response } = JSON.parse(text) as Record<'request' | 'response', Record<string, string>>;
   return { requestHeaders: request, responseHeaders: response };
 }
 
-/** The name of an error is not enough: its public text, the private detail and the advice say what to change. */
+/** Adds the error's public text and advice: with the private detail they say what to change; the name does not. */
 function explain<Call extends ListedCall>(call: Call, headerPrefix: string) {
   const { errorName } = call;
   const name = errorName !== null && Object.hasOwn(errorRegistry, errorName) ? (errorName as ErrorName) : null;

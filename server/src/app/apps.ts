@@ -22,14 +22,14 @@ export type AppDependencies = { database: Database; clock: Clock };
 type By = { by: Actor; workspaceId: string };
 type Named = { platform: Platform; appId: string };
 
-/** An app as it is shown; a default one has the identifier that its credential says, if any does. */
+/** An app as it is listed. A default app has the identifier from its credential, if there is one. */
 export type ListedApp = Omit<App, 'identifier'> & {
   identifier: string | null;
-  /** Whose credential its messages take; null while there is none. */
+  /** The app that owns the credential for its messages; null while there is none. */
   credentialOf: string | null;
 };
 
-/** A workspace's apps by platform, the default one first. @throws ServiceError NOT_FOUND */
+/** Lists a workspace's apps by platform, the default one first. @throws ServiceError NOT_FOUND */
 export async function listWorkspaceApps(database: Queryable, workspaceId: string): Promise<ListedApp[]> {
   await requireWorkspace(database, workspaceId);
   const apps = await listApps(database, workspaceId);
@@ -55,7 +55,11 @@ export async function listWorkspaceApps(database: Queryable, workspaceId: string
 
 type Asked = { workspaceId: string; appId: string; platform: Platform | undefined };
 
-/** The app of that id; its platform is named where several have one. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+/**
+ * Returns the app with that id. The platform is required where several platforms have one.
+ *
+ * @throws ServiceError NOT_FOUND, PARAMETER_INVALID
+ */
 export async function findWorkspaceApp(
   database: Queryable,
   { workspaceId, appId, platform }: Asked,
@@ -70,7 +74,7 @@ export async function findWorkspaceApp(
   throw new ServiceError('PARAMETER_INVALID', { field: 'platform', reason });
 }
 
-/** Adds an app, or replaces what may change of it. @throws ServiceError PARAMETER_INVALID */
+/** Adds an app, or updates its changeable properties. @throws ServiceError PARAMETER_INVALID */
 export async function putApp(deps: AppDependencies, put: By & App): Promise<{ isNew: boolean }> {
   const { workspaceId, platform, appId, identifier, environment } = put;
   const found = (await listApps(deps.database, workspaceId)).find(
@@ -87,7 +91,7 @@ export async function putApp(deps: AppDependencies, put: By & App): Promise<{ is
   return { isNew: false };
 }
 
-/** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for one that cannot be, or is there already */
+/** @throws ServiceError NOT_FOUND, PARAMETER_INVALID for an app that is invalid or already exists */
 export async function addApp({ database, clock }: AppDependencies, { by, workspaceId, ...app }: By & App) {
   const faults = findAppFaults(app);
   if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
@@ -111,7 +115,7 @@ export async function addApp({ database, clock }: AppDependencies, { by, workspa
 type Change = By &
   Named & { name?: string | undefined; restrictsPackage?: boolean | undefined; settings?: AppSettings | undefined };
 
-/** Changes what may change; what an app is stands for as long as it is there. @throws ServiceError PARAMETER_INVALID */
+/** Changes name, package restriction and settings; the other properties are fixed. @throws ServiceError PARAMETER_INVALID */
 export async function changeApp({ database, clock }: AppDependencies, change: Change): Promise<void> {
   const { by, workspaceId, platform, appId } = change;
   await inTransaction(database, async (tx) => {
@@ -140,7 +144,7 @@ export async function removeApp({ database, clock }: AppDependencies, removal: B
     const app = await requireApp(tx, removal);
     const credentials = await listProviderCredentials(tx, workspaceId);
     const namesakes = (await listApps(tx, workspaceId)).filter((other) => other.appId === appId);
-    // What an app of the same name on another platform takes stays.
+    // A credential used by an app with the same id on another platform stays.
     const isOnlyOf = (provider: ProviderName): boolean =>
       providersOf[platform].includes(provider) &&
       namesakes.every((other) => other.platform === platform || !platformsOf[provider].includes(other.platform));
@@ -162,7 +166,7 @@ export async function removeApp({ database, clock }: AppDependencies, removal: B
   });
 }
 
-/** Locks the app. @throws ServiceError PARAMETER_INVALID for one that there is not, and for a default one */
+/** Locks the app. @throws ServiceError PARAMETER_INVALID if it does not exist, and for a default one */
 async function requireApp(tx: Queryable, named: { workspaceId: string } & Named): Promise<App> {
   const { platform, appId } = named;
   if (appId === defaultAppId)
@@ -175,7 +179,7 @@ async function requireApp(tx: Queryable, named: { workspaceId: string } & Named)
 
 const objectOf = ({ appId, name }: Pick<App, 'appId' | 'name'>) => ({ id: appId, name });
 
-/** The first of the named apps that the workspace does not have. Undefined where none are named, and nothing is read. */
+/** Returns the first named app that the workspace does not have. Without named apps it reads nothing and returns undefined. */
 export async function findUnknownApp(
   tx: Queryable,
   { workspaceId, appIds }: { workspaceId: string; appIds: readonly string[] | undefined },

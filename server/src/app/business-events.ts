@@ -57,7 +57,7 @@ export function listEvents({ database }: { database: Queryable }, page: Business
   return listBusinessEvents(database, page);
 }
 
-/** The same with the workspace's database name, which V1 says beside each event. */
+/** Adds the workspace's database name, which V1 returns next to each event. */
 export async function listEventsWithDbName(
   { database }: { database: Queryable },
   page: BusinessEventPage,
@@ -74,12 +74,12 @@ export type TriggerCommand = AuthoringCaller & {
   triggeredBy: string;
 };
 
-/** Which campaigns have a run now, and which the limit left out. */
+/** The campaigns that got a run, and those that the limit excluded. */
 export type TriggerAnswer = { triggered: string[]; failed: string[]; retryAfterSeconds: number | undefined };
 
 /**
- * Fires a business event: every live campaign that it is attached to has one run, its child campaign, in one
- * transaction. Campaigns beyond the limit are named as failed.
+ * Fires a business event: each live campaign attached to it gets one run, its child campaign. All runs are created in one
+ * transaction. Campaigns beyond the limit are reported as failed.
  *
  * @throws ServiceError BUSINESS_EVENT_NOT_FOUND, BUSINESS_EVENT_ATTRIBUTE_WRONG, BUSINESS_EVENT_WITHOUT_CAMPAIGNS
  */
@@ -103,7 +103,7 @@ export async function triggerBusinessEvent(
   });
 }
 
-/** One whose expiry has come retires within a second; until then it must not fire. */
+/** An expired campaign retires within a second; until then it must not fire. */
 function isRunning({ timing }: AttachedCampaign, at: Date): boolean {
   if (timing.kind !== 'triggered') return false;
   const now = at.toISOString();

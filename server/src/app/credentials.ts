@@ -37,26 +37,31 @@ export type CredentialDependencies = {
   database: Database;
   clock: Clock;
   encryption: Encryption;
-  /** Asks the provider, within seconds. */
+  /** Checks the credential with the provider, within seconds. */
   ask: (credential: ProviderCredential) => Promise<CredentialCheck>;
-  /** There are simulators to go back to. */
+  /** True if there are simulators to return to. */
   isSandbox: boolean;
-  /** What a sandbox's simulators know of their customers has changed. */
+  /** Called after a change of credentials: a sandbox's simulators reload their accounts. */
   onChanged: () => Promise<void>;
 };
 
 type Of = { by: Actor; workspaceId: string };
-/** The default app is meant where none is named. */
+/** Undefined means the default app. */
 type OfApp = { appId?: string };
 type Named = OfApp & { workspaceId: string; provider: ProviderName };
 type Connection = OfApp & {
   given: GivenKey;
   unasked: 'store' | 'refuse';
-  /** As somebody typed it: the beginning of the VAPID key that this one takes the place of. */
+  /** As the user typed it: the beginning of the VAPID key that this one replaces. */
   inPlaceOf?: string | undefined;
 };
 
-/** Those of the default apps, connected or not, with what hangs on each, and those of other apps. Reads every device. @throws ServiceError NOT_FOUND */
+/**
+ * Lists the credentials of the default apps, connected or not, with the devices and runs that depend on each, and those of
+ * other apps. Reads every device.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
 export async function listCredentials({ database }: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
   await requireWorkspace(database, workspaceId);
   const [stored, devices, runs] = await Promise.all([
@@ -84,7 +89,7 @@ export async function listCredentials({ database }: Pick<CredentialDependencies,
   });
 }
 
-/** Those whose messages a provider carries as a rule, and those of which devices have chosen it. */
+/** Returns the platforms that use the provider by default, and those with devices that chose it. */
 function platformsThatNeed(provider: ProviderName, devices: readonly ReachedDevices[]): Platform[] {
   return platformsOf[provider].filter(
     (platform) =>
@@ -93,12 +98,19 @@ function platformsThatNeed(provider: ProviderName, devices: readonly ReachedDevi
   );
 }
 
-/** A send to several platforms counts once, so of those to different ones the fewer are not told. */
+/**
+ * Returns the highest count of the platforms. A send to several platforms counts once, so sends to different platforms are not
+ * added up.
+ */
 function countRuns(runs: readonly { platform: Platform; runs: number }[], platforms: readonly Platform[]): number {
   return Math.max(0, ...runs.filter(({ platform }) => platforms.includes(platform)).map((count) => count.runs));
 }
 
-/** Each that is connected, of all apps: of a provider the default app's first. @throws ServiceError NOT_FOUND */
+/**
+ * Lists the connected credentials of all apps; the default app's comes first for each provider.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
 export async function listConnected(deps: Pick<CredentialDependencies, 'database'>, workspaceId: string) {
   const listed = await listCredentials(deps, workspaceId);
   return listed.flatMap(({ provider, connected, ofOtherApps }) => [
@@ -108,12 +120,12 @@ export async function listConnected(deps: Pick<CredentialDependencies, 'database
 }
 
 /**
- * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the
- * provider is not stored; one that could not be checked is stored only with `unasked: 'store'`. Another VAPID key is stored only
- * if the one in use is named: browsers that subscribed with it are lost. Another contact without keys keeps the pair.
+ * Checks a credential and replaces the previous one; workers use it within seconds. A credential refused by the provider is not
+ * stored; one that could not be checked is stored only with `unasked: 'store'`. A different VAPID key is stored only if the one
+ * in use is named, because browsers that subscribed with it are lost. A new contact without keys keeps the key pair.
  *
  * @throws ServiceError NOT_FOUND, PROVIDER_KEY_INVALID, PROVIDER_REFUSED, PROVIDER_NOT_ASKED, CREDENTIAL_IN_USE,
- *   PARAMETER_INVALID for an app that there is not
+ * PARAMETER_INVALID for an unknown app
  */
 export async function connectCredential(
   deps: CredentialDependencies,
@@ -136,8 +148,8 @@ export async function connectCredential(
 }
 
 /**
- * Another contact without keys changes the contact alone: a pair that was made here is known nowhere else, and browsers
- * that subscribed with it would be lost with another.
+ * Keeps the stored key pair if only the contact changes. A pair generated here exists nowhere else, and replacing it would lose
+ * the browsers that subscribed with it.
  */
 async function keepKeys(
   { database, encryption }: CredentialDependencies,
@@ -156,7 +168,7 @@ async function keepKeys(
   return credential.provider === 'webpush' ? { ...given, keys: credential } : given;
 }
 
-/** A sandbox's way back to its simulated phones. @throws ServiceError NOT_FOUND in production */
+/** Returns a sandbox to its simulated phones. @throws ServiceError NOT_FOUND in production */
 export async function useSimulatedCredential(deps: CredentialDependencies, { by, workspaceId, provider }: Of & Named) {
   const { database, onChanged } = deps;
   if (!deps.isSandbox || !(await findWorkspace(database, workspaceId))) throw new ServiceError('NOT_FOUND');
@@ -167,7 +179,7 @@ export async function useSimulatedCredential(deps: CredentialDependencies, { by,
   return presentable(await find(database, { workspaceId, provider }));
 }
 
-/** Asks the provider now and keeps what it says. @throws ServiceError NOT_FOUND */
+/** Checks a stored credential with the provider now and stores the result. @throws ServiceError NOT_FOUND */
 export async function checkCredential(deps: CredentialDependencies, { by, ...named }: Of & Named) {
   const { database, clock, encryption, ask } = deps;
   const { workspaceId, provider } = named;
@@ -190,7 +202,7 @@ export async function checkCredential(deps: CredentialDependencies, { by, ...nam
   return presentable(await find(database, named));
 }
 
-/** Asks the provider now and keeps nothing of it. @throws ServiceError NOT_FOUND */
+/** Checks a stored credential with the provider now and stores nothing. @throws ServiceError NOT_FOUND */
 export async function askCredential(
   { database, encryption, ask }: Pick<CredentialDependencies, 'database' | 'encryption' | 'ask'>,
   named: Named,
@@ -199,7 +211,8 @@ export async function askCredential(
 }
 
 /**
- * Sends that need it are paused with the reason. While some are in progress, `whileSending: 'pause'` is required.
+ * Removes a credential; sends that need it are paused with the reason. While some are in progress, `whileSending: 'pause'` is
+ * required.
  *
  * @throws ServiceError NOT_FOUND, CREDENTIAL_IN_USE
  */
@@ -234,7 +247,7 @@ async function find(
   return row;
 }
 
-/** The credential and its line in the audit log are one transaction. */
+/** Stores the credential and its audit log entry in one transaction. */
 async function store(
   { database, clock, encryption }: CredentialDependencies,
   { by, workspaceId, appId, credential, check, inPlaceOf }: Of & Stored,
@@ -255,7 +268,11 @@ async function store(
   });
 }
 
-/** The way back to a sandbox's phones, which has no check, asks nobody. @throws ServiceError CREDENTIAL_IN_USE */
+/**
+ * Rejects a new VAPID key if the one in use is not named. Not used for the return to simulated phones, which has no check.
+ *
+ * @throws ServiceError CREDENTIAL_IN_USE
+ */
 function refuseUnnamedKey(
   credential: ProviderCredential,
   { before, inPlaceOf = '' }: { before: StoredCredential | undefined; inPlaceOf: string | undefined },
@@ -275,7 +292,7 @@ const namedCharacters = 8;
 type OfOneApp = { workspaceId: string; appId: string; credential: ProviderCredential };
 
 /**
- * The app of a credential, held until the transaction ends. A key of Apple's says for which app it is stored.
+ * Locks the app of a credential until the transaction ends. An Apple key must name the app for which it is stored.
  *
  * @throws ServiceError PARAMETER_INVALID, PROVIDER_KEY_INVALID
  */
@@ -297,7 +314,7 @@ async function requireApp(tx: Queryable, { workspaceId, appId, credential }: OfO
     });
 }
 
-/** Lines about the default apps are as they were. */
+/** Audit log entries about the default apps still name no app. */
 const appDetail = (appId: string): { app?: string } => (appId === defaultAppId ? {} : { app: appId });
 
 /** @throws ServiceError PROVIDER_KEY_INVALID */
@@ -333,8 +350,9 @@ function openCredential(encryption: Encryption, row: StoredCredential): Provider
 }
 
 /**
- * Asks a provider again that refused: whoever mended the account there need not come here, and what waits is sent. Nobody
- * asked for it, so it is no line of the audit log. An answer that says nothing of the credential is not kept.
+ * Repeats the check of credentials that the provider refused. If the account was repaired at the provider, waiting messages are
+ * sent without a visit to the console. No user requested the check, so it is not in the audit log. A result that says nothing
+ * about the credential is not stored.
  */
 export async function recheckCredentials(
   { database, clock, encryption, ask }: Pick<CredentialDependencies, 'database' | 'clock' | 'encryption' | 'ask'>,
@@ -350,7 +368,7 @@ export async function recheckCredentials(
   }
 }
 
-/** Seals and stores the credential of one app; an earlier one is replaced. */
+/** Encrypts and stores an app's credential, replacing the previous one. */
 export async function saveProviderCredential(
   { encryption }: { encryption: Encryption },
   tx: Queryable,
@@ -369,7 +387,7 @@ export async function saveProviderCredential(
   });
 }
 
-/** What may be shown of a credential: never a private key. */
+/** Returns the public properties of a credential: never a private key. */
 function summarise(credential: ProviderCredential): Record<string, string> {
   switch (credential.provider) {
     case 'fcm':

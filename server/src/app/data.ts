@@ -33,10 +33,10 @@ import type { TrackEventsCommand, EnsureToday } from './users/events.ts';
 import { mergeUsers, retryDeadlock, upsertUser, lockOrMakeUser, requireZone, storeUser } from './users/users.ts';
 import type { MergeUsersCommand, UpsertUserCommand } from './users/users.ts';
 
-/** A call of the data family: what is asked, and what tells its repeat. */
+/** A call of the data family: the command, and the data that identifies its repeat. */
 type Request<Command> = { command: Omit<Command, 'at'>; once: Once };
 
-/** A user that is not to be made and does not exist is no error: there is nothing to update. */
+/** A missing user that must not be created is not an error: there is nothing to update. */
 export function acceptUser(deps: DataDependencies, request: Request<UpsertUserCommand>): Promise<DataAnswer> {
   return write<UpsertUserCommand>(deps, { ...request, operation: 'customer' }, async (tx, command) => {
     await upsertUser(tx, command);
@@ -55,7 +55,7 @@ export async function acceptEvents(deps: DataDependencies, request: Request<Trac
   return write<TrackEventsCommand>(deps, { ...request, operation: 'event' }, trackEvents);
 }
 
-/** Takes what is good of a bulk request, and says what was not, to its repeat as well. */
+/** Stores the valid elements of a batch request and returns the faults of the others, to its repeat as well. */
 export async function acceptBulk(
   deps: DataDependencies,
   request: Request<TakeBulkCommand>,
@@ -66,12 +66,12 @@ export async function acceptBulk(
     { ...request, operation: 'transition' },
     async (tx, command) => ({ refused: (await takeBulk(tx, command)).map(keepFault) }),
   );
-  // Of an answer that an earlier version stored nothing is known.
+  // A response stored by an earlier version has no faults.
   const { requestId, refused = [] } = answer as DataAnswer & { refused?: RefusedElement[] };
   return { requestId, faults: refused.map(restoreFault) };
 }
 
-/** A fault as it is stored with the answer. */
+/** A fault as it is stored with the response. */
 type RefusedElement = { index: number; code: ErrorName; field?: string; reason?: string };
 
 function keepFault({ index, error: { code, context } }: ElementFault): RefusedElement {
@@ -100,7 +100,7 @@ export function acceptDeletion(
   return write<DeleteUserCommand>(deps, request, deleteUser);
 }
 
-/** One transaction; done again when the database ended it to break a circle of locks. */
+/** Runs the work in one transaction, and again if the database aborted it because of a deadlock. */
 function write<Command extends { workspaceId: string; at: Date }, Told extends object | void = void>(
   deps: DataDependencies,
   { command: given, once, operation }: Request<Command> & { operation: string },
@@ -119,25 +119,25 @@ function write<Command extends { workspaceId: string; at: Date }, Told extends o
 
 type Element<Command> = Omit<Command, 'at' | 'workspaceId'>;
 
-/** One object of a bulk request, with its place in it. */
+/** One object of a batch request, with its index. */
 export type BulkElement = { index: number } & (
   | { kind: 'customer'; command: Element<UpsertUserCommand> }
   | { kind: 'device'; command: Element<RegisterDeviceCommand> }
   | { kind: 'event'; command: Element<TrackEventsCommand> }
 );
 
-/** An element that was refused, and why. */
+/** A rejected element, and the reason. */
 export type ElementFault = { index: number; error: ServiceError };
 
 type TakeBulkCommand = { workspaceId: string; elements: BulkElement[]; at: Date };
 
 /**
- * Takes the objects of a bulk request in their order, in the caller's transaction, which 100 KB of body bound to some
- * 2,000 of them; events come last, all in the same few statements, because nothing of a user follows from them. A refused
- * object changes nothing and does not stop the others. Users are created and locked first, in one order, so that two bulk
- * requests about the same users cannot deadlock.
+ * Stores the objects of a batch request in order, in the caller's transaction; 100 KB of body limit them to some 2,000. Events
+ * come last, all in the same few statements, because nothing about a user depends on them. A rejected object changes nothing
+ * and does not stop the others. Users are created and locked first, in one order, so that two batch requests about the same
+ * users cannot deadlock.
  *
- * @returns the refused ones
+ * @returns the rejected ones
  */
 async function takeBulk(tx: Transaction, { workspaceId, elements, at }: TakeBulkCommand): Promise<ElementFault[]> {
   const zoneAttribute = await findZoneAttribute(tx, workspaceId);
@@ -146,7 +146,7 @@ async function takeBulk(tx: Transaction, { workspaceId, elements, at }: TakeBulk
   );
   const users = [...made].map((customerId) => ({ customerId, id: makeId(at) }));
   if (users.length > 0) await insertMissingUsers(tx, { workspaceId, users, at });
-  // Who changes no user only holds them: such requests do not wait for each other.
+  // Requests that change no user only hold the users, so they do not wait for each other.
   if (elements.some(({ kind }) => kind !== 'event'))
     await lockUsersInOrder(tx, { workspaceId, customerIds: elements.map(({ command }) => command.customerId) });
   const faults: ElementFault[] = [];
@@ -172,7 +172,7 @@ async function trackElements(tx: Transaction, { workspaceId, tracked, at }: Trac
   const held = await holdUsersInOrder(tx, { workspaceId, customerIds });
   const known = new Map(held.map(({ customerId, bucket, userId }) => [customerId, { bucket, userId }]));
   for (const customerId of customerIds) {
-    // Merged into another: hardly any is.
+    // Merged into another user, which is rare.
     if (known.has(customerId)) continue;
     const { bucket, userId } = await lockOrMakeUser(tx, { workspaceId, customerId, at });
     known.set(customerId, { bucket, userId });
@@ -181,7 +181,7 @@ async function trackElements(tx: Transaction, { workspaceId, tracked, at }: Trac
   await storeEvents(tx, { workspaceId, at, users });
 }
 
-/** Whether an element, when it is taken, makes the user it names. */
+/** True if storing the element creates the user that it names. */
 function makesUser(element: BulkElement, { at, zoneAttribute }: { at: Date; zoneAttribute: string }): boolean {
   switch (element.kind) {
     case 'customer':
@@ -205,7 +205,7 @@ type Taking = {
   at: Date;
 };
 
-/** Each refuses before its first write. */
+/** Each kind is rejected before its first write. */
 async function take(tx: Transaction, { element, workspaceId, zoneAttribute, at }: Taking): Promise<void> {
   switch (element.kind) {
     case 'customer':
@@ -243,20 +243,20 @@ export type DataDependencies = {
   clock: Clock;
   encryption: Encryption;
   ensureToday: EnsureToday;
-  /** Other limits than the documented ones. */
+  /** Overrides the documented limits. */
   limits?: Partial<Record<DataOperation, number>>;
-  /** How long after the request a user is erased; 24 unless given (fact 5). */
+  /** Hours between the request and the erasure of a user; 24 unless given (fact 5). */
   erasureDelayHours?: number;
 };
 
-/** What makes a repeat of a call known, and the answer that a repeat with the same Idempotency-Key gets again. */
+/** Identifies a repeat of a call, with the response that a repeat with the same Idempotency-Key gets again. */
 type Once = { key: string | undefined; rawBody: string } & DataAnswer;
 
 type DataAnswer = { requestId: string };
 
 type Counting = Pick<DataDependencies, 'database' | 'clock' | 'limits'>;
 
-/** Counts all that a request asks for, or nothing. */
+/** Counts everything that a request asks for, or nothing. */
 export function countDataCall(
   deps: Counting,
   { workspaceId, uses }: { workspaceId: string; uses: DataUse[] },
@@ -267,7 +267,7 @@ export function countDataCall(
   );
 }
 
-/** How a limit stands, without counting anything. */
+/** Returns the state of a limit without counting anything. */
 export function peekDataCall(
   deps: Counting,
   { workspaceId, operation }: { workspaceId: string; operation: DataOperation },
@@ -289,16 +289,16 @@ function toCount({ clock, limits }: Counting, workspaceId: string, { operation, 
 export type UseGrant = LimitGrant & { limit: number };
 
 /**
- * Counts what a request asks for if there is room for all of it, else none. A refusal says when there would be room for
- * all. Every statement works under the lock of the workspace's counters, taken in the order given, so nothing changes
- * between them; callers give them in one order.
+ * Counts what a request asks for if there is capacity for all of it, otherwise nothing. A refusal reports when there will be
+ * capacity for all. All statements run under the lock of the workspace's counters, taken in the given order, so nothing changes
+ * between them; callers must use the same order.
  *
  * @returns the grant of the limit that has the least left
  */
 async function countUses(database: Database, counts: LimitCount[]): Promise<UseGrant> {
   return inTransaction(database, async (tx) => {
     const [first] = counts;
-    // One thing is granted or not in one look.
+    // A single item needs only one statement.
     if (first && counts.length === 1 && first.wanted === 1)
       return { ...(await countWithinLimit(tx, first)), limit: first.limit };
     for (const count of counts) {
@@ -311,7 +311,7 @@ async function countUses(database: Database, counts: LimitCount[]): Promise<UseG
   });
 }
 
-/** Room for one under a limit that is lower by the others is room for all. */
+/** Capacity for one item under a limit lowered by the others is capacity for all. */
 async function findRefusal(tx: Transaction, count: LimitCount): Promise<UseGrant | undefined> {
   const { wanted, limit } = count;
   const quota = await countWithinLimit(tx, { ...count, wanted: 0, limit: limit - wanted + 1 });
@@ -320,7 +320,7 @@ async function findRefusal(tx: Transaction, count: LimitCount): Promise<UseGrant
   return { granted: 0, remaining, retryAfterSeconds: Math.max(1, quota.retryAfterSeconds), limit };
 }
 
-/** The state of a limit, without counting anything. */
+/** Returns the state of a limit without counting anything. */
 async function peekUse(database: Database, count: LimitCount): Promise<UseGrant> {
   return inTransaction(database, async (tx) => ({
     ...(await countWithinLimit(tx, { ...count, wanted: 0 })),
@@ -328,12 +328,12 @@ async function peekUse(database: Database, count: LimitCount): Promise<UseGrant>
   }));
 }
 
-/** Fact 5: how much of each kind a workspace may send in a minute; things, not requests. */
+/** Fact 5: how many items of each kind a workspace may send in a minute; items, not requests. */
 export const dataLimits = {
   'data-customer': userUpdatesPerMinute,
   'data-event': eventsPerMinute,
   'data-device': deviceUpdatesPerMinute,
-  // Devices of a bulk request count as its users.
+  // Devices of a batch request count as its users.
   'data-bulk-users': batchUsersPerMinute,
   'data-bulk-events': batchEventsPerMinute,
   'data-export': exportedUsersPerMinute,

@@ -33,13 +33,13 @@ export type DeliveryQuery = {
   after?: DeliveryCursor;
 };
 
-/** Where the next page begins: after a place of a day, or with the day. */
+/** Start of the next page: after a place in a day, or at the beginning of the day. */
 export type DeliveryCursor = { day: string; place?: LogPlace };
 export type ListedDelivery = Omit<LoggedDelivery, 'runNumber'> & LogNames;
 export type DeliveryPage = {
   deliveries: ListedDelivery[];
   next: DeliveryCursor | undefined;
-  /** YYYY-MM-DD: the oldest day that the ledger has; earlier ones are not kept. */
+  /** YYYY-MM-DD: the oldest day in the ledger; earlier ones are not kept. */
   keptSince: string | undefined;
 };
 
@@ -47,12 +47,12 @@ const deliveriesPerPage = 50;
 const exportedAtOnce = 500;
 // With a very selective filter, this many days are searched at once; the page continues from there.
 const daysAtOnce = 31;
-// Runs of tomorrow in another zone are in the partition of tomorrow.
+// Runs that are dated tomorrow in another zone are in tomorrow's partition.
 const aheadMilliseconds = 48 * 3_600_000;
 
 export type ConsoleDeliveries = ReturnType<typeof makeConsoleDeliveries>;
 
-/** The ledger as the console looks into it. */
+/** The ledger for the console. */
 export function makeConsoleDeliveries({ database, clock }: { database: Database; clock: Clock }) {
   async function readPage({ after, ...query }: DeliveryQuery, size: number): Promise<DeliveryPage> {
     const { workspaceId } = query;
@@ -73,7 +73,7 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
         platforms: query.platform === undefined ? platforms : [query.platform],
         outcomes: query.outcome === undefined ? deliveryOutcomes : [query.outcome],
         after: day === after?.day ? after.place : undefined,
-        // One more than is shown says whether there is more.
+        // One more than is shown reveals whether there are more.
         limit: size + 1 - found.length,
       });
       found.push(...rows);
@@ -86,10 +86,10 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
   }
 
   return {
-    /** Newest day first, newest first in it. @throws ServiceError NOT_FOUND */
+    /** Newest day first, and newest first within a day. @throws ServiceError NOT_FOUND */
     list: (query: DeliveryQuery): Promise<DeliveryPage> => readPage(query, deliveriesPerPage),
 
-    /** The same, page after page, to the bound. @throws ServiceError NOT_FOUND */
+    /** Yields the same deliveries page by page, up to `maxExportedDeliveries`. @throws ServiceError NOT_FOUND */
     async *export(query: Omit<DeliveryQuery, 'after'>): AsyncGenerator<ListedDelivery[]> {
       let left = maxExportedDeliveries;
       for (let after: DeliveryCursor | undefined, isFirst = true; left > 0 && (isFirst || after); isFirst = false) {
@@ -103,7 +103,7 @@ export function makeConsoleDeliveries({ database, clock }: { database: Database;
       }
     },
 
-    /** Who saw or clicked a campaign. @throws ServiceError NOT_FOUND */
+    /** Lists the devices that reported a view or click of a campaign. @throws ServiceError NOT_FOUND */
     listReports: (question: Parameters<typeof listReportedDevices>[1]) => listReportedDevices({ database }, question),
 
     /** @throws ServiceError NOT_FOUND */
@@ -141,10 +141,14 @@ type Question = Pick<ReportLook, 'workspaceId' | 'campaignId' | 'kind' | 'platfo
 };
 
 const devicesPerPage = 50;
-// Of a campaign with few reports most buckets have none: so many are looked into side by side.
+// For a campaign with few reports most buckets are empty, so this many are read in parallel.
 const bucketsAtOnce = 16;
 
-/** Who saw or clicked a campaign, bucket by bucket: a page costs the same wherever it is. @throws ServiceError NOT_FOUND */
+/**
+ * Lists the devices that reported a view or click of a campaign, bucket by bucket: every page costs the same.
+ *
+ * @throws ServiceError NOT_FOUND
+ */
 async function listReportedDevices(
   { database }: { database: Database },
   { after, ...question }: Question,
@@ -159,7 +163,7 @@ async function listReportedDevices(
         ...question,
         bucket,
         after: bucket === after?.bucket ? after : undefined,
-        // One more than is shown says whether there is more.
+        // One more than is shown reveals whether there are more.
         limit: devicesPerPage + 1,
       }),
     );

@@ -26,16 +26,16 @@ export type { DeadBatch, EventStream, EventStreamSettings };
 export type EventStreamDependencies = { database: Database; clock: Clock; encryption: Encryption };
 
 type Of = { workspaceId: string; id: string };
-/** Whoever is not a program with a key: what they change is a line of the audit log. */
+/** The user of the console who makes a change, for the audit log; undefined for a program with a key. */
 type By = { by?: Actor };
-/** What makes a repeat of a request known. */
+/** Identifies a repeat of a request. */
 type Once = { once?: { key: string | undefined; rawBody: string } };
 const unnamed = { key: undefined, rawBody: '' };
 
 // The Standard Webhooks specification asks for 24 to 64 bytes.
 const secretBytes = 32;
 
-/** A workspace's streams, oldest first. */
+/** Lists a workspace's streams, oldest first. */
 export async function listEventStreams(
   { database }: EventStreamDependencies,
   workspaceId: string,
@@ -51,8 +51,8 @@ export async function findStream({ database }: EventStreamDependencies, of: Of):
 }
 
 /**
- * Adds a stream, with a secret of its own: who receives one stream can sign for no other. It begins with what is stored
- * after this.
+ * Adds a stream with a separate secret, so that the receiver of one stream cannot sign for another. It begins with events
+ * stored after this.
  *
  * @throws ServiceError EVENT_STREAM_LIMITED
  */
@@ -74,7 +74,7 @@ export async function createEventStream(
   return { stream: await findStream(deps, { workspaceId, id: made.id }), secret: made.secret };
 }
 
-/** Changes what is named. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+/** Changes the given settings. @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function changeEventStream(
   deps: EventStreamDependencies,
   { by, workspaceId, id, ...changed }: Partial<EventStreamSettings> & Of & By,
@@ -89,7 +89,7 @@ export async function changeEventStream(
   return findStream(deps, { workspaceId, id });
 }
 
-/** With what waits to be delivered. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+/** Also deletes the batches that wait for delivery. @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function removeEventStream(
   { database, clock }: EventStreamDependencies,
   { by, ...of }: Of & By,
@@ -111,7 +111,7 @@ export async function readEventStreamSecret(
   return encryption.decrypt(encrypted, encryptionContext.eventStreamSecret(of)).toString('utf8');
 }
 
-/** Batches that nobody took, newest first. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+/** Lists the batches that no receiver accepted, newest first. @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function listDeadBatches(
   deps: EventStreamDependencies,
   { limit, before, ...of }: Of & { limit: number; before?: string | undefined },
@@ -120,7 +120,7 @@ export async function listDeadBatches(
   return listBatches(deps.database, { streamId: id, limit, before });
 }
 
-/** Sends one of them again, or all, with every attempt before it. @throws ServiceError EVENT_STREAM_NOT_FOUND */
+/** Resends one of them, or all, with the full number of attempts. @throws ServiceError EVENT_STREAM_NOT_FOUND */
 export async function resendDeadBatches(
   deps: EventStreamDependencies,
   { batchId, by, once = unnamed, ...of }: Of & { batchId?: string | undefined } & By & Once,

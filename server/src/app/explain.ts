@@ -27,16 +27,16 @@ export type ExplainRequest = {
   workspaceId: string;
   campaignId: string;
   customerId: string;
-  /** One of its runs; undefined: the newest ones. */
+  /** One of its runs; undefined means the newest ones. */
   runId: string | undefined;
 };
 
 export type Explanation = {
   campaign: Pick<CampaignToExplain, 'id' | 'name' | 'status' | 'statusReason' | 'nextAt'>;
   customerId: string;
-  /** Undefined: no user has that customer id. */
+  /** Undefined if no user has that customer id. */
   runs: (RunExplanation & { createdAt: Date })[] | undefined;
-  /** What the user's events started, the newest first; undefined of a campaign that events of users do not start. */
+  /** Triggers by the user's events, newest first; undefined for a campaign that user events do not start. */
   triggers: ToldTrigger[] | undefined;
 };
 
@@ -44,7 +44,7 @@ const maxRuns = 20;
 const maxTriggers = 20;
 
 /**
- * Why a person got a campaign's messages or did not: what decided in each of its newest runs, of one snapshot.
+ * Explains why a user got a campaign's messages or did not: the deciding reason in each of its newest runs, from one snapshot.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND
  */
@@ -83,7 +83,7 @@ async function findTriggers(tx: Transaction, asked: Triggered): Promise<ToldTrig
 
 export type RunQuestion = { workspaceId: string; campaign: CampaignToExplain; run: RunToExplain; users: UserKey[] };
 
-/** What became of users in one run, in the order of the users; as many statements for a thousand users as for one. */
+/** Returns what happened to users in one run, in the order of the users. A thousand users need as many statements as one. */
 export async function explainRunToUsers(
   tx: Transaction,
   { workspaceId, campaign, run, users }: RunQuestion,
@@ -127,7 +127,7 @@ async function findMemberships(tx: Transaction, asked: RunQuestion): Promise<(us
       : await listMembersToExplain(tx, asked);
   if (members === undefined) return () => 'member';
   const keys = new Set(members.map(keyOf));
-  // Members who left are deleted when no run needs them, and so is the audience of a filter.
+  // Members who left are deleted once no run needs them, and so is the audience of a filter.
   return (user) => (keys.has(keyOf(user)) ? 'member' : run.isForgotten ? 'forgotten' : 'stranger');
 }
 

@@ -29,15 +29,15 @@ export type ExportRequest = {
   subject: ExportSubject;
   format: 'ndjson' | 'csv';
   at: Date;
-  /** Takes a piece of text; the next is read when it has been taken. */
+  /** Writes a piece of text; the next is read once it resolves. */
   write: (piece: string) => Promise<void>;
 };
 
 /**
- * Writes the data of a workspace as JSON lines or CSV, as of one point in time. A page is read only after the previous
- * one was consumed, so memory is bounded whatever the size.
+ * Writes the data of a workspace as JSON lines or CSV, as of one point in time. A page is read only after the previous one was
+ * consumed, so memory is bounded whatever the size.
  *
- * @returns the number of rows; of a ledger also how many runs were sent and have none any more
+ * @returns the number of rows; for a ledger also the number of runs that were sent and no longer have rows
  * @throws ServiceError NOT_FOUND for an unknown segment or campaign
  */
 export async function exportRows(
@@ -105,10 +105,10 @@ async function* mapPages<Row>(
   for await (const page of pages) yield page.map(present);
 }
 
-/** A row as it is written; `import` takes back what it knows of it. */
+/** A row as it is written; `import` reads back the fields that it knows. */
 type ExportedRow = Record<string, unknown>;
 
-/** Columns of CSV files; `:json` and `:number` tell an import of what type the cells are. */
+/** Columns of CSV files; `:json` and `:number` declare the type of the cells for an import. */
 const columnsOf = {
   users: ['customer_id', 'attributes:json'],
   devices: [
@@ -168,7 +168,7 @@ function presentUser({ customerId, id, attributes, createdAt, updatedAt }: UserT
   return { customer_id: customerId, id, attributes, created_at: createdAt, updated_at: updatedAt };
 }
 
-/** A blocked device's opt-in is the one it has when it is unblocked. */
+/** Exports the opt-in that a blocked device has once it is unblocked. */
 function presentDevice(device: DeviceToExport): ExportedRow {
   return {
     customer_id: device.customerId,
@@ -227,8 +227,8 @@ function presentDelivery(delivery: DeliveryToExport): ExportedRow {
 }
 
 /**
- * One CSV line (RFC 4180) under columns whose names may end with a type. A text that a spreadsheet would take for a
- * formula gets a `'` before it and quotes around it, so that opening an export runs nothing; `import` takes the `'` away.
+ * Returns one CSV line (RFC 4180); the column names may end with a type. A text that a spreadsheet would read as a formula gets
+ * a `'` before it and quotes around it, so that opening an export runs nothing; `import` removes the `'`.
  */
 export function toCsvLine(row: ExportedRow, columns: readonly string[]): string {
   return `${columns.map((column) => toCell(row[column.replace(/:json$/, '')])).join(',')}\r\n`;

@@ -2,59 +2,58 @@ import { isDeadlock, isOutage } from '../domain/database-faults.ts';
 import { ServiceError } from '../domain/errors.ts';
 
 export type GroupCommitOptions = {
-  /** Most items in one batch. */
+  /** Maximum number of items in one batch. */
   batchItems: number;
-  /** Most items that wait; beyond them an item is refused, so that memory stays bounded. */
+  /** Maximum number of waiting items; further items are rejected, so that memory stays bounded. */
   waitingItems: number;
-  /** Most batches on their way at once: one where a second would only wait for the locks of the first. */
+  /** Maximum number of batches at once. Use one if a second would only wait for the locks of the first. */
   batchesAtOnce: 1 | 2;
-  /** A batch of fewer items starts no sooner than so long after the one before. */
+  /** A batch of fewer items starts at least this long after the previous one. */
   pause?: { milliseconds: number; items: number };
 };
 
 /**
- * A batch takes node and database a few milliseconds of CPU whatever its size. At some hundred requests a second, batches of one
- * or two would take both as long as thousands in large ones, and who waits would wait for them. A request that comes alone
- * does not wait.
+ * A batch costs node and database a few milliseconds of CPU whatever its size. At some hundred requests a second, batches of
+ * one or two would cost both as much as thousands in large ones, and other requests would wait for them. A single request does
+ * not wait.
  */
 export const batchPause = { milliseconds: 8, items: 16 };
 
-/** For what each push request stores. */
+/** For the data that each push request stores. */
 export const requestBatches: GroupCommitOptions = {
   ...{ batchItems: 500, waitingItems: 10_000, batchesAtOnce: 2 },
   pause: batchPause,
 };
-/** For what it asks while it is counted, which takes longer: one after the other they are fewer. */
+/** For look-ups while a push request is counted, which takes longer: run one at a time, the batches are fewer. */
 export const lookUpBatches: GroupCommitOptions = { ...requestBatches, batchesAtOnce: 1 };
 
 type Waiting<Item, Result> = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
 
-// A fail-over cuts every connection once. A database that is away ends the tries at once, and callers are told to wait.
+// A fail-over cuts every connection once. If the database is down, the attempts end immediately and callers must retry later.
 const maxTries = 5;
 
 /**
- * Group commit, and the same for look-ups: the items of one turn of the event loop are worked together, and those that come
- * while a batch is on its way are worked together next. Under load batches grow by themselves, and one round trip and one
- * flush to disk serve hundreds of responses. Each response waits for its own batch; which of two batches is done first is not
- * promised.
+ * Group commit, also for look-ups: the items of one turn of the event loop are processed together, and items that arrive while
+ * a batch is running are processed together next. Under load batches grow automatically, and one round trip and one flush to
+ * disk serve hundreds of responses. Each response waits for its own batch; batches may finish in any order.
  *
- * While one batch is on its way a second starts when as many items wait as the first has: so the process and the database
- * work at the same time, and no batch of a few is sent where soon there would be many.
+ * While one batch is running, a second starts when as many items wait as the first has. So the process and the database work at
+ * the same time, and no small batch is sent just before many items arrive.
  *
- * If a batch fails as a whole, its items are tried one by one, so that only the item that cannot be stored fails. If its
- * connection was lost, or the database ended it to break a circle of locks, no item is at fault: the batch is tried again,
- * unless it may be stored already.
+ * If a batch fails as a whole, its items are retried one by one, so that only the item that cannot be stored fails. If its
+ * connection was lost, or the database aborted it because of a deadlock, no item is at fault: the batch is retried, unless it
+ * may be stored already.
  *
- * @param work stores all items in one transaction, or looks for all, and gives their results in order. Unless it throws
- *   COMMIT_OUTCOME_UNKNOWN, what it threw for is not stored.
- * @returns a function that works one item. It throws ServiceError OVERLOADED when too many wait.
+ * @param work stores all items in one transaction, or looks up all, and returns their results in order. Unless it throws
+ * COMMIT_OUTCOME_UNKNOWN, an error means that nothing is stored.
+ * @returns a function that processes one item. It throws ServiceError OVERLOADED when too many wait.
  */
 export function makeGroupCommit<Item, Result>(
   work: (items: Item[]) => Promise<Result[]>,
   { batchItems, waitingItems, batchesAtOnce, pause = { milliseconds: 0, items: 1 } }: GroupCommitOptions,
 ): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = [];
-  /** How many items each batch has that is on its way. */
+  /** The size of each running batch. */
   const underWay = new Set<{ items: number }>();
   let isDue = false;
   let lastStartedAt = -Infinity;
@@ -124,7 +123,7 @@ export function makeGroupCommit<Item, Result>(
       waiting.push({ item, resolve, reject });
       if (isDue) return;
       isDue = true;
-      // After the requests that this turn of the event loop has read.
+      // Starts after the requests that this turn of the event loop has read.
       setImmediate(startBatches);
     });
 }

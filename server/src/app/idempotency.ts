@@ -11,20 +11,20 @@ export type AnswerOnceDependencies = { database: Database; encryption: Encryptio
 
 export type OnceRequest = {
   workspaceId: string;
-  /** Keys of different operations do not meet. */
+  /** Separates the keys of different operations. */
   operation: string;
-  /** Value of the Idempotency-Key header, or undefined: then the work is done each time. */
+  /** Value of the Idempotency-Key header; if undefined, the work is done each time. */
   key: string | undefined;
   rawBody: string;
   at: Date;
 };
 
 /**
- * Does the work of a request once (decision D4): the same key and body within 24 hours get the first response again;
- * the same key with another body is refused. Work, response and key are stored in one transaction, so a crash leaves
- * all or nothing; a refused request leaves no key. The answer is stored encrypted, because it may carry a token.
+ * Does the work of a request once (decision D4): the same key and body within 24 hours get the first response again; the same
+ * key with another body is rejected. Work, response and key are stored in one transaction, so a crash leaves all or nothing; a
+ * rejected request leaves no key. The response is stored encrypted, because it may carry a token.
  *
- * @throws ServiceError IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT, and whatever `work` throws
+ * @throws ServiceError IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT, and everything that `work` throws
  */
 export async function answerOnce<Answer>(
   { database, encryption }: AnswerOnceDependencies,

@@ -40,9 +40,9 @@ export type InteractionDependencies = {
   database: Database;
   clock: Clock;
   tokens: InteractionTokens;
-  /** The documented ones where they are not given. */
+  /** Overrides the documented limits. */
   limits?: Partial<Record<keyof typeof reportLimits, LimitWindow>>;
-  /** How long it is kept what was reported of a run. */
+  /** How many days the reports of a run are kept. */
   keptDays?: number;
 };
 
@@ -51,9 +51,9 @@ export type ReportCommand = {
   kind: InteractionKind;
   /** The button. */
   action?: string;
-  /** Of one that was shown: it came with a lower priority than it was sent with. */
+  /** For an impression: the message arrived with a lower priority than it was sent with. */
   isLowered?: boolean;
-  /** The device's own name of the report: one name counts once. */
+  /** The device's own id of the report: reports with the same id count once. */
   reportId?: string;
   /** Address of the caller, or of the trusted proxy's client. */
   address: string;
@@ -63,7 +63,7 @@ export type BadgeCommand = { token: string; count: number; address: string };
 
 export type ClickCommand = { clickToken: string; to: string; address: string };
 
-/** What devices tell of the messages they were sent. The token that came with the message is the credential. */
+/** Receives what devices report about messages sent to them. The token in the message is the credential. */
 export function makeInteractionReports({
   database,
   clock,
@@ -84,8 +84,8 @@ export function makeInteractionReports({
   );
 
   /**
-   * Verifies the token before anything is counted: a stranger without one must not use up the limit of an address that
-   * many phones share. Only guesses are counted here, by address.
+   * Verifies the token before anything is counted: a caller without one must not use up the limit of an address that many
+   * phones share. Only wrong tokens are counted here, by address.
    */
   function prove(address: string, open: () => InteractionSubject | undefined): InteractionSubject {
     const subject = open();
@@ -124,7 +124,7 @@ export function makeInteractionReports({
     },
 
     /**
-     * Takes over what an app says that stands on its icon, so that the next message counts on from it.
+     * Stores the badge count that an app reports, so that the next message counts on from it.
      *
      * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
      */
@@ -137,8 +137,8 @@ export function makeInteractionReports({
     },
 
     /**
-     * Proves that the address travelled with the message and counts a click. A person is never stranded: beyond the
-     * limits of token and address, under overload, while the database is away and when the run is kept no more, the click
+     * Proves that the address was in the message, and counts a click. A proven click always gets the user to the address:
+     * beyond the limits of token and address, under overload, while the database is down and when the run is no longer kept, it
      * is left uncounted.
      *
      * @throws ServiceError INTERACTION_TOKEN_UNKNOWN, INTERACTION_RATE_LIMITED
@@ -176,10 +176,10 @@ export type ReceivedReport = {
 };
 
 /**
- * Counts a batch of reports in one transaction; repeats, in the batch or of earlier ones, count once, and those of
- * devices whose people were erased not at all, nor those of runs that began before `since`.
+ * Counts a batch of reports in one transaction. Repeats, in the batch or of earlier reports, count once. Reports of erased
+ * users' devices, and of runs that began before `since`, do not count.
  *
- * @returns for each report whether its run is known
+ * @returns for each report, true if its run is known
  */
 export async function recordInteractions(
   { database, since }: { database: Database; since: Date },
@@ -223,7 +223,7 @@ export async function recordInteractions(
   return reports.map((report) => report !== undefined);
 }
 
-/** What the streams of the workspace are told; that a message was shown is no event of theirs. */
+/** Returns the marks for the workspace's event streams, which do not include impressions. */
 function markOf({ kind, digest, variation, locale, ...report }: DeviceReport): ReportMark[] {
   const { bucket, workspaceId, runId, deviceId, platform, action } = report;
   if (kind === 'IMPRESSION') return [];

@@ -17,9 +17,9 @@ export type LimitUse = {
   name: string;
   used: number;
   most: number;
-  /** Null: at any one time. */
+  /** Null if the limit applies at any one time. */
   windowSeconds: number | null;
-  /** The setting it comes from; null: the interface sets it. */
+  /** The setting that defines the limit; null if the interface defines it. */
   setting: string | null;
 };
 
@@ -29,7 +29,7 @@ const minute = 60;
 const hour = 3_600;
 const day = 86_400;
 
-/** How much of its limits a workspace has used at an instant. Counts nothing itself. */
+/** Returns how much of its limits a workspace has used at an instant. Counts nothing itself. */
 export async function readLimits(
   { database, segments, authoring }: ReadLimitsDependencies,
   { workspaceId, at }: { workspaceId: string; at: Date },
@@ -90,22 +90,24 @@ export async function readLimits(
   ];
 }
 
-/** Counts an event of a subject. Returns undefined when it passes, else how long to wait; such an event is not counted. */
+/**
+ * Counts an event of a subject. Returns undefined if it passes, otherwise how long to wait; a rejected event is not counted.
+ */
 export type LimitBursts = (subject: string) => { retryAfterSeconds: number } | undefined;
 
 // About 20 MB at most.
 const maxSubjects = 100_000;
 
 /**
- * Keeps a limit in the memory of this process, for callers that have not proved who they are: a row in the database would
- * cost as much as the request that the limit guards against. Several nodes together let through as many times the limit.
+ * Keeps a limit in the memory of this process, for callers that are not authenticated yet: a row in the database would cost as
+ * much as the request that the limit guards against. With several nodes the limit is multiplied by their number.
  */
 export function makeLimitBursts(limit: LimitWindow, { clock }: { clock: Clock }): LimitBursts {
   const fullAtOf = new Map<string, number>();
   return (subject) => {
     const passed = passBurst(limit, { fullAt: fullAtOf.get(subject), now: clock.now().getTime() });
     if ('retryAfterSeconds' in passed) return passed;
-    // The map's order is that of the last event, so the first subject is the one silent for longest.
+    // The map is in order of the last event, so the first subject has been silent for longest.
     fullAtOf.delete(subject);
     fullAtOf.set(subject, passed.fullAt);
     if (fullAtOf.size > maxSubjects) fullAtOf.delete(fullAtOf.keys().next().value!);

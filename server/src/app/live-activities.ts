@@ -29,10 +29,10 @@ type Once = { key: string | undefined; rawBody: string };
 export type AcceptedLiveEvent = { timestamp: number; devices: number };
 
 /**
- * Writes down an event of an activity for each of its tokens; it is sent once that is durable. Events of an activity have
- * timestamps that grow, also within a second.
+ * Stores an event of an activity for each of its tokens; it is sent once that is durable. Timestamps of an activity's events
+ * always increase, also within a second.
  *
- * @throws ServiceError PARAMETER_INVALID for an app that there is not, a payload that Apple does not take; IDEMPOTENCY_CONFLICT
+ * @throws ServiceError PARAMETER_INVALID for an unknown app or a payload that Apple does not accept; IDEMPOTENCY_CONFLICT
  */
 export async function acceptLiveEvent(
   deps: LiveActivityDependencies,
@@ -43,7 +43,7 @@ export async function acceptLiveEvent(
   return answerOnce(deps, { workspaceId, operation: 'live-activities', ...once, at }, async (tx) => {
     await requireApp(tx, name);
     const last = await touchLiveActivity(tx, { ...name, at });
-    // Phones compare it with their own clock, which no sandbox moves.
+    // Phones compare it with their own clock, which a sandbox does not move.
     const timestamp = Math.max(Math.floor(deps.clock.realNow().getTime() / 1000), last + 1);
     const body = writeLivePayload(event, timestamp);
     const bytes = Buffer.byteLength(body);
@@ -66,7 +66,7 @@ export async function acceptLiveEvent(
 
 type GivenTokens = { name: LiveActivityName; startTokens: readonly string[]; tokens: readonly string[] };
 
-/** Adds tokens to an activity, which need not have been started. @throws ServiceError PARAMETER_INVALID */
+/** Adds tokens to an activity, which need not have started. @throws ServiceError PARAMETER_INVALID */
 export async function addTokens(
   { database, clock }: LiveActivityDependencies,
   { name, startTokens, tokens }: GivenTokens,
@@ -88,7 +88,7 @@ export async function addTokens(
 
 export type ShownLiveActivity = { tokens: { start: number; update: number }; events: LiveEventFigures[] };
 
-// Of the newest events; each has a few outcomes.
+// Figures of the newest events; each has a few outcomes.
 const maxShownFigures = 100;
 
 /** @throws ServiceError NOT_FOUND */

@@ -25,10 +25,10 @@ export const placeKinds = [
 ] as const;
 export type PlaceKind = (typeof placeKinds)[number];
 
-/** A screen that a word leads to. */
+/** A screen that a search word leads to. */
 export type Place = {
   kind: PlaceKind;
-  /** What the address of the screen has; of a delivery the parts of its key, as the delivery log joins them. */
+  /** The id in the screen's address; for a delivery the parts of its key, joined as in the delivery log. */
   id: string;
   name: string;
   detail: string | null;
@@ -55,8 +55,10 @@ const permissionOf: Record<PlaceKind, Permission> = {
 };
 
 /**
- * What a word names: an id of whatever kind, a part of the name of a campaign or a segment, the id of a user. Only what
- * the caller may open. @throws ServiceError NOT_FOUND
+ * Finds what a word names: any id, a part of the name of a campaign or a segment, the id of a user. Returns only what the
+ * caller may open.
+ *
+ * @throws ServiceError NOT_FOUND
  */
 export async function findPlaces(
   { database, totals, interactionTokens }: FindPlacesDependencies,
@@ -100,7 +102,7 @@ async function ofIds(database: Database, { workspaceId, word }: Word): Promise<F
   ];
 }
 
-/** The token that a message carries to its device, by which apps report. */
+/** Finds a delivery by the token that its message carries and that apps report with. */
 async function ofMessage(
   { database, interactionTokens }: Pick<FindPlacesDependencies, 'database' | 'interactionTokens'>,
   { workspaceId, word }: Word,
@@ -133,7 +135,7 @@ async function nameUsers(
   return new Map(found.map(({ userId, customerId }) => [userId, customerId]));
 }
 
-/** Drafts too, which a person looks for as for any other. */
+/** Includes drafts, because users search for them as well. */
 async function ofCampaignName({ database, totals }: SearchDependencies, { workspaceId, word }: Word): Promise<Found[]> {
   const nothingElse = { ids: undefined, channels: undefined, createdBy: undefined, createdFrom: undefined };
   const search = {

@@ -22,9 +22,9 @@ export type ReportFileDependencies = { database: Database; clock: Clock; encrypt
 type Asked = {
   workspaceId: string;
   request: ReportRequest;
-  /** Undefined: the command line asks. */
+  /** Undefined for a request from the command line. */
   key: ApiKey | undefined;
-  /** With which the caller proved to have the key; undefined of one who has a token. */
+  /** The secret that the caller proved to have; undefined for a caller with a token. */
   secret: string | undefined;
   once: { key: string | undefined; rawBody: string };
 };
@@ -34,8 +34,8 @@ export type RequestedReport = { name: string; signature: string; expiresAt: Date
 const dayMilliseconds = 86_400_000;
 
 /**
- * Has a file of figures made. Its signature is by the secret that the caller proved to have; of that the file keeps a hash of
- * the signature alone, since secrets are not kept.
+ * Requests a file of figures. Its signature uses the secret that the caller proved to have. The file keeps only a hash of the
+ * signature, because secrets are not kept.
  *
  * @throws ServiceError REPORT_FILES_LIMITED, IDEMPOTENCY_CONFLICT
  */
@@ -60,7 +60,7 @@ export async function requestReportFile(
   return { ...made, expiresAt: new Date(made.expiresAt) };
 }
 
-/** Those of a workspace that are not gone, newest first. */
+/** Lists a workspace's files that are not gone, newest first. */
 export async function listReportFiles(
   { database, clock }: Pick<ReportFileDependencies, 'database' | 'clock'>,
   workspaceId: string,
@@ -68,7 +68,11 @@ export async function listReportFiles(
   return listFiles(database, { workspaceId, at: clock.now() });
 }
 
-/** For whoever may read the database anyhow: without a signature. @throws ServiceError REPORT_FILE_UNREADABLE */
+/**
+ * Opens a file without a signature, for callers who may read the database anyway.
+ *
+ * @throws ServiceError REPORT_FILE_UNREADABLE
+ */
 export async function openOwnReportFile(
   deps: Pick<ReportFileDependencies, 'database' | 'clock'>,
   of: OfReport,
@@ -81,9 +85,9 @@ type OfReport = { workspaceId: string; name: string };
 export type OpenedReport = { bytes: number; pieces: AsyncIterable<Buffer> };
 
 /**
- * The bytes of a file, read from the database piece by piece as they are asked for.
+ * Returns the bytes of a file, read from the database piece by piece on demand.
  *
- * @throws ServiceError REPORT_FILE_UNREADABLE for one that is unknown, gone, or not made; REPORT_SIGNATURE_INVALID
+ * @throws ServiceError REPORT_FILE_UNREADABLE for a file that is unknown, gone, or not made; REPORT_SIGNATURE_INVALID
  */
 export async function openReportFile(
   { database, clock }: Pick<ReportFileDependencies, 'database' | 'clock'>,

@@ -53,12 +53,12 @@ export type StatsDependencies = { database: Database; clock: Clock };
 
 export type CampaignStatsRequest = {
   workspaceId: string;
-  /** Undefined: every campaign with a run in these days. */
+  /** Undefined means every campaign with a run in these days. */
   campaignIds: string[] | undefined;
   /** YYYY-MM-DD in the workspace's zone, both included. */
   startDate: string;
   endDate: string;
-  /** By what events count as conversions. */
+  /** Defines which events count as conversions. */
   attribution: AttributionType;
   offset: number;
   limit: number;
@@ -67,8 +67,8 @@ export type CampaignStatsRequest = {
 export type CampaignStats = { totalCampaigns: number; campaigns: CampaignFigures[] };
 
 /**
- * The figures of campaigns: of the runs that began in the days asked for, with all that came of them, at whatever time.
- * Everything is read from one snapshot, so the numbers of an answer agree with each other.
+ * Returns the figures of campaigns: of the runs that began in the requested days, with all their results, at whatever time.
+ * Everything is read from one snapshot, so the numbers of a response agree with each other.
  */
 export async function readCampaignStats(
   { database }: StatsDependencies,
@@ -84,10 +84,10 @@ export async function readCampaignStats(
   });
 }
 
-/** Every run: no campaign is older, and none begins later. */
+/** Covers every run: no campaign is older, and none begins later. */
 export const always: StatsSpan = { startsAt: new Date(0), endsBefore: new Date('9999-01-01T00:00:00Z') };
 
-/** The same of one campaign and all its runs; undefined of one that is no push, or is not there. */
+/** Returns the same for one campaign and all its runs; undefined if it is not a push, or does not exist. */
 export async function readWholeFigures(
   { database }: Pick<StatsDependencies, 'database'>,
   asked: { workspaceId: string; campaignId: string; attribution: AttributionType },
@@ -102,8 +102,8 @@ export async function readWholeFigures(
 }
 
 /**
- * The same of every campaign, one after another, however many: a page at a time is read and held. What is said of one campaign
- * is of one snapshot; between two pages nothing is held open, for it may take minutes.
+ * Yields the same for every campaign, one after another, reading and holding one page at a time. The figures of one campaign
+ * are from one snapshot. Between two pages nothing is held open, because reading may take minutes.
  */
 export async function* readReportFigures(
   { database }: Pick<StatsDependencies, 'database'>,
@@ -154,7 +154,7 @@ async function readNumbers(tx: Transaction, { campaigns, ...reading }: Reading):
   return {
     runs: await countStartedRuns(tx, asked),
     outcomes: await sumOutcomes(tx, asked),
-    // In this order: what the first has read cannot be dropped before the second looks.
+    // In this order: what the first query has read cannot be dropped before the second query runs.
     failures: await countFailures(tx, asked),
     keptFailures: await countKeptFailures(tx, asked),
     conversions: await countConversions(tx, asked),
@@ -166,7 +166,7 @@ async function readNumbers(tx: Transaction, { campaigns, ...reading }: Reading):
   };
 }
 
-/** What was counted of campaigns, each row of one of them. */
+/** Numbers counted for campaigns; each row belongs to one of them. */
 type StatsNumbers = {
   runs: RunNumbers[];
   outcomes: OutcomeNumbers[];
@@ -176,7 +176,7 @@ type StatsNumbers = {
   audiences: AudienceNumbers[];
   groupUsers: GroupUserNumbers[];
   groupConversions: GroupConversionNumbers[];
-  /** Of the runs, and of all that the campaigns ever had. */
+  /** Interactions of the runs, and all that the campaigns ever had. */
   runInteractions: RunInteractionNumbers[];
   interactions: InteractionNumbers[];
 };
@@ -186,17 +186,17 @@ type Part = OfPlatform & { of: AskedVariant };
 
 const all: AskedVariant = { variation: null, locale: null };
 
-/** The figures of one platform of a campaign, and of each of its contents. */
+/** Returns the figures of one platform of a campaign, and of each of its contents. */
 function toPlatformFigures(asked: OfPlatform): PlatformFigures {
   const { platform } = asked;
   const variants = variantsOf(asked).map((of) => ({ ...of, ...toFigures({ ...asked, of }) }));
   return { platform, ...toFigures({ ...asked, of: all }), variants };
 }
 
-/** Each variation in all locales, each locale in all variations, and each variation in each locale. */
+/** Returns each variation in all locales, each locale in all variations, and each variation in each locale. */
 function variantsOf(asked: OfPlatform): AskedVariant[] {
   const { locales, variations } = asked.campaign;
-  // A campaign that was changed between two runs has figures of contents that are there no more.
+  // A campaign that was changed between two runs has figures of contents that no longer exist.
   const counted = ofPlatform(asked, asked.numbers.outcomes);
   const most = Math.max(variations ?? 0, ...counted.map(({ variation }) => variation));
   const numbers = most > 1 ? Array.from({ length: most }, (_, index) => index + 1) : [];
@@ -244,7 +244,10 @@ function ownRows<Row extends OfCampaign & NumbersOfVariant>(part: Part, rows: re
   );
 }
 
-/** By cause: a campaign may have runs in the ledger and runs that are only counted, which know nothing of contents. */
+/**
+ * Counts failures by cause. A campaign may have runs in the ledger and runs that are only counted, which are not split by
+ * content.
+ */
 function toFailures(part: Part): Record<string, number> | undefined {
   const kept = ofPlatform(part, part.numbers.keptFailures);
   if (part.of !== all && kept.length > 0) return undefined;
@@ -255,9 +258,9 @@ function toFailures(part: Part): Record<string, number> | undefined {
 }
 
 /**
- * Of the runs that are asked for. Which devices are the same in several runs is counted for the whole campaign alone: it is
- * known where these runs have all the messages that the campaign was ever told of. Of a single content a device that got it
- * in two runs is two.
+ * Returns the reports of the requested runs. Distinct devices over several runs are counted for the whole campaign only: the
+ * number is known if these runs have all the messages that were ever reported for the campaign. For a single content, a device
+ * that got it in two runs counts twice.
  */
 function toReports(part: Part, kind: string): ReportFigures {
   const { numbers, campaign, of } = part;
@@ -285,7 +288,7 @@ function toConversions(part: Part): Figures['conversions'] {
   });
 }
 
-/** Of everything together: whose language is which is not counted when a run begins. */
+/** Only for all contents together: users are not counted by language when a run begins. */
 function toAudience(part: Part): AudienceFigures | undefined {
   if (part.of !== all) return undefined;
   const { campaign, numbers, platform } = part;
@@ -295,12 +298,12 @@ function toAudience(part: Part): AudienceFigures | undefined {
   return { reachable: sumOf(rows, 'users'), installed: sumOf(rows, 'installed') };
 }
 
-/** Whose language is which was not counted when the run began. */
+/** Only for all locales together: users were not counted by language when the run began. */
 function toGroups(part: Part): GroupFigures[] | undefined {
   const { numbers, campaign, of } = part;
   const users = ofPlatform(part, numbers.groupUsers);
   if (users.length === 0 || of.locale !== null) return undefined;
-  // Of a run that learns, or in which a winner was named, nobody knew before who would get which.
+  // In a run that learns, or in which a winner was named, it was not known beforehand which users would get which variation.
   const isDrawn = users.every(({ group, variation }) => group !== null || variation > 0);
   if (of.variation !== null && !isDrawn) return undefined;
   const conversions = ofPlatform(part, numbers.groupConversions);

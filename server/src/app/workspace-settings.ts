@@ -71,7 +71,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
   return {
     read,
 
-    /** What is as it is: ids, and what the installation's settings say. @throws ServiceError NOT_FOUND */
+    /** Returns the fixed properties: ids, and values from the installation's settings. @throws ServiceError NOT_FOUND */
     async readFixed(workspaceId: string) {
       const workspace = await requireWorkspace(database, workspaceId);
       return {
@@ -83,7 +83,7 @@ export function makeConsoleSettings({ database, clock, ...deps }: ConsoleSetting
       };
     },
 
-    /** Changes what differs. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    /** Changes the values that differ. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async change({ by, workspaceId, ...texts }: SettingTexts & { by: SignedIn; workspaceId: string }) {
       const before = await read(workspaceId);
       const names = (Object.keys(before) as (keyof SettingTexts)[]).filter((name) => texts[name] !== before[name]);

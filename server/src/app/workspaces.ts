@@ -16,21 +16,21 @@ import { findWorkspace, findWorkspaceByDbName, insertWorkspace, updateWorkspace 
 import type { Workspace, WorkspaceChanges } from '../storage/workspaces.ts';
 
 export type NewWorkspace = {
-  /** Undefined makes one. */
+  /** Undefined generates one. */
   id: string | undefined;
-  /** Undefined: derived from the id. */
+  /** Undefined derives it from the id. */
   dbName: string | undefined;
   name: string;
   timeZone: string;
   dataCenter: string;
 };
 
-/** A workspace that cannot be made; the message is for the person who asked. */
+/** A workspace cannot be created; the message is for the user who requested it. */
 export class WorkspaceRefusedError extends Error {
   override readonly name = 'WorkspaceRefusedError';
 }
 
-/** Makes an empty workspace: no keys, no credentials, nobody in it. @throws WorkspaceRefusedError */
+/** Creates an empty workspace: no keys, no credentials, no users. @throws WorkspaceRefusedError */
 export async function createWorkspace(
   { database }: { database: Database },
   { at, ...given }: NewWorkspace & { at: Date },
@@ -57,7 +57,7 @@ export async function createWorkspace(
   });
 }
 
-/** 24 characters of A–Z and 2–9 without look-alikes; no pipe, so a signed string parses one way only (decision D35). */
+/** Returns 24 characters of A–Z and 2–9 without look-alikes; no pipe, so a signed string parses one way only (decision D35). */
 export function makeWorkspaceId(random: (bytes: number) => Buffer): string {
   const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
   return Array.from(random(24), (byte) => alphabet[byte % alphabet.length]).join('');
@@ -68,7 +68,7 @@ function requireWorkspaceName(name: string): void {
   requireValid(name.trim() !== '' && name.length <= 100, 'The name takes 1 to 100 characters.');
 }
 
-/** The IANA name of a zone. @throws WorkspaceRefusedError for a name that stands for none */
+/** Returns the IANA name of a zone. @throws WorkspaceRefusedError for an unknown zone */
 function readTimeZone(name: string): string {
   const timeZone = findTimeZone(name);
   if (timeZone === undefined)
@@ -80,7 +80,7 @@ function requireValid(isValid: boolean, sentence: string): void {
   if (!isValid) throw new WorkspaceRefusedError(sentence);
 }
 
-/** As a person writes them: `none` takes a control away. */
+/** As a user writes them: `none` removes a control. */
 export type WorkspaceControlTexts = {
   /** `2/1d,5/7d` */
   frequencyCaps: string | undefined;
@@ -97,14 +97,14 @@ export type WorkspaceControlTexts = {
 export type AndroidPayloadTexts = {
   androidMode: PayloadMode | undefined;
   pushFrom: string | undefined;
-  /** `none`: the installation's. */
+  /** `none` means the installation's. */
   dataPrefix: string | undefined;
 };
 
 /**
- * Reads controls.
+ * Parses controls.
  *
- * @throws WorkspaceRefusedError with what is possible
+ * @throws WorkspaceRefusedError that lists the valid values
  */
 export function parseControls(texts: WorkspaceControlTexts) {
   const { frequencyCaps, quietHours, minimumDelay, zoneAttribute, controlGroup } = texts;
@@ -123,7 +123,7 @@ export function parseControls(texts: WorkspaceControlTexts) {
   };
 }
 
-/** Reads how Android messages are to be written. @throws WorkspaceRefusedError with what is possible */
+/** Parses the settings for Android messages. @throws WorkspaceRefusedError that lists the valid values */
 export function parseAndroidPayload({ androidMode, pushFrom, dataPrefix }: AndroidPayloadTexts) {
   const parse = (isPossible: (text: string) => boolean) => (text: string) => (isPossible(text) ? text : undefined);
   return {
@@ -165,7 +165,7 @@ function read<Value>(text: string | undefined, { parse, sentence }: Reading<Valu
 }
 
 /**
- * Changes what is given of a workspace. Runs in progress keep their throttle; caps, quiet hours and delays apply from
+ * Changes the given properties of a workspace. Runs in progress keep their throttle; caps, quiet hours and delays apply from
  * their next chunk on.
  *
  * @throws WorkspaceRefusedError
@@ -180,7 +180,7 @@ export async function changeWorkspace(
     throw new WorkspaceRefusedError(`There is no workspace ${id}.`);
 }
 
-/** The workspace named by a caller who may see all of them. @throws ServiceError NOT_FOUND */
+/** Returns the workspace named by a caller who may see all of them. @throws ServiceError NOT_FOUND */
 export async function requireWorkspace(tx: Queryable, id: string): Promise<Workspace> {
   const workspace = await findWorkspace(tx, id);
   if (!workspace) throw new ServiceError('NOT_FOUND', { detail: 'no such workspace' });
@@ -189,7 +189,7 @@ export async function requireWorkspace(tx: Queryable, id: string): Promise<Works
 
 export type WorkspaceNames = { workspaceId: string; dbName: string | undefined; appKey: string | undefined };
 
-/** Whether what the headers of a call name is the workspace of its credentials. */
+/** True if the headers of a call name the workspace of its credentials. */
 export async function isWorkspaceNamed(
   { database }: { database: Queryable },
   { workspaceId, dbName, appKey }: WorkspaceNames,

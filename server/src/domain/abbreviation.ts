@@ -1,6 +1,6 @@
 /**
- * Our own words with the installation's abbreviation in the names of headers and attributes, which we write with the
- * neutral one: `X-SVC-APPKEY`, `svc_push_opted`, `NOTIFICATION_CLICKED_SVC`. Never of what others wrote.
+ * Replaces the neutral abbreviation in our own texts with the installation's, in names of headers and attributes:
+ * `X-SVC-APPKEY`, `svc_push_opted`, `NOTIFICATION_CLICKED_SVC`. Never call it with text that others wrote.
  */
 export function spellAbbreviation(words: string, abbreviation: string): string {
   return words
@@ -8,7 +8,7 @@ export function spellAbbreviation(words: string, abbreviation: string): string {
     .replace(/\bsvc(?=_)/g, abbreviation.toLowerCase());
 }
 
-/** The spellings that are taken in names of attributes: the installation's own and the neutral one. */
+/** Returns the abbreviations that are accepted in attribute names: the installation's and the neutral one. */
 export function prefixesOf(abbreviation: string): readonly string[] {
   return [...new Set([abbreviation.toLowerCase(), 'svc'])];
 }

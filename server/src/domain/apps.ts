@@ -2,19 +2,19 @@ import { isDataPrefix, isPushFrom, payloadModes } from './content/content.ts';
 import type { Platform, AndroidPayload, PayloadMode, CampaignContent } from './content/content.ts';
 import type { OwnContent } from './content/texts.ts';
 
-/** One app of a workspace on one platform: what has addresses of its own at the provider. */
+/** One app of a workspace on one platform. Each app has separate device addresses at the provider. */
 export type App = {
   platform: Platform;
-  /** Chosen by its owner; unique on its platform. */
+  /** Chosen by the app's owner; unique per platform. */
   appId: string;
   name: string;
   /** Android package, bundle id, or the origin of a site. */
   identifier: string;
-  /** Which of Apple's two services knows the app's devices; null on the other platforms. */
+  /** Which of Apple's two services knows the app's devices; null on other platforms. */
   environment: ApnsEnvironment | null;
-  /** Of an Android app: FCM is told the package, and delivers to no other. */
+  /** Android only: FCM receives the package name and delivers to no other package. */
   restrictsPackage: boolean;
-  /** What it has of its own; absent: as the workspace. */
+  /** The app's settings; absent: the workspace's settings apply. */
   settings?: AppSettings;
 };
 
@@ -22,20 +22,20 @@ export const apnsEnvironments = ['production', 'sandbox'] as const;
 export type ApnsEnvironment = (typeof apnsEnvironments)[number];
 
 /**
- * Every workspace has an app of this name on each platform, without a row: devices and credentials that name no app are its.
- * Its identifier is what its credential says.
+ * Every workspace has an app of this name on each platform, without a row. Devices and credentials that name no app belong
+ * to it. Its identifier is the one in its credential.
  */
 export const defaultAppId = 'default';
 
 const maxNameCharacters = 100;
 
-/** Of a device that names one. */
+/** The fault text for an app id that the workspace does not have. */
 export const noSuchApp = (appId: string): string => `"${appId}" is no app of this workspace`;
 
-/** Whether a text can be the id of an app; that there is one is another question. */
+/** True if a text can be the id of an app. It does not check that the app exists. */
 export const isAppId = (text: string): boolean => /^[A-Za-z0-9._-]{1,64}$/.test(text);
 
-/** What is wrong with an app, by its member; empty for one that can be stored. */
+/** Returns what is wrong with an app, by member; empty if the app can be stored. */
 export function findAppFaults(app: App): { field: string; reason: string }[] {
   const { platform, appId, name, identifier, environment, restrictsPackage, settings = {} } = app;
   const faults: { field: string; reason: string }[] = [];
@@ -64,26 +64,26 @@ const isIdentifier: Record<Platform, (text: string) => boolean> = {
   WEB: isOrigin,
 };
 
-/** Browsers subscribe on pages of https, and on the machine itself. */
+/** Browsers can subscribe on https pages and on localhost. */
 function isOrigin(text: string): boolean {
   if (text.length > 255 || !URL.canParse(text)) return false;
   const { origin, protocol, hostname } = new URL(text);
   return origin === text && (protocol === 'https:' || (protocol === 'http:' && hostname === 'localhost'));
 }
 
-/** What an app has of its own; where a member is absent, what the workspace says. */
+/** The settings of an app. Where a member is absent, the workspace's setting applies. */
 export type AppSettings = {
-  /** Of Android: who shows its messages; those by Huawei Push Kit too. */
+  /** Android: who shows the app's messages, including those sent through Huawei Push Kit. */
   mode?: PayloadMode;
-  /** Of Android: value of `push_from`. */
+  /** Android: value of `push_from`. */
   pushFrom?: string;
-  /** Of phones: stands before the names of our keys. */
+  /** Phones: the prefix of our key names. */
   dataPrefix?: string;
-  /** Of iPhones: Apple granted it sounds that a muted phone plays. */
+  /** iPhones: Apple permits the app to play sounds on a muted phone. */
   criticalAlerts?: true;
-  /** Of sites. */
+  /** Sites only. */
   declarative?: DeclarativeMode;
-  /** Of phones: what a content has that says nothing else. */
+  /** Phones: values for contents that do not set their own. */
   defaults?: AppDefaults;
 };
 
@@ -106,7 +106,7 @@ const platformsOfSetting: Record<Setting, readonly Platform[]> = {
   color: ['ANDROID'],
 };
 
-/** Names on the wire; on the command line they stand alone. */
+/** Names on the wire; the command line uses them without a path. */
 const fieldOf: Record<Setting, string> = {
   ...{ mode: 'mode', pushFrom: 'pushFrom', dataPrefix: 'dataPrefix', declarative: 'declarative' },
   criticalAlerts: 'criticalAlerts',
@@ -131,7 +131,7 @@ const maxDefaultCharacters = 255;
 const isShortText = (text: string): boolean =>
   text.trim() !== '' && text.length <= maxDefaultCharacters && text.isWellFormed();
 
-/** What is wrong with an app's settings, by the member's name on the wire. */
+/** Returns what is wrong with an app's settings, by the member's name on the wire. */
 function findSettingFaults(settings: AppSettings, platform: Platform): { field: string; reason: string }[] {
   const { defaults = {}, ...own } = settings;
   return (Object.entries({ ...own, ...defaults }) as [Setting, string | true][]).flatMap(([name, value]) => {
@@ -146,7 +146,7 @@ function findSettingFaults(settings: AppSettings, platform: Platform): { field: 
   });
 }
 
-/** How Android messages to this app are written. */
+/** Returns the format of Android messages to this app. */
 export function payloadOfApp(payload: AndroidPayload, settings: AppSettings = {}): AndroidPayload {
   const { mode = payload.mode, pushFrom = payload.pushFrom, dataPrefix = payload.dataPrefix } = settings;
   return { mode, pushFrom, dataPrefix };
@@ -169,7 +169,7 @@ const withDefaults: ContentWithDefaults = {
   IOS(content, { defaults = {}, criticalAlerts }) {
     const sound = content.options?.sound;
     if (sound === undefined) return { ...content, richContent: withSound(content.richContent, defaults.sound) };
-    // The phone of an app to which Apple did not grant it might play nothing.
+    // Without Apple's permission, the phone might play nothing.
     if (criticalAlerts || !('critical' in sound)) return content;
     return { ...content, options: { ...content.options, sound: { name: sound.name } } };
   },
@@ -182,7 +182,7 @@ function withSound<Rich extends { type: string; value: string }>(rich: Rich[], v
   return [...rich, { type: 'sound', value } as Rich];
 }
 
-/** A content with what its app has where it says nothing itself. Pure. */
+/** Returns a content with the app's defaults filled in where it sets no value itself. Pure. */
 export function contentForApp<P extends Platform>(
   content: OwnContent[P],
   { platform, settings }: { platform: P; settings: AppSettings },
@@ -193,15 +193,15 @@ export function contentForApp<P extends Platform>(
 export const needsCriticalAlerts = 'needs an app with critical alerts';
 
 type Reached = {
-  /** Those beside the default ones. */
+  /** The apps other than the default ones. */
   apps: readonly Pick<App, 'platform' | 'appId' | 'settings'>[];
-  /** Undefined: all of them. */
+  /** Undefined: all apps. */
   appIds: readonly string[] | undefined;
 };
 
 /**
- * Which contents for iPhones ask for a critical sound where no app that is reached can play one. Where some can, the others
- * play it as a plain one. Pure.
+ * Returns which contents for iPhones ask for a critical sound although no reached app can play one. If some apps can, the
+ * others play it as a plain sound. Pure.
  */
 export function findCriticalSounds({ IOS }: CampaignContent, { apps, appIds }: Reached): ('content' | 'fallback')[] {
   const isPlayed = apps.some(

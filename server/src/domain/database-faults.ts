@@ -1,4 +1,4 @@
-// Of the driver, of the operating system, and of a PostgreSQL that ends or begins (class 57P, 08).
+// Codes of the driver, of the operating system, and of a PostgreSQL that is shutting down or starting (class 57P, 08).
 const outageCodes = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -20,16 +20,16 @@ const outageCodes = new Set([
   '08000',
   '08003',
   '08006',
-  // a pooler whose own connection was lost
+  // a pooler that lost its own connection
   '08P01',
 ]);
 
-// Connections, authorisation, transaction state, deadlocks, resources, limits, locks, operators, its system, its inside.
+// Connections, authorisation, transaction state, deadlocks, resources, limits, locks, operators, system and internal errors.
 const databaseClasses = ['08', '25', '28', '40', '53', '54', '55', '57', '58', 'XX'];
 
 /**
- * Whether the database refuses for a reason of its own (it is away, its disk is full, a lock is held), so that the same
- * statement may succeed later. Others are about what it was given.
+ * True if the database itself is the reason for the error (it is unreachable, its disk is full, a lock is held), so that the
+ * same statement may succeed later. Other errors concern the input.
  */
 export function isDatabaseFault(error: unknown): boolean {
   const code = (error as { code?: unknown } | undefined)?.code;
@@ -39,8 +39,8 @@ export function isDatabaseFault(error: unknown): boolean {
 }
 
 /**
- * Whether what was to be stored is at fault, so that it fails again as it is: PostgreSQL refused it, and for no reason of its
- * own, or it could not be written as a statement.
+ * True if the data to be stored is at fault, so that it fails again unchanged: PostgreSQL rejected it without a fault of the
+ * database itself, or the data could not be written as a statement.
  */
 export function isFaultOfContent(error: unknown): boolean {
   if (isDatabaseFault(error)) return false;
@@ -48,20 +48,20 @@ export function isFaultOfContent(error: unknown): boolean {
   return isRefused || error instanceof TypeError || error instanceof RangeError;
 }
 
-/** Whether the database could not be reached or ended the session, so that the statement itself is not at fault. */
+/** True if the database could not be reached or ended the session, so that the statement itself is not at fault. */
 export function isOutage(error: unknown): boolean {
   return outageCodes.has((error as { code?: string } | undefined)?.code ?? '');
 }
 
-/** Whether PostgreSQL ended the transaction to break a circle of locks: nothing of it is stored, and it may be tried again. */
+/** True if PostgreSQL ended the transaction to break a deadlock. Nothing of it is stored, and it may be retried. */
 export function isDeadlock(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === '40P01';
 }
 
-// SQLSTATE: disk full, out of memory, read-only (a copy that was not promoted, or an operator's hand on a full disk).
+// SQLSTATE: disk full, out of memory, read-only (a replica that was not promoted, or set by an operator for a full disk).
 const refusalCodes = new Set(['53100', '53200', '25006']);
 
-/** Whether the database answers and takes no writes. Nothing of the statement is stored; the next one may fare no better. */
+/** True if the database responds but accepts no writes. The statement stored nothing, and the next one may fail too. */
 export function refusesWrites(error: unknown): boolean {
   return refusalCodes.has((error as { code?: string } | undefined)?.code ?? '');
 }

@@ -1,14 +1,14 @@
-/** Something that an integration may notice when its base URL changes, and what holds that it is so. */
+/** A difference that an integration may notice when its base URL changes, and the test that verifies it. */
 export type DeclaredDifference = {
   what: string;
   here: string;
-  /** Of the OpenAPI document. */
+  /** Operation ids of the OpenAPI document. */
   operationIds: readonly string[];
-  /** The test that shows it: its file, and its name there. */
+  /** The file and the name of the test that shows the difference. */
   test: { file: string; name: string };
 };
 
-/** Where the interface is silent or leaves a choice, and where this server says more than it must. */
+/** Cases where the interface is silent or leaves a choice, and where this server returns more than it must. */
 export const declaredDifferences: readonly DeclaredDifference[] = [
   {
     what: 'More members than the interface names',

@@ -8,7 +8,7 @@ import type { BestTime, OpensByHour } from './timing/timing.ts';
 import { quietUntil } from './workspace-controls.ts';
 import type { FrequencyCap, QuietHours, WorkspaceControls } from './workspace-controls.ts';
 
-/** Why a device is not sent to, or not yet; the words of `deliveries.code`. */
+/** The reasons why a device gets no message, or not yet; the values of `deliveries.code`. */
 export const eligibilityCodes = [
   ...controlGroups,
   'CAMPAIGN_AUDIENCE_LIMIT',
@@ -23,12 +23,12 @@ export const eligibilityCodes = [
 export type EligibilityCode = (typeof eligibilityCodes)[number];
 type ReasonCode = Exclude<EligibilityCode, 'TIME_ZONE_UNKNOWN'>;
 
-/** Whether a run may send to a user now. For a held user the decision is repeated at that time. */
+/** The decision whether a run may send to a user now. For a held user it is repeated at `until`. */
 export type Eligibility =
   | { kind: 'send' }
   | { kind: 'hold'; code: ReasonCode; until: Date }
   | { kind: 'withhold'; code: ReasonCode }
-  /** It cannot be said when the user may be sent to; the other users of the run can be. */
+  /** The time at which the user may be sent to is unknown. The run continues for its other users. */
   | { kind: 'fail'; code: 'TIME_ZONE_UNKNOWN' };
 
 /** A message that was sent to a user, or is about to be. */
@@ -36,20 +36,20 @@ export type UserMessage = { runId: string; campaignId: string; sentAt: Date; isC
 
 export type EligibilityUser = { timeZone: string | null; messages: readonly UserMessage[]; opens: OpensByHour };
 
-/** `queueUntil`: until then whoever is held back is queued; null: nobody is. */
+/** `queueUntil`: until then, users who are held back are queued; null: the run has no queue. */
 export type EligibilityRun = {
   id: string;
   campaignId: string;
   startedAt: Date;
-  /** When it was meant to begin. */
+  /** The intended start of the run. */
   start: Date;
   sendUntil: Date;
   queueUntil: Date | null;
 };
 
 /**
- * Decides about the users of a run at one instant. The clock comes first, so that a message that is held is counted when
- * it goes out; then what was sent before. What the clock says is worked out once a zone, not once a user.
+ * Returns a function that decides about the users of a run at one instant. Rules about time come first, so that a held
+ * message is counted when it is sent. Rules about earlier messages follow. The clock is evaluated once per zone, not per user.
  */
 export function makeDecideEligibility(
   rules: EligibilityRules,
@@ -68,7 +68,7 @@ export function makeDecideEligibility(
   };
 }
 
-/** Asked again when the hour has come, with the same opens. */
+/** The decision is repeated when the hour has come, with the same opens. */
 function askBestTime(
   bestTime: BestTime,
   { opens, run, now }: { opens: OpensByHour; run: EligibilityRun; now: Date },
@@ -81,10 +81,10 @@ function askBestTime(
 type ClockQuestion = { named: string | null; run: EligibilityRun; now: Date };
 
 function askClock({ localSend, quietHours, zone }: EligibilityRules, { named, run, now }: ClockQuestion): Eligibility {
-  // A blank text is how some clients say that they know no zone.
+  // Some clients send a blank text if they do not know the zone.
   const isNamed = named !== null && named.trim() !== '';
   const known = isNamed ? findTimeZone(named) : undefined;
-  // Names are checked when they arrive; the attribute may have been chosen later, or its values before.
+  // Names are validated on arrival. But the attribute may have been selected later, after its values were stored.
   if (isNamed && known === undefined) return { kind: 'fail', code: 'TIME_ZONE_UNKNOWN' };
   if (localSend) {
     const question = { timeZone: known ?? localSend.timeZone, startedAt: run.startedAt, now };
@@ -98,12 +98,12 @@ function askClock({ localSend, quietHours, zone }: EligibilityRules, { named, ru
   return hold({ code: 'QUIET_HOURS', until: quietEnd, run });
 }
 
-/** A message that has died by then need not wait for it. */
+/** Holds a message until the given time, or withholds it if it expires by then. */
 function hold({ code, until, run }: { code: ReasonCode; until: Date; run: EligibilityRun }): Eligibility {
   return until < run.sendUntil ? { kind: 'hold', code, until } : { kind: 'withhold', code };
 }
 
-/** What would be dropped waits in the queue of a run that has one, if it can be sent before that ends. */
+/** Queues a message that would be dropped, if the run has a queue and the message can be sent before the queue ends. */
 function queue({
   code,
   until,
@@ -118,7 +118,7 @@ function queue({
 
 type MessageQuestion = { messages: readonly UserMessage[]; run: EligibilityRun; now: Date };
 
-/** A user whom the run has reached already (another device, or a window sent again after a crash) is eligible. */
+/** A user that the run has already reached (on another device, or in a window resent after a crash) is eligible. */
 function askMessages(rules: EligibilityRules, { messages, run, now }: MessageQuestion): Eligibility {
   if (messages.some(({ runId }) => runId === run.id)) return { kind: 'send' };
   const { caps, otherDelayMinutes, ownDelayMinutes, sendLimit } = rules;
@@ -139,7 +139,7 @@ function askMessages(rules: EligibilityRules, { messages, run, now }: MessageQue
   return queue({ code: afterDelays ? 'MINIMUM_DELAY' : 'FREQUENCY_CAP', until, run });
 }
 
-/** When a message more is within the allowance again; undefined: it is now. */
+/** Returns when another message is within the allowance again; undefined if it is now. */
 function passesAt({ messages, minutes }: Allowance, { sentAt, now }: { sentAt: Date[]; now: Date }): Date | undefined {
   const span = minutes * 60_000;
   const within = sentAt.map((at) => at.getTime()).filter((at) => at > now.getTime() - span);
@@ -153,26 +153,26 @@ function latest(instants: readonly (Date | undefined)[]): Date | undefined {
   return known.length === 0 ? undefined : new Date(Math.max(...known.map((at) => at.getTime())));
 }
 
-/** What can prevent a run from sending to a user. */
+/** The rules that can prevent a run from sending to a user. */
 export type EligibilityRules = {
   caps: FrequencyCap[];
   quietHours: QuietHours | null;
-  /** To the last message of another campaign. */
+  /** Minimum delay after the last message of another campaign. */
   otherDelayMinutes: number | null;
-  /** To the last message of this campaign. */
+  /** Minimum delay after the last message of this campaign. */
   ownDelayMinutes: number | null;
-  /** How often a user gets this campaign. */
+  /** Maximum messages of this campaign to one user. */
   sendLimit: Allowance | null;
   /** Sent to everyone at this local time. */
   localSend: LocalSend | null;
-  /** Sent to each user at an hour of its own. */
+  /** Sent to each user at that user's best hour. */
   bestTime: BestTime | null;
-  /** How its messages are written down; null: not at all, because nobody would ask for them. */
+  /** How its messages are recorded; null: they are not recorded, because no rule would read them. */
   record: { isCounted: boolean } | null;
   zone: { attribute: string; fallback: string };
 };
 
-/** Whether a gate must know the user's zone, and whether it must know what was sent to the user. */
+/** True if the rules need the user's zone; the next function: if they need the messages that were sent to the user. */
 export const needsZone = (rules: EligibilityRules): boolean => rules.quietHours !== null || rules.localSend !== null;
 export const needsMessages = (rules: EligibilityRules): boolean =>
   rules.record !== null || rules.caps.length > 0 || rules.otherDelayMinutes !== null;
@@ -188,8 +188,8 @@ type RunSettings = {
 };
 
 /**
- * The gate of a run, or undefined when everything passes: then the sending of the run costs nothing more. A test of a
- * campaign passes always and is never counted, so that it can be tried at any hour.
+ * Returns the eligibility rules of a run, or undefined if every user passes; sending then costs nothing more. A test of a
+ * campaign always passes and is never counted, so that it can be sent at any hour.
  */
 export function eligibilityRulesOf({
   settings,

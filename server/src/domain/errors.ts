@@ -1,8 +1,8 @@
 /**
- * The closed registry of errors this service can answer with. The key is the name used everywhere below `http`; the
- * sentence is the public one. Wire codes and HTTP statuses are chosen only in the `present.ts` of each route family.
+ * The closed registry of errors that this service can return. The key is the name that all code below `http` uses; the
+ * sentence is the public text. Only the `present.ts` of each route family selects wire codes and HTTP statuses.
  *
- * A test holds this table and docs/errors.md together, in both directions.
+ * A test keeps this table and docs/errors.md equal, in both directions.
  */
 export const errorRegistry = {
   // Token endpoints (interface 7)
@@ -96,13 +96,13 @@ export const errorRegistry = {
   BUSINESS_EVENT_NOT_FOUND: 'Business event does not exists',
   BUSINESS_EVENT_NAME_TAKEN: 'A business event of this name exists already',
   BUSINESS_EVENT_LIMITED: 'A workspace has at most 50 business events',
-  // The outgoing stream of events
+  // Event streams
   EVENT_STREAM_NOT_FOUND: 'There is no such event stream or batch.',
   EVENT_STREAM_LIMITED: 'A workspace has at most 5 event streams.',
   BUSINESS_EVENT_WITHOUT_CAMPAIGNS: 'No active campaign found for business event name',
   BUSINESS_EVENT_ATTRIBUTE_WRONG: 'Wrong business event attribute passed in api request',
   BUSINESS_EVENT_RATE_LIMITED: 'Too many campaigns were triggered. Please retry later.',
-  // Interactions: reports of devices
+  // Interactions: reports from devices
   INTERACTION_TOKEN_UNKNOWN: 'The token is not one of a message.',
   INTERACTION_RATE_LIMITED: 'Too many reports. Please retry later.',
   // Statistics (fact 7)
@@ -122,7 +122,7 @@ export const errorRegistry = {
   ACCOUNT_COMPANY_REFUSED: 'The company account does not open this console.',
   ACCOUNT_PASSWORDS_OFF: 'Passwords are for owners here; sign in with the company account.',
   ACCOUNT_NOT_PERMITTED: 'Your role does not allow this.',
-  // A workspace's credentials of the providers
+  // A workspace's provider credentials
   PROVIDER_KEY_INVALID: 'This is not a key that can be used.',
   PROVIDER_REFUSED: 'The provider refuses this credential.',
   PROVIDER_NOT_ASKED: 'The provider could not be asked about this credential.',
@@ -155,7 +155,7 @@ export const errorRegistry = {
 
 export type ErrorName = keyof typeof errorRegistry;
 
-/** A field that is missing, or why its value cannot be taken ("must be a text"). */
+/** A field that is missing, or the reason why its value is rejected ("must be a text"). */
 export type RequestFault = { field: string; reason: 'missing' | (string & {}) };
 
 export type ErrorContext = {
@@ -174,7 +174,7 @@ export type ErrorContext = {
   cause?: unknown;
 };
 
-/** An expected refusal of a request. Surprises are thrown as ordinary errors and become `INTERNAL` at the edge. */
+/** An expected rejection of a request. Unexpected faults are thrown as ordinary errors and become `INTERNAL` at the edge. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorName;

@@ -8,7 +8,7 @@ import { unknownCase } from './unknown-case.ts';
 import { suspicionHours, suspicionSends } from './users/devices.ts';
 import type { DeviceState, ToldSuspicion } from './users/devices.ts';
 
-/** What decided whether a person got a message; the first that applies, in the order in which the service asks. */
+/** What decided whether a user got a message: the first step that applies, in the order in which the service checks them. */
 export const steps = [
   'RUN_NOT_STARTED',
   'RUN_MISSED',
@@ -55,19 +55,19 @@ export type ExplainedRun = {
   statusReason: string | null;
   startedAt: Date | null;
   platforms: Platform[];
-  /** iPhones on trial only (true), all but those (false), or both. */
+  /** iPhones with provisional permission only (true), all others (false), or both (null). */
   iosProvisional: boolean | null;
-  /** Of which apps; undefined: of all. */
+  /** The target apps; undefined: all apps. */
   appIds?: readonly string[] | undefined;
   /** Devices with a greater id were made later. */
   audienceBound: string | null;
-  /** It wrote into a day of the ledger that is kept no more. */
+  /** True if the run wrote into a day of the ledger that is no longer stored. */
   isLedgerDropped: boolean;
 };
 
 /**
- * Whether a user was in the audience of the run: a segment, named users, or all users. `forgotten`: the user is not in
- * what is left of the audience.
+ * A user's membership in the audience of a run: a segment, named users, or all users. `forgotten`: the user is not in the
+ * part of the audience that is still stored.
  */
 export type Membership = 'member' | 'stranger' | 'forgotten';
 
@@ -79,7 +79,7 @@ export type ExplainedDevice = {
   isProvisional: boolean;
   /** Null: the default app. */
   appId: string | null;
-  /** Null: nothing speaks against it. */
+  /** Null: the device is not suspected. */
   suspicion: ToldSuspicion | null;
 };
 
@@ -94,28 +94,28 @@ export type ExplainedDelivery = {
   retryAt: Date | null;
 } & NamedVariant;
 
-/** The chunk that a user's bucket belongs to; undefined before there is one. */
+/** The chunk of a user's bucket; undefined before there is one. */
 export type ExplainedChunk = { state: 'READY' | 'CLAIMED' | 'DONE' | 'QUARANTINED' };
 
-/** What decided about one device. `at` is when, `until` is how long it waits. */
+/** The step that decided for one device. `at`: when it decided; `until`: when the wait of the message ends. */
 export type DeviceExplanation = {
-  /** The app's name of the device; null for a device that no longer exists. */
+  /** The id that the app gave the device; null if the device no longer exists. */
   deviceId: string | null;
   platform: Platform;
   step: Step;
-  /** The provider's word, or why it was held. */
+  /** The provider's code, or the reason for the hold. */
   code: string | null;
   attempts: number;
   at: Date | null;
   until: Date | null;
-  /** Why the device may leave the audience, or has left it, with the id by which it is kept; null where that decided nothing. */
+  /** Why the device may leave the audience or has left it, with the id for `devices keep`; null where it decided nothing. */
   suspicion: (ToldSuspicion & { id: string }) | null;
 } & NamedVariant;
 
 export type RunExplanation = {
   runId: string;
   runStatus: RunStatus;
-  /** Of the run, where it is the run that decided. */
+  /** The status reason of the run, where the run decided. */
   reason: string | null;
   step: Step;
   devices: DeviceExplanation[];
@@ -130,9 +130,8 @@ export type RunFacts = {
 };
 
 /**
- * Says of one run what became of one user: the ledger has the last word about devices that are in it; the others are
- * asked about in the order in which the audience leaves them out. The step of a user is that of the device that came
- * furthest.
+ * Explains what one run did for one user. The ledger decides about the devices that are in it. The other devices are
+ * checked in the order in which the audience leaves them out. The step of a user is that of the device that got furthest.
  */
 export function explainRun(facts: RunFacts): RunExplanation {
   const { run, membership, deliveries } = facts;
@@ -140,7 +139,7 @@ export function explainRun(facts: RunFacts): RunExplanation {
     ...{ runId: run.id, runStatus: run.status, reason: run.statusReason, step, devices },
   });
   if (run.startedAt === null) return explain(stepWithoutStart(run.status));
-  // What is left says nothing of who was reached.
+  // The remaining rows do not show which users were reached.
   if (run.isLedgerDropped) return explain('LEDGER_DROPPED');
   const told = deliveries.map((delivery) => explainDelivery(delivery, facts.devices));
   const inLedger = new Set(deliveries.map(({ deviceId }) => deviceId));
@@ -153,7 +152,7 @@ export function explainRun(facts: RunFacts): RunExplanation {
       return { deviceId, platform, step, ...nothingSent, suspicion };
     });
   if (told.length === 0 && membership !== 'member') {
-    // A member's device that could be sent to would be in the ledger.
+    // If the user were a member, a device that could be sent to would be in the ledger.
     const isStranger = membership === 'stranger' || others.some(({ step }) => step === 'CHANGED_SINCE');
     return isStranger ? explain('NOT_IN_AUDIENCE') : explain('AUDIENCE_FORGOTTEN', others);
   }
@@ -182,7 +181,7 @@ function stepWithoutStart(status: RunStatus): Step {
   }
 }
 
-/** A device that the run left out, in the order of the conditions of its pages. */
+/** Returns why the run left out a device, in the order of the conditions in the run's page query. */
 function stepWithoutDelivery(device: ExplainedDevice, { run, chunk }: RunFacts): Step {
   const { id, platform, state, isProvisional, appId } = device;
   if (run.audienceBound !== null && id > run.audienceBound) return 'DEVICE_TOO_NEW';
@@ -195,7 +194,7 @@ function stepWithoutDelivery(device: ExplainedDevice, { run, chunk }: RunFacts):
   if (state === 'GONE') return 'DEVICE_GONE';
   if (chunk?.state === 'QUARANTINED') return 'CHUNK_SET_ASIDE';
   if (run.status === 'STOPPED') return 'RUN_STOPPED';
-  // It could be sent to now, and the run has passed it by: it could not then.
+  // The device can be sent to now, but the run has passed it: it could not be sent to then.
   return chunk === undefined || chunk.state === 'DONE' ? 'CHANGED_SINCE' : 'NOT_REACHED_YET';
 }
 
@@ -271,7 +270,7 @@ const sentences: Record<Step, string> = {
   ACCEPTED: 'The provider accepted the message.',
 };
 
-/** The sentence of a step, with the instants and the words that are known of it. */
+/** Describes the step of a device in a sentence, with its known times and codes. */
 export function describeDelivery(device: DeviceExplanation): string {
   const { step, suspicion } = device;
   if (!suspicion) return tellStep(device);
@@ -279,7 +278,7 @@ export function describeDelivery(device: DeviceExplanation): string {
   return `${tellStep(device)} ${tellSuspect(suspicion)}`;
 }
 
-/** Why a device may leave the audience or has left it, and how to undo that. */
+/** Describes why a device may leave the audience or has left it, and how to undo that. */
 function tellSuspect({ id, code, sends, since, hasLeft }: NonNullable<DeviceExplanation['suspicion']>): string {
   const strikes = `${sends} ${sends === 1 ? 'send' : 'sends'} since ${since.toISOString()}`;
   const keep = `carillon devices keep ${id}`;
@@ -298,18 +297,18 @@ function tellStep({ step, code, at, until, variation, locale }: DeviceExplanatio
   return `${parts.join(' ')}.`;
 }
 
-/** Why there is no run to explain. */
+/** Texts for a user without a run to explain. */
 export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
 const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
 
-/** Why a user has no run: what the newest of its events became, where events of users start the campaign. */
+/** Explains why a user has no run. If events of users start the campaign, it describes the outcome of the newest event. */
 export function tellNoRun(triggers: readonly ToldTrigger[] | undefined): string {
   if (!triggers) return noRunYet;
   const [newest] = triggers;
   return newest ? tellTrigger(newest) : 'No event of the person has started the campaign.';
 }
 
-/** For a run: the sentence of the device that got furthest, or why there is none. */
+/** Returns the sentence of the device that got furthest in a run, or the reason why there is none. */
 export function tellRun({ step, reason, devices }: RunExplanation): string {
   const furthest = devices.find((device) => device.step === step);
   if (furthest) return describeDelivery(furthest);

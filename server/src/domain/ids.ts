@@ -15,21 +15,21 @@ function hexOf(random: Uint8Array): string {
   return Buffer.from(random.subarray(0, 6)).toString('hex');
 }
 
-/** The last 48 bits of a UUID of version 4 are random (RFC 9562 §5.4), and Node makes these many at a time. */
+/** The last 48 bits of a version 4 UUID are random (RFC 9562 §5.4), and Node generates UUIDs many at a time. */
 function randomHex(): string {
   return randomUUID().slice(-12);
 }
 
 /**
- * Makes ids of which each is greater than all before it, also within a millisecond and when the clock goes back: for
- * readers that go on after the last one they saw.
+ * Makes ids that are each greater than all ids before, even within a millisecond and when the clock goes back. They are for
+ * readers that continue after the last id they saw.
  *
  * @param now time of creation
- * @param last the greatest id that is there already
+ * @param last the greatest existing id
  */
 export function makeIdsInOrder(now: () => Date, last = ''): () => string {
   let milliseconds = Number.parseInt(last.slice(0, 12) || '0', 16);
-  // Half of the range stays free to count up in.
+  // Half of the range stays free for counting up.
   const drawTail = () => Number.parseInt(randomHex(), 16) % 2 ** 47;
   let tail = Number.parseInt(last.slice(12) || '0', 16);
   return () => {
@@ -40,7 +40,7 @@ export function makeIdsInOrder(now: () => Date, last = ''): () => string {
   };
 }
 
-/** The greatest id that can have been made at or before `at`: the frozen upper bound of an audience. */
+/** Returns the greatest id that can have been made at or before `at`: the frozen upper bound of an audience. */
 export function lastIdAt(at: Date): string {
   return at.getTime().toString(16).padStart(12, '0') + 'ffffffffffff';
 }
@@ -50,13 +50,13 @@ export function isId(text: string): boolean {
 }
 
 /**
- * Whether `text` can be a Workspace ID; anything else is treated as unknown without a look-up (PostgreSQL refuses NUL).
+ * True if `text` can be a Workspace ID. Any other text is treated as unknown without a lookup (PostgreSQL rejects NUL).
  */
 export function isWorkspaceId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text);
 }
 
-// How the bytes are to be read. The numbers stand in the ledger.
+// How to decode the bytes. These numbers are stored in the ledger.
 const asText = 0;
 const asHex = 1;
 const asFcm = 2;
@@ -67,21 +67,21 @@ const fcmId = /^0:(0|[1-9][0-9]{0,18})%((?:[0-9a-f]{2})+)$/;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * A provider's id of a message in as few bytes as it needs, for the ledger has one a device: FCM's
- * (`projects/…/messages/0:<microseconds>%<hex>`) in 18 instead of 60, APNs' in 17 instead of 36. Of FCM's name the project
- * is left out; it is that of the credential. Every other text stays as it is. Pure.
+ * Packs a provider's message id into as few bytes as possible, because the ledger has one per device. FCM's id
+ * (`projects/…/messages/0:<microseconds>%<hex>`) takes 18 bytes instead of 60, APNs' 17 instead of 36. The project in FCM's
+ * name is left out; it is that of the credential. Every other text stays as it is. Pure.
  */
 export function packMessageId(id: string): Buffer {
   return Buffer.from(packMessageIdAsHex(id), 'hex');
 }
 
-/** The same bytes in hexadecimal. A campaign writes a great many, and a buffer for each would cost more than all else here. */
+/** Returns the same bytes in hexadecimal. A campaign writes very many, and a buffer for each would cost more than the rest. */
 export function packMessageIdAsHex(id: string): string {
   const text = afterFcmName(id);
   if (fcmId.test(text)) {
     const percent = text.indexOf('%');
     const number = text.slice(2, percent);
-    // Up to here JavaScript's numbers are exact.
+    // JavaScript's numbers are exact up to this length.
     const hex = number.length <= 15 ? Number(number).toString(16) : BigInt(number).toString(16);
     return tagged(asFcm, hex.padStart(16, '0') + text.slice(percent + 1));
   }
@@ -91,7 +91,7 @@ export function packMessageIdAsHex(id: string): string {
   return /^([0-9a-f]{2})+$/.test(text) ? tagged(asHex, text) : tagged(asText, Buffer.from(text).toString('hex'));
 }
 
-/** What stands behind `projects/<project>/messages/`, if it begins so. */
+/** Returns the part after `projects/<project>/messages/`, or the whole id if it does not begin with that. */
 function afterFcmName(id: string): string {
   if (!id.startsWith('projects/')) return id;
   const slash = id.indexOf('/', 'projects/'.length);
@@ -108,7 +108,7 @@ function withoutHyphens(text: string): string {
   return text.slice(0, 8) + text.slice(9, 13) + text.slice(14, 18) + text.slice(19, 23) + text.slice(24);
 }
 
-/** The id that was packed. @throws RangeError for bytes that no id was packed into */
+/** Returns the id that was packed. @throws RangeError for bytes that are not a packed id */
 export function unpackMessageId(packed: Uint8Array): string {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const rest = bytes.subarray(1);

@@ -1,2 +1,2 @@
-/** Both ends of a lease that is taken now, in the database's time: the sandbox moves what is due, not who holds it. */
+/** Start and end of a lease that begins now, in the database's time. The sandbox's clock moves due times, not leases. */
 export type Lease = { leasedAt: Date; leaseUntil: Date };

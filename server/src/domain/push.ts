@@ -10,11 +10,11 @@ export type PushAudience =
   | { kind: 'segment'; name: string }
   | { kind: 'user'; attribute: string; isCustom: boolean; values: string[] };
 
-/** A push request of either version, parsed: every member is true. */
+/** A parsed push request of either version: every member is valid. */
 export type PushCommand = {
   /** Trimmed; 5 to 256 characters. */
   name: string;
-  /** As sent, or a UUID made for it (decision D4). */
+  /** As sent, or a UUID generated for the request (decision D4). */
   requestId: string;
   platforms: Platform[];
   audience: PushAudience;
@@ -23,13 +23,13 @@ export type PushCommand = {
   tags: string[];
   conversionGoals: ConversionGoal[];
   settings: DeliverySettings;
-  /** What was asked for and has no effect here. */
+  /** Requested features that have no effect here. */
   warnings: string[];
 };
 
 /**
- * How the body of a push is read. `strict`: every value as the interface shows it. `lenient`: also what serializers make of
- * an absent value, numbers and flags as texts, words in any case (docs/bodies.md).
+ * How the body of a push is parsed. `strict`: every value as the interface shows it. `lenient`: also the values that
+ * serializers write for an absent one, numbers and flags as texts, and words in any case (docs/bodies.md).
  */
 export const pushBodies = ['lenient', 'strict'] as const;
 export type PushBodies = (typeof pushBodies)[number];
@@ -37,7 +37,7 @@ export type PushBodies = (typeof pushBodies)[number];
 /** The users of audience `User` (interface 2.8): those with one of these values in an attribute. */
 export type UserSelector = { attribute: string; isCustom: boolean; values: string[] };
 
-/** The refusal of decision D32, at acceptance and when a schedule fires. */
+/** The rejection of decision D32, at acceptance and when a schedule fires. */
 export const tooManyUsers = {
   field: 'targetUserAttributes',
   reason: `matches more than ${maxSelectedUsers} users`,

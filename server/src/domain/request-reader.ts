@@ -4,8 +4,8 @@ import type { TemplateMode } from './template/parser.ts';
 import type { SourceName } from './template/syntax.ts';
 
 /**
- * One object of a request, read member by member. What is wrong is noted with its path and reads as not sent, so that
- * one reading sees all of it; the rules say which values are taken and in which words a fault is told.
+ * Reads one object of a request member by member. An invalid value is noted with its path and reads as not sent, so that
+ * one pass finds all faults. The rules decide which values are accepted and how a fault is worded.
  */
 export class RequestReader {
   readonly path: string;
@@ -23,17 +23,17 @@ export class RequestReader {
     this.#noted = noted;
   }
 
-  /** In the order of reading; those of the readers that were made from this one, too. */
+  /** The faults in the order of reading, including those of readers that were made from this one. */
   get faults(): RequestFault[] {
     return this.#noted.faults;
   }
 
-  /** What was taken and has no effect. */
+  /** Values that were accepted and have no effect. */
   get warnings(): string[] {
     return this.#noted.warnings;
   }
 
-  /** The one fault to tell: a value that is not allowed before any other. One that is not allowed has no reason. */
+  /** Returns the one fault to report. A value that is not allowed precedes all other faults and has no reason. */
   firstFault(): { field: string; reason?: string } | undefined {
     const [field] = this.#noted.notAllowed;
     return field === undefined ? this.#noted.faults[0] : { field };
@@ -46,7 +46,7 @@ export class RequestReader {
 
   get(name: string): unknown {
     const value = Object.hasOwn(this.members, name) ? this.members[name] : undefined;
-    // An item of a list is there, whatever it is: it cannot be left out.
+    // An item of a list is always present, whatever its value: it cannot be left out.
     return Array.isArray(this.members) || this.rules.isSent(value) ? value : undefined;
   }
 
@@ -68,12 +68,12 @@ export class RequestReader {
     else this.#noted.faults.push({ field, reason: fault });
   }
 
-  /** Notes what is taken, and will surprise. */
+  /** Notes a value that is accepted but has an unexpected effect. */
   warn(name: string, words: string): void {
     this.#noted.warnings.push(`${this.pathOf(name)} ${words}`);
   }
 
-  /** Notes a member that is required and absent. @returns whether it was sent */
+  /** Notes a required member that is absent. @returns whether it was sent */
   requires(name: string): boolean {
     if (!this.isAbsent(name)) return true;
     this.missing(name);
@@ -94,7 +94,7 @@ export class RequestReader {
     return this.#requiresWords(name) ? (this.text(name, maxCharacters) ?? '') : '';
   }
 
-  /** A text that may be a template; an invalid template is refused. */
+  /** Reads a text that may be a template. An invalid template is rejected. */
   template(name: string, maxCharacters?: number): string | undefined {
     const text = this.text(name, maxCharacters);
     const fault = text === undefined ? undefined : templateFault(text, this.rules.templates);
@@ -106,7 +106,7 @@ export class RequestReader {
     return this.#requiresWords(name) ? (this.template(name, maxCharacters) ?? '') : '';
   }
 
-  /** A text that is the same for every user and therefore not a template. */
+  /** Reads a text that is the same for every user and therefore must not be a template. */
   plain(name: string, maxCharacters?: number): string | undefined {
     const text = this.text(name, maxCharacters);
     if (text !== undefined && isTemplate(text, this.rules.templates.mode)) this.invalid(name, 'cannot be a template');
@@ -125,7 +125,7 @@ export class RequestReader {
     return found;
   }
 
-  /** Several of these words, in the order of the words. */
+  /** Reads a list of these words and returns them in the order of `words`. */
   choices<const Word extends string>(name: string, words: readonly Word[]): Word[] | undefined {
     const found = this.texts(name);
     if (found === undefined) return undefined;
@@ -153,7 +153,7 @@ export class RequestReader {
     return undefined;
   }
 
-  /** A part of a whole, such as a volume. */
+  /** Reads a fraction from 0 to 1, such as a volume. */
   share(name: string): number | undefined {
     const value = this.get(name);
     if (value === undefined) return undefined;
@@ -167,14 +167,14 @@ export class RequestReader {
     return this.#items(name, maxItems) ?? [];
   }
 
-  /** The members that were sent: what counts as absent is left out. */
+  /** Returns the members that were sent, without those that count as absent. */
   sentMembers(): Record<string, unknown> {
     return Object.fromEntries(
       this.names().flatMap((name) => (this.get(name) === undefined ? [] : [[name, this.get(name)]])),
     );
   }
 
-  /** The same for pairs, of which an empty text is a value. */
+  /** Returns the same for pairs, where an empty text is a value. */
   pairMembers(): Record<string, unknown> {
     return Object.fromEntries(
       this.names().flatMap((name) => {
@@ -184,12 +184,12 @@ export class RequestReader {
     );
   }
 
-  /** The items of a list as the members of a reader, named by their numbers. */
+  /** Returns a reader with the items of a list as members, named by index. */
   items(name: string, maxItems: number): RequestReader {
     return this.#at(this.list(name, maxItems) as unknown as Record<string, unknown>, this.pathOf(name));
   }
 
-  /** Texts of at least one character, each once. */
+  /** Reads a list of non-empty texts and removes duplicates. */
   texts(name: string, { maxItems = 100, maxCharacters = 256 } = {}): string[] | undefined {
     const items = this.#items(name, maxItems);
     const isText = (item: unknown): item is string =>
@@ -208,14 +208,14 @@ export class RequestReader {
     return undefined;
   }
 
-  /** An address, which a template becomes for each user; what it becomes is looked at then. */
+  /** Reads a URL that may be a template. The URL that the template produces for a user is checked when it is rendered. */
   templateUrl(name: string, schemes: Schemes): string | undefined {
     const value = this.get(name);
     const isRendered = typeof value === 'string' && isTemplate(value, this.rules.templates.mode);
     return isRendered ? this.template(name, 2_048) : this.url(name, schemes);
   }
 
-  /** The object of that name; undefined if it was not sent or is not an object. */
+  /** Returns a reader of the object of that name; undefined if it was not sent or is not an object. */
   findPart(name: string): RequestReader | undefined {
     const value = this.get(name);
     if (value === undefined) return undefined;
@@ -224,7 +224,7 @@ export class RequestReader {
     return undefined;
   }
 
-  /** The object of that name; an absent one reads as one without members. */
+  /** Returns a reader of the object of that name. An absent object reads as one without members. */
   part(name: string): RequestReader {
     return this.findPart(name) ?? this.#at({}, this.pathOf(name));
   }
@@ -238,24 +238,24 @@ export class RequestReader {
     });
   }
 
-  /** The object of that name whose members are the caller's own: their values read as texts where that is certain. */
+  /** Returns a reader of an object with members chosen by the caller. Their values read as texts where that is certain. */
   pairs(name: string): RequestReader {
     const pairs = this.part(name);
     const texts = Object.entries(pairs.pairMembers()).map(([key, value]) => [key, this.rules.toPairText(value)]);
     return pairs.over(Object.fromEntries(texts));
   }
 
-  /** Other members at the same place, for what may be spelt or filled in differently. */
+  /** Returns a reader of other members at the same path, for members that may be spelt or filled in differently. */
   over(members: Record<string, unknown>): RequestReader {
     return this.#at(members, this.path);
   }
 
-  /** Refuses members by name: documented ones that have no effect here. */
+  /** Rejects members by name: documented ones that have no effect here. */
   refuse(...names: string[]): void {
     for (const name of names) if (!this.isAbsent(name)) this.invalid(name, unavailable);
   }
 
-  /** Takes of a flag the one value that asks for what happens anyway (docs/decisions/0008). */
+  /** Requires flags to have the one value that asks for what happens anyway (docs/decisions/0008). */
   only(value: boolean, ...names: string[]): void {
     for (const name of names) {
       const sent = this.flag(name);
@@ -278,7 +278,7 @@ export class RequestReader {
     const fault = this.rules.listFault(value, maxItems);
     if (fault === undefined) return value as unknown[];
     this.invalid(name, fault);
-    // Where one fault is told, a list that is too long may hold a graver one.
+    // Where only one fault is reported, a list that is too long may hold a more severe one.
     return this.rules.tells === 'first' && Array.isArray(value) ? value : undefined;
   }
 
@@ -295,53 +295,53 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * What differs between the families of routes that read a body member by member: what counts as sent, which spellings of
- * a value are taken, and how a fault is told. The words are a part of each family's contract.
+ * The differences between the route families that read a body member by member: which values count as sent, which
+ * spellings of a value are accepted, and how a fault is reported. The words are part of each family's contract.
  */
 export type ReadingRules = {
-  /** `all` tells every fault; `first` tells one, a value that is not allowed before any other (decision D31). */
+  /** `all` reports every fault; `first` reports one, a value that is not allowed before any other (decision D31). */
   tells: 'first' | 'all';
-  /** A member that is not sent reads as undefined and is no fault. */
+  /** A member that is not sent reads as undefined and is not a fault. */
   isSent(value: unknown): boolean;
-  /** What counts as absent where a member is required. */
+  /** True if a value counts as absent where a member is required. */
   isAbsent(value: unknown): boolean;
   missing: 'missing' | 'is required';
   maxTextCharacters: number;
   textFault(text: string, maxCharacters: number): string | undefined;
-  /** Undefined for a value that is no flag. */
+  /** Undefined for a value that is not a flag. */
   toFlag(value: unknown): boolean | undefined;
   toNumber(value: unknown): unknown;
-  /** The text of a value of the caller's own, such as one of its pairs; anything else as it came. */
+  /** Returns the text of a value chosen by the caller, such as one of its pairs; any other value unchanged. */
   toPairText(value: unknown): unknown;
   isChoice(value: unknown, word: string | number): boolean;
   choiceFault(value: unknown, words: readonly (string | number)[]): Fault;
   listFault(value: unknown, maxItems: number): Fault | undefined;
   /**
-   * Why a flag must have the one value that asks for what happens anyway (docs/decisions/0008); undefined: the other is
-   * taken, with a warning.
+   * Returns why a flag must have the one value that asks for what happens anyway (docs/decisions/0008). Undefined: the other
+   * value is accepted, with a warning.
    */
   onlyFault(value: boolean): string | undefined;
   templates: { mode: TemplateMode; sources: readonly SourceName[] };
 };
 
-/** A list or value that the interface does not allow, which one family tells with an error of its own. */
+/** Marks a list or value that the interface does not allow. One family reports it with a separate error. */
 export const notAllowed = Symbol('not allowed');
 type Fault = string | typeof notAllowed;
 
-/** What this deployment does not do, said the same way everywhere (decision D30). */
+/** The text for features that this deployment does not have, the same everywhere (decision D30). */
 export const unavailable = 'is not available in this version';
 
-/** Which addresses a place takes: those of the schemes, or where a phone opens them those of its apps, too. */
+/** Which URLs a member accepts: those with one of the schemes or, where a phone opens them, also those of its apps. */
 export type Schemes = readonly string[] | 'web and apps';
 
-// What is code, or a part of the phone, and no place to go to.
+// These are code, or a part of the phone, and not a destination.
 const refused = ['javascript:', 'vbscript:', 'data:', 'blob:', 'file:', 'content:', 'about:', 'intent:'];
-// Without slashes 'shop.example:443' would be the scheme of an app.
+// All other schemes need slashes: otherwise 'shop.example:443' would have the scheme of an app.
 const withoutSlashes = ['tel:', 'sms:', 'mailto:'];
 
 const web = ['https:', 'http:'];
 
-/** What is wrong with an address at a place that takes some; undefined if nothing is. */
+/** Returns why a member with these schemes rejects a URL; undefined if it accepts it. */
 export function addressFault(text: string, schemes: Schemes): string | undefined {
   const scheme = URL.canParse(text) ? new URL(text).protocol : '';
   if (schemes === 'web and apps')

@@ -2,17 +2,17 @@ import { campaignTransitions } from './campaigns/campaign.ts';
 import type { CampaignKind, CampaignTransition } from './campaigns/campaign.ts';
 import { unknownCase } from './unknown-case.ts';
 
-/** What a row goes through: `docs/states.md` is written from it, and tests compare it with the tables and the statements. */
+/** The states of a row. `docs/states.md` is generated from it, and tests compare it with the tables and the statements. */
 export type StateMachine = {
-  /** As it is called in a sentence. */
+  /** The name of the row in a sentence. */
   name: string;
   table: string;
   column: 'status' | 'state' | 'outcome';
   begins: readonly { state: string; by: string }[];
   changes: readonly StateChange[];
-  /** The row goes: what is left is no state. */
+  /** The row is deleted, so it has no further state. */
   ends?: readonly { state: string; by: string }[];
-  /** Words that the table takes, and no row has in this version. */
+  /** Values that the table allows and no row has in this version. */
   reserved?: readonly string[];
 };
 
@@ -20,11 +20,11 @@ type StateChange = {
   from: string;
   to: string;
   by: string;
-  /** The function in `storage` that makes it. */
+  /** The function in `storage` that makes the change. */
   statement: string;
 };
 
-/** What is sent: campaigns, their runs, the chunks of these and the deliveries to devices. */
+/** Campaigns, their runs, the chunks of the runs, and the deliveries to devices. */
 const sendingStates: readonly StateMachine[] = [
   {
     name: 'a one-time campaign',
@@ -145,7 +145,7 @@ function statementOf({ by, kind, from }: CampaignTransition): string {
   }
 }
 
-/** What leaves for servers of others, and files that are made for a caller. */
+/** Messages to third-party servers and phones, and files that are made for a caller. */
 const outgoingStates: readonly StateMachine[] = [
   {
     name: 'a callback',
@@ -224,7 +224,7 @@ const outgoingStates: readonly StateMachine[] = [
   },
 ];
 
-/** Devices, segments and how these are filled, and what users do that starts campaigns. */
+/** Devices, segments and the operations that fill them, user events that start campaigns, and erasures. */
 const dataStates: readonly StateMachine[] = [
   {
     name: 'a device',
@@ -310,5 +310,5 @@ const dataStates: readonly StateMachine[] = [
   },
 ];
 
-/** Everything that has states, in the order of docs/states.md. */
+/** All state machines, in the order of docs/states.md. */
 export const stateMachines: readonly StateMachine[] = [...sendingStates, ...dataStates, ...outgoingStates];

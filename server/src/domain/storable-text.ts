@@ -1,17 +1,17 @@
 /**
- * Text of others as PostgreSQL can store it: NUL and lone surrogates, which no column takes, become U+FFFD. For what is
- * kept to be looked at – a log, what a provider said. What a caller stores is refused instead, never changed.
+ * Makes third-party text storable in PostgreSQL: NUL and lone surrogates, which no column accepts, become U+FFFD. It is for
+ * text that is kept for reading – a log, a provider's message. Text that a caller stores is rejected instead, never changed.
  */
 export function toStorableText(text: string): string {
   return text.replaceAll('\0', '\u{FFFD}').toWellFormed();
 }
 
-/** Whether a text that a caller stores can be: well-formed Unicode without NUL. */
+/** True if a caller's text can be stored: well-formed Unicode without NUL. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** What toStorableText does, at every depth of a value that is stored as JSON, in member names too. */
+/** Applies toStorableText at every depth of a value that is stored as JSON, including member names. */
 export function toStorable<Value>(value: Value): Value {
   if (typeof value === 'string') return toStorableText(value) as Value;
   if (Array.isArray(value)) return value.map((item) => toStorable(item as unknown)) as Value;
@@ -22,8 +22,8 @@ export function toStorable<Value>(value: Value): Value {
 }
 
 /**
- * Where, in a value that came as JSON and is stored as it came, the first text or member name is that no column takes:
- * `a.b[0]`; of a name, the object that has it. Undefined when all can be stored.
+ * Finds the first text or member name that no column accepts, in a value that arrived as JSON and is stored unchanged.
+ * Returns its path, such as `a.b[0]`; for a name, the path of its object. Undefined if everything can be stored.
  */
 export function findUnstorable(value: unknown, path = ''): string | undefined {
   if (typeof value === 'string') return isStorableText(value) ? undefined : path;

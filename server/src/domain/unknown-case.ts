@@ -1,11 +1,11 @@
-/** By what the members of a union are told apart. */
+/** The names of members that distinguish the cases of a union. */
 const discriminants = ['kind', 'type', 'state', 'outcome', 'platform', 'provider'] as const;
 const maxShownCharacters = 60;
 
 /**
- * Ends a switch over a union. What comes here is of another version of this service that stored it, or was not checked where it came
- * in: it is a fault, and not passed on as if it had been handled. Told by what tells it apart alone, since the rest may be a
- * message, a token or a user's.
+ * Ends a switch over a union. Another version of this service stored the value, or it was not validated on input. Either is
+ * a fault, and the value must not pass as if it had been handled. The error names only the discriminant, because the rest
+ * may be a message, a token or user data.
  */
 export function unknownCase(value: never): never {
   throw new Error(`unknown case: ${tell(value)}`);

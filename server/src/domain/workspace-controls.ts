@@ -1,17 +1,17 @@
 import { maxCapHours, maxCapMessages, maxCaps } from './limits/eligibility.ts';
 import { addDays, localDate, localTime, toInstant } from './timing/local-time.ts';
 
-/** At most so many messages to a user in so many hours, counted back from each send. */
+/** At most this many messages to a user in this many hours, counted back from each send. */
 export type FrequencyCap = { messages: number; hours: number };
 
-/** Local times of day, hh:mm; a span whose end is before its start spans midnight. */
+/** Local times of day, hh:mm. A span that ends before it starts spans midnight. */
 export type QuietHours = { from: string; to: string; mode: QuietMode };
 
-/** `HOLD`: what falls into them is sent at their end. `DROP`: it is not sent. */
+/** `HOLD`: messages within quiet hours are sent at their end. `DROP`: they are not sent. */
 export const quietModes = ['HOLD', 'DROP'] as const;
 export type QuietMode = (typeof quietModes)[number];
 
-/** What a workspace asks of all its campaigns, unless a campaign may and does say otherwise. */
+/** The limits of a workspace for all its campaigns. A campaign may override some of them. */
 export type WorkspaceControls = {
   caps: FrequencyCap[];
   quietHours: QuietHours | null;
@@ -19,15 +19,15 @@ export type WorkspaceControls = {
   minimumDelayMinutes: number | null;
   /** The user attribute that names a user's time zone (IANA). */
   zoneAttribute: string;
-  /** The zone of users whose attribute names no zone. */
+  /** The zone of users without a zone in that attribute. */
   timeZone: string;
-  /** Percent of the users that campaigns leave out which say so; null: nobody. */
+  /** Percent of the users that a campaign leaves out if it says so; null: none. */
   controlGroupPercent: number | null;
 };
 
 const unitHours = { h: 1, d: 24 } as const;
 
-/** Reads `2/1d,5/7d`: two messages a day and five in seven days. Undefined when it is no such list. */
+/** Parses `2/1d,5/7d`: two messages a day and five in seven days. Undefined if it is not such a list. */
 export function parseFrequencyCaps(text: string): FrequencyCap[] | undefined {
   const caps = text.split(',').map((rule) => {
     const parts = /^\s*(\d{1,3})\/(\d{1,3})([hd])\s*$/.exec(rule);
@@ -38,7 +38,7 @@ export function parseFrequencyCaps(text: string): FrequencyCap[] | undefined {
   return caps.length <= maxCaps && caps.every(isUsable) && areDistinct(caps) ? caps : undefined;
 }
 
-/** Two rules of one length would contradict each other. */
+/** Two rules for the same number of hours would contradict each other. */
 function areDistinct(caps: FrequencyCap[]): boolean {
   return new Set(caps.map(({ hours }) => hours)).size === caps.length;
 }
@@ -47,15 +47,15 @@ export function presentFrequencyCap({ messages, hours }: FrequencyCap): string {
   return hours % 24 === 0 ? `${messages}/${hours / 24}d` : `${messages}/${hours}h`;
 }
 
-/** Reads `22:00-08:00`, local times of twenty-four hours. Undefined if it is not such a span or is empty. */
+/** Parses `22:00-08:00`, local 24-hour times. Undefined if it is not such a span or is empty. */
 export function parseQuietSpan(text: string): { from: string; to: string } | undefined {
   const parts = /^\s*((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)\s*$/.exec(text);
   return parts && parts[1] !== parts[2] ? { from: parts[1]!, to: parts[2]! } : undefined;
 }
 
 /**
- * When the quiet hours that contain an instant end in a zone; undefined outside quiet hours. The first minute is quiet,
- * the last is not: with 22:00-08:00, 08:00 is allowed.
+ * Returns when the quiet hours that contain an instant end in a zone; undefined outside quiet hours. The first minute is
+ * quiet, the last is not: with 22:00-08:00, 08:00 is allowed.
  */
 export function quietUntil(
   { from, to }: QuietHours,
@@ -67,6 +67,6 @@ export function quietUntil(
   if (!isQuiet) return undefined;
   const today = localDate(at, timeZone);
   const until = toInstant({ date: isOverMidnight && time >= from ? addDays(today, 1) : today, time: to, timeZone });
-  // A clock that is set back repeats an hour: the end then is the second of two equal times.
+  // When the clock is set back, an hour repeats: the end is then the second of two equal times.
   return until > at ? until : new Date(until.getTime() + 3_600_000);
 }

@@ -5,19 +5,19 @@ import type { Http2Transport } from './http2/transport.ts';
 import type { Answer, Access, Plan, Route } from './provider.ts';
 
 export type AccessTokens<C> = {
-  /** A valid token, or the answer that refused one. */
+  /** Returns a valid token, or the response that refused one. */
   get(credential: C, target: Http2Target): Promise<{ token: string } | { refusal: Answer }>;
-  /** Forgets a token the service no longer takes, unless another has taken its place. */
+  /** Forgets a token that the service no longer accepts, unless another has replaced it. */
   forget(credential: C, refused: string): void;
 };
 
 export type AccessTokensOptions<C> = {
   clock: Clock;
-  /** One account; a replaced secret has tokens of its own. */
+  /** Returns the key of one account; a replaced secret has its own tokens. */
   keyOf(credential: C): string;
-  /** Asks the token service at the address. */
+  /** Requests a token from the service at the address. */
   ask(credential: C, target: Http2Target): Promise<Answer>;
-  /** How long a token is used that lives so long. */
+  /** Returns how long to use a token with this lifetime. */
   lifeMillisecondsOf(expiresInSeconds: number): number;
 };
 
@@ -26,14 +26,14 @@ const maxTokens = 1_000;
 
 type Stored = {
   issuedAtMilliseconds: number;
-  /** Without end while it is being fetched. */
+  /** Infinite while the token is being fetched. */
   lifeMilliseconds: number;
   result: Promise<{ token: string } | { refusal: Answer }>;
-  /** Once it has come. */
+  /** Set once it was received. */
   token?: string;
 };
 
-/** OAuth access tokens, one per account, fetched once however many requests wait for it. */
+/** Caches OAuth access tokens, one per account. A token is fetched once, however many requests wait for it. */
 export function makeAccessTokens<C>(options: AccessTokensOptions<C>): AccessTokens<C> {
   const { clock, keyOf } = options;
   const tokens = new Map<string, Stored>();
@@ -68,7 +68,7 @@ export function makeAccessTokens<C>(options: AccessTokensOptions<C>): AccessToke
       try {
         return await stored.result;
       } finally {
-        // Refused, or of a key that cannot sign: the next message asks again.
+        // Refused, or the key cannot sign: the next message asks again.
         if (stored.token === undefined && tokens.get(key) === stored) tokens.delete(key);
       }
     },
@@ -79,24 +79,26 @@ export function makeAccessTokens<C>(options: AccessTokensOptions<C>): AccessToke
   };
 }
 
-/** A service whose messages are let in by a token that another address of it gives. */
+/** A service that accepts messages at one address, with a token that its other address issues. */
 export type TokenEndpoints = { messagesOrigin: string; tokenOrigin: string };
 
 export type TokenAccessOptions<Credential> = {
   name: 'fcm' | 'hms';
-  /** Who has connections of its own. */
+  /** Returns the account, which has its own connections. */
   accountOf(credential: Credential): string;
   endpoints: TokenEndpoints;
-  /** Where simulated credentials lead: the same origins, connected to loopback. */
+  /** Where simulated credentials connect: the same origins, on loopback. */
   simulator: TokenEndpoints | undefined;
   tokens: AccessTokens<Credential>;
-  /** Whether it is the token that the provider does not take, and not the message. */
+  /** True if the provider rejects the token, not the message. */
   isRefused(answer: Answer): boolean;
-  /** The body of a refused message, in the provider's form, that says what the token service said. */
+  /** Returns the body of a refused message, in the provider's format, with the token service's response. */
   tellRefusal(said: string): object;
 };
 
-/** Access by an OAuth token as bearer: fetched when there is none, and once more when a message was refused for it. */
+/**
+ * Makes access with an OAuth bearer token. It is fetched if there is none, and again if a message was refused because of it.
+ */
 export function makeTokenAccess<Credential extends { simulated: boolean }>({
   name,
   accountOf,
@@ -114,7 +116,7 @@ export function makeTokenAccess<Credential extends { simulated: boolean }>({
     return { ...target, connectTo: simulator[service] };
   }
 
-  /** The token service refused the account: the same as a refused message, in the service's own words. */
+  /** Converts the token service's refusal of an account into the response to a refused message, in the service's own words. */
   function refusedToken(refusal: Answer): Answer {
     if (refusal.kind === 'failure' || refusal.status >= 500 || refusal.status === 429) return refusal;
     return { kind: 'answer', status: 403, headers: {}, body: JSON.stringify(tellRefusal(refusal.body.slice(0, 300))) };
@@ -137,7 +139,7 @@ export function makeTokenAccess<Credential extends { simulated: boolean }>({
 
 const scheme = 'Bearer ';
 
-/** A token of a device that JSON writes as it is; undefined for another, whose request is planned by itself. */
+/** Returns a device token that JSON writes unchanged; undefined for any other token, whose request is planned separately. */
 export function plainAddress(pushId: string): string | undefined {
   return isPlain.test(pushId) ? pushId : undefined;
 }
@@ -146,7 +148,7 @@ const isPlain = /^[ !#-[\]-~]*$/;
 
 type Sending<C> = { transport: Http2Transport; access: Access<C>; credential: C };
 
-/** Sends one request, and once more when its token was refused and there is another. Never rejects but for the credential. */
+/** Sends one request, and once more if its token was rejected and there is another. Rejects only because of the credential. */
 export async function sendByRoute<C>(sending: Sending<C>, plan: Plan): Promise<Answer> {
   const route = await sending.access.find(sending.credential);
   if ('refusal' in route) return route.refusal;
@@ -154,7 +156,7 @@ export async function sendByRoute<C>(sending: Sending<C>, plan: Plan): Promise<A
   return sending.access.isRefused(answer) ? sendWithNextToken(sending, { plan, route, answer }) : answer;
 }
 
-/** A token may end before its time; one fresh one decides whether it is the credential. */
+/** Sends the request again with a new token. A token may expire early; one new token shows if the credential is at fault. */
 export async function sendWithNextToken<C>(
   { transport, access, credential }: Sending<C>,
   { plan, route, answer }: { plan: Plan; route: Route; answer: Answer },
@@ -175,14 +177,14 @@ function request(
   });
 }
 
-// Nodes take their time from the database, each with the delay of its own question.
+// Nodes read the time from the database, each with the delay of its own query.
 const maxAheadMilliseconds = 10_000;
 
 export type TokenAge = { issuedAtMilliseconds: number; nowMilliseconds: number; lifeMilliseconds: number };
 
 /**
- * Whether a token of ours may still be sent to a provider. One from the future was issued while the clock was ahead: the
- * provider refuses it for as long as that, or keeps it too long.
+ * True if one of our tokens may still be sent to a provider. A token from the future was issued while the clock was ahead: the
+ * provider rejects it for that long, or accepts it for too long.
  */
 export function isYoungToken({ issuedAtMilliseconds, nowMilliseconds, lifeMilliseconds }: TokenAge): boolean {
   const age = nowMilliseconds - issuedAtMilliseconds;

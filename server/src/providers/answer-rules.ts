@@ -3,8 +3,8 @@ import { unknownCase } from '../domain/unknown-case.ts';
 import type { Outcome, Answer, ProxyReason } from './provider.ts';
 
 /**
- * What one code of a provider means. A code is about the device, about the account, about the message, or ambiguous:
- * then the answers of other devices decide (domain/delivery/evidence.ts).
+ * What one code of a provider means. A code is about the device, about the account, about the message, or ambiguous. If it is
+ * ambiguous, the responses for other devices decide (domain/delivery/evidence.ts).
  */
 export type Meaning =
   | { about: 'device'; effect: 'drop' | 'wait' }
@@ -12,18 +12,18 @@ export type Meaning =
   | { about: 'message'; effect: 'reject' }
   | { about: 'ambiguous'; ifDevice: DeviceEffect; ifAccount: AccountEffect };
 
-/** A row of a provider's table; docs/provider-answers.md is written from these. */
+/** A row of a provider's table; docs/provider-answers.md is generated from these. */
 export type AnswerRule = {
   /** HTTP status, or statuses. */
   status: string;
   /** The provider's word, or a condition in plain English. */
   code: string;
   meaning: Meaning;
-  /** Why, for the documentation. */
+  /** The reason, for the documentation. */
   reason: string;
 };
 
-/** The rules of a provider by the name that its classification looks up. */
+/** The rules of a provider, by the name that its classifier looks up. */
 export type AnswerRules = Record<string, AnswerRule>;
 
 export type Classified = {
@@ -37,7 +37,7 @@ export type Classified = {
   goneSince?: Date | undefined;
 };
 
-/** The outcome of an answer that a rule matches. Any 4xx with Retry-After is a wait of the device at least. Pure. */
+/** Returns the outcome of a response that matches a rule. With Retry-After, any 4xx makes at least the device wait. Pure. */
 export function applyRule({ rule: { meaning }, code, detail, answer, now, goneSince }: Classified): Outcome {
   const wait = waitOf(answer, now);
   const since = goneSince === undefined ? {} : { goneSince };
@@ -76,8 +76,9 @@ const proxyCodes: Record<ProxyReason, string> = {
 };
 
 /**
- * What no answer means, for every provider: no connection, or no way through the proxy → unreached; surely not sent → wait;
- * maybe sent → unknown; a blocked address → dead. A host that the settings do not list is no fault of the device's.
+ * Classifies a request without a response, for every provider: no connection, or no tunnel through the proxy → unreached;
+ * certainly not sent → wait; maybe sent → unknown; a blocked address → gone. A host that the settings do not list is not the
+ * device's fault.
  */
 export function classifyFailure(failure: Failure): Outcome {
   if (failure.reason === 'address-blocked') return { kind: 'gone', code: 'ADDRESS_BLOCKED' };
@@ -90,18 +91,23 @@ export function classifyFailure(failure: Failure): Outcome {
   return { kind: 'unknown', code: failure.reason === 'timeout' ? 'TIMEOUT' : 'RESET' };
 }
 
-/** A server's own trouble, whatever its body says (a proxy may answer with HTML): wait, as long as it asks. */
+/**
+ * Returns a wait for a server error, whatever its body says (a proxy may respond with HTML), for as long as the server asks.
+ */
 export function classifyServerFault(answer: HttpAnswer, now: Date): Extract<Outcome, { kind: 'wait' }> {
   return { kind: 'wait', code: String(answer.status), scope: 'device', ...waitOf(answer, now) };
 }
 
-/** The `retryAfterSeconds` member when the answer names a wait. */
+/** Returns `retryAfterSeconds` if the response names a wait, otherwise an empty object. */
 export function waitOf(answer: HttpAnswer, now: Date): { retryAfterSeconds?: number } {
   const seconds = retryAfterSeconds(answer.headers['retry-after'], now);
   return seconds === undefined ? {} : { retryAfterSeconds: seconds };
 }
 
-/** The body as JSON, or undefined: hostile and broken answers are data, never an exception. What is in it may be anything. */
+/**
+ * Parses a body as JSON, or returns undefined: hostile and broken responses are data, never an exception. The result may be any
+ * value.
+ */
 export function readJsonAnswer(body: string): unknown {
   try {
     return JSON.parse(body);
@@ -113,8 +119,8 @@ export function readJsonAnswer(body: string): unknown {
 const maxWordCharacters = 300;
 
 /**
- * A text of the provider as the ledger can keep it: short, of whole characters, with no control characters (PostgreSQL
- * takes no NUL). Undefined when it is no text, or empty.
+ * Returns a provider's text as the ledger can store it: short, well-formed, and without control characters (PostgreSQL rejects
+ * NUL). Undefined if the value is not a string, or is empty.
  */
 export function readWord(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
@@ -125,8 +131,8 @@ export function readWord(value: unknown): string | undefined {
 }
 
 /**
- * Seconds that a Retry-After header asks to wait, in both of its forms (RFC 9110 §10.2.3): whole seconds or a date.
- * Undefined when it is absent or unreadable. At most a day: a longer wait outlives any message worth sending.
+ * Returns how many seconds a Retry-After header asks to wait, in both of its forms (RFC 9110 §10.2.3): whole seconds or a date.
+ * Undefined if it is absent or unreadable. At most a day: a longer wait outlives any message worth sending.
  */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
@@ -136,7 +142,7 @@ export function retryAfterSeconds(header: string | undefined, now: Date): number
   return Math.min(Math.max(0, Math.ceil(seconds)), 86_400);
 }
 
-/** Every form of a date in HTTP begins with the name of the day; of `1.5` a date could be made as well. */
+/** Every HTTP date begins with the name of the day. Without this check, `1.5` would be parsed as a date. */
 function secondsUntil(text: string, now: Date): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? (Date.parse(text) - now.getTime()) / 1000 : Number.NaN;
 }

@@ -6,39 +6,39 @@ import { RequestHeads } from './http2/requests.ts';
 import type { OutgoingRequest, RequestHead } from './http2/requests.ts';
 import type { DeliveryRequest, DeviceAddress, Outcome, Plan } from './provider.ts';
 
-/** Messages of one run to devices of one platform, provider and kind of address. They are known by their places in `devices`. */
+/** Messages of one run to devices of one platform, provider and kind of address, identified by their index in `devices`. */
 export type DeliveryBatch = {
   credentials: ProviderCredentials;
   /** At least one. */
   devices: readonly BatchDevice[];
-  /** The whole message of a device. */
+  /** Returns the whole message of a device. */
   messageOf(place: number): Message;
-  /** What of a device's message is its own, when the rest is everybody's; undefined of a device whose message is to be made by itself. */
+  /** Returns the device's own parts of a message if the rest is shared; undefined if its message must be built separately. */
   partsOf?: ((place: number) => MessageParts | undefined) | undefined;
-  /** The message of a device with other texts in the place of its own ones. Given with parts that have some. */
+  /** Returns a device's message with these texts in place of its own. Present if parts can have own texts. */
   messageWith?: ((place: number, texts: readonly string[]) => Message) | undefined;
-  /** `promptly`: before what is sent through lanes, however much of that waits. */
+  /** `promptly`: before messages that are sent through lanes, however many of those wait. */
   pace: 'promptly' | 'in turn';
-  /** Once for each message that was sent. */
+  /** Called once for each message that was sent. */
   onOutcome(place: number, outcome: Outcome): void;
-  /** Instead, when the message could not be made. */
+  /** Called instead if the message could not be built. */
   onFault(place: number, error: unknown): void;
 };
 
 export type BatchDevice = Omit<DeviceAddress, 'deviceId'> & { id: string };
 
 /**
- * In a message of the same run to another device of the same platform everything else is the same. `own`: the texts of its
- * user; of another shape are other messages.
+ * A device's own parts of a message. The rest is the same for every device of the run on the same platform. `own`: the texts of
+ * its user; texts of another shape belong to a different message.
  */
 export type MessageParts = Pick<Message, 'identity' | 'report'> & { own?: OwnTexts };
 
-/** Sends a device its message. Its outcome may be told before this returns. */
+/** Sends a device its message. May report the outcome before it returns. */
 export type SendTo = (place: number) => void;
 
 export type OpenBatch = (batch: DeliveryBatch) => SendTo;
 
-/** Batches whose messages are sent by themselves, each with a promise of its outcome. */
+/** Makes batches that send each message separately, each with a promise of its outcome. */
 export function makeSingleBatch(deliver: (request: DeliveryRequest) => Promise<Outcome>): OpenBatch {
   return ({ credentials, devices, messageOf, onOutcome, onFault }) =>
     (place) => {
@@ -57,29 +57,29 @@ export function makeSingleBatch(deliver: (request: DeliveryRequest) => Promise<O
     };
 }
 
-/** What stands where a device's own texts will: its address, then what `textsOf` finds. */
+/** Placeholders for a device's own texts: its address, then the texts from `textsOf`. */
 type Marks = readonly string[];
 
-/** A message with marks in the place of what is one device's own, to be planned for the address `marks[0]`. */
+/** A message with marks in place of one device's own texts, planned for the address `marks[0]`. */
 export type MarkedMessage = {
   message: Message;
   marks: Marks;
-  /** Where the texts of its user will stand. */
+  /** Marks for the texts of its user. */
   own: readonly TextMark[];
 };
 
-/** A text cut at its marks: a piece, the text of the number behind it, the next piece, and so on. */
+/** A text cut at its marks: `pieces[0]`, the text with the number `numbers[0]`, `pieces[1]`, and so on. */
 type Cut<Piece> = { pieces: readonly Piece[]; numbers: readonly number[] };
 
-// A shorter one might stand in a message by chance.
+// A shorter mark could occur in a message by chance.
 const minMarkCharacters = 16;
 const addressCharacters = 64;
 
 /**
- * @param messageWith the message with texts in the place of its user's own
+ * Returns the message with marks. They are as long as the texts they replace, so a message that is too large for its provider
+ * without marks is too large with them. They are hexadecimal, so serializers write them unchanged.
  *
- * Marks are as long as what they stand for, so a message is too large for its provider with them if it is without; and
- * hexadecimal, so nothing that serializes them writes them otherwise.
+ * @param messageWith returns the message with these texts in place of its user's own
  */
 export function markMessage(parts: MessageParts, messageWith: (texts: readonly string[]) => Message): MarkedMessage {
   const { identity, report } = parts;
@@ -101,7 +101,7 @@ function makeMark(characters: number): string {
   return randomBytes(length).toString('hex').slice(0, length);
 }
 
-/** Behind the address. A message without a report has none of its texts, as all of its run. */
+/** Writes a device's texts after the address. A message without a report has no report texts, like every message of its run. */
 function textsOf({ identity, report }: MessageParts, texts: string[]): void {
   texts.length = 1;
   texts.push(identity.id, identity.collapseId);
@@ -113,8 +113,8 @@ function textsOf({ identity, report }: MessageParts, texts: string[]): void {
 type FormOptions = { marked: MarkedMessage; shape: ContentShape | undefined; authorization: string };
 
 /**
- * The requests of messages that differ in devices' own texts only. What they share is serialized once and cut where the
- * texts belong; a request is the pieces with a device's texts between them, written into one buffer again and again.
+ * Writes the requests of messages that differ only in devices' own texts. The shared part is serialized once and cut at the
+ * marks. A request is the pieces with a device's texts between them, written into a reused buffer.
  */
 export class RequestForm {
   readonly #shape: ContentShape | undefined;
@@ -123,14 +123,14 @@ export class RequestForm {
   readonly #values: readonly Cut<string>[];
   readonly #body: Cut<Buffer>;
   readonly #texts: string[] = [''];
-  /** The number of marks before those of users' texts. */
+  /** The number of marks before those of user texts. */
   readonly #fixed: number;
-  /** By the number of its mark: which of a user's texts, and how it is written. */
+  /** For each mark of a user text: the index of the text, and its depth of nesting in JSON. */
   readonly #ownAt: readonly { place: number; depth: number }[];
   readonly #ownValues: string[] = [];
   #bytes: Buffer;
 
-  /** @throws when a text of the user's stands in it otherwise than as JSON writes it: then there is no form */
+  /** @throws if a user text appears other than as JSON escapes it; such messages have no form */
   constructor(plan: Plan, { marked: { marks, own }, shape, authorization }: FormOptions) {
     const values: string[] = [];
     this.#shape = shape;
@@ -147,7 +147,7 @@ export class RequestForm {
     this.#bytes = Buffer.allocUnsafe(2 * plan.body.length);
   }
 
-  /** Makes `request` that of one device, until the next is written. @returns whether its message has this form */
+  /** Fills `request` with the request of one device, valid until the next write. @returns true if the message has this form */
   write(request: OutgoingRequest, address: string, parts: MessageParts): boolean {
     if (parts.own?.shape !== this.#shape) return false;
     const texts = this.#texts;
@@ -181,19 +181,19 @@ export class RequestForm {
       bytes.set(piece, place);
       place += piece.length;
     }
-    // Nearly all bodies of a run are equally long.
+    // Nearly all bodies of a run have the same length.
     const isSame = before.length === length && before.buffer === bytes.buffer && before.byteOffset === bytes.byteOffset;
     return isSame ? before : bytes.subarray(0, length);
   }
 
-  /** All but users' texts are ASCII. */
+  /** All texts except user texts are ASCII. */
   #bytesOf(number: number, texts: readonly string[]): number {
     const text = texts[number]!;
     return number < this.#fixed ? text.length : Buffer.byteLength(text);
   }
 }
 
-/** There is a form for each window, so this is done without an expression that would have to be compiled. */
+/** Cuts a text at its marks. Each window has a form, so this avoids compiling a regular expression. */
 function cutAtMarks(text: string, marks: Marks): Cut<string> {
   let pieces = [text];
   let numbers: number[] = [];
@@ -217,18 +217,18 @@ function join({ pieces, numbers }: Cut<string>, texts: readonly string[]): strin
   return text;
 }
 
-/** What stands where a user's text will, and how it is written inside of JSON, inside of JSON within a text of JSON, and so on. */
+/** A placeholder for a user text. `written`: as JSON escapes it, as JSON in a JSON string escapes it, and so on. */
 type TextMark = { text: string; ends: readonly [string, string]; written: readonly string[] };
 
-// FCM's data is texts, some of which are JSON themselves, whose texts may be JSON of the caller's.
+// FCM's data values are strings. Some of them are JSON, which may have strings that are the caller's JSON.
 const maxDepth = 3;
-// Short, as a marked message must not be too large for its provider; by chance such a text stands in none.
+// Short, because a marked message must not be too large for its provider, but too long to occur by chance.
 const endBytes = 5;
 
 /**
- * A mark has whatever some writing changes: spaces at its ends, quotes, line breaks, tags, entities, percent signs, and letters
- * outside of ASCII. So where it is found as JSON writes it, any text will stand as JSON writes it, and where it was
- * changed otherwise, one of its ends is left.
+ * Returns marks that contain everything that an encoding might change: spaces at the ends, quotes, line breaks, tags, entities,
+ * percent signs and non-ASCII letters. If a mark is found as JSON escapes it, any text will be escaped in the same way. If it
+ * was changed in another way, one of its ends remains.
  */
 export function ownMarks(count: number): TextMark[] {
   return Array.from({ length: count }, () => {
@@ -246,14 +246,14 @@ function makeEnd(): string {
   return randomBytes(endBytes).toString('hex');
 }
 
-/** A text as it stands between quotes in JSON; with `depth`, of JSON that is itself a text so many times. */
+/** Returns a text as JSON escapes it between quotes. `depth`: how many times that JSON is nested in JSON strings. */
 export function escapeText(text: string, depth: number): string {
   let written = text;
   for (let times = 0; times <= depth; times += 1) written = JSON.stringify(written).slice(1, -1);
   return written;
 }
 
-/** Whether something of a mark stands in what was cut at all of them. */
+/** True if an end of any mark remains in a text that was cut at all marks. */
 export function isLeft(piece: string | Buffer, marks: readonly TextMark[]): boolean {
   return marks.some(({ ends }) => ends.some((end) => piece.includes(end)));
 }

@@ -12,9 +12,9 @@ import type { Delivery, DeliveryOptions } from './deliver.ts';
 import type { Outcome } from './provider.ts';
 
 /**
- * Checks a credential with its provider without sending anything: FCM and Huawei are asked to validate only; APNs is given a device
- * token that no device has and should refuse the token, not the credential. Web Push services have no accounts, so
- * there is nobody to ask before a browser has subscribed: a VAPID key is good if its two halves match.
+ * Checks a credential with its provider without sending anything. FCM and Huawei only validate the message. APNs gets a device
+ * token that no device has, and should reject the token, not the credential. Web Push services have no accounts, so there is no
+ * service to ask before a browser has subscribed: a VAPID key is good if its two halves match.
  */
 export async function checkCredential(
   { delivery }: { delivery: Pick<Delivery, 'probe'> },
@@ -25,8 +25,8 @@ export async function checkCredential(
   const platform = platformsOf[provider][0];
   const outcome = await delivery.probe({
     message: probeMessage(platform),
-    // Bytes that no provider has given out: the digest of a sentence, after four by which the simulated Apple knows a bad
-    // device (domain/sandbox/magic-tokens.ts).
+    // Bytes that no provider has issued: the digest of a sentence, after four bytes that mark a bad device for the simulated
+    // Apple (domain/sandbox/magic-tokens.ts).
     device: {
       deviceId: 'probe',
       platform,
@@ -52,7 +52,7 @@ function checkPair({ subject, publicKey, privateKey }: WebPushCredential): Crede
   };
 }
 
-/** Refusals of Apple's that come as 400 and are about the credential, not about the made-up device. */
+/** Apple's refusals with status 400 that are about the credential, not about the made-up device. */
 const aboutCredential = /^(BadCertificate|BadEnvironmentKeyIdInToken)/;
 
 /** If the provider rejects the made-up device, it accepted the credential. */
@@ -127,13 +127,13 @@ function probeMessage(platform: Platform): Message {
 
 export type AskProvider = (credential: ProviderCredential) => Promise<CredentialCheck>;
 
-// An account's token and one message, each with 10 s to connect and 15 s to answer, take 50 s at worst; a person who waits
-// for a page has given up by then.
+// An account's token and one message, each with 10 s to connect and 15 s to get a response, take 50 s at worst. A user who
+// waits for a page has given up by then.
 const defaultMaxMilliseconds = 20_000;
 
 /**
- * Asks a provider about a credential, over a connection of its own: nothing that was learned with another credential of
- * the same name plays a part, and nothing stays.
+ * Makes a function that checks a credential with its provider, over a separate connection. It uses no state of another
+ * credential of the same name, and keeps none.
  */
 export function makeAskProvider(options: DeliveryOptions & { maxMilliseconds?: number }): AskProvider {
   const { maxMilliseconds = defaultMaxMilliseconds } = options;
@@ -151,7 +151,7 @@ export function makeAskProvider(options: DeliveryOptions & { maxMilliseconds?: n
       return await Promise.race([checkCredential({ delivery }, credential), late.promise]);
     } finally {
       clearTimeout(timer);
-      // A connection that nobody answers on is closed without waiting for it.
+      // A connection without a response is closed without waiting for it.
       void delivery.close().catch(() => {});
     }
   };

@@ -26,11 +26,11 @@ import { makeWebPushProvider } from './webpush/provider.ts';
 export type Delivery = {
   /** Sends one message to one device through its provider. Never rejects. */
   deliver(request: DeliveryRequest): Promise<Outcome>;
-  /** For many messages of one run. */
+  /** Opens a batch of many messages of one run. */
   openBatch: OpenBatch;
-  /** The same question, with nothing delivered where the provider can be asked so (`validate_only`). */
+  /** Like `deliver`, but nothing is delivered if the provider supports it (`validate_only`). */
   probe(request: DeliveryRequest): Promise<Outcome>;
-  /** An event of a Live Activity, which Apple alone carries. Never rejects. */
+  /** Sends an event of a Live Activity, which only Apple carries. Never rejects. */
   deliverLiveActivity(request: { message: LiveActivityMessage; credential: ApnsCredential }): Promise<Outcome>;
   close(): Promise<void>;
 };
@@ -41,13 +41,13 @@ export type DeliveryOptions = {
   endpoints: DeliveryEndpoints;
   allowedNetworks: readonly string[];
   proxy?: OutgoingProxy | undefined;
-  /** Whose HTTP/2 is spoken; this project's when it is left out. */
+  /** The HTTP/2 client; this project's by default. */
   http2Client?: Http2Client;
-  /** One Apple token for all nodes; each process has its own when this is left out. */
+  /** Shares one Apple token among all nodes; without it, each process has its own. */
   shareToken?: ShareProviderToken;
 };
 
-/** The providers behind one call, sharing one transport. */
+/** Makes one interface to all providers, which share one transport. */
 export function makeDelivery(options: DeliveryOptions): Delivery {
   const { clock, log, endpoints, allowedNetworks, proxy, shareToken = async ({ make }) => make() } = options;
   const transport = makeHttp2Transport({ log, allowedNetworks, proxy, client: options.http2Client });
@@ -100,7 +100,7 @@ export function makeDelivery(options: DeliveryOptions): Delivery {
       case 'hms':
         return through(hms, credentials.hms);
       case 'webpush':
-        // Each push service has addresses of its own, and each message is encrypted.
+        // Each push service has its own addresses, and each message is encrypted.
         return openSingleBatch(batch);
       default:
         return unknownCase(name);
@@ -138,7 +138,7 @@ type ChangePlan = (plan: Plan) => Plan;
 
 const canValidateOnly: readonly ProviderName[] = ['fcm', 'hms'];
 
-/** Account, address and message are checked, and nothing is delivered (delivery 1). */
+/** Asks the provider to check account, address and message, and to deliver nothing (delivery 1). */
 function validateOnly(plan: Plan): Plan {
   const body = JSON.parse(plan.body.toString('utf8')) as object;
   return { ...plan, body: Buffer.from(JSON.stringify({ validate_only: true, ...body })) };
@@ -159,13 +159,13 @@ async function deliverThrough<C>(provider: DeliveryProvider<C>, sending: Sending
 /** How large a message is for its provider. */
 export type MessageSize = {
   bytes: number;
-  /** The most that the provider accepts. */
+  /** The maximum that the provider accepts. */
   most: number;
-  /** The most that every service of the platform accepts; push services of browsers differ. */
+  /** The maximum that every service of the platform accepts; push services of browsers differ. */
   maxEverywhere: number;
 };
 
-/** How many bytes a provider counts of a message, and the most it accepts. Pure. */
+/** Returns how many bytes a provider counts for a message, and the maximum it accepts. Pure. */
 export function measureMessage(message: Message): MessageSize {
   switch (message.platform) {
     case 'ANDROID':

@@ -1,7 +1,7 @@
 import type { FcmEndpoints } from './fcm/provider.ts';
 import type { HmsEndpoints } from './hms/provider.ts';
 
-/** Where the providers are asked. */
+/** Addresses of the providers. */
 export type DeliveryEndpoints = {
   fcm: FcmEndpoints;
   apns: { production: string; sandbox: string };
@@ -13,7 +13,7 @@ export type DeliveryEndpoints = {
 export type SimulatorEndpoints = {
   fcm: FcmEndpoints;
   apns: string;
-  /** `origin` is what subscriptions name; `connectTo` is where it listens. */
+  /** `origin` is the origin in subscriptions; `connectTo` is where the simulator listens. */
   webPush: { origin: string; connectTo: string };
   hms: HmsEndpoints;
 };

@@ -17,27 +17,27 @@ export type LaneBatchOptions<C> = {
 };
 
 /**
- * A batch through a lane: no promise and no closure is made for a message, and what all of them share is serialized
- * once. The few that need more (another token, a second try, an address that is not plain) are sent by themselves.
+ * Sends a batch through a lane: no promise and no closure per message, and the shared part is serialized once. The few messages
+ * that need more (another token, a retry, an address that is not plain) are sent separately.
  */
 export function makeLaneBatch<C>(options: LaneBatchOptions<C>): SendTo {
   const batch = new LaneBatch(options);
   return (place) => batch.send(place);
 }
 
-/** What is known when the provider lets messages in. */
+/** The state after the provider granted access. */
 type Opened<C> = { route: Route; lane: RequestLane; writer: RequestWriter<C> };
 
 class LaneBatch<C> implements LaneOwner {
   readonly reads: 'failures' | 'bodies';
   readonly #options: LaneBatchOptions<C>;
-  /** In the order in which they are sent; those before `#next` have left. */
+  /** In sending order; those before `#next` have been sent. */
   readonly #places: number[] = [];
   #next = 0;
   #state: 'new' | 'opening' | { verdict: Outcome } | Opened<C> = 'new';
-  /** The request is that of `#places[#next]` already, for which there was no space. */
+  /** True if the request of `#places[#next]` is already written but the lane had no space for it. */
   #isWritten = false;
-  /** Whoever is told an outcome may send the next message: whatever passes over the places takes that one with the rest. */
+  /** True while a loop passes over the places. `onOutcome` may send the next message, which the running loop then handles. */
   #isPassing = false;
   readonly #request: OutgoingRequest;
 
@@ -71,14 +71,14 @@ class LaneBatch<C> implements LaneOwner {
         if (written === 'alone') this.#sendAlone(place, state);
         if (written !== 'written') continue;
       }
-      // Before it is sent: the lane may say of it meanwhile that there is no connection.
+      // Set before sending: meanwhile the lane may report that there is no connection.
       this.#isWritten = true;
       if (!state.lane.send(this.#request)) return;
       this.#isWritten = false;
     }
   }
 
-  /** No connection came to be: what waits was not sent. */
+  /** No connection was established, so the waiting messages were not sent. */
   onUnreachable(failure: Answer): void {
     this.#isWritten = false;
     this.#isPassing = true;
@@ -87,7 +87,7 @@ class LaneBatch<C> implements LaneOwner {
   }
 
   onAccepted(place: number, status: number): void {
-    // Of the successes providers document this one only.
+    // 200 is the only success status that providers document.
     if (status !== 200) return this.onAnswer(place, { kind: 'answer', status, headers: {}, body: '' });
     const { writer } = this.#state as Opened<C>;
     this.#tell(place, { kind: 'accepted', providerMessageId: writer.messageIdOf(place) });
@@ -117,7 +117,7 @@ class LaneBatch<C> implements LaneOwner {
     this.onSpace();
   }
 
-  /** A message by itself, on any connection. `refused`: the answer to its first try, whose token was not taken. */
+  /** Sends a message separately, on any connection. `refused`: the response to the first attempt, if its token was rejected. */
   #sendAlone(place: number, { route, writer }: Opened<C>, refused?: Answer): void {
     const plan = writer.plan(place);
     if (!plan) return;
@@ -133,7 +133,7 @@ class LaneBatch<C> implements LaneOwner {
     return refused ? sendWithNextToken(sending, { plan, route, answer: refused }) : sendByRoute(sending, plan);
   }
 
-  /** What did not leave gets this outcome. */
+  /** Reports this outcome for each message that was not sent. */
   #judgeRest(outcome: Outcome): void {
     for (; this.#next < this.#places.length; this.#next += 1) this.#tell(this.#places[this.#next]!, outcome);
   }
@@ -148,22 +148,22 @@ class LaneBatch<C> implements LaneOwner {
 }
 
 export type Written =
-  /** The request is that of the device. */
+  /** The request is the device's. */
   | 'written'
-  /** It cannot be sent through a lane. */
+  /** The message cannot be sent through a lane. */
   | 'alone'
-  /** There is no request: the batch was told why. */
+  /** There is no request; the batch received the reason. */
   | 'told';
 
 type Options<C> = { provider: RoutedProvider<C>; credential: C; batch: DeliveryBatch; authorization: string };
 
-/** Writes the requests of a batch, from one form if its messages have one. */
+/** Writes the requests of a batch, from one form if its messages share one. */
 export class RequestWriter<C> {
   readonly #options: Options<C>;
   readonly #heads = new RequestHeads();
-  /** `outcome`: what no message of the form gets past. */
+  /** `outcome`: the outcome of every message of the form. */
   #form: RequestForm | { outcome: Outcome } | 'none' | undefined;
-  /** Under which messages were sent whose provider is not asked for it. */
+  /** Ids that messages were sent with, for providers whose success responses are not read. */
   readonly #messageIds: string[] = [];
 
   constructor(options: Options<C>) {
@@ -190,7 +190,7 @@ export class RequestWriter<C> {
       return 'told';
     }
     const isOfForm = this.#form.write(request, address, parts);
-    // A text of the user's may make it too large for its provider.
+    // A user text may make the message too large for its provider.
     const isSmall = !parts.own || request.body.length <= provider.smallBodyBytes;
     if (!isOfForm || !isSmall) return this.#writeWhole(place, request);
     this.#noteId(place, parts.identity.id);
@@ -201,7 +201,7 @@ export class RequestWriter<C> {
     return this.#messageIds[place]!;
   }
 
-  /** A message by itself, for what is not written here. @returns undefined when the batch was told why there is none */
+  /** Plans a message that is not written here. @returns undefined if the batch received the reason why there is no plan */
   plan(place: number): Plan | undefined {
     const { batch } = this.#options;
     let message: Message;
@@ -228,7 +228,7 @@ export class RequestWriter<C> {
     try {
       request.head = this.#heads.headOf({ ...plan.headers, authorization }, values);
     } catch {
-      // No value of a header: by itself it gets the outcome that is for it.
+      // An invalid header value. Sent separately, the message gets the proper outcome.
       return 'alone';
     }
     request.path = plan.path;
@@ -237,7 +237,10 @@ export class RequestWriter<C> {
     return 'written';
   }
 
-  /** Whatever keeps a form without users' texts from being made keeps each message from being sent, which is told of each. */
+  /**
+   * Returns the form, or the outcome of each message: an outcome that prevents a form without user texts prevents every
+   * message.
+   */
   #makeForm(place: number, parts: MessageParts): RequestForm | { outcome: Outcome } | 'none' {
     const { batch, authorization } = this.#options;
     try {
@@ -266,7 +269,7 @@ export class RequestWriter<C> {
   }
 }
 
-/** A broken key, for example: it must not fail the whole window. */
+/** Returns the outcome for an unusable credential, for example a broken key. It must not fail the whole window. */
 export function unusableCredential(error: unknown): Outcome {
   return { kind: 'stopped', code: 'CREDENTIAL_UNUSABLE', detail: (error as Error).message };
 }

@@ -6,19 +6,19 @@ import { fcmMessagesPerMinute, noisySiteMessagesPerMinute } from '../domain/limi
 import { unknownCase } from '../domain/unknown-case.ts';
 import { parseSubscription } from './webpush/encrypt.ts';
 
-/** What a provider counts and limits: one account of one sender, whatever node sends through it. */
+/** The unit that a provider counts and limits: one account of one sender, whichever node sends. */
 export type SendAccount = {
   /** `fcm:<project>`, `apns:<team>`, `webpush:<site>:<origin>`, `hms:<project or app>`. */
   key: string;
-  /** Messages a minute the provider takes; undefined when it names no limit. */
+  /** Messages per minute that the provider accepts; undefined if it names no limit. */
   perMinute: number | undefined;
-  /** The same while the provider calls this sender noisy; undefined if the provider has no such judgement. */
+  /** The limit while the provider considers this sender noisy; undefined if the provider does not rate senders. */
   penaltyPerMinute: number | undefined;
-  /** A push service that devices named and nobody knows: it may be gone for ever, so messages do not wait for it long. */
+  /** True for an unknown push service that devices named. It may be gone for ever, so messages do not wait long for it. */
   isChosenByDevice?: boolean;
 };
 
-/** The account through which a device is reached, or undefined if the workspace has none for it. Pure. */
+/** Returns the account through which a device is reached, or undefined if the workspace has none for it. Pure. */
 export function sendAccountOf(
   device: Reachable & { pushId: string },
   credentials: ProviderCredentials,
@@ -46,7 +46,7 @@ export function sendAccountOf(
     case 'webpush': {
       const origin = parseSubscription(device.pushId)?.endpoint.origin;
       if (!credentials.webpush || origin === undefined) return undefined;
-      // A site is known to push services by its VAPID key.
+      // Push services identify a site by its VAPID key.
       const site = credentials.webpush.publicKey.slice(0, 22);
       return {
         key: `webpush:${site}:${origin}`,
@@ -62,7 +62,7 @@ export function sendAccountOf(
   }
 }
 
-/** Huawei counts by what messages are addressed to, and names no number. */
+/** Returns the account key for Huawei, which counts per project or app that sends, and names no limit. */
 function keyOfHms({ owner }: HmsCredential): string {
   return `hms:${owner.id}`;
 }

@@ -4,7 +4,7 @@ import type { Queryable } from './database.ts';
 
 type Named = { workspaceId: string; platform: Platform; appId: string };
 
-/** A workspace's apps besides the default ones, by platform and id. Index: primary key. */
+/** Lists a workspace's apps other than the default ones, by platform and id. Index: primary key. */
 export async function listApps(tx: Queryable, workspaceId: string): Promise<App[]> {
   return tx<App[]>`
     select platform, app_id as "appId", name, identifier, environment, restrict_package as "restrictsPackage",
@@ -12,7 +12,7 @@ export async function listApps(tx: Queryable, workspaceId: string): Promise<App[
     from apps where workspace_id = ${workspaceId} order by platform, app_id`;
 }
 
-/** Holds an app until the transaction ends: it is neither changed nor removed before. Index: primary key. */
+/** Share-locks an app: it is neither changed nor removed until the transaction ends. Index: primary key. */
 export async function holdApp(tx: Queryable, { workspaceId, platform, appId }: Named): Promise<App | undefined> {
   const [row] = await tx<App[]>`
     select platform, app_id as "appId", name, identifier, environment, restrict_package as "restrictsPackage",
@@ -22,7 +22,7 @@ export async function holdApp(tx: Queryable, { workspaceId, platform, appId }: N
 }
 
 /**
- * Whether there is an app, which is not removed before the transaction ends. Others may do the same meanwhile. Index:
+ * True if an app exists; it is not removed until the transaction ends. Several transactions can hold it at once. Index:
  * primary key.
  */
 export async function keepApp(tx: Queryable, { workspaceId, platform, appId }: Named): Promise<boolean> {
@@ -52,7 +52,7 @@ export async function insertApp(tx: Queryable, app: App & { workspaceId: string;
   return rows.length === 1;
 }
 
-/** What may change of an app. Index: primary key. */
+/** Changes the mutable fields of an app. Index: primary key. */
 export async function updateApp(
   tx: Queryable,
   {

@@ -3,12 +3,12 @@ import { withSession } from './database.ts';
 import type { Fragment, Queryable, Transaction, Database } from './database.ts';
 import type { ReadBytes } from './postgres/statement.ts';
 
-/** A table that has rows of its own, and the columns that are stored in it. */
+/** A table that stores rows, and the columns that it stores. */
 export type StoredTable = Pick<BackupTable, 'name' | 'day' | 'columns'>;
 
 /**
- * Every table of ours that is kept through a crash, in the order of their names. Of a table that is partitioned by day its
- * days. Generated columns are left out: whoever restores a row generates them. Reads the catalogue only.
+ * Lists every Carillon table that survives a crash, by name; for a table that is partitioned by day, its days.
+ * Generated columns are left out, because restoring a row generates them. Reads the catalogue only.
  */
 export async function listStoredTables(tx: Queryable): Promise<StoredTable[]> {
   const rows = await tx<{ name: string; parent: string | null; columns: string[] }[]>`
@@ -39,14 +39,17 @@ function dayOf(name: string, parent: string): BackupTable['day'] {
   };
 }
 
-/** Nobody drops or changes these tables until the transaction ends. Waits for whoever is at it. */
+/**
+ * Keeps these tables from being dropped or changed until the transaction ends. Waits for a transaction that is changing
+ * them.
+ */
 export async function holdTables(tx: Transaction, names: readonly string[]): Promise<void> {
   const [first, ...rest] = names;
   if (first === undefined) return;
   await tx`lock table ${tx(first)} ${rest.map((name) => tx`, ${tx(name)}`)} in access share mode`;
 }
 
-/** What PostgreSQL writes is the same wherever it is read. For the rest of the transaction. */
+/** Makes PostgreSQL's output the same wherever it is read, for the rest of the transaction. */
 export async function writePlainly(tx: Transaction): Promise<void> {
   await tx`
     select set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'postgres', true),
@@ -54,7 +57,7 @@ export async function writePlainly(tx: Transaction): Promise<void> {
       set_config('statement_timeout', '0', true)`;
 }
 
-/** All rows of a table, as they lie on the disk; each line is one. */
+/** Copies all rows of a table, in the order on disk; each line is one row. */
 export function copyRows<Result>(
   tx: Transaction,
   { name, columns, read }: Pick<StoredTable, 'name' | 'columns'> & { read: ReadBytes<Result> },
@@ -62,7 +65,7 @@ export function copyRows<Result>(
   return tx`copy ${tx(name)} (${listed(tx, columns)}) to stdout`.copyTo(read);
 }
 
-/** @returns how many rows were stored */
+/** Stores rows of a table by COPY. @returns how many rows were stored */
 export function storeRows(
   tx: Transaction,
   { name, columns, pieces }: Pick<StoredTable, 'name' | 'columns'> & { pieces: AsyncIterable<Buffer> },
@@ -75,8 +78,8 @@ function listed(tx: Queryable, columns: readonly string[]): Fragment[] {
 }
 
 /**
- * Where the numbers of each table go on. Sequences are of no transaction: read after the snapshot was taken they are at
- * least what its rows have.
+ * Lists the sequences and their values. Sequences are not transactional: read after the snapshot was taken, they are at
+ * least the numbers in its rows.
  */
 export async function listSequences(tx: Queryable): Promise<BackupSequence[]> {
   const names = await tx<{ name: string }[]>`
@@ -93,12 +96,12 @@ export async function listSequences(tx: Queryable): Promise<BackupSequence[]> {
   return sequences;
 }
 
-/** In the transaction of a restore: the number after it is given next. */
+/** Sets a sequence, in the transaction of a restore: the next number follows it. */
 export async function setSequence(tx: Transaction, { name, value, isCalled }: BackupSequence): Promise<void> {
   await tx`select setval(format('public.%I', ${name}::text)::regclass, ${value}::text::bigint, ${isCalled})`;
 }
 
-/** What a database is that a backup is taken of, or restored into. Reads the catalogue only. */
+/** Returns the facts of a database that is backed up, or restored into. Reads the catalogue only. */
 export async function readBackupFacts(
   tx: Queryable,
 ): Promise<{ postgresVersion: string; isCluster: boolean; tables: number }> {
@@ -114,9 +117,9 @@ export async function readBackupFacts(
 }
 
 /**
- * Makes the tables of this transaction take rows in any order and from their owner: foreign keys are taken away until
- * `closeTables`, which holds every row to them, and policies are not forced on the owner, because COPY refuses a table
- * with policies. What a migration filled is emptied. The owner's, and of a transaction that made all tables itself.
+ * Makes the tables of this transaction accept rows in any order and from their owner. Drops foreign keys until
+ * `tieRows` checks every row against them, and stops forcing policies on the owner, because COPY refuses a table with
+ * policies. Empties tables that a migration filled. For the owner, in a transaction that created all tables itself.
  */
 export async function openTables(tx: Transaction): Promise<void> {
   await tx`
@@ -147,7 +150,7 @@ export async function openTables(tx: Transaction): Promise<void> {
     end $$`;
 }
 
-/** Every row is held to the foreign keys again: a row without the one it belongs to fails the transaction. */
+/** Restores the foreign keys: a row without the row it refers to fails the transaction. */
 export async function tieRows(tx: Transaction): Promise<void> {
   await tx`
     do $$
@@ -160,7 +163,7 @@ export async function tieRows(tx: Transaction): Promise<void> {
     end $$`;
 }
 
-/** The policies hold the owner again. Tables that a migration has replaced since have their own. */
+/** Forces the policies on the owner again. Tables that a migration has replaced since have their own. */
 export async function closeTables(tx: Transaction): Promise<void> {
   await tx`
     do $$
@@ -174,8 +177,8 @@ export async function closeTables(tx: Transaction): Promise<void> {
 }
 
 /**
- * Campaigns to many that were sending when the backup was made, or had something due before `at`: what they sent since is
- * not known. Oldest first. Once, in a restore. Indexes: campaigns_due, runs_open.
+ * Lists campaigns to an audience that were sending when the backup was made, or had something due before `at`: what
+ * they sent since is not known. Oldest first. Runs once, in a restore. Indexes: campaigns_due, runs_open.
  */
 export async function listCampaignsUnderWay(
   tx: Queryable,
@@ -194,13 +197,13 @@ export async function listCampaignsUnderWay(
     order by id`;
 }
 
-/** Notes that there is a whole backup as of then, unless a newer one is known. The installation's only row. */
+/** Records when a complete backup was made, unless a newer one is known. The installation's only row. */
 export async function noteBackup(tx: Queryable, madeAt: Date): Promise<void> {
   await tx`
     update installation set backup_made_at = ${madeAt} where backup_made_at is null or backup_made_at < ${madeAt}`;
 }
 
-/** Notes how often a node makes backups by itself, and that it was at it. The installation's only row. */
+/** Records how often a node makes automatic backups, and when it last checked. The installation's only row. */
 export async function noteBackupSchedule(
   tx: Queryable,
   { everyHours, lookedAt }: NonNullable<BackupFacts['schedule']>,
@@ -208,7 +211,7 @@ export async function noteBackupSchedule(
   await tx`update installation set backup_hours = ${everyHours}, backup_looked_at = ${lookedAt}`;
 }
 
-/** What is known of backups. The installation's only row; without it nothing is. */
+/** Returns what is known about backups. The installation's only row; without it nothing is known. */
 export async function findNewestBackup(tx: Queryable): Promise<BackupFacts> {
   const [row] = await tx<(Omit<BackupFacts, 'schedule'> & { everyHours: number | null; lookedAt: Date | null })[]>`
     select backup_made_at as "madeAt", created_at as "installedAt", backup_hours as "everyHours",
@@ -222,7 +225,7 @@ export async function findNewestBackup(tx: Queryable): Promise<BackupFacts> {
 /** Arbitrary; it only has to be the same on every node. */
 const backupLock = 7_312_847;
 
-/** Does work that only one node does at a time; ends with the node. @returns `locked` when another is at it */
+/** Runs work that only one node does at a time; the lock ends with the node. @returns `locked` when another node holds it */
 export function aloneWithBackups<Result>(database: Database, work: () => Promise<Result>): Promise<Result | 'locked'> {
   return withSession(database, async (session) => {
     const [row] = await session<{ isLocked: boolean }[]>`select pg_try_advisory_lock(${backupLock}) as "isLocked"`;
@@ -230,7 +233,8 @@ export function aloneWithBackups<Result>(database: Database, work: () => Promise
     try {
       return await work();
     } finally {
-      // The server ends a closed session a moment later, in which the next to ask would be told "locked". One that is lost has no lock.
+      // The server ends a closed session slightly later; until then the next caller would get "locked". A lost session
+      // has no lock.
       await session`select pg_advisory_unlock(${backupLock})`.catch(() => {});
     }
   });

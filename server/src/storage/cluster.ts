@@ -3,13 +3,13 @@ import { inSchemaTransaction } from './database.ts';
 import type { Queryable, Session } from './database.ts';
 
 export type ClusterExtension = {
-  /** Undefined where the server has no such extension. */
+  /** Undefined where the server does not have the extension. */
   availableVersion: string | undefined;
-  /** Undefined while it has not been made in this database. */
+  /** Undefined while it is not installed in this database. */
   installedVersion: string | undefined;
 };
 
-/** Reads the catalogue, and which extensions there are files of. */
+/** Reads the catalogue, including the extensions that have files on the server. */
 export async function readClusterExtension(on: Queryable): Promise<ClusterExtension> {
   const [row] = await on<{ available: string; installed: string | null }[]>`
     select default_version as available, installed_version as installed from pg_available_extensions where name = 'citus'`;
@@ -25,7 +25,7 @@ export type ClusterNode = {
   holdsShards: boolean;
 };
 
-/** Those that take writes, the coordinator first. The extension must be there. */
+/** Lists the nodes that accept writes, the coordinator first. The extension must be installed. */
 export async function listClusterNodes(on: Queryable): Promise<ClusterNode[]> {
   return on<ClusterNode[]>`
     select nodeid as id, nodename as host, nodeport as port, groupid = 0 as "isCoordinator", isactive as "isActive",
@@ -33,7 +33,10 @@ export async function listClusterNodes(on: Queryable): Promise<ClusterNode[]> {
     from pg_dist_node where noderole = 'primary' order by groupid limit 1000`;
 }
 
-/** Roles that have rights on the tables of this database and may not sign in, as nobody may on the workers. */
+/**
+ * Lists roles that have rights on the tables of this database and may not log in. The coordinator logs in to the
+ * workers as the current role, so these roles cannot use a cluster.
+ */
 export async function listRolesWithoutLogin(on: Queryable): Promise<string[]> {
   const rows = await on<{ name: string }[]>`
     select distinct rolname as name
@@ -44,8 +47,8 @@ export async function listRolesWithoutLogin(on: Queryable): Promise<string[]> {
 }
 
 /**
- * What the catalogue says of tables and their partitions. On the coordinator the size of a distributed table is that of
- * the rows it has of it itself, which statements do not see any more.
+ * Reads the catalogue entries of tables and their partitions. On the coordinator the size of a distributed table is
+ * that of its leftover local rows, which statements no longer see.
  */
 export async function readTables(on: Queryable, names: readonly string[]): Promise<FoundTable[]> {
   const rows = await on<
@@ -76,8 +79,9 @@ export async function readTables(on: Queryable, names: readonly string[]): Promi
 }
 
 /**
- * Makes the shards of one table and copies its rows into them. Nothing is written to the table meanwhile; broken off, it
- * is as it was. The owner is held by the policies, and COPY, by which the rows travel, refuses whom policies hold.
+ * Creates the shards of one table and copies its rows into them. Nothing is written to the table meanwhile; if
+ * interrupted, it is unchanged. The rows are moved by COPY, which PostgreSQL refuses while the policies apply to the
+ * owner.
  */
 export async function distributeTable(
   session: Session,
@@ -99,8 +103,8 @@ export async function distributeTable(
 }
 
 /**
- * Cuts the one shard of an empty table behind every so many of the buckets' hashes, and gives the parts to the nodes in
- * turn. Its owner may, without rights on the catalogue of the cluster.
+ * Splits the one shard of an empty table by the buckets' hashes into parts of equally many buckets, and assigns the
+ * parts to the nodes in turn. The table's owner may do this without rights on the catalogue of the cluster.
  */
 export async function cutShard(
   session: Session,
@@ -121,13 +125,13 @@ export async function cutShard(
     where logicalrelid = ${name}::regclass`;
 }
 
-/** Frees what the coordinator keeps of a table whose rows are on the workers. */
+/** Frees the coordinator's local copy of a table whose rows are on the workers. */
 export async function freeLocalRows(session: Session, name: string): Promise<void> {
   await session`select truncate_local_data_after_distributing_table(${name}::regclass)`;
 }
 
 /**
- * The workspace of a transaction is told to the workers too, where the policies ask for it. Holds for connections that are
+ * Makes the workers receive a transaction's workspace too, which their policies need. Applies to connections that are
  * opened afterwards.
  */
 export async function shareTransactionSettings(session: Session): Promise<void> {
@@ -139,8 +143,8 @@ export async function shareTransactionSettings(session: Session): Promise<void> 
 export type Shard = { groupId: number; host: string; port: number; tables: number; bytes: number };
 
 /**
- * The shards of tables that lie beside each other, as one each: they hold the same buckets and move together. Asks every
- * worker for the size of each table on it.
+ * Lists the shards of colocated tables, combined into one each: they contain the same buckets and move together. Asks
+ * every worker for the size of each table on it.
  */
 export async function listShards(on: Queryable): Promise<Shard[]> {
   return on<Shard[]>`
@@ -154,7 +158,7 @@ export async function listShards(on: Queryable): Promise<Shard[]> {
 
 export type DistributedSize = { name: string; groupId: number; shards: number; bytes: number };
 
-/** Each distributed table with its partitions. Asks every worker, as `listShards` does. */
+/** Lists each distributed table with its partitions. Asks every worker, as `listShards` does. */
 export async function listDistributedSizes(on: Queryable): Promise<DistributedSize[]> {
   return on<DistributedSize[]>`
     select coalesce(inhparent, table_name::oid)::regclass::text as name, min(colocation_id)::int as "groupId",
@@ -167,7 +171,7 @@ export async function listDistributedSizes(on: Queryable): Promise<DistributedSi
     order by bytes desc, name`;
 }
 
-/** Whether the rows of a table lie in the shards of a cluster. Reads the catalogue only. */
+/** True if the rows of a table are in the shards of a cluster. Reads the catalogue only. */
 export async function isDistributed(
   tx: Queryable,
   table: 'deliveries' | 'segment_members' | 'users',

@@ -16,38 +16,41 @@ export type { Transaction } from './postgres/transaction.ts';
 export type { Fragment, Statement } from './postgres/statement.ts';
 export type { Value } from './postgres/values.ts';
 
-/** What statements are sent by: a database, a transaction or a session. */
+/** Sends statements: a database, a transaction or a session. */
 export type Queryable = Tag;
 
 /**
- * A pool. Each statement sent by it alone is a transaction of its own, on any of its connections. As it is opened it is
- * bound to no workspace, and no row of any is in its reach.
+ * A connection pool. Each statement sent by it alone is a separate transaction, on any of its connections. A new one is
+ * bound to no workspace and can access no workspace's rows.
  */
 export interface Database extends Tag {
   readonly kind: 'database';
   /** For the functions of this file. */
   readonly reach: Reach;
-  /** For one workspace: all else is out of reach. A function is asked when a transaction begins. */
+  /** Returns a handle for one workspace that can access no other. A function is called when a transaction begins. */
   forWorkspace(workspace: string | (() => string | undefined)): Database;
-  /** For work that is not one workspace's: the engine, who a credential belongs to, commits of many together. */
+  /**
+   * Returns a handle for work that concerns several workspaces: the engine, looking up the owner of a credential, group
+   * commits.
+   */
   acrossWorkspaces(): Database;
-  /** Ends when the work under way is done, at the latest after `timeoutSeconds`. */
+  /** Closes the pool when the work in progress is done, at the latest after `timeoutSeconds`. */
   end(options?: { timeoutSeconds: number }): Promise<void>;
 }
 
 type Pools = {
   pool: ConnectionPool;
-  /** The same, or behind a pooler the database itself. */
+  /** The same pool; behind a pooler, one that connects to the database directly. */
   sessions: ConnectionPool;
 };
 type Reach = Pools & { workspaceOf: (() => string | undefined) | undefined; acrossRole: string | undefined };
 
-/** One connection for a while. What it sets, locks and makes temporarily ends with it. */
+/** One connection, held for a while. Its settings, locks and temporary tables end with it. */
 export interface Session extends Tag {
   readonly kind: 'session';
   /** For the functions of this file. */
   readonly connection: Connection;
-  /** Where the outcome of its transactions is asked for when it is lost. */
+  /** Used to look up the outcome of its transactions when it is lost. */
   readonly pool: ConnectionPool;
   /** Sent in the message that begins each of its transactions. */
   readonly binding: string;
@@ -55,18 +58,18 @@ export interface Session extends Tag {
 
 export type DatabaseOptions = Omit<ConnectionPoolOptions, 'pooler' | 'role'> & {
   pooler?: ConnectionPoolOptions['pooler'];
-  /** Behind a pooler: the database itself. */
+  /** Behind a pooler: the address of the database itself. */
   directUrl?: string | undefined;
   /**
-   * The role that works across workspaces, of which the login is a member. Without one there is no wall (the login owns
-   * the tables), every handle reaches all rows, and nothing is bound.
+   * The role that works across workspaces; the login is a member of it. Without one, workspaces are not separated: the
+   * login owns the tables, every handle can access all rows, and nothing is bound.
    */
   acrossRole?: string | undefined;
 };
 
-/** Opens the pool. Connections are made on first use, so an unreachable database shows there. */
+/** Opens the pool. Connections are made on first use, so an unreachable database is reported there. */
 export function openDatabase({ acrossRole, connections, ...options }: DatabaseOptions): Database {
-  // A role keeps its connections: a statement that was prepared for another is planned anew.
+  // Each role has its own connections: a statement prepared for another role is planned again.
   const bound = acrossRole === undefined ? connections : Math.max(1, Math.floor(connections * boundShare));
   const own = openPools({ ...options, connections: bound });
   const across =
@@ -89,7 +92,7 @@ export function openDatabase({ acrossRole, connections, ...options }: DatabaseOp
   return makeHandle({ ...own, workspaceOf: undefined, acrossRole: undefined });
 }
 
-// The rest works across workspaces: the engine, and the requests that are accepted together.
+// The rest is for work across workspaces: the engine, and requests that are committed in groups.
 const boundShare = 0.4;
 
 function openPools({
@@ -107,7 +110,7 @@ function refuse(): never {
 }
 const refusals = { readPages: refuse, copyFrom: refuse, copyTo: refuse };
 
-/** What is set for one transaction is so for a single statement only in a transaction of its own: three round trips. */
+/** Settings for a single statement need a separate transaction: three round trips. */
 async function sendAlone(reach: Reach, query: Query): Promise<Rows<Row[]>> {
   const { pool } = reach;
   const binding = bindingOf(reach);
@@ -121,7 +124,7 @@ async function sendAlone(reach: Reach, query: Query): Promise<Rows<Row[]>> {
   }
 }
 
-// A reading leaves no receipt, so one whose commit is cut counts as not stored. It is read again.
+// A read leaves no receipt, so if the connection is lost at its commit it counts as not stored. It is read again.
 const maxTries = 10;
 
 function isLookedUpAndNotStored(error: unknown): boolean {
@@ -140,7 +143,7 @@ async function sendInTransaction(
   }
 }
 
-/** A statement whose session has forgotten it has done nothing yet: it is sent again, to be parsed anew. */
+/** A statement that its session no longer has prepared has done nothing yet: it is sent again, to be parsed again. */
 async function sendRemembered<Result>(query: Query, send: (query: Query) => Promise<Result>): Promise<Result> {
   try {
     return await send(query);
@@ -151,24 +154,25 @@ async function sendRemembered<Result>(query: Query, send: (query: Query) => Prom
 }
 
 /**
- * Sent in the same message as `begin`. Of one transaction, never of a session, which a pooler gives to the next. The
- * function says `set local`, which a cluster repeats to its workers; said here, it would repeat this whole message.
+ * Returns the binding that is sent in the same message as `begin`. It belongs to one transaction, never to a session,
+ * which a pooler reuses. The function runs `set local`, which a cluster repeats to its workers; a `set local` here
+ * would repeat this whole message.
  */
 function bindingOf({ workspaceOf }: Reach): string {
   const workspaceId = workspaceOf?.();
   return workspaceId === undefined ? '' : `; select bind_workspace('${checkedId(workspaceId)}')`;
 }
 
-/** What cannot be an id reaches what no id reaches. */
+/** A value that is not a valid id is bound as an empty one, which accesses no rows. */
 function checkedId(workspaceId: string): string {
   return isWorkspaceId(workspaceId) ? workspaceId : '';
 }
 
 /**
- * Does the work in one transaction: what it throws undoes all of it, and when this resolves all of it is stored. On a
- * session the transaction is that session's own. If the answer to the commit is lost, the outcome is looked up.
+ * Runs the work in one transaction. If it throws, everything is rolled back; when this resolves, everything is stored.
+ * On a session the transaction runs on that session. If the response to the commit is lost, the outcome is looked up.
  *
- * @throws LostTransactionError also when a statement failed and the work went on as if it had not
+ * @throws LostTransactionError also when a statement failed and the work continued as if it had not
  */
 export function inTransaction<Result>(
   on: Database | Session,
@@ -178,13 +182,16 @@ export function inTransaction<Result>(
 }
 
 export type ReceiptedStatement<Found extends readonly object[]> = {
-  /** Stores this receipt with the rest of what it stores. */
+  /** Must store this receipt together with its other rows. */
   statement: (receipt: Receipt) => Statement<Found>;
-  /** What the statement would have answered, asked when it is stored and its answer was lost. */
+  /** Reads the statement's result again when it was stored and its response was lost. */
   readBack: () => Promise<Found>;
 };
 
-/** What `inTransaction` takes three messages for, by one. If its answer is lost, the outcome is looked up. @throws LostTransactionError */
+/**
+ * Does in one message what takes `inTransaction` three. If its response is lost, the outcome is looked up. @throws
+ * LostTransactionError
+ */
 export async function sendWithReceipt<Found extends readonly object[]>(
   { reach }: Database,
   { statement, readBack }: ReceiptedStatement<Found>,
@@ -208,14 +215,17 @@ export async function sendWithReceipt<Found extends readonly object[]>(
   return readBack().catch((cause: unknown) => throwUnknown(cause));
 }
 
-/** How a transaction that stores something is committed. */
+/** Returns how a transaction that stores something is committed. */
 function receiptOf(pool: ConnectionPool): Pick<Work<unknown>, 'commit' | 'readOutcome'> {
   const receipt = pool.nextReceipt();
   if (pool.isReadOnly()) return { commit: () => 'commit', readOutcome: async () => 'not stored' };
   return { commit: (sent) => commitWithReceipt(receipt, sent), readOutcome: () => readOutcome(pool, receipt) };
 }
 
-/** Changes the schema, before there is a table of receipts. A change whose outcome is lost is looked up by its caller. */
+/**
+ * Runs a schema change, which may come before the receipts table exists. The caller looks up a change whose outcome is
+ * lost.
+ */
 export function inSchemaTransaction<Result>(
   session: Session,
   work: (tx: Transaction) => Promise<Result>,
@@ -223,20 +233,20 @@ export function inSchemaTransaction<Result>(
   return begin(session, { begin: 'begin', commit: () => 'commit', readOutcome: async () => 'unknown', work });
 }
 
-/** Reads one state of the database, whatever is stored meanwhile. */
+/** Runs the work in one snapshot of the database, read only, whatever is stored meanwhile. */
 export function inSnapshot<Result>(
   on: Database | Session,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   const how = 'begin isolation level repeatable read read only';
-  // There is nothing to store, so nothing is missing.
+  // There is nothing to store, so nothing can be lost.
   return begin(on, { begin: how, commit: () => 'commit', readOutcome: async () => 'stored', work });
 }
 
 /**
- * Holds one connection for work that needs its session: advisory locks, temporary tables, settings. It is closed
- * afterwards, so nothing of that reaches another caller. The workers of a cluster know its workspace in its transactions
- * only; outside of them it reaches no row on them.
+ * Holds one connection for work that needs its session: advisory locks, temporary tables, settings. The connection is
+ * closed afterwards, so no later caller sees them. The workers of a cluster know its workspace only within
+ * transactions; outside of them it can access no row on the workers.
  */
 export async function withSession<Result>(
   database: Database,
@@ -247,7 +257,7 @@ export async function withSession<Result>(
   const connection = await sessions.take();
   connection.closeAfterwards();
   try {
-    // This session is nobody else's, before or after, and no pooler is in between.
+    // No other caller uses this session before or after, and no pooler is in between.
     if (workspaceId !== undefined) {
       const id = checkedId(workspaceId);
       const binding = `select set_config('carillon.workspace_id', '${id}', false), set_config('carillon.workspace_number',
@@ -270,7 +280,7 @@ async function begin<Result>(on: Database | Session, transaction: Work<Result>):
   if (on.kind === 'session')
     return transact(on.connection, { ...transaction, begin: `${transaction.begin}${on.binding}` });
   const { pool, acrossRole } = on.reach;
-  // Asked before the wait for a connection: whose call this is.
+  // Read before the wait for a connection, while it is still clear which workspace the call is for.
   const begin = `${transaction.begin}${pool.transactionSettings()}${bindingOf(on.reach)}`;
   const connection = await pool.take();
   try {
@@ -281,9 +291,9 @@ async function begin<Result>(on: Database | Session, transaction: Work<Result>):
 }
 
 /**
- * In a transaction that is bound to a workspace: statements that the policies must not be added to. Behind a policy
- * PostgreSQL enters an index only by operators that are known to tell nothing of a row they are asked about, and the
- * searches for parts of names and for tags are none of these. They find ids; what is shown is read under the policies.
+ * Runs statements in a bound transaction without the policies. Behind a policy PostgreSQL uses an index only for
+ * operators that are known to leak nothing about a row; the searches for parts of names and for tags use none of these.
+ * `find` may only look up ids: the rows that are shown are read under the policies.
  */
 export async function beyondPolicies<Result>(tx: Transaction, find: () => Promise<Result>): Promise<Result> {
   const { acrossRole } = tx;
@@ -292,17 +302,17 @@ export async function beyondPolicies<Result>(tx: Transaction, find: () => Promis
   try {
     return await find();
   } finally {
-    // After a statement that failed the transaction takes this one as little as any other.
+    // In a failed transaction PostgreSQL rejects this statement like any other.
     await tx`set local role none`.catch(() => {});
   }
 }
 
 /**
- * Every statement of the transaction has its own plan, for its own values and the tables as they are now. A plan that is
- * kept for all values does not see what is rare, and one that was made while a table was small reads all of it when it
- * has grown. Compiling a plan takes longer than what these statements read. A table that all workspaces share is read
- * as a whole only where no index serves, and nothing takes a core from those that wait for another answer. By `set local`:
- * of all ways to set something, a cluster repeats this one to its workers, who plan what is done there.
+ * Makes every statement of the transaction get its own plan, for its values and the tables as they are now. A generic
+ * plan misses rare values, and one made while a table was small reads all of it when it has grown. Compiling a plan
+ * takes longer than these statements take to read. A table that all workspaces share is scanned only if no index
+ * serves, and no parallel worker takes a core from other requests. Uses `set local`: of all ways to set something, a
+ * cluster repeats only this one to its workers, which plan their own parts.
  */
 export async function planByValues(tx: Transaction): Promise<void> {
   await tx`do $$ begin
@@ -317,8 +327,8 @@ export async function planByValues(tx: Transaction): Promise<void> {
 const canceled = '57014';
 
 /**
- * Work that reads one state of the database and ends in time: a question that somebody waits for, of a size that nobody
- * knows beforehand. Each statement may take as long.
+ * Runs a read-only query of unpredictable size in one snapshot, with a time limit for each statement. For queries that
+ * a user waits for.
  */
 export async function withinTime<Result>(
   database: Database,
@@ -337,19 +347,19 @@ export async function withinTime<Result>(
 }
 
 /**
- * Whether a statement was refused for what it was given, so that it will be again: SQLSTATE classes 22 (a value no column
- * takes), 23 (a constraint) and 54 (a limit of the database). Everything else may pass the next time.
+ * True if a statement was rejected because of its values, so that retrying is useless: SQLSTATE classes 22 (a value no
+ * column accepts), 23 (a constraint) and 54 (a limit of the database). Other errors may not recur.
  */
 export function isRefusedValue(error: unknown): boolean {
   return /^(?:22|23|54)/.test(String((error as { code?: unknown }).code));
 }
 
-/** Whether a row could not be removed because another came to belong to it meanwhile: SQLSTATE foreign_key_violation. */
+/** True if a row could not be deleted because another row began to reference it meanwhile: SQLSTATE foreign_key_violation. */
 export function isStillReferenced(error: unknown): boolean {
   return (error as { code?: unknown }).code === '23503';
 }
 
-/** How the connections are used from which this database's statements take theirs. */
+/** Returns how the connections are used that this database's statements run on. */
 export function readPoolUse({ reach }: Database): PoolUse {
   return reach.pool.countUse();
 }

@@ -7,13 +7,13 @@ export type DayTable = (typeof dayTables)[number];
 /** A partition; `day` is YYYY-MM-DD, in UTC. */
 export type DayPartition = { table: DayTable; day: string };
 
-/** The name of a partition. @throws RangeError for what is no day */
+/** Returns the name of a partition. @throws RangeError when `day` is not a day */
 export function partitionName({ table, day }: DayPartition): string {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`not a day: ${day}`);
   return `${table}_${day.replaceAll('-', '')}`;
 }
 
-/** The days from before `before` that are there, oldest first. Reads the catalogue only. */
+/** Lists the existing days before `before`, oldest first. Reads the catalogue only. */
 export async function listOldDays(
   tx: Queryable,
   { table, before, limit }: { table: DayTable; before: string; limit: number },
@@ -29,7 +29,7 @@ export async function listOldDays(
 
 export type DaySpan = { table: DayTable; days: number; oldest: string; newest: string };
 
-/** How many days each table has, and from which to which (YYYY-MM-DD). Reads the catalogue only. */
+/** Returns how many days each table has, and the oldest and newest one (YYYY-MM-DD). Reads the catalogue only. */
 export async function listDaySpans(tx: Queryable): Promise<DaySpan[]> {
   return tx<DaySpan[]>`
     select inhparent::regclass::text as table, count(*) as days,
@@ -39,17 +39,17 @@ export async function listDaySpans(tx: Queryable): Promise<DaySpan[]> {
     group by inhparent order by 1`;
 }
 
-/** The oldest day (YYYY-MM-DD) that is there. Reads the catalogue only. */
+/** Returns the oldest existing day (YYYY-MM-DD). Reads the catalogue only. */
 export async function findOldestDay(tx: Queryable, table: DayTable): Promise<string | undefined> {
   const [day] = await listOldDays(tx, { table, before: '9999-12-31', limit: 1 });
   return day;
 }
 
 /**
- * Makes a day that is missing, by a function of the owner's. Senders and readers go on meanwhile: it takes locks that
- * only other changes of the table wait for. One that another node is making is waited for.
+ * Creates a missing day, by a function of the owner's. Senders and readers continue meanwhile: it acquires locks that
+ * only other changes of the table wait for. Waits for another node that is creating the same day.
  *
- * @returns whether it was missing when it was looked for
+ * @returns true if the day was missing at the first look
  */
 export async function makeDay(tx: Queryable, partition: DayPartition): Promise<boolean> {
   const [existing] = await tx`select 1 from pg_class where relname = ${partitionName(partition)} and relrowsecurity`;
@@ -59,8 +59,8 @@ export async function makeDay(tx: Queryable, partition: DayPartition): Promise<b
 }
 
 /**
- * Drops a day that is older than `keptDays`, by a function of the owner's, which refuses any other. Whoever reads or
- * writes the table waits meanwhile, some milliseconds; when it does not get the table within a tenth of a second it
+ * Drops a day that is older than `keptDays`, by a function of the owner's, which rejects any other day. Readers and
+ * writers of the table wait meanwhile, some milliseconds. If it does not get the table within a tenth of a second it
  * gives up, and nothing has changed.
  */
 export async function dropDay(
@@ -78,7 +78,7 @@ export async function dropDay(
   }
 }
 
-/** Days (YYYY-MM-DD) of runs that are not over: queued, being sent, or paused. Indexes: runs_open, runs_paused. */
+/** Lists the days (YYYY-MM-DD) of runs that are not over: queued, being sent, or paused. Indexes: runs_open, runs_paused. */
 export async function listUnfinishedDays(tx: Queryable): Promise<string[]> {
   const rows = await tx<{ day: string }[]>`
     select day::text as day from runs where status in ('QUEUED', 'SENDING')
@@ -88,8 +88,8 @@ export async function listUnfinishedDays(tx: Queryable): Promise<string[]> {
 }
 
 /**
- * Whether a day of the ledger has a delivery from `since` on: of a run that was paused or throttled for long. It reads the
- * day as a whole, once, before it is dropped.
+ * True if a day of the ledger has a delivery from `since` on: one of a run that was paused or throttled for a long
+ * time. Reads the whole day, once, before it is dropped.
  */
 export async function hasDeliveriesSince(
   tx: Queryable,
@@ -100,7 +100,7 @@ export async function hasDeliveriesSince(
   return row !== undefined;
 }
 
-/** Whether events of a day are still to be looked at for goals. A few rows. */
+/** True if events of a day have yet to be checked for goals. A few rows. */
 export async function hasUnattributedEvents(tx: Queryable, day: string): Promise<boolean> {
   const [row] = await tx`select 1 from unattributed_events where day = ${day}::date limit 1`;
   return row !== undefined;

@@ -20,14 +20,14 @@ import {
 import type { LedgerVariant } from './ledger/ledger-encoding.ts';
 import type { EventPlatform } from './users/events.ts';
 
-/** Rows of a page; the reader asks for the next when it has written these. */
+/** Rows per page; the reader requests the next page when it has written this one. */
 const pageRows = 1_000;
 
 type Pages<Row> = AsyncIterable<Row[]>;
 
 /**
- * Reads in one transaction, as long as the reader takes: a slow terminal is no stuck transaction. What is read is of one
- * moment, and holds back VACUUM meanwhile.
+ * Reads in one snapshot, for as long as the reader takes: a slow terminal is not a stuck transaction. The snapshot
+ * holds back VACUUM meanwhile.
  */
 export async function readStream<Answer>(
   database: Database,
@@ -41,7 +41,7 @@ export async function readStream<Answer>(
 
 export type UserToExport = { id: string; customerId: string; attributes: Attributes; createdAt: Date; updatedAt: Date };
 
-/** All users of a workspace, bucket by bucket. Index: users primary key. */
+/** Streams all users of a workspace, bucket by bucket. Index: users primary key. */
 export function streamUsers(tx: Queryable, workspaceId: string): Pages<UserToExport> {
   return tx<UserToExport[]>`
     select id, customer_id as "customerId", attributes, created_at as "createdAt", updated_at as "updatedAt"
@@ -73,7 +73,7 @@ export type DeviceToExport = {
   blockReference: string | null;
 };
 
-/** All devices of a workspace with their users' customer ids. Indexes: devices and users primary keys. */
+/** Streams all devices of a workspace with their users' customer ids. Indexes: devices and users primary keys. */
 export function streamDevices(tx: Queryable, workspaceId: string): Pages<DeviceToExport> {
   return tx<DeviceToExport[]>`
     select users.customer_id as "customerId", devices.device_id as "deviceId", devices.platform,
@@ -102,7 +102,10 @@ export type EventToExport = {
   deviceId: string | null;
 };
 
-/** All events of a workspace, in the order of the days they came. Indexes: events, users and devices primary keys. */
+/**
+ * Streams all events of a workspace, in the order of the days they were received. Indexes: events, users and devices
+ * primary keys.
+ */
 export function streamEvents(tx: Queryable, workspaceId: string): Pages<EventToExport> {
   return tx<EventToExport[]>`
     select users.customer_id as "customerId", events.name, events.attributes, events.occurred_at as "occurredAt",
@@ -117,7 +120,7 @@ export function streamEvents(tx: Queryable, workspaceId: string): Pages<EventToE
     order by events.day, events.bucket, events.id`.cursor(pageRows);
 }
 
-/** Members of a file segment or cohort at the version that readers see. Index: segment_members primary key. */
+/** Streams the members of a file segment or cohort at the version that readers see. Index: segment_members primary key. */
 export function streamMembers(
   tx: Queryable,
   segment: { workspaceId: string; id: string; version: number },
@@ -134,11 +137,11 @@ export function streamMembers(
 
 export type DeliveryToExport = {
   runId: string;
-  /** Null when the person was erased. */
+  /** Null when the user was erased. */
   customerId: string | null;
   deviceId: string;
   platform: Platform;
-  /** Null when the device is not there any more, as is the provider. */
+  /** Null when the device was removed, as is the provider. */
   appId: string | null;
   provider: ProviderName | null;
   outcome: string;
@@ -152,8 +155,8 @@ type StoredDelivery = Omit<DeliveryToExport, 'providerMessageId' | keyof NamedVa
   LedgerVariant & { providerMessageId: Buffer | null; locales: string[] | null };
 
 /**
- * The ledger of a campaign, run by run, in the partitions of their days. Indexes: runs_campaign, deliveries_log and
- * deliveries_log_other of each day, users and devices primary keys.
+ * Streams the ledger of a campaign, run by run, from the partitions of their days. Indexes: runs_campaign,
+ * deliveries_log and deliveries_log_other of each day, users and devices primary keys.
  */
 export async function* streamDeliveries(
   tx: Queryable,

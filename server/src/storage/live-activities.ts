@@ -2,14 +2,14 @@ import type { LiveEventKind } from '../domain/events/live-activities.ts';
 import type { Lease } from '../domain/lease.ts';
 import type { Queryable } from './database.ts';
 
-/** An activity by its names. */
+/** The key of an activity. */
 export type LiveActivityName = { workspaceId: string; appId: string; activityId: string };
 
 type TokenKind = 'START' | 'UPDATE';
 
 /**
- * Makes an activity, or notes that it changed; its row stays locked until the transaction ends, so that its events follow each
- * other. Index: primary key.
+ * Inserts an activity, or records that it changed. Its row stays locked until the transaction ends, so that its events
+ * follow each other. Index: primary key.
  *
  * @returns the timestamp of its newest event
  */
@@ -25,7 +25,7 @@ export async function touchLiveActivity(
   return row!.timestamp;
 }
 
-/** Adds tokens of one kind; those that are known stay. The caller has touched the activity. Index: primary key. */
+/** Adds tokens of one kind; known ones stay. The caller has called touchLiveActivity. Index: primary key. */
 export async function addLiveTokens(
   tx: Queryable,
   { workspaceId, appId, activityId, kind, tokens }: LiveActivityName & { kind: TokenKind; tokens: readonly string[] },
@@ -36,7 +36,7 @@ export async function addLiveTokens(
     on conflict do nothing`;
 }
 
-/** How many tokens of each kind an activity has. Index: primary key. */
+/** Counts an activity's tokens of each kind. Index: primary key. */
 export async function countLiveTokens(
   tx: Queryable,
   { workspaceId, appId, activityId }: LiveActivityName,
@@ -48,7 +48,7 @@ export async function countLiveTokens(
   return row!;
 }
 
-/** A token that Apple does not know any more. Index: primary key. */
+/** Deletes a token that Apple does not know any more. Index: primary key. */
 export async function removeLiveToken(
   tx: Queryable,
   { workspaceId, appId, activityId, token }: LiveActivityName & { token: string },
@@ -66,15 +66,15 @@ export type NewLiveEvent = LiveActivityName & {
   body: string;
   sendUntil: Date;
   at: Date;
-  /** As many as there may be tokens. */
+  /** As many as there can be tokens. */
   ids: readonly string[];
 };
 
 /**
- * Writes down a message to each token of the event's kind, and that what still waits of earlier events has been overtaken: the
- * phone would pass it by. The caller has touched the activity. Indexes: live_activity_messages_activity, primary keys.
+ * Stores a message to each token of the event's kind. Waiting messages of earlier events become superseded: the phone
+ * would ignore them. The caller has called touchLiveActivity. Indexes: live_activity_messages_activity, primary keys.
  *
- * @returns how many there are
+ * @returns how many messages were stored
  */
 export async function insertLiveEvent(tx: Queryable, event: NewLiveEvent): Promise<number> {
   const { workspaceId, appId, activityId } = event;
@@ -107,16 +107,16 @@ export type DueLiveMessage = LiveActivityName & {
   token: string;
   priority: 5 | 10;
   body: string;
-  /** Counted with this one. */
+  /** Including this one. */
   attempts: number;
   sendUntil: Date;
-  /** Tells this worker's hold from one that ended. */
+  /** Distinguishes this worker's lease from one that ended. */
   leaseUntil: Date;
 };
 
 /**
- * Takes messages that are due, oldest first, with the attempt counted before anything is sent: a worker that dies leaves them due
- * again when its lease ends. Skips rows that others have locked. Index: live_activity_messages_due.
+ * Claims messages that are due, oldest first, and counts the attempt before anything is sent: if a worker dies, they
+ * are due again when its lease ends. Skips rows that others have locked. Index: live_activity_messages_due.
  */
 export async function claimDueLiveMessages(
   tx: Queryable,
@@ -142,13 +142,13 @@ export type LiveOutcome = 'ACCEPTED' | 'GONE' | 'REJECTED' | 'FAILED' | 'EXPIRED
 
 export type SettledLiveMessage = { code: string | null } & (
   | { state: LiveOutcome }
-  /** `attempts`: those that count. */
+  /** `attempts`: how many attempts count. */
   | { state: 'WAITING'; nextAt: Date; attempts: number }
 );
 
 /**
- * Stores the outcome of an attempt. A worker whose lease ran out, and one that a newer event overtook, change nothing. Index:
- * primary key.
+ * Stores the outcome of an attempt. A worker whose lease ran out, or that a newer event overtook, changes nothing.
+ * Index: primary key.
  *
  * @returns whether it was stored
  */
@@ -179,7 +179,7 @@ export type LiveEventFigures = {
   devices: number;
 };
 
-/** What became of the events of an activity, the newest first. Index: live_activity_messages_activity. */
+/** Returns the outcomes of an activity's events, newest first. Index: live_activity_messages_activity. */
 export async function listLiveEvents(
   tx: Queryable,
   { workspaceId, appId, activityId, limit }: LiveActivityName & { limit: number },
@@ -190,7 +190,7 @@ export async function listLiveEvents(
     group by event, "timestamp", state, code order by "timestamp" desc, state, code limit ${limit}`;
 }
 
-/** Whether there is such an activity. Index: primary key. */
+/** True if the activity exists. Index: primary key. */
 export async function isLiveActivity(tx: Queryable, name: LiveActivityName): Promise<boolean> {
   const rows = await tx`
     select 1 from live_activities
@@ -198,7 +198,10 @@ export async function isLiveActivity(tx: Queryable, name: LiveActivityName): Pro
   return rows.length === 1;
 }
 
-/** Activities that changed last before, with all that is theirs. Index: live_activities_changed. @returns how many */
+/**
+ * Deletes activities that last changed before `before`, with their tokens and messages. Index: live_activities_changed.
+ * @returns how many
+ */
 export async function deleteOldLiveActivities(
   tx: Queryable,
   { before, limit }: { before: Date; limit: number },

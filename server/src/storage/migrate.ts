@@ -19,7 +19,10 @@ export class SchemaTooNewError extends Error {
   }
 }
 
-/** A version before 0.1.0 made the database or the backup. Such versions had other migrations, and nothing upgrades from them. */
+/**
+ * A version before 0.1.0 made the database or the backup. Such versions had other migrations, and there is no upgrade
+ * from them.
+ */
 export class SchemaTooOldError extends Error {
   override readonly name = 'SchemaTooOldError';
 
@@ -37,10 +40,10 @@ export class MigrationChangedError extends Error {
 }
 
 /**
- * Applies the migrations that are missing, in order, under an advisory lock, so that nodes that start together apply each
- * once: each in its own transaction, in an empty database all in one.
+ * Applies the missing migrations in order, under an advisory lock, so that nodes that start together apply each once.
+ * Each has its own transaction; in an empty database one transaction applies all.
  *
- * @param options.folder of the migrations; tests have one with a migration more
+ * @param options.folder of the migrations; tests have one with an additional migration
  * @returns the names of the migrations applied by this call
  * @throws SchemaTooNewError, SchemaTooOldError, MigrationChangedError
  */
@@ -59,7 +62,7 @@ export async function migrate(database: Database, { at, folder }: { at: Date; fo
 /** Arbitrary; it only has to be the same on every node. */
 const schemaLock = 7_312_843;
 
-/** Does work that no migration may come between. @returns `locked` when one is under way; nothing is done then */
+/** Runs work during which no migration may run. @returns `locked`, without running it, when one is under way */
 export async function withSchemaLock<Result>(
   session: Session,
   work: () => Promise<Result>,
@@ -74,8 +77,8 @@ export async function withSchemaLock<Result>(
 }
 
 /**
- * The migrations that are missing, up to the one named last, as a part of the caller's transaction: a restore makes the
- * schema that its backup was of, and goes on from there.
+ * Applies the missing migrations, up to the one named `last`, within the caller's transaction: a restore creates the
+ * schema that its backup had, and continues from there.
  *
  * @returns their names
  */
@@ -110,17 +113,17 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
   refuseForeign(files, { applied, what: 'database' });
   const missing = files.filter((file) => !applied.some((row) => row.name === file.name));
   const [cluster] = await session`select from pg_extension where extname = 'citus'`;
-  // A new database is made at once, which takes two thirds of the time: nobody waits for its locks.
+  // A new database is created in one transaction, which takes two thirds of the time: nothing waits for its locks.
   const isAtOnce = applied.length === 0 && !cluster;
   for (const some of isAtOnce ? [missing] : missing.map((file) => [file])) {
     await withoutHoldingUp(() =>
       inSchemaTransaction(session, async (tx) => {
         await tx`select set_config('lock_timeout', ${`${lockMilliseconds}ms`}, true)`;
-        // A cluster changes the shards of a table over several connections at a time, and after that takes no function, type or
-        // role in the same transaction; one after the other it takes all.
+        // By default a cluster changes the shards of a table over several connections at once, and then accepts no
+        // function, type or role in the same transaction. Sequentially it accepts everything.
         if (cluster) await tx`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`;
         for (const { name, text, digest } of some) {
-          // One by one there: a cluster takes no change of a distributed table in a message with others.
+          // A cluster needs them one by one: it accepts no change of a distributed table in a message with others.
           for (const statement of cluster ? splitStatements(text) : [text]) await tx.unsafe(statement);
           await noteMigration(tx, { name, digest, at });
         }
@@ -130,19 +133,20 @@ async function applyMissing(session: Session, { files, at }: { files: Migration[
   return missing.map((file) => file.name);
 }
 
-// A change of a table waits for whoever reads it, and everybody who comes later waits for the change. It gives way well before
-// PostgreSQL looks for circles of locks (deadlock_timeout, a second unless set): else it might be a push that is ended.
+// A change of a table waits for its readers, and everything that comes later waits for the change. This limit is well
+// below the time after which PostgreSQL looks for deadlocks (deadlock_timeout, a second unless set), which might abort
+// a push instead.
 const lockMilliseconds = 250;
 const betweenMilliseconds = 2_000;
-/** Ten minutes: longer than an export or a backup of a database that is migrated while nodes serve should take. */
+/** Ten minutes: longer than an export or a backup should take of a database that is migrated while nodes serve. */
 const maxTries = 200;
 
 // SQLSTATE lock_not_available; deadlock_detected, where deadlock_timeout is set shorter.
 const givesWay = ['55P03', '40P01'];
 
 /**
- * Does a change of the schema again until it gets each table within a quarter of a second: nodes that serve are held up no longer
- * than that by a change that waits, and go on in between.
+ * Retries a schema change until it gets each table within a quarter of a second. A waiting change delays nodes that
+ * serve by no longer than that, and they continue in between.
  */
 async function withoutHoldingUp(change: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -156,7 +160,8 @@ async function withoutHoldingUp(change: () => Promise<void>): Promise<void> {
 }
 
 /**
- * What is missing in a database that this role may not migrate: the names of migrations, all of them in an empty one.
+ * Returns the names of the migrations that are missing, all of them in an empty database. For a role that may not
+ * migrate.
  *
  * @throws SchemaTooNewError, SchemaTooOldError, MigrationChangedError
  */
@@ -168,7 +173,7 @@ export async function findMissingMigrations(database: Database): Promise<string[
   return files.map(({ name }) => name).filter((name) => !applied.some((row) => row.name === name));
 }
 
-/** What a database holds, oldest first. A table of tens of rows. */
+/** Returns the applied migrations, oldest first. A table of tens of rows. */
 export function readApplied(on: Queryable) {
   return on<AppliedDigest[]>`select name, digest from schema_migrations order by name`;
 }
@@ -216,8 +221,8 @@ function refuseForeign(
 }
 
 /**
- * Holds migrations off until this transaction ends, and does not wait for one: a change of a table would wait behind a
- * backup that has read it, and everybody else behind that change.
+ * Blocks migrations until this transaction ends, without waiting for one. Otherwise a change of a table would wait
+ * behind a backup that has read it, and everything else behind that change.
  *
  * @returns false when one is under way
  */

@@ -5,21 +5,21 @@ import { writeStatement } from './postgres/statement.ts';
 
 export type { Listener, ListenerTimes } from './postgres/listener.ts';
 
-/** Channels belong to a database, so two installations on one server do not hear each other. */
+/** Channels belong to a database, so two installations on one server do not receive each other's notifications. */
 const channel = 'carillon';
 
-/** Most connections that a node listens with. */
+/** The maximum number of connections that a node listens with. */
 export const listeningConnections = 1;
 
-/** Opens the session of a node that hears every notification. @throws as openListener */
+/** Opens a node's session that receives every notification. @throws as openListener */
 export function listen(options: Omit<ListenerOptions, 'channel' | 'name'>): Promise<Listener> {
   return openListener({ ...options, channel, name: 'carillon doorbell' });
 }
 
 /**
- * Notifies every session that listens. Not for transactions: their commits would wait for each other, since PostgreSQL
- * holds one lock of the whole server from the notification to the end of the commit, its write to the disk included; and
- * they would fail while the queue of notifications is full. Alone, a notification waits for no disk.
+ * Notifies every listening session. Not for transactions. Their commits would wait for each other, since PostgreSQL
+ * holds one lock of the whole server from the notification to the end of the commit, including its write to the disk.
+ * They would also fail while the queue of notifications is full. Alone, a notification waits for no disk.
  *
  * @param payload under 8,000 bytes
  */
@@ -28,8 +28,8 @@ export async function notify(database: Queryable, payload: string): Promise<void
 }
 
 /**
- * Notifies every session that listens once this transaction has committed, in a transaction of its own. If the process
- * or the connection ends in between, nobody is notified. The same payload is sent once.
+ * Notifies every listening session once this transaction has committed, in a separate transaction. If the process or
+ * the connection ends in between, no session is notified. The same payload is sent once.
  */
 export function notifyAfterCommit(tx: Transaction, payload: string): void {
   tx.afterwards.set(payload, writeStatement(notification(tx, payload)));

@@ -2,13 +2,13 @@ import { lastIdAt } from '../domain/ids.ts';
 import type { Queryable, Transaction } from './database.ts';
 import { countSeats } from './runs/audience-seats.ts';
 
-/** Tables whose ids begin with the time they were made at, so that the old ones are found by their primary key. */
+/** Tables whose ids begin with the creation time, so that old rows are found by primary key. */
 export type DatedTable =
   'runs' | 'callbacks' | 'mails' | 'event_stream_batches' | 'segment_operations' | 'audit_log' | 'erasures';
 
 /**
- * The next ids of rows made before `before`, oldest first. What must stay, such as a paused run, is passed by once a
- * round. Index: primary key.
+ * Lists the next ids of rows created before `before`, oldest first. Rows that must stay, such as a paused run, are
+ * skipped once per run of the job. Index: primary key.
  */
 export async function listOldIds(
   tx: Queryable,
@@ -21,15 +21,15 @@ export async function listOldIds(
 
 type Old = { ids: readonly string[]; before: Date };
 
-/** Callbacks and emails: a table of what is delivered, and one of the attempts at it. */
+/** Callbacks and emails: each has a table of messages, and one of delivery attempts. */
 export const messageTables = [
   { table: 'callbacks', attempts: 'callback_attempts', key: 'callback_id' },
   { table: 'mails', attempts: 'mail_attempts', key: 'mail_id' },
 ] as const;
 
 /**
- * Callbacks or emails that ended before, with their attempts. One that is sent again just now stays. Indexes: primary
- * keys.
+ * Deletes callbacks or emails that ended before `before`, with their attempts. One that is being sent again stays.
+ * Indexes: primary keys.
  */
 export async function deleteOldMessages(
   tx: Transaction,
@@ -44,7 +44,10 @@ export async function deleteOldMessages(
   return old.length;
 }
 
-/** Batches of outgoing events that were given up before. One that is sent again just now stays. Index: primary key. */
+/**
+ * Deletes batches of outgoing events that were given up before `before`. One that is being sent again stays. Index:
+ * primary key.
+ */
 export async function deleteOldEventBatches(tx: Transaction, { ids, before }: Old): Promise<number> {
   const rows = await tx`
     delete from event_stream_batches where id in (
@@ -56,9 +59,10 @@ export async function deleteOldEventBatches(tx: Transaction, { ids, before }: Ol
 }
 
 /**
- * File operations that ended before, with their skipped lines and what is left of their files. The newest of a segment
- * stays: its number is what the next one counts on from. So does one that a callback or an email still belongs to.
- * Indexes: primary key, segment_operations key, callbacks_operation, mails_operation, and the primary keys of the parts.
+ * Deletes file operations that ended before `before`, with their skipped lines and what is left of their files. The
+ * newest of a segment stays, because the next one continues its number. So does one that a callback or an email still
+ * belongs to. Indexes: primary key, segment_operations key, callbacks_operation, mails_operation, and the primary keys
+ * of the parts.
  */
 export async function deleteOldOperations(tx: Transaction, { ids, before }: Old): Promise<number> {
   const rows = await tx<{ id: string }[]>`
@@ -83,14 +87,14 @@ export async function deleteOldAuditLines(tx: Transaction, { ids, before }: Old)
   return (await tx`delete from audit_log where id = any(${[...ids]}) and at < ${before}`).count;
 }
 
-/** Proofs of erasures that were done before. Index: primary key. */
+/** Deletes records of erasures that were completed before `before`. Index: primary key. */
 export async function deleteOldErasures(tx: Transaction, { ids, before }: Old): Promise<number> {
   return (await tx`delete from erasures where id = any(${[...ids]}) and state = 'DONE' and due_at < ${before}`).count;
 }
 
 type Batch = { before: Date; limit: number };
 
-/** Which run a push request became, oldest first. Index: push_requests_age. */
+/** Deletes the records of which run a push request created, oldest first. Index: push_requests_age. */
 export async function deleteOldPushRequests(tx: Queryable, { before, limit }: Batch): Promise<number> {
   const rows = await tx`
     delete from push_requests
@@ -101,7 +105,7 @@ export async function deleteOldPushRequests(tx: Queryable, { before, limit }: Ba
   return rows.count;
 }
 
-/** What devices reported first before, oldest first. Index: device_interactions_age. */
+/** Deletes interactions that devices first reported before `before`, oldest first. Index: device_interactions_age. */
 export async function deleteOldInteractions(tx: Queryable, { before, limit }: Batch): Promise<number> {
   const rows = await tx`
     delete from device_interactions
@@ -112,7 +116,10 @@ export async function deleteOldInteractions(tx: Queryable, { before, limit }: Ba
   return rows.count;
 }
 
-/** Imports that nobody went on with since, so that their files count as new. Reads the table, which has a row a file. */
+/**
+ * Deletes imports that were not continued since `before`, so that their files count as new. Reads the table, which has
+ * one row per file.
+ */
 export async function deleteOldImports(tx: Queryable, { before, limit }: Batch): Promise<number> {
   const rows = await tx`
     delete from imports
@@ -123,10 +130,10 @@ export async function deleteOldImports(tx: Queryable, { before, limit }: Batch):
 }
 
 /**
- * Deletes those of the runs that ended before `before`, each with all that is its own: chunks, counters, failures and
- * conversions. A run stays while its day of the ledger is there, a chunk of it is held, or its frozen audience is not
- * deleted yet. Runs that somebody holds are left for the next time. Indexes: primary keys of runs, chunks, run_counts, run_interactions and
- * run_failures; conversions_campaign.
+ * Deletes those of the runs that ended before `before`, each with its chunks, counters, failures and conversions. A run
+ * stays while its day of the ledger exists, a worker holds one of its chunks, or its frozen audience is not deleted
+ * yet. Runs that another transaction has locked are left for the next time. Indexes: primary keys of runs, chunks,
+ * run_counts, run_interactions and run_failures; conversions_campaign.
  *
  * @returns how many runs
  */
@@ -162,7 +169,7 @@ export async function deleteOldRuns(
   return old.length;
 }
 
-/** What is left of the seats of runs, and the limits that were of these runs alone. Index: audience_limits primary key. */
+/** Deletes the remaining seats of runs, and the limits that belong to these runs alone. Index: audience_limits primary key. */
 async function deleteSeats(tx: Transaction, runIds: readonly string[]): Promise<void> {
   const left = await tx<{ limitId: string }[]>`
     delete from audience_seats where run_id = any(${[...runIds]}) returning limit_id as "limitId"`;

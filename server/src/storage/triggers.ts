@@ -6,7 +6,7 @@ import { isInAudience } from './segments/segment-filters.ts';
 import type { FilterAudience } from './segments/segment-filters.ts';
 import { isGivenBucket, isInBuckets } from './users/buckets.ts';
 
-/** What names a trigger: an event that is sent twice is one. */
+/** The key of a trigger: an event that is sent twice is one trigger. */
 export type TriggerKey = UserKey & { workspaceId: string; campaignId: string; eventName: string; occurredAt: Date };
 
 export type NewTrigger = Omit<TriggerKey, 'workspaceId'> & {
@@ -14,7 +14,7 @@ export type NewTrigger = Omit<TriggerKey, 'workspaceId'> & {
   due: { at: Date } | { reason: DropReason };
 };
 
-/** Inserts triggers, in one statement; one that is there already stays as it is. Index: primary key. */
+/** Inserts triggers in one statement; existing ones stay as they are. Index: primary key. */
 export async function insertTriggers(
   tx: Queryable,
   { workspaceId, receivedAt, triggers }: { workspaceId: string; receivedAt: Date; triggers: readonly NewTrigger[] },
@@ -42,7 +42,7 @@ export async function insertTriggers(
     on conflict (workspace_id, bucket, user_id, campaign_id, event_name, occurred_at) do nothing`;
 }
 
-/** Makes this transaction the one that releases triggers, if none is. Ends with the transaction. */
+/** Makes this transaction the only one that releases triggers, until it ends. @returns false when another one is releasing */
 export async function tryHoldRelease(tx: Transaction): Promise<boolean> {
   const [row] = await tx<{ isHeld: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended('release-triggers', 0)) as "isHeld"`;
@@ -51,10 +51,13 @@ export async function tryHoldRelease(tx: Transaction): Promise<boolean> {
 
 export type DueTrigger = TriggerKey & { dueAt: Date };
 
-/** Of all campaigns but these, or of one. */
+/** The triggers of all campaigns but these, or of one. */
 export type TriggersOf = { except: readonly string[] } | { only: string };
 
-/** Triggers that are due, longest first. Locks nothing: tryHoldRelease keeps other nodes out. Index: triggers_due. */
+/**
+ * Lists triggers that are due, longest overdue first. Locks nothing: tryHoldRelease excludes other nodes. Index:
+ * triggers_due.
+ */
 export async function listDueTriggers(
   tx: Queryable,
   { at, of, limit }: { at: Date; of: TriggersOf; limit: number },
@@ -68,16 +71,16 @@ export async function listDueTriggers(
     limit ${limit}`;
 }
 
-/** What a due trigger becomes: part of a run, nothing, or held while its campaign is paused. */
+/** The result for a due trigger: part of a run, dropped, or held while its campaign is paused. */
 export type Settlement = { trigger: TriggerKey } & (
   { state: 'SENT'; runId: string } | { state: 'DROPPED'; reason: DropReason } | { state: 'HELD' }
 );
 
 /**
- * WAITING → what was decided, in one statement. A trigger that was moved or erased meanwhile is left out. Index: primary
- * key.
+ * WAITING → the state of its settlement, in one statement. A trigger that was moved or erased meanwhile is skipped.
+ * Index: primary key.
  *
- * @returns the runs of those that are in one now
+ * @returns the runs of those that are now part of one
  */
 export async function settleTriggers(
   tx: Queryable,
@@ -106,12 +109,12 @@ export async function settleTriggers(
   return [...new Set(rows.flatMap(({ runId }) => runId ?? []))];
 }
 
-/** HELD → WAITING: the campaign goes on, or is over. Index: triggers_held. */
+/** HELD → WAITING: the campaign continues, or is over. Index: triggers_held. */
 export async function freeHeldTriggers(tx: Queryable, campaignId: string): Promise<void> {
   await tx`update triggers set state = 'WAITING' where campaign_id = ${campaignId} and state = 'HELD'`;
 }
 
-/** Triggers that ended before, oldest first. Index: triggers_ended. */
+/** Deletes triggers that ended before `before`, oldest first. Index: triggers_ended. */
 export async function deleteOldTriggers(
   tx: Queryable,
   { before, limit }: { before: Date; limit: number },
@@ -125,7 +128,7 @@ export async function deleteOldTriggers(
   return rows.count;
 }
 
-/** What a campaign listens for. `condition` is the part of its record, as it was sent. */
+/** The events that trigger a campaign. `condition` is that part of its record, as it was sent. */
 export type NewCondition = {
   /** The same in all versions of the campaign. */
   campaignId: string;
@@ -133,11 +136,14 @@ export type NewCondition = {
   versionId: string;
   eventNames: readonly string[];
   condition: unknown;
-  /** Events that are received before start nothing. */
+  /** Events received earlier trigger nothing. */
   liveSince: Date;
 };
 
-/** Stores what a campaign listens for; a newer version takes the place of the one before, and the start stays. Index: primary key. */
+/**
+ * Stores the events that trigger a campaign. A newer version replaces the previous one, and `live_since` stays. Index:
+ * primary key.
+ */
 export async function storeTriggerCondition(tx: Queryable, condition: NewCondition): Promise<void> {
   await tx`
     insert into trigger_conditions (campaign_id, workspace_id, version_id, event_names, condition, live_since)
@@ -147,7 +153,7 @@ export async function storeTriggerCondition(tx: Queryable, condition: NewConditi
       set version_id = excluded.version_id, event_names = excluded.event_names, condition = excluded.condition`;
 }
 
-/** After a pause: what was received meanwhile starts nothing. Index: trigger_conditions_version. */
+/** Starts listening again after a pause: events received meanwhile trigger nothing. Index: trigger_conditions_version. */
 export async function listenSince(tx: Queryable, { versionId, at }: { versionId: string; at: Date }): Promise<void> {
   await tx`
     update trigger_conditions set live_since = greatest(live_since, ${at}) where version_id = ${versionId}`;
@@ -156,7 +162,7 @@ export async function listenSince(tx: Queryable, { versionId, at }: { versionId:
 export type ListeningCampaign = { campaignId: string; condition: Record<string, unknown> };
 
 /**
- * The live campaigns that listen for events of these names, received at `at`. Index: trigger_conditions_workspace,
+ * Lists the live campaigns that events of these names, received at `at`, trigger. Index: trigger_conditions_workspace,
  * campaigns primary key.
  */
 export async function listListeningCampaigns(
@@ -172,7 +178,7 @@ export async function listListeningCampaigns(
       and campaigns.status = 'ACTIVE' and (campaigns.next_at is null or campaigns.next_at > ${at})`;
 }
 
-/** A campaign some of whose triggers are due, by the version that sends now. */
+/** A campaign with due triggers, by the version that sends now. */
 export type TriggeredCampaign = {
   campaignId: string;
   workspaceId: string;
@@ -184,8 +190,8 @@ export type TriggeredCampaign = {
 };
 
 /**
- * Locks campaigns for sharing, so that none is stopped, paused or revised before the caller's transaction has made its runs.
- * Rows in id order. Indexes: primary keys.
+ * Share-locks campaigns, so that none is stopped, paused or revised before the caller's transaction has created their
+ * runs. Rows in id order. Indexes: primary keys.
  */
 export async function lockTriggeredCampaigns(
   tx: Queryable,
@@ -202,13 +208,13 @@ export async function lockTriggeredCampaigns(
     for share`;
 }
 
-/** A user from after an instant until another, included. */
+/** A user and a time span: `after` is exclusive, `until` inclusive. */
 export type WatchedSpan = UserKey & { after: Date; until: Date };
 
 export type SpanEvent = UserKey & { name: string; attributes: Record<string, unknown>; occurredAt: Date };
 
 /**
- * What users did, of events of these names, in the span of each. Reads the days since the first of the spans. Index:
+ * Lists the users' events with these names, each user's within its span. Reads the days since the first span. Index:
  * events_user of each day.
  */
 export async function listSpanEvents(
@@ -230,7 +236,7 @@ export async function listSpanEvents(
     where events.day >= ${utcDay(first)}::date and events.name = any(${[...names]}::text[])`;
 }
 
-/** Those of the users who are in an audience now. Index: users primary key, one look a user. */
+/** Returns those of the users that are in an audience now. Index: users primary key, one look-up per user. */
 export async function keepAudienceUsers(
   tx: Queryable,
   { users, audience }: { users: readonly UserKey[]; audience: FilterAudience },
@@ -245,8 +251,8 @@ export async function keepAudienceUsers(
 type OfUser = UserKey & { workspaceId: string };
 
 /**
- * Makes a user's triggers another's, who keeps its own where both have one. Rows change their bucket by being made anew.
- * Index: primary key.
+ * Moves a user's triggers to another user, whose own trigger stays where both have one. Rows change their bucket by
+ * being deleted and inserted again. Index: primary key.
  */
 export async function moveTriggers(
   tx: Queryable,
@@ -276,7 +282,7 @@ export async function eraseTriggersOf(tx: Queryable, user: OfUser): Promise<numb
   return rows.count;
 }
 
-/** The newest triggers of a user in a campaign. Index: primary key. */
+/** Lists the newest triggers of a user in a campaign. Index: primary key. */
 export async function listTriggersToExplain(
   tx: Queryable,
   { workspaceId, bucket, userId, campaignId, limit }: OfUser & { campaignId: string; limit: number },

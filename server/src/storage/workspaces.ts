@@ -8,7 +8,7 @@ export type Workspace = {
   id: string;
   dbName: string;
   name: string;
-  /** IANA name; the zone of campaign times that name none (decision D36). */
+  /** IANA name; the zone of campaign times without one (decision D36). */
   timeZone: string;
   /** One of 01, 02, 03, 04, 05, 06, 101 (decision D1). */
   dataCenter: string;
@@ -33,14 +33,15 @@ export async function insertWorkspace(
 }
 
 /**
- * Lets one transaction at a time look at what a workspace has few of, and add to it or change it: of two at once the second
- * waits here, and sees what the first did. Rows that refer to the workspace are added meanwhile. Held until the transaction ends. Index: primary key.
+ * Serialises changes to things of which a workspace has few: of two transactions the second waits here, and sees the
+ * changes of the first. Meanwhile rows that refer to the workspace can be added. Held until the transaction ends.
+ * Index: primary key.
  */
 export async function lockWorkspace(tx: Transaction, id: string): Promise<void> {
   await tx`select 1 from workspaces where id = ${id} for no key update`;
 }
 
-/** The workspace of that id. Index: primary key. */
+/** Finds a workspace by id. Index: primary key. */
 export async function findWorkspace(tx: Queryable, id: string): Promise<Workspace | undefined> {
   const [row] = await tx<Workspace[]>`
     select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
@@ -51,7 +52,7 @@ export async function findWorkspace(tx: Queryable, id: string): Promise<Workspac
   return row && inKnownZone(row);
 }
 
-/** The workspaces of several ids in one look-up, in the order asked. Index: primary key. */
+/** Finds workspaces by id in one look-up, in the order of `ids`. Index: primary key. */
 export async function findWorkspaces(tx: Queryable, ids: readonly string[]): Promise<(Workspace | undefined)[]> {
   const rows = await tx<Workspace[]>`
     select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
@@ -63,13 +64,13 @@ export async function findWorkspaces(tx: Queryable, ids: readonly string[]): Pro
   return ids.map((id) => found.get(id));
 }
 
-/** The number of a workspace in the ledger, whose rows have no room for its id. Index: primary key. */
+/** Returns a workspace's number in the ledger, where rows have no room for its id. Index: primary key. */
 export async function findWorkspaceNumber(tx: Queryable, id: string): Promise<number | undefined> {
   const [row] = await tx<{ number: number }[]>`select number from workspaces where id = ${id}`;
   return row?.number;
 }
 
-/** The workspace whose data is available under that database name. Index: unique db_name. */
+/** Finds a workspace by its database name. Index: unique db_name. */
 export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Promise<Workspace | undefined> {
   const [row] = await tx<Workspace[]>`
     select id, db_name as "dbName", name, time_zone as "timeZone", data_center as "dataCenter",
@@ -80,19 +81,19 @@ export async function findWorkspaceByDbName(tx: Queryable, dbName: string): Prom
   return row && inKnownZone(row);
 }
 
-/** An alias stored before names were checked, as the zone it stands for. */
+/** Replaces an alias that was stored before names were checked with its zone. */
 export function inKnownZone<Row extends { timeZone: string }>(row: Row): Row {
   return { ...row, timeZone: resolveTimeZoneAlias(row.timeZone) };
 }
 
-/** How a workspace writes its Android messages, as one object, for statements that read its row. */
+/** Selects a workspace's Android message format as one object, for statements that read its row. */
 export function androidPayload(tx: Queryable) {
   return tx`jsonb_build_object(
     'mode', workspaces.android_mode, 'pushFrom', workspaces.push_from, 'dataPrefix', workspaces.data_prefix
   )`;
 }
 
-/** The controls of a workspace as one object, for statements that read its row. */
+/** Selects the controls of a workspace as one object, for statements that read its row. */
 export function workspaceControls(tx: Queryable) {
   return tx`jsonb_build_object(
     'caps', coalesce((
@@ -107,14 +108,14 @@ export function workspaceControls(tx: Queryable) {
   )`;
 }
 
-/** What a workspace asks of its campaigns. Index: primary key. */
+/** Returns the workspace's controls on its campaigns. Index: primary key. */
 export async function findWorkspaceControls(tx: Queryable, id: string): Promise<WorkspaceControls | undefined> {
   const [row] = await tx<{ controls: WorkspaceControls }[]>`
     select ${workspaceControls(tx)} as controls from workspaces where id = ${id}`;
   return row && inKnownZone(row.controls);
 }
 
-/** The user attribute that names a user's time zone. Index: primary key. */
+/** Returns the user attribute that contains a user's time zone. Index: primary key. */
 export async function findZoneAttribute(tx: Queryable, id: string): Promise<string> {
   const [row] = await tx<{ zoneAttribute: string }[]>`
     select zone_attribute as "zoneAttribute" from workspaces where id = ${id}`;
@@ -122,11 +123,11 @@ export async function findZoneAttribute(tx: Queryable, id: string): Promise<stri
   return row.zoneAttribute;
 }
 
-/** What a workspace may change of itself; undefined keeps what is stored. */
+/** The fields of a workspace that can change; undefined keeps the stored value. */
 export type WorkspaceChanges = {
   name: string | undefined;
   timeZone: string | undefined;
-  /** Most devices a minute of campaigns that name no throttle; null for none. */
+  /** The maximum devices per minute of campaigns without a throttle; null for no limit. */
   devicesPerMinute: number | null | undefined;
   /** An empty list for none. */
   frequencyCaps: FrequencyCap[] | undefined;
@@ -141,14 +142,14 @@ export type WorkspaceChanges = {
   pushBodies: PushBodies | undefined;
   androidMode: PayloadMode | undefined;
   pushFrom: string | undefined;
-  /** Null for the installation's. */
+  /** Null for the installation's default. */
   dataPrefix: string | null | undefined;
   v1SearchBareArray: boolean | undefined;
   secretRequiredAtRefresh: boolean | undefined;
   signatureV2Required: boolean | undefined;
 };
 
-/** Changes a workspace. Index: primary key. @returns whether there is one */
+/** Changes a workspace. Index: primary key. @returns whether it exists */
 export async function updateWorkspace(tx: Queryable, { id, ...changes }: WorkspaceChanges & { id: string }) {
   const { devicesPerMinute, frequencyCaps: caps, quietSpan, minimumDelayMinutes, dataPrefix } = changes;
   const { controlGroupPercent } = changes;
@@ -181,7 +182,10 @@ export async function updateWorkspace(tx: Queryable, { id, ...changes }: Workspa
   return rows.length === 1;
 }
 
-/** The workspace's webhook secret, still sealed; undefined before its first callback. Index: workspaces primary key. */
+/**
+ * Returns the workspace's webhook secret, still encrypted; undefined before its first callback. Index: workspaces
+ * primary key.
+ */
 export async function findWebhookSecret(tx: Queryable, workspaceId: string): Promise<Buffer | undefined> {
   const [row] = await tx<{ encrypted: Buffer | null }[]>`
     select webhook_secret_sealed as encrypted from workspaces where id = ${workspaceId}`;
@@ -189,8 +193,8 @@ export async function findWebhookSecret(tx: Queryable, workspaceId: string): Pro
 }
 
 /**
- * Stores a workspace's webhook secret unless it has one. Two nodes that make one at the same moment queue on the row,
- * and the first stands, so a receiver never has to know two. Index: workspaces primary key.
+ * Stores a workspace's webhook secret unless it has one. Two nodes that create one at the same time queue on the row,
+ * and the first is kept, so a receiver never needs to know two. Index: workspaces primary key.
  *
  * @returns whether it was stored
  */

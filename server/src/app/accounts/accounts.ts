@@ -32,7 +32,7 @@ export async function listAccountsAndInvitations({ database, clock }: ManageDepe
   return { accounts, invitations: open.map(({ endedAs: _none, ...invitation }) => invitation) };
 }
 
-/** Whom to ask for another role: the owners who can sign in, oldest first. */
+/** Lists the owners who can sign in, oldest first: a user asks one of them for another role. */
 export async function listOwners({ database }: Pick<ManageDependencies, 'database'>) {
   const accounts = await listAccounts(database);
   return accounts
@@ -70,7 +70,7 @@ export async function withdrawInvitation(
   });
 }
 
-/** Holds from the next call of each of the person's sessions on. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+/** Takes effect at the next call of each of the account's sessions. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
 export async function changeAccountRole(
   { database, clock }: ManageDependencies,
   { by, id, role }: By & { id: string; role: Role },
@@ -85,7 +85,7 @@ export async function changeAccountRole(
   });
 }
 
-/** The person is signed out everywhere and cannot come in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
+/** Signs the account out everywhere and blocks sign-in. @throws ServiceError NOT_FOUND, ACCOUNT_LAST_OWNER */
 export async function disableAccount(
   { database, clock }: ManageDependencies,
   { by, id }: By & { id: string },
@@ -116,7 +116,7 @@ export async function enableAccount(
   });
 }
 
-/** For a person who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
+/** For a user who forgot the password. @throws ServiceError NOT_FOUND, ACCOUNT_PASSWORDS_OFF */
 export async function createPasswordLink(deps: ManageDependencies, { by, id }: { by: Actor; id: string }) {
   const { database, clock } = deps;
   const at = clock.realNow();
@@ -130,7 +130,7 @@ export async function createPasswordLink(deps: ManageDependencies, { by, id }: {
   });
 }
 
-/** Owners are locked first, so that two who demote each other leave one. */
+/** Locks all owners first, so that two owners who demote each other leave one. */
 async function lockAccount(tx: Transaction, { id, staysOwner }: { id: string; staysOwner: boolean }): Promise<Account> {
   const owners = await lockOwners(tx);
   const account = await findAccount(tx, id);
@@ -160,7 +160,7 @@ export async function endOwnSession(
   });
 }
 
-/** Ends every other session. @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED, PARAMETER_INVALID */
+/** Also ends all other sessions. @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED, PARAMETER_INVALID */
 export async function changeOwnPassword(deps: AccountDependencies, command: PasswordChange): Promise<void> {
   const { database, clock, passwords } = deps;
   const { by, current, caller } = command;

@@ -6,25 +6,25 @@ import type { AuditEntry, AuditFilters } from '../../storage/accounts/accounts.t
 import type { Queryable, Database } from '../../storage/database.ts';
 import type { PasswordHash } from './password-hash.ts';
 
-/** Who does something in the console, and what the log calls them. */
+/** The user who acts in the console, and the user's name in the log. */
 export type Actor = { id: string | null; name: string };
 
 export type Audited = {
   actor: Actor;
-  /** Undefined: what concerns the whole installation. */
+  /** Undefined for changes to the whole installation. */
   workspaceId?: string;
-  /** The object's kind and what was done: `campaign.stop`. */
+  /** The object's kind and the action: `campaign.stop`. */
   action: `${string}.${string}`;
   object?: { id: string; name?: string };
-  /** What changed; never a secret. */
+  /** The changed values; never a secret. */
   detail?: Record<string, unknown>;
   /** When the user acted, in real time (`clock.realNow()`): a moved sandbox clock does not reorder the log. */
   at: Date;
-  /** The sandbox's time of a change to a user of a workspace, by which the user's timeline is ordered. */
+  /** The sandbox time of a change to a workspace's user; the user's timeline is sorted by it. */
   shownAt?: Date;
 };
 
-/** Writes what was done into the audit log, in the transaction that does it: there is no change without its line. */
+/** Writes an audit log entry in the transaction of the change, so that no change goes unlogged. */
 export async function audit(tx: Queryable, entry: Audited): Promise<void> {
   await insertAuditEntry(tx, {
     id: makeId(entry.at),
@@ -45,17 +45,17 @@ export type AccountDependencies = {
   database: Database;
   clock: RealClock;
   passwords: PasswordHash;
-  /** Whose passwords open a session; everyone's unless the company's accounts do. */
+  /** The accounts that may sign in with a password: everyone, unless company sign-in replaces passwords. */
   passwordSignIn?: 'everyone' | 'owners';
 };
 
-/** What the console's routes and the start need: a sandbox opens its console without an account. */
+/** Dependencies of the console's routes and of the start. A sandbox opens its console without an account. */
 export type ConsoleAccountDependencies = AccountDependencies & { isSandbox: boolean };
 
-/** Who is signed in. The start link of a sandbox opens the console without an account, as an owner. */
+/** The signed-in user. The start link of a sandbox opens the console without an account, as an owner. */
 export type SignedIn = Actor & { sessionId: string; email: string | null; role: Role };
 
-/** Where a call to the console comes from. */
+/** The source of a call to the console. */
 export type ConsoleCaller = { address: string; userAgent: string };
 
 export type OpenedSession = { token: string; maxAgeSeconds: number };
@@ -65,7 +65,7 @@ export type { AuditEntry };
 export type AuditQuery = AuditFilters & { workspaceId: string; beforeId: string | undefined };
 
 const maxEntries = 100;
-/** Of a file. */
+/** Per exported file. */
 export const maxExportedLines = 10_000;
 
 /** Newest first. */
@@ -73,7 +73,7 @@ export function listAudit({ database }: Pick<AccountDependencies, 'database'>, q
   return listAuditEntries(database, { ...query, limit: maxEntries });
 }
 
-/** The same, page after page, to the bound. */
+/** Yields the same entries page by page, up to `maxExportedLines`. */
 export async function* exportAudit(
   { database }: Pick<AccountDependencies, 'database'>,
   query: Omit<AuditQuery, 'beforeId'>,

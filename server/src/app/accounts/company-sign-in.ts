@@ -22,16 +22,16 @@ import { audit } from './audit.ts';
 import { notingFailure, openSession, limitSource } from './sign-in.ts';
 import { companySignInSeconds } from '../../domain/limits/accounts.ts';
 
-/** What stays the same between the way there and the way back. */
+/** Values that must match between the redirect to the provider and the callback. */
 export type CompanyChecks = { state: string; nonce: string; codeVerifier: string };
 
 /** The company's OpenID provider, as configured by the operator. */
 export type CompanyProvider = {
-  /** On the button: "Sign in with Example". */
+  /** Shown on the button: "Sign in with Example". */
   name: string;
-  /** Where the browser is sent. @throws when the provider cannot be asked */
+  /** Returns the URL that the browser is sent to. @throws when the provider cannot be reached */
   authorize(request: CompanyChecks & { redirectUri: string }): Promise<string>;
-  /** Redeems the code and verifies everything that came. @throws when anything is not as it must be */
+  /** Redeems the code and verifies the whole response. @throws when any check fails */
   redeem(answer: CompanyChecks & { callbackUrl: URL }): Promise<CompanyClaims>;
 };
 
@@ -43,13 +43,13 @@ export type CompanySignInDependencies = Omit<AccountDependencies, 'passwords'> &
 
 export type CompanySignInUseCases = ReturnType<typeof makeCompanySignIn>;
 
-/** Signing in by the company's account: the authorization code flow with PKCE, state and nonce. */
+/** Sign-in with a company account: the authorization code flow with PKCE, state and nonce. */
 export function makeCompanySignIn(deps: CompanySignInDependencies) {
   return {
     name: deps.provider.name,
 
     /**
-     * Begins: `browser` goes into a cookie, so that the answer counts in this browser only.
+     * Starts a sign-in. `browser` goes into a cookie, so that the callback is valid in this browser only.
      *
      * @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED, ACCOUNT_COMPANY_REFUSED
      */
@@ -57,7 +57,7 @@ export function makeCompanySignIn(deps: CompanySignInDependencies) {
       notingFailure(deps, { way: 'company account', caller: request.caller }, () => begin(deps, request)),
 
     /**
-     * Ends what `begin` began, once.
+     * Completes a sign-in that `begin` started, once.
      *
      * @throws ServiceError ACCOUNT_COMPANY_REFUSED with the kind of refusal
      */
@@ -126,7 +126,10 @@ async function end(
   });
 }
 
-/** By issuer and subject; at the first time by an address that the issuer verified, or is trusted for: an account's, an invitation's, or the first role's. */
+/**
+ * Finds the account by issuer and subject. The first sign-in uses an address that the issuer verified or is trusted for: it
+ * links an existing account, accepts an invitation, or creates an account with the first role.
+ */
 async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility): Promise<Account> {
   const { issuer, subject } = claims;
   const known = await findAccountByIdentity(tx, { issuer, subject });
@@ -138,16 +141,16 @@ async function findOrAdmit(tx: Transaction, { claims, rules, at }: Eligibility):
   }
   const email = readEmail(read.email);
   const account = (await findAccountByEmail(tx, email)) ?? (await create(tx, { claims, rules, email, at }));
-  // The account may be linked to another subject of this issuer: its address has been reassigned to somebody else.
+  // The account may be linked to another subject of this issuer if its address was reassigned.
   if (!(await insertAccountIdentity(tx, { issuer, subject, accountId: account.id, at }))) return refuse('taken');
   const object = { id: account.id, name: account.email };
-  // An address that was taken on trust is to be seen as such.
+  // Marks an address that was accepted on trust.
   const detail = { issuer, ...(read.basis !== 'verified' && { address: read.basis }) };
   await audit(tx, { actor: account, action: 'account.link', object, detail, at });
   return account;
 }
 
-/** For whoever reads the log; the browser is told the kind alone. */
+/** Detail for the log; the browser gets only the kind of refusal. */
 const silentIssuer =
   'the token has no address that the issuer says is verified; if the issuer never says so (Microsoft Entra), see CARILLON_OIDC_EMAIL_TRUST';
 
@@ -166,7 +169,7 @@ async function create(
   return created;
 }
 
-/** A name given by an issuer may not be valid here. */
+/** Returns undefined if the issuer's name is not valid here. */
 function readName(name: string | undefined): string | undefined {
   try {
     return name === undefined ? undefined : readAccountName([...name].slice(0, 100).join(''));

@@ -29,7 +29,7 @@ import { notingFailure, openSession, requirePasswords } from './sign-in.ts';
 type Presented = { code: string; caller: ConsoleCaller };
 type TypedUser = { email: string; name: string; password: string };
 
-/** The start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
+/** Signs in with the start link of a sandbox. @throws ServiceError ACCOUNT_LINK_INVALID */
 export async function signInByLink(
   { database, clock }: AccountDependencies,
   { code, caller }: Presented,
@@ -43,7 +43,7 @@ export async function signInByLink(
   });
 }
 
-/** The link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+/** Uses the link that the first start prints. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
 export async function createFirstOwner(deps: AccountDependencies, command: Presented & TypedUser) {
   const { database, clock, passwords } = deps;
   const { code, caller } = command;
@@ -61,7 +61,7 @@ export async function createFirstOwner(deps: AccountDependencies, command: Prese
   });
 }
 
-/** What an invitation offers, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
+/** Returns the contents of an invitation, for the page that accepts it. @throws ServiceError ACCOUNT_LINK_INVALID */
 export async function readInvitation(
   deps: AccountDependencies,
   { code, caller }: Presented,
@@ -72,7 +72,11 @@ export async function readInvitation(
   });
 }
 
-/** The address is the invitation's. @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, ACCOUNT_PASSWORDS_OFF, PARAMETER_INVALID */
+/**
+ * Creates the account with the invitation's address.
+ *
+ * @throws ServiceError ACCOUNT_LINK_INVALID, ACCOUNT_EMAIL_TAKEN, ACCOUNT_PASSWORDS_OFF, PARAMETER_INVALID
+ */
 export async function acceptInvitation(
   deps: AccountDependencies,
   { code, caller, ...command }: Presented & { name: string; password: string },
@@ -91,7 +95,7 @@ export async function acceptInvitation(
   });
 }
 
-/** Ends every session there was. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
+/** Also ends all existing sessions. @throws ServiceError ACCOUNT_LINK_INVALID, PARAMETER_INVALID */
 export async function setPasswordByLink(
   deps: AccountDependencies,
   { code, caller, password }: Presented & { password: string },
@@ -163,8 +167,8 @@ function invalidLink(fault: LinkFault): ServiceError {
 }
 
 /**
- * The link a person asks for, or a sandbox prints at the start: there it opens the console, elsewhere it creates the first
- * owner; none once there is an owner.
+ * Creates a start link, on a user's request or when a sandbox starts. In a sandbox it opens the console. Elsewhere it creates
+ * the first owner; the result is undefined once there is an owner.
  */
 export async function createStartLink({
   database,
@@ -193,7 +197,7 @@ export type NewLink = {
   at: Date;
 };
 
-/** A link that works once. Its code is 256 random bits, returned only here. */
+/** Creates a link that works once. Its code is 256 random bits, returned only here. */
 export async function makeLink(tx: Queryable, link: NewLink): Promise<{ id: string; code: string; expiresAt: Date }> {
   const code = randomBytes(32).toString('base64url');
   const id = makeId(link.at);

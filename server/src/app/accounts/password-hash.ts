@@ -10,8 +10,8 @@ const hashBytes = 32;
 const derive = promisify(argon2);
 
 /**
- * Hashing and comparing passwords. At most two at a time a process, so that a flood of attempts takes neither all
- * memory nor all cores; the others wait their turn.
+ * Hashes and compares passwords. At most two run at a time per process, so that a flood of attempts exhausts neither memory nor
+ * cores. Further calls wait for a free slot.
  */
 export function makePasswordHash({
   maxAtOnce = 2,
@@ -29,7 +29,7 @@ export function makePasswordHash({
       return await work();
     } finally {
       const next = waiting.shift();
-      // A waiting one takes this place; otherwise it is free.
+      // Passes the slot to a waiting call, or frees it.
       if (next) next();
       else running -= 1;
     }
@@ -61,7 +61,7 @@ export function makePasswordHash({
       return `${prefix}${encode(parameters.salt)}$${encode(hash)}`;
     },
 
-    /** Takes as long for an account that does not exist: `stored` is undefined then, and the answer false. */
+    /** Takes as long for an account that does not exist: `stored` is then undefined, and the result is false. */
     async matches(password: string, stored: string | undefined): Promise<boolean> {
       const parsed = parse(stored ?? nobodysHash);
       const hash = await hashWith(password, { ...parsed, bytes: parsed.hash.length });

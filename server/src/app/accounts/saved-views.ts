@@ -12,7 +12,7 @@ import type { SignedIn } from './audit.ts';
 
 type Owner = { by: SignedIn; workspaceId: string; screen: ViewedScreen };
 
-/** Searches of a screen that a user of the console named: everyone has their own, in each workspace. */
+/** Screen searches that console users saved. Each user has separate ones per workspace. */
 export function makeConsoleViews({ database, clock }: { database: Database; clock: Clock }) {
   const ownerOf = ({ by, workspaceId, screen }: Owner) => ({ workspaceId, screen, accountId: by.id });
   return {
@@ -22,7 +22,7 @@ export function makeConsoleViews({ database, clock }: { database: Database; cloc
       return listSavedViews(database, ownerOf(owner));
     },
 
-    /** One of the same name is replaced. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    /** Replaces a view with the same name. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     async save({ name, search, ...owner }: Owner & { name: string; search: string }): Promise<SavedView> {
       await requireWorkspace(database, owner.workspaceId);
       const at = clock.now();

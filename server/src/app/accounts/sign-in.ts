@@ -31,8 +31,8 @@ import type {
 export type SignInCommand = { email: string; password: string; caller: ConsoleCaller };
 
 /**
- * Signs in by address and password. A wrong address, a wrong password and a disabled account are one answer, and take
- * one time.
+ * Signs in by address and password. A wrong address, a wrong password and a disabled account get the same response after the
+ * same time.
  *
  * @throws ServiceError ACCOUNT_SIGN_IN_FAILED, ACCOUNT_ATTEMPTS_LIMITED
  */
@@ -53,7 +53,7 @@ async function openByPassword(deps: AccountDependencies, command: SignInCommand)
     throw new ServiceError('ACCOUNT_SIGN_IN_FAILED', {
       detail: account ? (account.disabledAt ? 'the account is disabled' : 'wrong password') : 'no such account',
     });
-  // Disclosed only to somebody who knows the password.
+  // Disclosed only to a caller who knows the password.
   requirePasswords(deps, account.role);
   const at = clock.realNow();
   return await inTransaction(database, async (tx) => {
@@ -66,7 +66,7 @@ async function openByPassword(deps: AccountDependencies, command: SignInCommand)
 }
 
 /**
- * Counts an attempt before anything is compared, so that a full limit tells nothing and costs no hash.
+ * Counts an attempt before comparing anything, so that a reached limit reveals nothing and costs no hash.
  *
  * @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED
  */
@@ -80,7 +80,7 @@ export async function limitAttempts(
   await limitSource(database, { address, at });
 }
 
-/** The same before the caller is identified. @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED */
+/** Applies the limit per address alone, before the caller is identified. @throws ServiceError ACCOUNT_ATTEMPTS_LIMITED */
 export async function limitSource(database: Database, { address, at }: { address: string; at: Date }): Promise<void> {
   await limit(database, { operation: 'sign-in-address', subject: limitSubject([sourceOfAddress(address)]), at });
 }
@@ -97,9 +97,7 @@ async function limit(database: Database, { at, ...counter }: Attempt): Promise<v
   });
 }
 
-/**
- * Where passwords are reserved for owners, nobody else can sign in with one. @throws ServiceError ACCOUNT_PASSWORDS_OFF
- */
+/** Rejects roles other than owner where passwords are reserved for owners. @throws ServiceError ACCOUNT_PASSWORDS_OFF */
 export function requirePasswords({ passwordSignIn }: Pick<AccountDependencies, 'passwordSignIn'>, role: Role): void {
   if (passwordSignIn === 'owners' && role !== 'owner') throw new ServiceError('ACCOUNT_PASSWORDS_OFF');
 }
@@ -110,7 +108,7 @@ export async function signOut({ database }: Pick<AccountDependencies, 'database'
 
 const seenMilliseconds = 60_000;
 
-/** Every call to the console passes here. @throws ServiceError AUTHENTICATION_INVALID, ACCOUNT_NOT_PERMITTED */
+/** Authorizes a call to the console; every call uses it. @throws ServiceError AUTHENTICATION_INVALID, ACCOUNT_NOT_PERMITTED */
 export async function authorizeSession(
   deps: ConsoleAccountDependencies,
   { token, permission }: { token: string | undefined; permission: Permission },
@@ -129,7 +127,7 @@ async function findSignedIn(
   const at = clock.realNow();
   const tokenHash = hashSecret(token ?? '');
   const found = token === undefined ? undefined : await findSessionOwner(database, { tokenHash, at });
-  // Without an account only in a sandbox, whatever a database brings along.
+  // A session without an account is valid only in a sandbox, even if a database from elsewhere contains one.
   if (!found || (!found.account && !isSandbox))
     throw new ServiceError('AUTHENTICATION_INVALID', { detail: 'no open console session' });
   if (at.getTime() - found.lastSeenAt.getTime() >= seenMilliseconds)
@@ -164,11 +162,11 @@ export async function openSession(
 export type SignInAttempt = {
   way: 'password' | 'company account' | 'invitation' | 'start link' | 'first owner link' | 'password link';
   caller: ConsoleCaller;
-  /** What was typed, or what the issuer says, as far as it is known when the attempt fails. */
+  /** The typed address or the issuer's, if it is known when the attempt fails. */
   email?: () => string | undefined;
 };
 
-/** A refusal of these is a failed sign-in; any other is a form that was filled in badly, or a fault of ours. */
+/** Errors that count as a failed sign-in. Any other error is an invalid form or an internal fault. */
 const reasons: Partial<Record<ErrorName, string>> = {
   ACCOUNT_SIGN_IN_FAILED: 'wrong address or password',
   ACCOUNT_ATTEMPTS_LIMITED: 'too many attempts',
@@ -178,7 +176,7 @@ const reasons: Partial<Record<ErrorName, string>> = {
   ACCOUNT_COMPANY_REFUSED: 'refused',
 };
 
-/** Does the work of one attempt to sign in; one that is refused leaves a line in the audit log, and the refusal stands. */
+/** Runs one attempt to sign in. A rejected attempt is written to the audit log, and its error is thrown again. */
 export async function notingFailure<Result>(
   deps: Pick<AccountDependencies, 'database' | 'clock'>,
   attempt: SignInAttempt,
@@ -190,7 +188,7 @@ export async function notingFailure<Result>(
     const known = error instanceof ServiceError ? reasons[error.code] : undefined;
     if (known === undefined) throw error;
     const { code, context } = error as ServiceError;
-    // Words of closed lists: what a caller or an issuer wrote is in none of them.
+    // Words from fixed lists: they contain no text from a caller or an issuer.
     const closer: Partial<Record<ErrorName, string | undefined>> = {
       ACCOUNT_SIGN_IN_FAILED: context.detail,
       ACCOUNT_COMPANY_REFUSED: context.reason,
@@ -205,8 +203,8 @@ export async function notingFailure<Result>(
 type FailedSignIn = SignInAttempt & { reason: string; at: Date };
 
 /**
- * Writes the line, within limits: whoever tries on writes no more. Attempts on an account that exists are counted for
- * themselves, so that a flood of made-up addresses does not hide them.
+ * Writes the audit entry, within limits: repeated attempts write no more. Attempts on an existing account have a separate
+ * counter, so that a flood of made-up addresses does not hide them.
  */
 async function noteFailedSignIn(tx: Transaction, { way, caller, email, reason, at }: FailedSignIn): Promise<void> {
   const address = readTyped(email?.());
@@ -241,7 +239,7 @@ async function count(tx: Transaction, { at, ...counter }: Counted): Promise<{ is
   return { isLast: inWindow.length >= max };
 }
 
-/** An address, and nothing else: people type their password into the wrong field. */
+/** Returns the text only if it is an address: users sometimes type their password into the wrong field. */
 function readTyped(text: string | undefined): string | undefined {
   try {
     return text === undefined ? undefined : readEmail(text);

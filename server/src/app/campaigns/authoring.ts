@@ -17,12 +17,12 @@ export type AuthoringDependencies = {
   limits: AuthoringLimits;
 };
 
-/** Of the routes: what searching and authoring take together. */
+/** Dependencies of the routes for searching and authoring. */
 export type CampaignDependencies = AuthoringDependencies & { totals: CampaignTotals };
 
-/** Fact 6.1 and 6.3, unless a test says otherwise; each per workspace, both versions together. */
+/** The limits of fact 6.1 and 6.3, unless a test overrides them. Each applies per workspace, both versions together. */
 export type AuthoringLimits = {
-  /** Campaigns that were made; a refused request does not count. */
+  /** Created campaigns; a rejected request does not count. */
   creations: readonly LimitWindow[];
 };
 
@@ -37,13 +37,13 @@ export type AuthoringCaller = {
   requestedBy: string;
   idempotencyKey: string | undefined;
   rawBody: string;
-  /** Written with the change, in its transaction: the console's line of the audit log. */
+  /** Writes the console's audit log entry, in the transaction of the change. */
   note?: (tx: Transaction, campaignId: string) => Promise<void>;
 };
 
 /**
- * Counts a campaign that is being made (fact 6.1), in the caller's transaction: what is refused or rolled back is not
- * counted.
+ * Counts the creation of a campaign (fact 6.1) in the caller's transaction: creations that are rejected or rolled back do not
+ * count.
  *
  * @throws ServiceError CAMPAIGN_CREATION_LIMITED
  */
@@ -59,13 +59,13 @@ const operation = 'campaign';
 
 export type CountedCall = {
   outcome: 'counted' | 'refused';
-  /** How many more the minute has room for. */
+  /** Calls left in this minute. */
   remaining: number;
-  /** Until the oldest counted call leaves the minute; when refused, until a call would pass. */
+  /** Seconds until the oldest counted call leaves the minute; if refused, until a call would be accepted. */
   resetSeconds: number;
 };
 
-/** Counts a call of either version against the limits of its workspace, and says how much of the minute is left. */
+/** Counts a call of either version against its workspace's limits and returns what is left of the minute. */
 export async function countCampaignCall(
   { database, clock }: { database: Queryable; clock: Clock },
   workspaceId: string,
@@ -84,8 +84,8 @@ export async function countCampaignCall(
 }
 
 /**
- * Reserves V1's `request_id` for an hour (fact 6.1), in the caller's transaction: after a failure it may be used again
- * immediately. Undefined reserves nothing.
+ * Reserves V1's `request_id` for an hour (fact 6.1) in the caller's transaction, so that it can be used again immediately after
+ * a failure. Undefined reserves nothing.
  *
  * @throws ServiceError CAMPAIGN_REQUEST_REPEATED
  */

@@ -13,18 +13,20 @@ import { requireWorkspace } from '../workspaces.ts';
 export type CalendarQuestion = {
   workspaceId: string;
   view: CalendarView;
-  /** A day of it, YYYY-MM-DD in the workspace's zone; undefined: today. */
+  /** A day in the span, YYYY-MM-DD in the workspace's zone; undefined means today. */
   date: string | undefined;
 };
 
-// More would be no calendar any more: the list has the rest.
+// A calendar with more is not readable; the campaign list has the rest.
 const maxCampaigns = 500;
 const maxOpenSends = 50;
 const maxEntries = 1_000;
 
 /**
- * What is going to be sent, and what is being sent: every occurrence of a month or a week, in the zone of the workspace, by the
- * function that fires them. @throws ServiceError NOT_FOUND
+ * Returns the future and current sends of a month or a week: every occurrence, in the workspace's zone, calculated by the
+ * function that fires them.
+ *
+ * @throws ServiceError NOT_FOUND
  */
 export async function readCalendar(
   { database, clock }: { database: Database; clock: Clock },
@@ -52,7 +54,7 @@ export async function readCalendar(
   return {
     view,
     timeZone,
-    /** As in `+05:30`, at the beginning. */
+    /** UTC offset at the beginning, such as `+05:30`. */
     offset: offsetAt(startsAt, timeZone),
     today,
     date,
@@ -72,7 +74,7 @@ function entryOf({ id, name, status, deliveryType }: UpcomingCampaign) {
 
 type Span = { days: number; startsAt: Date; endsBefore: Date };
 
-/** The next one as it is stored, which a person may have moved; those after it as the schedule says, one a day at most. */
+/** Returns the stored next occurrence, which a user may have moved, and later ones from the schedule, at most one a day. */
 function occurrencesOf(
   { deliveryType, timing, nextAt }: UpcomingCampaign,
   { days, startsAt, endsBefore }: Span,

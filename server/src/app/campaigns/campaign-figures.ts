@@ -21,8 +21,8 @@ export type FiguresQuestion = { workspaceId: string; id: string; attribution: At
 export type CampaignFiguresReport = Awaited<ReturnType<typeof readCampaignFigures>>;
 
 /**
- * What became of a campaign, over all its runs: for each platform, each of its contents and its control groups, and of the contents
- * over all platforms. The numbers are those of the statistics; a person who has devices of two platforms is one of each.
+ * Returns the results of a campaign over all its runs: per platform with its contents and control groups, and per content over
+ * all platforms. The numbers are those of the statistics. A user with devices on two platforms counts once on each.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND
  */
@@ -56,7 +56,7 @@ const everything: Place = { variation: null, locale: null };
 
 type Part = { place: Place; figures: readonly Figures[] };
 
-/** What one or several platforms have of a content, added up; rates are of the sums. */
+/** Adds up a content's figures over one or several platforms; rates are calculated from the sums. */
 function toContent({ place, figures }: Part) {
   const sum = (numberOf: (one: Figures) => number) => figures.reduce((total, one) => total + numberOf(one), 0);
   const accepted = sum(({ sent }) => sent);
@@ -85,7 +85,7 @@ function toContent({ place, figures }: Part) {
       const users = sumOf(own, 'users');
       const rates = figures.map((one) => conversionRateOf(one, number));
       const isKnown = eligibleUsers !== null && rates.every((rate) => rate !== undefined);
-      // Of a platform with control groups everybody whom the message was meant for is counted, reached or not.
+      // On a platform with control groups every intended recipient counts, reached or not.
       const converted = figures.reduce((total, one) => total + convertedOf(one, number), 0);
       return {
         name: goal,
@@ -132,7 +132,7 @@ function upliftOf({ groups }: PlatformFigures, { goal, number }: { goal: string;
   return { name: goal, percent: uplift ?? null, low: low ?? null, high: high ?? null };
 }
 
-/** Each content over all platforms. */
+/** Returns each content over all platforms. */
 function contentsOf(figures: CampaignFigures | undefined) {
   const variants = (figures?.platforms ?? []).flatMap((platform) => platform.variants);
   return [...Map.groupBy(variants, ({ variation, locale }) => `${locale ?? ''} ${variation ?? ''}`).values()].map(
@@ -140,7 +140,7 @@ function contentsOf(figures: CampaignFigures | undefined) {
   );
 }
 
-/** Which variation is most likely the best by each measure; nothing of a campaign without variations. */
+/** Returns the variation that is most likely the best for each measure; empty for a campaign without variations. */
 function leadersOf({ figures }: CampaignWinner) {
   return figures.map(({ measure, variations }) => {
     const { variation, bestPercent } = leaderOf(variations);
@@ -154,7 +154,7 @@ function placeOf({ variation, locale }: Place): Place {
 
 type Rate = { percent: number; low: number; high: number } | null;
 
-/** Null: a share of nothing. */
+/** Null if the rate has no denominator. */
 function toRate({ rate, low, high }: RateFigures): Rate {
   return rate === undefined ? null : { percent: rate, low: low!, high: high! };
 }

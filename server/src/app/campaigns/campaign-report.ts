@@ -32,7 +32,7 @@ export type CampaignKey = { workspaceId: string; id: string };
 const maxFailureGroups = 100;
 export const runsPerPage = 15;
 
-/** Everything about one campaign. */
+/** Reports everything about one campaign. */
 export function makeCampaignReport({ database, clock }: { database: Database; clock: Clock }) {
   const timelineOf = makeCampaignTimeline({ database, clock });
 
@@ -44,13 +44,13 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
   }
 
   return {
-    /** The record and its versions. @throws ServiceError CAMPAIGN_NOT_FOUND */
+    /** Returns the record and its versions. @throws ServiceError CAMPAIGN_NOT_FOUND */
     async read(key: CampaignKey) {
       const campaign = await getCampaign({ database }, key);
       return { campaign, versions: await listVersions(database, campaign.campaignId) };
     },
 
-    /** The numbers that move while it is sent; a few index look-ups. @throws ServiceError CAMPAIGN_NOT_FOUND */
+    /** Returns the numbers that change during a send; a few index look-ups. @throws ServiceError CAMPAIGN_NOT_FOUND */
     async progress(key: CampaignKey) {
       const { workspaceId, id } = key;
       const campaign = await find(key);
@@ -128,7 +128,7 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
   };
 }
 
-/** The most frequent reason first. */
+/** Groups failures by reason, the most frequent first. */
 async function listFailures(database: Database, campaignId: string): Promise<FailureGroup[]> {
   const groups = new Map<string, FailureGroup>();
   const add = (group: FailureGroup): void => {
@@ -142,7 +142,7 @@ async function listFailures(database: Database, campaignId: string): Promise<Fai
   return [...groups.values()].toSorted((one, other) => other.devices - one.devices).slice(0, maxFailureGroups);
 }
 
-/** What most wait for first; a run of another day may wait for the same. */
+/** Groups waiting devices by reason, the largest group first. Runs of several days may wait for the same reason. */
 async function listWaiting(database: Database, campaignId: string): Promise<CampaignWaitingGroup[]> {
   const groups = new Map<string, CampaignWaitingGroup>();
   for (const day of await listRunDays(database, campaignId))
@@ -163,7 +163,7 @@ function allowedActions({ deliveryType, status, nextAt }: CampaignSummary) {
   );
 }
 
-/** What was counted by variation and locale, in groups that leave these out. */
+/** Groups rows that are counted by variation and locale, without regard to these. */
 function ofAllContents<Row>(rows: readonly Row[], nameOf: (row: Row) => string): [Row, ...Row[]][] {
   return [...Map.groupBy(rows, nameOf).values()] as [Row, ...Row[]][];
 }
@@ -173,17 +173,16 @@ type Timeline = { stepSeconds: number; steps: TimelineStep[] };
 const maxSteps = 60;
 const stepsSeconds = [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400, 604_800];
 const keptMilliseconds = 5_000;
-/** Ended campaigns do not change any more; the most recently viewed ones are cached, up to this number. */
+/** Ended campaigns no longer change; up to this many of the most recently viewed ones are cached. */
 const maxKept = 200;
 
-/** `end`: of the last run; null while one is open. */
+/** `end`: of the last run; null while a run is open. */
 type Reading = { readAt: number; end: number | null; answer: Promise<Timeline> };
 type Asked = { id: string } & Pick<RunSums, 'startedAt' | 'endedAt'>;
 
 /**
- * When messages of a campaign were accepted or failed, step by step. One result serves all viewers for some seconds;
- * the next one reads only what is new, because a past step no longer changes: outcomes become final in the present
- * step.
+ * Returns how many of a campaign's messages were accepted or failed, per time step. One result serves all viewers for some
+ * seconds. The next read covers only new steps: outcomes become final in the present step, so a past step no longer changes.
  */
 function makeCampaignTimeline({ database, clock }: { database: Database; clock: Clock }) {
   const readings = new Map<string, Reading>();
@@ -210,7 +209,7 @@ type Read = { id: string; startedAt: Date; until: Date; before: Timeline | undef
 async function readOn(database: Database, { id, startedAt, until, before }: Read): Promise<Timeline> {
   const seconds = (until.getTime() - startedAt.getTime()) / 1000;
   const stepSeconds = stepsSeconds.find((step) => seconds / step <= maxSteps) ?? stepsSeconds.at(-1)!;
-  // More may have been stored for the last two steps since; results with other steps are read again.
+  // More may have been stored for the last two steps since then. If the step length differs, all steps are read again.
   const settled = before?.stepSeconds === stepSeconds ? before.steps.slice(0, -2) : [];
   const last = settled.at(-1);
   const since = last ? new Date(last.at.getTime() + stepSeconds * 1000) : startedAt;

@@ -24,7 +24,7 @@ import { createDraft } from './create-campaign.ts';
 type Key = { workspaceId: string; id: string };
 type Change = { workspaceId: string; by: SignedIn };
 
-/** Campaigns that are kept to be written again; each change with its line in the audit log. */
+/** Campaigns stored as templates; each change writes an audit log entry. */
 export function makeConsoleTemplates(deps: AuthoringDependencies) {
   const { database, clock } = deps;
   return {
@@ -34,7 +34,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
       return listCampaignTemplates(database, workspaceId);
     },
 
-    /** Keeps the parts of a campaign. @throws ServiceError PARAMETER_INVALID */
+    /** Stores the parts of a campaign. @throws ServiceError PARAMETER_INVALID */
     async create({ by, workspaceId, name, of, parts }: Change & { name: string; of: string; parts: CampaignParts }) {
       const at = clock.now();
       const template = {
@@ -76,7 +76,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
       });
     },
 
-    /** Campaigns that were made of it stay. @throws ServiceError NOT_FOUND */
+    /** Campaigns made from it stay. @throws ServiceError NOT_FOUND */
     async remove({ by, ...key }: Change & Key): Promise<void> {
       await inTransaction(database, async (tx) => {
         await lockWorkspace(tx, key.workspaceId);
@@ -87,7 +87,7 @@ export function makeConsoleTemplates(deps: AuthoringDependencies) {
       });
     },
 
-    /** A draft of it, which has its name. @throws ServiceError NOT_FOUND, CAMPAIGN_CREATION_LIMITED */
+    /** Creates a draft from it, with its name. @throws ServiceError NOT_FOUND, CAMPAIGN_CREATION_LIMITED */
     async use({ by, ...key }: Change & Key): Promise<{ id: string }> {
       const { workspaceId } = key;
       const at = clock.now();
@@ -116,7 +116,7 @@ async function requireTemplate(tx: Queryable, key: Key): Promise<CampaignTemplat
   return template;
 }
 
-/** Who asked for the campaign is told anew each time. */
+/** Leaves out the requester, which is different for each use. */
 function kept(parts: CampaignParts): CampaignParts {
   const names = [...partNames, 'channel', 'campaign_delivery_type'];
   return Object.fromEntries(Object.entries(parts).filter(([name]) => names.includes(name)));

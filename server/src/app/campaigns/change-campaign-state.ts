@@ -26,20 +26,20 @@ export type CampaignChange = {
   workspaceId: string;
   campaignId: string;
   action: CampaignAction;
-  /** Who asked for it; part of the reason that is shown. */
+  /** The requester; part of the reason that is shown. */
   by: string;
 };
 
 export type ChangedCampaign =
   | { kind: 'changed'; status: CampaignStatus }
   | { kind: 'not-found' }
-  /** The campaign's state does not allow it. */
+  /** The campaign's state does not allow the change. */
   | { kind: 'not-allowed'; status: CampaignStatus };
 
-/** Another transaction came between: `retryChanges` tries again. */
+/** Another transaction interfered; `retryChanges` retries. */
 export class ChangedMeanwhileError extends Error {}
 
-// A fire, an end or a join may come between; each is one short transaction.
+// A fire, an end or a join may interfere; each is one short transaction.
 const maxAttempts = 5;
 
 /**
@@ -54,7 +54,7 @@ export async function changeCampaignState(
   return retryChanges(() => inTransaction(database, (tx) => changeInTransaction(tx, change, clock.now())));
 }
 
-/** Tries again what another transaction came between; `work` is a whole transaction. */
+/** Retries when another transaction interfered; `work` is a whole transaction. */
 export async function retryChanges<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -66,7 +66,9 @@ export async function retryChanges<Answer>(work: () => Promise<Answer>): Promise
   }
 }
 
-/** The change as a part of the caller's transaction, which retryChanges must hold: it may be thrown back. */
+/**
+ * Makes the change within the caller's transaction. The caller must use retryChanges, because the change may be rolled back.
+ */
 export async function changeInTransaction(tx: Transaction, change: CampaignChange, at: Date): Promise<ChangedCampaign> {
   const campaign = await findCampaignSummary(tx, { workspaceId: change.workspaceId, id: change.campaignId });
   if (!campaign) return { kind: 'not-found' };
@@ -84,7 +86,7 @@ type Application = {
   move: Omit<CampaignMove, 'reason' | 'nextAt'>;
 };
 
-/** Runs before their campaign, as workers do, so that nobody waits in a circle; then the campaign decides. */
+/** Changes runs before their campaign, as workers do, to avoid deadlocks. The campaign's row then decides. */
 async function applyChange(tx: Transaction, { change, campaign, move }: Application): Promise<void> {
   const { id: campaignId } = campaign;
   const { at } = move;
@@ -114,13 +116,13 @@ async function applyChange(tx: Transaction, { change, campaign, move }: Applicat
   const reason =
     change.action === 'resume' ? null : `${change.action === 'pause' ? 'paused' : 'stopped'} by ${change.by}`;
   if (!(await moveCampaign(tx, { ...move, reason, nextAt }))) throw new ChangedMeanwhileError(campaignId);
-  // Runs that were made after the statements on runs and before the campaign's lock.
+  // Detects runs created after the statements on runs and before the campaign's lock.
   if (change.action === 'resume') return;
   const { underWay, waiting } = await countOpenRuns(tx, campaignId);
   if (underWay > 0 || (change.action === 'stop' && waiting > 0)) throw new ChangedMeanwhileError(campaignId);
 }
 
-/** Events of the pause start nothing; what became due in it is sent, unless it is too late. */
+/** Events during the pause start nothing. Triggers that became due during it are sent, unless it is too late. */
 async function listenAgain(
   tx: Transaction,
   { change, campaign, at }: Omit<Application, 'move'> & { at: Date },
@@ -130,7 +132,7 @@ async function listenAgain(
   await freeTriggers(tx, { change, campaign });
 }
 
-/** What a pause held is decided about when it is looked at next. */
+/** Frees the triggers that a pause held; they are decided when a worker next reads them. */
 async function freeTriggers(tx: Transaction, { change, campaign }: Omit<Application, 'move'>): Promise<void> {
   if (campaign.deliveryType !== 'EVENT_TRIGGERED') return;
   const parent = await findParentCampaign(tx, { workspaceId: change.workspaceId, id: campaign.id });

@@ -34,21 +34,21 @@ import { findCampaignSegment, prepareCampaign } from './prepare-campaign.ts';
 import type { PreparedCampaign } from './prepare-campaign.ts';
 
 export type CheckedCampaign = {
-  /** What keeps it from going live, as validate says it, and what may not be changed of a campaign that is live. */
+  /** The faults that keep it from going live, as validate reports them, and changes that a live campaign does not allow. */
   faults: RequestFault[];
-  /** Undefined while the schedule cannot be read. */
+  /** Undefined while the schedule is not valid. */
   timing: Timing | undefined;
   occurrences: DescribedOccurrence[];
   /** A description of the audience, if it has filters. */
   audienceText: string | undefined;
-  /** Empty while something is wrong. */
+  /** Empty while there are faults. */
   warnings: CampaignWarning[];
 };
 
 export type CampaignCheck = {
   workspaceId: string;
   parts: CampaignParts;
-  /** The campaign that the parts are to change. */
+  /** The campaign that the parts will change. */
   id: string | undefined;
   now: Date;
 };
@@ -56,8 +56,8 @@ export type CampaignCheck = {
 const shownOccurrences = 3;
 
 /**
- * Checks a campaign being composed: what V5's validate does for a draft, for parts that are not stored yet. If much is
- * still missing, what is there is checked all the same.
+ * Checks a campaign during composing: V5's validate, for parts that are not stored yet. If much is still missing, the existing
+ * parts are checked all the same.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND
  */
@@ -103,7 +103,7 @@ async function findFrozen(tx: Queryable, { workspaceId, parts, id }: CampaignChe
 type Pieces = { faults: RequestFault[]; timing: Timing | undefined; segment: PreparedCampaign['segment'] };
 type Reading = Omit<CampaignCheck, 'id'> & Pick<Frozen, 'start'>;
 
-/** Schedule and audience by themselves. Their own faults were told by the whole; here are those of clock and database. */
+/** Checks schedule and audience separately. The whole has reported their own faults; this adds faults of clock and database. */
 async function readPieces(tx: Queryable, { workspaceId, parts, now, start }: Reading): Promise<Pieces> {
   const controls = await findWorkspaceControls(tx, workspaceId);
   const whole = makeDocumentReader(parts);
@@ -123,14 +123,14 @@ async function readPieces(tx: Queryable, { workspaceId, parts, now, start }: Rea
   return { faults, timing, segment: found && 'segment' in found ? found.segment : undefined };
 }
 
-/** The audience of the parts, even if other parts are invalid. */
+/** Returns the audience of the parts, even if other parts are invalid. */
 export function readAudience(parts: CampaignParts) {
   const details = makeDocumentReader(objectOf(parts.segmentation_details), 'segmentation_details');
   const { audience } = readSegmentation(details);
   return details.faults.length === 0 ? audience : undefined;
 }
 
-/** The platforms of the parts, even if other parts are invalid. */
+/** Returns the platforms of the parts, even if other parts are invalid. */
 export function readPlatformsOf(parts: CampaignParts): Platform[] {
   return readCampaign(parts).basics.platforms;
 }
@@ -147,13 +147,13 @@ function withoutDoubles(faults: RequestFault[]): RequestFault[] {
   return [...new Map(faults.map((fault) => [`${fault.field}: ${fault.reason}`, fault])).values()];
 }
 
-/** Which platforms have a credential of a provider of theirs, of whatever app, and whether that is one of the simulators. */
+/** Returns the platforms that have a credential of one of their providers, for any app, and whether it is simulated. */
 export async function findPlatformCredentials(
   tx: Queryable,
   workspaceId: string,
 ): Promise<WarnedCampaign['credentials']> {
   const stored = await listProviderCredentials(tx, workspaceId);
-  // Of several on a platform that of the default app at the usual provider is told.
+  // If a platform has several, the default app's credential at the usual provider is reported.
   const rank = ({ provider, appId }: { provider: ProviderName; appId: string }): number =>
     (providersOf[platformsOf[provider][0]][0] === provider ? 2 : 0) + (appId === defaultAppId ? 1 : 0);
   return Object.fromEntries(
@@ -187,9 +187,9 @@ async function findWarned(tx: Queryable, { workspaceId, prepared, occurrences, n
 
 export type AudienceCount = {
   users: { reach: Reach; users: number }[];
-  /** Of these people; those of other platforms and other states too. */
+  /** Devices of these users, including those of other platforms and states. */
   devices: DeviceCount[];
-  /** A segment that is still filled, or cannot be used: the count is of what is in it now. */
+  /** Segments that are still being filled or cannot be used; the count covers their present members. */
   pending: string[];
 };
 
@@ -200,9 +200,7 @@ export type AudienceQuestion = {
   at: Date;
 };
 
-/**
- * The audience of a campaign if it began now, counted as when a run's audience is frozen, with reasons for exclusions.
- */
+/** Counts the audience that a run starting now would freeze, with reasons for exclusions. */
 export async function countAudience(
   tx: Queryable,
   { workspaceId, segment, platforms, at }: AudienceQuestion,
@@ -245,7 +243,7 @@ async function resolveFilters(tx: Queryable, { workspaceId, filters, usesSegment
   }
 }
 
-/** Decision D26: a send waits for what is filling; one to what failed or is archived ends without reaching anybody. */
+/** Decision D26: a send waits for a segment that is being filled. A send to a failed or archived segment reaches no user. */
 function whatIsPending(segments: { name: string; state: string }[]): string[] {
   return segments.flatMap(({ name, state }) => {
     if (state === 'FILLING') return [`${name} is still being filled; a send waits for it`];

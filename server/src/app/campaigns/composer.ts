@@ -37,7 +37,7 @@ type Composed = { workspaceId: string; parts: CampaignParts };
 type Written = By & Composed;
 type TestRequest = By & Omit<TestCommand, keyof AuthoringCaller | 'requestId'> & { workspaceId: string };
 
-/** Counted within the time, or why not: nobody knows beforehand how large an audience is. */
+/** The count, or why there is none. Counting has a time limit, because the size of an audience is unknown beforehand. */
 export type CountAnswer =
   | { kind: 'counted'; count: AudienceCount }
   | { kind: 'too slow'; afterSeconds: number }
@@ -45,14 +45,14 @@ export type CountAnswer =
 
 const maxCountSeconds = 10;
 const maxAttributes = 500;
-// 256 buckets: some 500 people whose attributes of other types than text and number are looked at.
+// 256 buckets: attributes of types other than text and number are sampled from about 500 users.
 const sampledPerBucket = 2;
 const maxEvents = 50;
 
-// What the composer of the console needs. Storing and sending go through the use cases of V5 (and V1's change of live
-// campaigns), on behalf of the signed-in user, with a line in the audit log.
+// Use cases for the console's composer. Storing and sending go through the use cases of V5 (and V1's change of live campaigns),
+// on behalf of the signed-in user, with an audit log entry.
 
-/** What a workspace has that a campaign may use. @throws ServiceError NOT_FOUND */
+/** Returns what a campaign may use in a workspace. @throws ServiceError NOT_FOUND */
 export async function readComposerResources({ database, clock }: AuthoringDependencies, workspaceId: string) {
   const controls = await requireControls(database, workspaceId);
   const [attributes, events, credentials] = await Promise.all([
@@ -128,17 +128,17 @@ export async function publishComposed(deps: AuthoringDependencies, request: Key 
   });
 }
 
-/** To named people, marked as a test. @throws ServiceError as testCampaign */
+/** Sends to named users, marked as a test. @throws ServiceError as testCampaign */
 export async function testComposed(deps: AuthoringDependencies, request: TestRequest): Promise<TestResult[]> {
   const { by, workspaceId, ...asked } = request;
   await requireControls(deps.database, workspaceId);
-  // Without the people: the log outlives them.
+  // Without the users: the log outlives them.
   const detail = { asked: asked.values.length };
   const caller = callerOf(deps, { workspaceId, by, action: 'campaign.test', detail });
   return (await testCampaign(deps, { ...caller, ...asked, requestId: undefined })).results;
 }
 
-/** What is done and its line in the audit log are one transaction. */
+/** The change and its audit log entry are one transaction. */
 function callerOf(
   { clock }: AuthoringDependencies,
   { workspaceId, by, action, name, detail = {} }: Noted,

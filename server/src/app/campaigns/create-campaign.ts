@@ -22,7 +22,7 @@ import { requirePrepared, invalidCampaign, prepareCampaign } from './prepare-cam
 export type LiveCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string; requestId: string | undefined };
 
 /**
- * Creates a campaign that is live immediately, as V1 does: it is sent, or scheduled (fact 6.1).
+ * Creates a campaign that is live immediately, as V1 does: it is sent or scheduled (fact 6.1).
  *
  * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_REQUEST_REPEATED, CAMPAIGN_CREATION_LIMITED
  */
@@ -48,7 +48,7 @@ export async function createLiveCampaign(deps: AuthoringDependencies, command: L
 export type DraftCommand = AuthoringCaller & { parts: CampaignParts; createdBy: string };
 export type DraftChange = AuthoringCaller & { id: string; change: CampaignParts; updatedBy: string | undefined };
 
-/** Makes a draft of V5 (fact 6.1). @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
+/** Creates a V5 draft (fact 6.1). @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
 export function createDraftCampaign(deps: AuthoringDependencies, command: DraftCommand): Promise<{ id: string }> {
   return once(deps, { caller: command, operation: 'create' }, async (tx) => {
     const draft = await createDraft(tx, { ...command, limits: deps.limits, at: deps.clock.now() });
@@ -70,7 +70,7 @@ export function changeDraftCampaign(deps: AuthoringDependencies, command: DraftC
   });
 }
 
-/** What would keep the draft from going live now. @throws ServiceError CAMPAIGN_NOT_FOUND */
+/** Returns the faults that would keep the draft from going live now. @throws ServiceError CAMPAIGN_NOT_FOUND */
 export async function validateDraftCampaign(
   { database, clock }: Pick<AuthoringDependencies, 'database' | 'clock'>,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -117,9 +117,7 @@ export type NewDraft = Pick<DraftCommand, 'workspaceId' | 'parts' | 'createdBy'>
   at: Date;
 };
 
-/**
- * Makes a draft, in the caller's transaction. @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
- */
+/** Creates a draft in the caller's transaction. @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED */
 export async function createDraft(tx: Transaction, draft: NewDraft): Promise<{ id: string }> {
   const { workspaceId, createdBy, limits, at } = draft;
   const columns = draftColumns(draft.parts);
@@ -129,7 +127,7 @@ export async function createDraft(tx: Transaction, draft: NewDraft): Promise<{ i
   return { id };
 }
 
-/** DRAFT → live. The caller holds its lock. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+/** Moves a campaign from DRAFT to live. The caller holds its lock. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 export async function publishDraft(
   tx: Transaction,
   draft: { workspaceId: string; id: string; parts: CampaignParts; updatedBy: string; at: Date },
@@ -154,7 +152,7 @@ async function lockDraft(tx: Transaction, named: { workspaceId: string; id: stri
   return { ...campaign, parts };
 }
 
-/** A draft may lack anything; what it has must be good. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+/** A draft may lack any part, but existing parts must be valid. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 function draftColumns(parts: CampaignParts): AuthoredColumns {
   const { basics, deliveryType, faults } = readCampaign(parts);
   const wrong = faults.filter(

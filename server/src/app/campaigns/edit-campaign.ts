@@ -35,10 +35,9 @@ export type EditCommand = AuthoringCaller & {
 };
 
 /**
- * Changes a campaign that was made through the campaign API, as V1 does (fact 6.3): a draft goes live; a scheduled
- * campaign keeps its kind of schedule; a live one keeps its audience and start; one that has ended cannot be changed.
- * In a workspace with versioning, a change to a live recurring campaign, except to name and tags, creates a new
- * document.
+ * Changes a campaign that was created through the campaign API, as V1 does (fact 6.3). A draft goes live. A scheduled campaign
+ * keeps its kind of schedule. A live one keeps its audience and start. An ended one cannot be changed. In a workspace with
+ * versioning, a change to a live recurring campaign, except to name and tags, creates a new document.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_EDITABLE, CAMPAIGN_REQUEST_INVALID
  */
@@ -129,15 +128,15 @@ function requireSameStart(campaign: AuthoredCampaign, { timing }: PreparedCampai
   throw invalidCampaign([{ field: 'scheduling_details.start_time', reason: 'cannot be changed once it is live' }]);
 }
 
-/** What is changed on a version itself (fact 6.3). */
+/** Removes the parts that are changed on a version itself (fact 6.3). */
 function withoutLabels(parts: CampaignParts): CampaignParts {
   const { name: _name, tags: _tags, team: _team, ...details } = (parts.basic_details ?? {}) as Record<string, unknown>;
   return { ...parts, basic_details: details };
 }
 
 /**
- * Makes of a change a version of its own: a new document with the next number, under the campaign's own id. The old one
- * is retired; its open runs end as they began.
+ * Stores a change as a separate version: a new document with the next number, under the campaign's own id. The old version is
+ * retired; its open runs end as they began.
  *
  * @returns the id of the new document
  * @throws ServiceError CAMPAIGN_NOT_EDITABLE
@@ -162,7 +161,7 @@ async function publishVersion(
   return id;
 }
 
-/** A live campaign, locked, with what the change makes of it. */
+/** A locked live campaign with its changed parts. */
 type LiveEdit = {
   workspaceId: string;
   campaign: AuthoredCampaign & { parts: CampaignParts };
@@ -171,7 +170,7 @@ type LiveEdit = {
   at: Date;
 };
 
-/** An occurrence that is due but not fired yet is not lost: it is fired with the new data. */
+/** An occurrence that is due but has not fired yet is not lost: it fires with the new data. */
 function statusAfterEdit({ campaign, at }: LiveEdit, { timing }: PreparedCampaign) {
   const { nextAt } = statusOf(timing, at);
   const isDue = campaign.status === 'ACTIVE' && campaign.nextAt !== null && campaign.nextAt <= at;

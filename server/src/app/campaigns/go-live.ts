@@ -15,28 +15,26 @@ import type { PreparedCampaign } from './prepare-campaign.ts';
 
 type Status = { status: CampaignStatus; nextAt: Date | null };
 
-/**
- * The status of a campaign when it goes live, by its timing: sending, scheduled, or recurring.
- */
+/** Returns the status of a campaign that goes live, by its timing: sending, scheduled or recurring. */
 export function statusOf(timing: Timing, now: Date): Status {
   switch (timing.kind) {
     case 'soon':
       return { status: 'SENDING', nextAt: null };
     case 'later':
-      // In its users' zones the first may have come already, before the campaign's own has.
+      // In the users' own zones the first occurrence may already be past before the campaign's own is due.
       return { status: 'SCHEDULED', nextAt: nextOccurrences(timing, { after: now, count: 1 })[0] ?? now };
     case 'periodic':
     case 'calendar':
       return { status: 'ACTIVE', nextAt: nextOccurrences(timing, { after: now, count: 1 })[0]! };
     case 'triggered':
-      // The only time it waits for is its end.
+      // A triggered campaign waits only for its end.
       return { status: 'ACTIVE', nextAt: timing.endsAt === null ? null : new Date(timing.endsAt) };
     default:
       return unknownCase(timing);
   }
 }
 
-/** The columns of a campaign that is live, the same that the push API fills. */
+/** Returns the columns of a live campaign, the same that the push API fills. */
 export function liveColumns(prepared: PreparedCampaign, live: Status & { segmentId: string | null }): AuthoredColumns {
   const { definition, timing, parts } = prepared;
   return {
@@ -61,8 +59,9 @@ export function liveColumns(prepared: PreparedCampaign, live: Status & { segment
 type Owner = { workspaceId: string; campaignId: string; createdBy: string; at: Date };
 
 /**
- * The segment a campaign is sent to; its own filters are stored as a hidden segment that is resolved when a run begins;
- * the previous one is deleted. The campaign's row may follow in the same transaction.
+ * Returns the id of the segment that a campaign is sent to; null means all users. The campaign's own filters are stored as a
+ * hidden segment that is resolved when a run begins; the previous one is deleted. The campaign's row may be inserted later in
+ * the same transaction.
  */
 export async function storeAudience(
   tx: Transaction,
@@ -77,7 +76,7 @@ export async function storeAudience(
     ...segment.filters,
     id,
     workspaceId,
-    // No segment that people make may hold these brackets (fact 2.3), and the id is its own.
+    // A user's segment name cannot contain these brackets (fact 2.3), and the id is unique.
     name: `<campaign ${campaignId} ${id}>`,
     kind: 'FILTER',
     state: 'READY',
@@ -99,7 +98,7 @@ export async function storeAudience(
 
 type Sending = { workspaceId: string; campaignId: string; at: Date };
 
-/** Creates the run of a campaign that is sent as soon as possible; scheduled ones are fired by the scheduler. */
+/** Creates the run of a campaign that is sent as soon as possible; the scheduler fires scheduled ones. */
 export async function startSending(
   tx: Transaction,
   { timing, definition }: PreparedCampaign,
@@ -119,7 +118,7 @@ type Live = {
   at: Date;
 };
 
-/** Lets events start a campaign from now on, or from its start; does nothing of one that they do not start. */
+/** Lets events start a campaign from now on, or from its start. Does nothing for campaigns without a trigger. */
 export async function listenForEvents(
   tx: Transaction,
   { definition: { trigger }, timing, parts }: PreparedCampaign,

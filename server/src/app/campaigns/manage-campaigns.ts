@@ -32,7 +32,7 @@ import { nameWinner } from './winner.ts';
 
 type By = { by: SignedIn };
 
-/** Campaigns as the console finds, explains and changes them. */
+/** Use cases of the console that find, explain and change campaigns. */
 export function makeConsoleCampaigns(deps: AuthoringDependencies) {
   const { database, clock } = deps;
   const totals = makeCampaignTotals({ database, clock });
@@ -53,7 +53,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
       return findSearchSettings(database, workspaceId);
     },
 
-    /** The search of V5, with the figures of each; undefined of those without a run. */
+    /** Searches as V5 does and adds each campaign's figures; undefined for campaigns without a run. */
     async search(request: Omit<CampaignSearchRequest, 'version'>) {
       const { campaigns } = await searchCampaigns({ database, totals }, { ...request, version: 'V5' });
       const figures = new Map((await readListedFigures(database, campaigns)).map((found) => [found.id, found]));
@@ -61,7 +61,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
     },
 
     /**
-     * Everybody who was not sent to yet gets this variation; null: what their share says.
+     * Gives this variation to all users who were not sent to yet; null restores the variations' shares.
      *
      * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID
      */
@@ -101,7 +101,7 @@ export function makeConsoleCampaigns(deps: AuthoringDependencies) {
     },
 
     /**
-     * A draft with the parts of another campaign, named as a copy.
+     * Creates a draft with the parts of another campaign, named as a copy.
      *
      * @throws ServiceError CAMPAIGN_REQUEST_INVALID, CAMPAIGN_CREATION_LIMITED
      */
@@ -136,7 +136,7 @@ function nameOfCopy(name: string): string {
 export type CampaignsAction = AuthoringCaller & {
   version: SearchVersion;
   action: Exclude<StatusAction, 'PUBLISH'>;
-  /** Each once. */
+  /** Without duplicates. */
   ids: string[];
 };
 
@@ -147,7 +147,7 @@ const actionNames: Record<CampaignsAction['action'], CampaignAction> = {
 };
 
 /**
- * Stops, pauses or resumes campaigns, all of them or none, in one transaction.
+ * Stops, pauses or resumes all of the campaigns or none, in one transaction.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, each with the id concerned
  */
@@ -162,7 +162,7 @@ export async function actOnCampaigns(deps: AuthoringDependencies, request: Campa
   };
   await retryChanges(() =>
     answerOnce(deps, once, async (tx) => {
-      // In order of id, so that two requests never wait in a circle.
+      // Sorted by id, so that two requests cannot deadlock.
       for (const asked of [...request.ids].sort()) await actOnOne(tx, { request, asked, at: clock.now() });
       return {};
     }),

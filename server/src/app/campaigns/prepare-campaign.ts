@@ -25,7 +25,7 @@ export type PreparedCampaign = {
   parts: CampaignParts;
   definition: CampaignDefinition;
   timing: Timing;
-  /** The segment it names, the filters it is to own, or neither: all users. */
+  /** The named segment, the filters that the campaign will own, or undefined for all users. */
   segment: { id: string } | { filters: PreparedFilters } | undefined;
   businessEventId: string | null;
 };
@@ -35,8 +35,8 @@ export type PreparedFilters = Awaited<ReturnType<typeof prepareFilters>>;
 export type Preparation = { workspaceId: string; parts: CampaignParts; now: Date; start: ScheduleContext['start'] };
 
 /**
- * Reads the parts of a campaign and checks them against clock and database: everything it refers to must exist. Reports
- * all faults at once.
+ * Parses the parts of a campaign and checks them against clock and database: everything they refer to must exist. Reports all
+ * faults at once.
  */
 export async function prepareCampaign(
   tx: Queryable,
@@ -59,7 +59,7 @@ export async function prepareCampaign(
   return { parts, definition, timing, segment: found.segment, businessEventId: event.id };
 }
 
-/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all that is wrong */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 export async function requirePrepared(tx: Queryable, preparation: Preparation): Promise<PreparedCampaign> {
   const prepared = await prepareCampaign(tx, preparation);
   if ('faults' in prepared) throw invalidCampaign(prepared.faults);
@@ -80,7 +80,7 @@ async function soundFaults(
     (variants ? variants.contents.flat() : [content]).flatMap((one) =>
       findCriticalSounds(one, { apps, appIds: settings.appIds }),
     );
-  // Most ask for none, and then nothing is read.
+  // Most campaigns use no critical sound, and then nothing is read.
   if (asking([]).length === 0 || asking(await listApps(tx, workspaceId)).length === 0) return [];
   return [{ field: 'campaign_content', reason: `push.ios.options.sound.critical ${needsCriticalAlerts}` }];
 }
@@ -96,7 +96,7 @@ async function findEvent(
   return event ?? { fault: { field: 'basic_details.business_event', reason: 'names an event that does not exist' } };
 }
 
-/** Who asks for the workspace's control group must not be left with nobody in it. */
+/** A campaign that excludes the workspace's control group needs a workspace that has one. */
 async function controlGroupFaults(tx: Queryable, workspaceId: string): Promise<RequestFault[]> {
   const controls = await findWorkspaceControls(tx, workspaceId);
   if (controls!.controlGroupPercent !== null) return [];
@@ -122,7 +122,7 @@ function eventValueFaults(
     : fault(`reads BusinessEventAttribute['${unknown}'], which the event does not have`);
 }
 
-/** Only who did something has an event. What attributes it has nobody can know before. */
+/** Only campaigns that a user event triggers have an event. Its attributes cannot be known beforehand. */
 function userEventFaults({ content, variants, trigger }: CampaignDefinition): RequestFault[] {
   if (trigger) return [];
   const contents = variants ? variants.contents.flat() : [content];
@@ -135,7 +135,7 @@ function userEventFaults({ content, variants, trigger }: CampaignDefinition): Re
 
 type Found = { segment: PreparedCampaign['segment'] } | { fault: RequestFault };
 
-/** The segment that an audience names, or the filters that its campaign is to own; undefined: all users. */
+/** Returns the segment that an audience names or the filters that its campaign will own; undefined means all users. */
 export async function findCampaignSegment(
   tx: Queryable,
   { workspaceId, audience }: { workspaceId: string; audience: CampaignAudience },

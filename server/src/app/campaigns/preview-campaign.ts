@@ -19,21 +19,21 @@ import { invalidCampaign } from './prepare-campaign.ts';
 export type PreviewDependencies = { database: Database };
 
 export type PreviewRequest = Omit<ShownCampaign, 'namedIn'> & {
-  /** The user it is rendered for; undefined: a user without attributes. */
+  /** The user to render for; undefined means a user without attributes. */
   named: { identifier: string; value: string } | undefined;
-  /** What a firing of the business event would say. */
+  /** Attributes of a firing of the business event. */
   event: Record<string, unknown>;
 };
 
 export type Preview = {
-  /** Empty for nobody in particular. */
+  /** Empty if no user is named. */
   customerId: string;
   platforms: (Shown & { platform: Platform })[];
   androidPayload: AndroidPayload;
 };
 
 /**
- * Renders a campaign for one person and sends nothing: what the fan-out would show to each platform, by the same code.
+ * Renders a campaign for one user and sends nothing: what the fan-out would show on each platform, by the same code.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
  */
@@ -73,15 +73,15 @@ export type ShownCampaign = {
   workspaceId: string;
   /** The content, or the draft that contains it. */
   source: { parts: CampaignParts } | { draftId: string };
-  /** One of the campaign's platforms; undefined: each. */
+  /** One of the campaign's platforms; undefined means all of them. */
   platform: Platform | undefined;
   shown: ShownVariant;
-  /** Where the request names these three. */
+  /** Prefix of the request's fields for platform, variation and locale. */
   namedIn: '' | 'test_campaign_meta.';
 };
 
 /**
- * The campaign shown by a test or a preview, which define audience, time and variation themselves.
+ * Returns the campaign for a test or a preview, which define audience, time and variation themselves.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID
  */
@@ -121,7 +121,7 @@ async function findDraftParts(tx: Queryable, named: { workspaceId: string; id: s
 
 type NamedUsers = { workspaceId: string; identifier: string; value: string; limit: number };
 
-/** A standard name of the push API, or any attribute of the users. */
+/** Finds users by a standard name of the push API or by any user attribute. */
 export async function findNamedUsers(
   tx: Queryable,
   { workspaceId, identifier, value, limit }: NamedUsers,
@@ -132,15 +132,15 @@ export async function findNamedUsers(
 }
 
 export type Shown = {
-  /** Of the locales; undefined: the content's own texts. */
+  /** One of the locales; undefined means the content's own texts. */
   language: string | undefined;
   personal: Personal;
 };
 
 export type ContentShow = {
-  /** Names of attributes that are read of a user. */
+  /** Names of the user attributes that are read. */
   reads: readonly string[] | 'all';
-  /** `ofDevices`: the languages that the user's devices said, by platform. */
+  /** `ofDevices`: the languages that the user's devices reported, by platform. */
   show(user: {
     platform: Platform;
     user: User;
@@ -149,7 +149,7 @@ export type ContentShow = {
   }): Shown;
 };
 
-/** What a platform shows to one user, as the fan-out makes it. */
+/** Returns what a platform shows to one user, by the fan-out's code. */
 export function makeContentShow(content: CampaignContent, mode: TemplateMode): ContentShow {
   const personaliser = makePersonaliser(content, mode);
   const contentIn = makeContentIn(content);
@@ -169,7 +169,7 @@ export function makeContentShow(content: CampaignContent, mode: TemplateMode): C
   };
 }
 
-/** The same of a campaign of one variation, whose contents may each be in a language. */
+/** Does the same for a campaign with one variation, which may have a content per language. */
 function makeVariantShow(
   { content, variants }: { content: CampaignContent; variants: Variants | null },
   mode: TemplateMode,

@@ -33,9 +33,9 @@ export type CampaignSearchRequest = {
   versioning: SearchSettings['versioning'];
   search: CampaignSearch;
   limit: number;
-  /** From 1. */
+  /** Starts at 1. */
   page: number;
-  /** Both versions answer the newest first. */
+  /** Both versions return the newest first. */
   order?: CampaignOrder;
 };
 
@@ -45,9 +45,7 @@ export type CampaignSearchAnswer = {
   totalCount: number | undefined;
 };
 
-/**
- * One page of a workspace's campaigns, and the total of V1. One snapshot reads both; see CampaignTotals of large ones.
- */
+/** Returns one page of a workspace's campaigns and V1's total, read from one snapshot. For large totals see CampaignTotals. */
 export async function searchCampaigns(
   { database, totals }: SearchDependencies,
   request: CampaignSearchRequest,
@@ -62,7 +60,7 @@ export async function searchCampaigns(
       const asked = { workspaceId, selection, fewIds, ...(order && { order }) };
       if (fewIds === undefined || selection.children === 'with')
         return { fewIds, page: await findCampaignPage(tx, { ...asked, limit, offset }), total: undefined };
-      // Few are read whole: that says how many they are.
+      // A small result is read completely, which gives the total.
       const all = await findCampaignPage(tx, { ...asked, limit: fewIds.length, offset: 0 });
       return { fewIds, page: all.slice(offset, offset + limit), total: all.length };
     });
@@ -70,7 +68,7 @@ export async function searchCampaigns(
     if (version === 'V5') return { campaigns, totalCount: undefined };
     if (total !== undefined) return { campaigns, totalCount: total };
     const isLast = page.length < limit && (page.length > 0 || offset === 0);
-    // A page that is not full reveals the total.
+    // A page that is not full gives the total.
     const totalCount = isLast
       ? offset + page.length
       : await beyondPolicies(tx, () => totals.count(tx, { workspaceId, selection, fewIds }));
@@ -78,7 +76,7 @@ export async function searchCampaigns(
   });
 }
 
-/** The light list (fact 4.7): the page that a search would answer, with figures of its campaigns' runs. */
+/** Returns the light list (fact 4.7): the page that a search would return, with figures of its campaigns' runs. */
 export async function listCampaignMeta(
   deps: SearchDependencies,
   request: CampaignSearchRequest,
@@ -92,7 +90,7 @@ export async function listCampaignMeta(
   return campaigns.map((campaign) => ({ campaign, meta: byId.get(campaign.id) }));
 }
 
-/** One document (decision D42). @throws ServiceError CAMPAIGN_NOT_FOUND */
+/** Returns one document (decision D42). @throws ServiceError CAMPAIGN_NOT_FOUND */
 export async function getCampaign(
   { database }: { database: Database },
   named: { workspaceId: string; id: string },
@@ -103,7 +101,7 @@ export async function getCampaign(
   return campaign;
 }
 
-/** How the workspace searches: whether revisions are kept, and the shape of V1's answer. */
+/** Returns the workspace's search settings: whether revisions are kept, and the shape of V1's response. */
 export function readSearchSettings(
   { database }: { database: Database },
   workspaceId: string,
@@ -114,16 +112,15 @@ export function readSearchSettings(
 type Found = FoundCampaigns;
 
 export type CampaignTotals = {
-  /** How many campaigns a search finds on all its pages. */
+  /** Returns how many campaigns a search finds on all its pages. */
   count(tx: Transaction, found: Found): Promise<number>;
-  /** Until no count is under way. */
+  /** Resolves when no count is running. */
   settle(): Promise<void>;
 };
 
-// Counting reads every campaign found, 0.1 µs and more each: below this many it is always done.
+// Counting reads every campaign found, 0.1 µs or more each. Totals below this are always counted.
 export const smallestKept = 20_000;
-// Transactions that began before it have ended (`idle_in_transaction_session_timeout`), so what was created until then
-// is all there.
+// By then all earlier transactions have ended (`idle_in_transaction_session_timeout`), so everything created before is visible.
 export const settledMilliseconds = 60_000;
 export const freshMilliseconds = 60_000;
 export const maxMilliseconds = 600_000;
@@ -133,11 +130,11 @@ const maxKept = 1_000;
 type Kept = { total: number; boundary: Date; countedAt: number; isCounting: 'yes' | 'no' };
 
 /**
- * Totals of large searches (V1 answers one with every page, interface 9 difference 7). A workspace of 400,000 campaigns
- * would be read completely for each page, 50 ms and more. So campaigns created up to some instant are counted once and
- * cached, and newer ones are counted each time. Cached counts are refreshed after a response once they are a minute
- * old, and before it once they are ten minutes old: a change to an older campaign (archived, renamed) shows in totals
- * of 20,000 and more about a minute later. Smaller totals are exact (decision 0021).
+ * Totals of large searches (V1 returns one with every page, interface 9 difference 7). Counting a workspace of 400,000
+ * campaigns for each page would take 50 ms and more. So campaigns created up to some instant are counted once and cached, and
+ * newer ones are counted each time. A cached count is refreshed after a response once it is a minute old, and before it once it
+ * is ten minutes old. A change to an older campaign (archived, renamed) therefore shows in totals of 20,000 and more about a
+ * minute later. Smaller totals are exact (decision 0021).
  */
 export function makeCampaignTotals({ database, clock }: { database: Database; clock: Clock }): CampaignTotals {
   const totals = new Map<string, Kept>();
@@ -155,14 +152,14 @@ export function makeCampaignTotals({ database, clock }: { database: Database; cl
     totals.set(key, { ...counted, countedAt: clock.now().getTime(), isCounting: 'no' });
   }
 
-  /** Behind the answer that was asked for; one at a time for one search. */
+  /** Refreshes a count after the response; one refresh at a time per search. */
   function refresh(key: string, { found, kept }: { found: Found; kept: Kept }): void {
     kept.isCounting = 'yes';
     const work = inSnapshot(database, async (tx) => {
       await planByValues(tx);
       keep(key, await beyondPolicies(tx, () => countUntil(tx, found)));
     })
-      // The next response tries again; if the count is too old, the error is reported.
+      // The next response retries; if the count is too old, the error is reported.
       .catch(() => {
         kept.isCounting = 'no';
       })
@@ -209,14 +206,14 @@ export type ExecutionsRequest = {
   /** Any version's id, or the campaign's own (decision D43). */
   parentId: string;
   limit: number;
-  /** From 1. */
+  /** Starts at 1. */
   page: number;
 };
 
 export type ExecutionsAnswer = { executions: CampaignExecution[]; totalInstances: number };
 
 /**
- * The runs of a recurring campaign: its child campaigns, over all versions.
+ * Lists the runs of a recurring campaign: its child campaigns, over all versions.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_WITHOUT_EXECUTIONS
  */

@@ -16,13 +16,13 @@ import type { ShownCampaign } from './preview-campaign.ts';
 import { takeRequestId } from './authoring.ts';
 
 export type TestCommand = AuthoringCaller & {
-  /** V1's, taken for an hour; undefined in V5, which has Idempotency-Key. */
+  /** V1's id, reserved for an hour; undefined in V5, which has Idempotency-Key. */
   requestId: string | undefined;
   source: ShownCampaign['source'];
   identifier: string;
   /** At most ten. */
   values: string[];
-  /** One of the campaign's platforms; undefined: each. */
+  /** One of the campaign's platforms; undefined means all of them. */
   platform: Platform | undefined;
   shown: ShownVariant;
 };
@@ -31,8 +31,8 @@ export type TestResult = { value: string; outcome: 'found' | 'not found' };
 export type TestAnswer = { campaignId: string | undefined; results: TestResult[] };
 
 /**
- * Sends a campaign to named people, through the fan-out that sends every other one: a run of audience `User` that is
- * marked as a test, of a campaign of its own that no search finds.
+ * Sends a campaign to named users through the normal fan-out: a run of audience `User`, marked as a test, of a separate
+ * campaign that no search finds.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_REQUEST_INVALID, IDEMPOTENCY_CONFLICT, CAMPAIGN_REQUEST_REPEATED
  */
@@ -85,7 +85,7 @@ async function sendTest(tx: Transaction, { command, definition, users, at }: Sen
     variants: definition.variants,
     timing: { kind: 'soon' },
     tags: definition.tags,
-    // A test is nobody's success.
+    // A test counts no conversions.
     conversionGoals: [],
     settings: definition.settings,
     parts: {},

@@ -25,7 +25,7 @@ import { always } from '../stats.ts';
 import type { AuthoringCaller, AuthoringDependencies } from './authoring.ts';
 import { ChangedMeanwhileError, retryChanges } from './change-campaign-state.ts';
 
-/** Which variation is to be the winner: this one, the one that the figures name, or none any more. */
+/** The chosen winner: this variation, the one that the figures name, or none. */
 export type WinnerChoice =
   { kind: 'variation'; variation: number } | { kind: 'figures'; measure: LearningMeasure } | { kind: 'none' };
 
@@ -33,13 +33,13 @@ export type WinnerDependencies = Omit<AuthoringDependencies, 'limits'>;
 export type WinnerCommand = Omit<AuthoringCaller, 'note'> & {
   id: string;
   choice: WinnerChoice;
-  /** Written with the change, in its transaction: the line of the audit log of whoever is no program with a key. */
+  /** Writes the audit log entry in the transaction of the change, for callers that are not programs with a key. */
   noteWinner?: (tx: Transaction, change: { campaign: VariedCampaign; winner: number | null }) => Promise<void>;
 };
 
 /**
- * Names the variation that everybody gets who was not sent to yet: in the runs under way from the first bucket on that has not
- * begun, in runs to come from the start. Naming the same again changes nothing.
+ * Names the variation for all users who were not sent to yet. It applies from the first bucket that has not begun in current
+ * runs, and from the start in future runs. Naming the same variation again changes nothing.
  *
  * @throws ServiceError CAMPAIGN_NOT_FOUND, CAMPAIGN_ACTION_INVALID, CAMPAIGN_REQUEST_INVALID
  */
@@ -117,10 +117,10 @@ function notAllowed(reason: string): ServiceError {
   return new ServiceError('CAMPAIGN_ACTION_INVALID', { field: 'WINNER', reason });
 }
 
-/** How the variations of a campaign stand by one measure. */
+/** A campaign's variations compared by one measure. */
 export type MeasuredVariations = { measure: LearningMeasure; variations: ComparedVariation[] };
 
-/** The winner of a campaign, if one was named, and what the figures say. */
+/** The winner of a campaign, if one was named, and the figures. */
 export type CampaignWinner = { campaign: VariedCampaign; figures: MeasuredVariations[] };
 
 export type WinnerKey = { workspaceId: string; id: string };
@@ -142,7 +142,10 @@ async function requireVariedCampaign(tx: Queryable, key: WinnerKey): Promise<Var
 
 type Reading = WinnerKey & { campaign: VariedCampaign };
 
-/** By clicks, and by the primary goal where there is one; as a campaign that learns counts both. Nothing of one without variations. */
+/**
+ * Compares the variations by clicks, and by the primary goal if there is one, counted as in a campaign that learns. Empty for a
+ * campaign without variations.
+ */
 async function readMeasured(tx: Queryable, { campaign, ...key }: Reading): Promise<MeasuredVariations[]> {
   const { percents, goals } = campaign;
   if (percents === null || percents.length < 2) return [];
@@ -172,16 +175,16 @@ function ofVariation<Row extends { variation: number | null }>(rows: readonly Ro
 
 type ToSend = {
   campaign: { id: string };
-  /** Null: the shares decide again. */
+  /** Null restores the variations' shares. */
   winner: number | null;
-  /** Notes the winner, with the lock of the campaign. */
+  /** Stores the winner and locks the campaign. */
   note: () => Promise<void>;
 };
 
 /**
- * Gives a variation to everybody who was not sent to yet. Runs, then chunks, then the campaign, as whoever stops it locks them. A
- * window under way is written down in its chunk: what it may have sent stays as it is, and one that is opened after this knows
- * the winner. A run that waits for its start takes it from the campaign.
+ * Gives a variation to all users who were not sent to yet. Locks runs, then chunks, then the campaign, in the order of a stop.
+ * A window under way is recorded in its chunk: messages that it may have sent stay as they are, and windows opened later use
+ * the winner. A run that waits for its start reads the winner from the campaign.
  */
 async function sendWinnerToRest(tx: Transaction, { campaign, winner, note }: ToSend): Promise<void> {
   const runs = await lockOpenRuns(tx, campaign.id);
@@ -202,13 +205,13 @@ async function sendWinnerToRest(tx: Transaction, { campaign, winner, note }: ToS
     await setGroupUsers(tx, { runId: run.id, groupUsers: regroup(run.groupUsers, hasBegun ? null : winner) });
   }
   await note();
-  // A run that was made after they were locked, and before the campaign was, may have started without the winner.
+  // A run created after the runs were locked and before the campaign was locked may have started without the winner.
   const known = new Set(runs.map(({ id }) => id));
   const open = await listOpenRunIds(tx, campaign.id);
   if (open.some((id) => !known.has(id))) throw new ChangedMeanwhileError(campaign.id);
 }
 
-/** The bucket before the chunk's own when none has begun: buckets are sent in their order. */
+/** Returns the last bucket that has begun, or the one before the chunk if none has: buckets are sent in order. */
 function lastBegunBucket(chunk: OpenChunk, begun: readonly BegunBucket[]): number {
   const own = begun.filter(({ runId, bucket }) => runId === chunk.runId && isWithin(chunk, bucket));
   return Math.max(chunk.bucketFrom - 1, chunk.windowBucket ?? -1, ...own.map(({ bucket }) => bucket));
@@ -223,7 +226,7 @@ function isUnderWay({ runId, windowBucket }: OpenChunk, run: OpenRun): boolean {
 }
 
 /**
- * Whom a run is for: all of them for one variation, or (null) nobody knew before it began for which, as of a run that learns.
+ * Groups a run's users under one variation, or under null if the variations were not known beforehand, as in a run that learns.
  */
 function regroup(groupUsers: readonly GroupUsers[], variation: number | null): GroupUsers[] {
   const controls = groupUsers.filter(({ group }) => group !== null);

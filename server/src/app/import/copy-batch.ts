@@ -14,10 +14,10 @@ import type { CopiedTable } from '../../storage/users/user-import.ts';
 import type { ImportedEvent, ImportedDevice, ImportedUser } from './parse-rows.ts';
 
 export type DeviceOfLine = ImportedDevice & { line: number };
-/** A customer of a batch with the devices its lines named. */
+/** A customer id of a batch with the devices that its lines named. */
 export type CustomerDevices = { customerId: string; devices: DeviceOfLine[] };
 
-/** A user as copied, with the id it gets if it does not exist yet. */
+/** A copied user, with the id it gets if it does not exist yet. */
 export type StagedUser = { bucket: number; id: string; customerId: string; attributes: Attributes };
 
 /** Copies users into the staging table. */
@@ -42,9 +42,8 @@ export async function copyUsers(
 }
 
 /**
- * Stores what copyUsers copied, with the identifiers. Those of new users are neither joined nor sorted, they come in the
- * order of their buckets (measured: doing both was a third of all the work); those of users who were there and changed are
- * compared.
+ * Stores the copied users with their identifiers. Identifiers of new users are neither joined nor sorted; they come in bucket
+ * order (measured: doing both was a third of all the work). Identifiers of existing users that changed are compared.
  */
 export async function storeUsers(
   session: Queryable,
@@ -70,7 +69,11 @@ export async function storeUsers(
   await clearUserStaging(session);
 }
 
-/** Copies devices into the staging table. A push address that two users claim goes to the later one. @returns how many */
+/**
+ * Copies devices into the staging table. A push address that two users claim goes to the later one.
+ *
+ * @returns the number of devices
+ */
 export async function copyDevices(
   session: Queryable,
   { customers, at }: { customers: CustomerDevices[]; at: Date },
@@ -90,8 +93,7 @@ export async function copyDevices(
 }
 
 /**
- * One device per name and address: of repeats the last counts, and a device is dropped if another user has its address
- * later.
+ * Returns one device per name and address: the last of repeats counts, and a device is dropped if a later user has its address.
  */
 function lastOfEach({ customerId, devices }: CustomerDevices, owners: Map<string, string>): DeviceOfLine[] {
   const byName = new Map(devices.map((device) => [device.deviceId, device]));
@@ -124,7 +126,7 @@ function deviceRow(customerId: string, device: DeviceOfLine, at: Date): Cell[] {
   ];
 }
 
-/** Copies events into the staging table, each with the id its customer gets if there is none yet. */
+/** Copies events into the staging table, each with the id that its user gets if it does not exist yet. */
 export async function copyEvents(
   session: Queryable,
   { events, at }: { events: ImportedEvent[]; at: Date },
@@ -169,14 +171,14 @@ function* linesOf(rows: Generator<Cell[]>): Generator<string> {
   if (piece !== '') yield piece;
 }
 
-/** PostgreSQL's text of an array of texts. */
+/** Returns PostgreSQL's text for an array of texts. */
 function toArrayText(texts: string[]): string {
   return `{${texts.map((text) => `"${text.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
 }
 
 const special = /[\\\t\n\r]/;
 
-/** PostgreSQL's text format: backslash, tab and line ends are escaped, `\N` is null. */
+/** Escapes a cell for PostgreSQL's text format: backslash, tab and line ends are escaped, `\N` is null. */
 function escape(cell: Cell): string {
   if (cell === null) return '\\N';
   if (typeof cell === 'number') return String(cell);

@@ -14,31 +14,33 @@ import { unknownCase } from '../../domain/unknown-case.ts';
 
 type Stored = Pick<ImportCounts, 'users' | 'devices' | 'events'> & { rejects: { line: number; reason: string }[] };
 
-/** Rows of one file that become one transaction. */
+/** Rows of one file that are stored in one transaction. */
 export type Batch = {
   size(): number;
-  /** @returns why the row cannot be taken, or undefined */
+  /** @returns why the row is invalid, or undefined */
   add(value: unknown, line: number): string | undefined;
-  /** Whether both may be stored at one time: they share no row, whatever the order. Asked when both are staged. */
+  /**
+   * True if both batches may be stored at the same time: they share no row, whatever the order. Called when both are staged.
+   */
   isApart(other: Batch): boolean;
-  /** The only customers whose rows it changes; undefined if it changes others' too. */
+  /** The customer ids of all rows that it changes; undefined if it may change rows of other users too. */
   customers(): ReadonlySet<string> | undefined;
   /** Copies the rows while the database does other work; nothing is stored yet. */
   stage(session: Queryable, at: Date): Promise<void>;
-  /** Stores what was staged, in the caller's transaction. */
+  /** Stores the staged rows, in the caller's transaction. */
   store(session: Queryable, at: Date): Promise<Stored>;
 };
 
 export type ImportBatches = {
-  /** What the cells of a CSV row mean, and the columns without which no row can be taken. */
+  /** Converts the cells of a CSV row, and names the columns that each row requires. */
   csv: CsvRules;
   prepare(session: Session): Promise<void>;
   begin(now: Date): Batch;
-  /** Fresh statistics at the end: without them the planner reads filled tables 25 to 40 times slower (finding 9). */
+  /** Refreshes statistics at the end: without them the planner reads filled tables 25 to 40 times slower (finding 9). */
   finish(session: Queryable): Promise<void>;
 };
 
-/** How the rows of a kind of file are gathered, staged and stored. */
+/** Returns how the rows of a kind of file are collected, staged and stored. */
 export function makeImportBatches(
   kind: ImportKind,
   { workspaceId, ...rules }: { workspaceId: string } & UserRowRules,
@@ -74,7 +76,7 @@ function batchUsers(workspaceId: string, rules: UserRowRules): ImportBatches {
         add(value, line) {
           const parsed = parseUserRow(value, rules);
           if ('reason' in parsed) return parsed.reason;
-          // For a customer repeated within a batch the last line counts, and the batch has one row per customer.
+          // If a customer id repeats within a batch, the last line counts, so that the batch has one row per customer id.
           users.delete(parsed.user.customerId);
           users.set(parsed.user.customerId, { ...parsed.user, line });
           return undefined;
@@ -87,7 +89,7 @@ function batchUsers(workspaceId: string, rules: UserRowRules): ImportBatches {
             devices: given.map((device) => ({ ...device, line })),
           }));
           devices = await copyDevices(session, { customers, at });
-          // A device may take its address from anybody.
+          // A device may take its address from any user.
           own = devices === 0 ? new Set(meant.map(({ customerId }) => customerId)) : undefined;
         },
         async store(session, at) {
@@ -101,7 +103,7 @@ function batchUsers(workspaceId: string, rules: UserRowRules): ImportBatches {
   };
 }
 
-/** A column `attributes:json` holds many at once, as an export writes them. */
+/** A column `attributes:json` holds several attributes at once, as an export writes them. */
 function userFromCells({ customer_id, attributes, ...others }: Record<string, unknown>): unknown {
   const given = attributes === undefined ? {} : { attributes };
   return { customer_id, attributes: isRecord(attributes) ? { ...attributes, ...others } : { ...others, ...given } };
@@ -113,9 +115,7 @@ function isApart(ours: ReadonlySet<string> | undefined, theirs: ReadonlySet<stri
   return true;
 }
 
-/**
- * Users whose merged and own customer ids are both in a batch become one row with the values of the later line.
- */
+/** Combines users whose merged and own customer ids are both in a batch into one row; the later line's values win. */
 function combine(users: ImportedUser[]): ImportedUser[] {
   const combined = new Map<string, ImportedUser>();
   for (const user of users) {
@@ -194,7 +194,7 @@ function batchEvents(workspaceId: string, prefixes: readonly string[]): ImportBa
   };
 }
 
-/** Rows under the customer ids that are meant now (docs/decisions/0012). */
+/** Replaces merged customer ids with the retained ones (docs/decisions/0012). */
 async function resolveMerged<Row extends { customerId: string }>(
   session: Queryable,
   { workspaceId, rows }: { workspaceId: string; rows: Row[] },

@@ -17,11 +17,11 @@ import type { Reject, FileLine } from './read-lines.ts';
 
 export type CampaignImportProgress = {
   lines: number;
-  /** Bytes of the file read, compressed or not. */
+  /** Bytes read from the file, compressed or not. */
   bytes: number;
   totalBytes: number;
   campaigns: number;
-  /** Records that were there before: a file may be loaded again. */
+  /** Records that existed already: a file may be loaded again. */
   known: number;
   rejected: number;
   firstReject: Reject | undefined;
@@ -36,9 +36,9 @@ export type CampaignImport = {
 const batchCampaigns = 1_000;
 
 /**
- * Loads a file of JSON lines (`.gz` too) with one campaign a line, as campaign search shows it, for history: records that
- * are found and never sent. Batches of 1,000 are one transaction each, in bounded memory; a killed import is run again
- * and adds what is not there. Refused lines go to `<file>.rejects.ndjson` with their number and reason.
+ * Loads a file of JSON lines (`.gz` too) with one campaign per line, as campaign search returns it, for history: records that
+ * can be found and are never sent. Each batch of 1,000 is one transaction, in bounded memory. A killed import can be run again
+ * and adds the missing records. Rejected lines go to `<file>.rejects.ndjson` with their number and reason.
  */
 export async function importCampaignsFile(
   { database, clock }: { database: Database; clock: Clock },
@@ -56,7 +56,7 @@ export async function importCampaignsFile(
   };
   const rejects = makeRejectsFile(`${path}.rejects.ndjson`, { isContinued: false });
   const now = clock.now();
-  // By id, with the number of the line: of repeats in a batch the first counts, as it does between batches.
+  // By id, with the line number: the first of repeats in a batch counts, as it does between batches.
   let batch = new Map<string, { line: number; campaign: ImportedCampaign }>();
   const reject = async (line: number, reason: string): Promise<void> => {
     progress.rejected += 1;
@@ -103,7 +103,7 @@ async function storeBatch(database: Database, batch: Batch): Promise<{ added: nu
 
 export type CampaignLine = { campaign: ImportedCampaign } | { reason: string } | undefined;
 
-/** What is over: a record is never sent, so it can wait for nothing. */
+/** Statuses of ended campaigns: a record is never sent, so it cannot wait for anything. */
 const endedStatuses = {
   ONE_TIME: ['SENT', 'STOPPED', 'FAILED', 'ARCHIVED'],
   recurring: ['RETIRED', 'STOPPED', 'FAILED', 'ARCHIVED'],
@@ -112,9 +112,8 @@ const endedStatuses = {
 class LineFault extends Error {}
 
 /**
- * One line of a file of campaigns: a record as campaign search shows it, in V1's words or V5's. Undefined for an empty
- * line. The same line always gets the same id, its own or one derived from its text, so that a file can be loaded
- * again.
+ * Parses one line of a campaign file: a record as campaign search returns it, in V1's words or V5's. Returns undefined for an
+ * empty line. The same line always gets the same id, its own or one derived from its text, so that a file can be loaded again.
  */
 function parseCampaignLine(line: FileLine, { workspaceId, now }: { workspaceId: string; now: Date }): CampaignLine {
   if ('tooLong' in line) return { reason: 'the line is longer than 128 KB' };
@@ -168,13 +167,13 @@ function parseObject(line: string): Members {
     throw new LineFault('not JSON');
   }
   if (!isObject(value)) throw new LineFault('not a JSON object');
-  // The database stores neither.
+  // The database can store neither.
   if (textFault(line) !== undefined || /\\u0000/.test(line))
     throw new LineFault('must be well-formed Unicode without NUL');
   return value;
 }
 
-/** Its own id; if that is missing or not in our form, an id derived from its text. */
+/** Returns the record's own id; if that is missing or not in our form, an id derived from its text. */
 function idOf(record: Members, { workspaceId, createdAt }: { workspaceId: string; createdAt: Date }): string {
   const own = record.id ?? record.campaign_id;
   if (own !== undefined && (typeof own !== 'string' || own === '')) throw new LineFault("'id' must be a text");
@@ -202,7 +201,7 @@ function list(value: unknown, field: string): unknown[] {
   return value;
 }
 
-/** Words of existing services differ in case. */
+/** Ignores case, because existing services differ in it. */
 function choice<const Word extends string>(value: unknown, field: string, words: readonly Word[]): Word {
   const found = words.find((word) => typeof value === 'string' && word === value.toUpperCase());
   if (found !== undefined) return found;

@@ -27,14 +27,14 @@ import { readCsvRows, readJsonRows } from './read-rows.ts';
 import type { CsvRules } from './read-rows.ts';
 
 export type ImportProgress = ImportCounts & {
-  /** Bytes of the file read, compressed or not. */
+  /** Bytes read from the file, compressed or not. */
   bytes: number;
   totalBytes: number;
-  /** Lines that an earlier call had stored. */
+  /** Lines stored by an earlier call. */
   resumedAt: number;
-  /** The file of events was loaded before; nothing was done. */
+  /** True if the events file was loaded before; nothing was done. */
   isKnown: boolean;
-  /** The first that this call rejected. */
+  /** The first line that this call rejected. */
   firstReject: Reject | undefined;
 };
 
@@ -42,7 +42,7 @@ export type ImportFile = {
   workspaceId: string;
   kind: ImportKind;
   path: string;
-  /** Load events again that were loaded before. */
+  /** Loads events again that were loaded before. */
   again?: true;
   onProgress: (progress: ImportProgress) => void;
 };
@@ -63,10 +63,10 @@ export class ImportUnderWayError extends Error {
 const batchRows = 20_000;
 
 /**
- * Loads a file of users, devices or events, as JSON lines or CSV, `.gz` too. The rules are those of the API. Streams in
- * batches of 20,000 rows, each one transaction with the number of its last line, in bounded memory; an import that was
- * killed resumes after that line when run again. While a batch is stored, the next is read and copied on a second
- * connection. Refused lines go to `<file>.rejects.ndjson` with their number and reason.
+ * Loads a file of users, devices or events, as JSON lines or CSV, `.gz` too, by the rules of the API. Streams batches of 20,000
+ * rows in bounded memory; each is one transaction with the number of its last line. An import that was killed resumes after
+ * that line when run again. While a batch is stored, the next is read and copied on a second connection. Rejected lines go to
+ * `<file>.rejects.ndjson` with their number and reason.
  *
  * @throws ImportUnderWayError, ImportRefusedError
  */
@@ -75,10 +75,10 @@ export async function importFile(deps: ImportDependencies, file: ImportFile): Pr
   const key = { workspaceId: file.workspaceId, kind: file.kind, fileDigest: await fileDigest(file.path, size) };
   return withSession(deps.database, async (session) => {
     if (!(await lockImport(session, key))) throw new ImportUnderWayError(`${file.path} is being loaded.`);
-    // Given up one by one: the end of a session is noticed later, and the next import of the file would be refused.
+    // Released one by one: the end of a session is noticed later, and the next import of the file would be rejected.
     try {
       await lockImportsOf(session, file.workspaceId);
-      // Measured: a third connection brings nothing on two cores.
+      // Measured: a third connection gains nothing on two cores.
       return await withSession(deps.database, (second) =>
         load(deps, { file, key, sessions: [session, second], totalBytes: size }),
       );
@@ -134,13 +134,13 @@ async function load(deps: ImportDependencies, { file, key, sessions, totalBytes 
     await noteImport(session, { ...key, counts: progress, at, endedAt: at });
     return progress;
   } finally {
-    // A batch under way ends before its connection is given back.
+    // A running batch must end before its connection is released.
     await writer.settle();
     await rejects.close();
   }
 }
 
-/** How far an earlier call got. A completed import starts over, except of events, which would be stored twice. */
+/** Returns how far an earlier call got. A completed import starts over, except for events, which would be stored twice. */
 async function findBegun(
   session: Session,
   { file, key }: { file: ImportFile; key: ImportKey },
@@ -164,16 +164,15 @@ type Written = { batch: Batch; committed: Promise<void> };
 type Piece = { batch: Batch; refused: Reject[]; line: number };
 
 /**
- * Stores batches while the next are copied: connections in turn, each with its own staging tables. Batches that share
- * no row are stored concurrently, but always committed in the order of the file, so that the number of the last line is
- * correct.
+ * Stores batches while the next are copied. Connections alternate, each with its own staging tables. Batches that share no row
+ * are stored concurrently, but always committed in the order of the file, so that the number of the last line is correct.
  */
 function makeWriter(
   { database, clock }: ImportDependencies,
   { file, key, sessions, progress, rejects }: Omit<Writer, 'totalBytes'>,
 ) {
   let turn = 0;
-  /** The newest batches, one a connection, oldest first; each is committed after the one before it. */
+  /** The newest batches, one per connection, oldest first; each is committed after the previous one. */
   let recent: Written[] = [];
 
   async function store(session: Session, { batch, refused, line }: Piece, before: Written[]): Promise<void> {
@@ -210,7 +209,7 @@ function makeWriter(
       await piece.batch.stage(session, clock.now());
       const committed = store(session, piece, recent);
       recent = [...recent, { batch: piece.batch, committed }];
-      // The next await reports the fault; here it must not end the process.
+      // The next await reports the error; here it must not end the process.
       committed.catch(() => {});
     },
     async end(): Promise<void> {
@@ -224,7 +223,7 @@ function makeWriter(
 
 const endBytes = 1024 * 1024;
 
-/** Knows a file again: SHA-256 of its size, its first and its last MiB. */
+/** Identifies a file: SHA-256 of its size, its first and its last MiB. */
 async function fileDigest(path: string, size: number): Promise<Buffer> {
   const hash = createHash('sha256').update(`${size}\0`);
   const handle = await open(path);

@@ -22,11 +22,11 @@ export type UserRowRules = {
   zoneAttribute: string;
   /** Spellings of the vendor's abbreviation in names such as `svc_push_opted`. */
   prefixes: readonly string[];
-  /** Whether devices may say that they are of an app. */
+  /** True if a device may name this app. */
   isApp: (app: { platform: Platform; appId: string }) => boolean;
 };
 
-/** A row of a file of users: a user, or the reason why it is not. */
+/** Parses a row of a users file: a user, or the reason why the row is invalid. */
 export function parseUserRow(
   value: unknown,
   { zoneAttribute, ...rules }: UserRowRules,
@@ -38,7 +38,7 @@ export function parseUserRow(
   if (!isRecord(attributes)) return { reason: "'attributes' must be an object" };
   const fault = attributesFault(attributes, rules.prefixes) ?? zoneAttributeFault(attributes, zoneAttribute);
   if (fault) return { reason: `'${fault.attribute}' ${fault.reason}` };
-  // Editing a list is relative to what is stored; a file states the result, so that loading it twice changes nothing.
+  // A list edit is relative to the stored value. A file states the result, so that loading it twice changes nothing.
   const edited = Object.entries(attributes).find(([, change]) => isListEdit(change));
   if (edited) return { reason: `'${edited[0]}' edits a list, which a file cannot` };
   if (!Array.isArray(devices)) return { reason: "'devices' must be a list" };
@@ -50,14 +50,14 @@ export function parseUserRow(
 
 export type DeviceRowRules = Pick<UserRowRules, 'prefixes' | 'isApp'>;
 
-/** Why a customer id of a file cannot be used, or undefined. */
+/** Returns why a customer id of a file is invalid, or undefined. */
 function readCustomerId(customerId: unknown): string | undefined {
   if (typeof customerId !== 'string') return "'customer_id' is not found or is no text";
   const fault = customerIdFault(customerId);
   return fault === undefined ? undefined : `'customer_id' ${fault}`;
 }
 
-/** A row of a file of devices. */
+/** Parses a row of a devices file. */
 export function parseDeviceRow(
   value: unknown,
   rules: DeviceRowRules,
@@ -92,8 +92,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export type ImportedEvent = Omit<NewEvent, 'id'> & { customerId: string; deviceId: string | null };
 
 /**
- * A row of a file of events: an event, or the reason why it is not. `user_time` is required, because a file describes
- * the past.
+ * Parses a row of an events file: an event, or the reason why the row is invalid. `user_time` is required, because a file
+ * describes the past.
  */
 export function parseEventRow(
   value: unknown,
@@ -141,7 +141,7 @@ const ownColumns = [
   'user_timezone_offset',
 ];
 
-/** Columns that are not fields of an event are its attributes; `attributes:json` holds several at once. */
+/** Columns that are not fields of an event become its attributes; `attributes:json` holds several at once. */
 export function eventFromCells({ attributes: given, ...cells }: Record<string, unknown>): Record<string, unknown> {
   const own = Object.entries(cells).filter(([name]) => ownColumns.includes(name));
   const others = Object.entries(cells).filter(([name]) => !ownColumns.includes(name));

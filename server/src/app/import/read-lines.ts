@@ -4,13 +4,13 @@ import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** A line of a file; `tooLong` when it was over the limit and not kept. */
+/** A line of a file; `tooLong` if it exceeded the limit and was not kept. */
 export type FileLine = { text: string } | { tooLong: true };
 
-// The API takes 128 KB of body (fact 5); a line without end must not fill the memory.
+// The API accepts 128 KB of body (fact 5); a line without an end must not fill the memory.
 const maxLineBytes = 128 * 1024;
 
-/** Splits a byte stream into lines at LF, CR LF or CR; a byte-order mark is dropped. Bounded memory whatever comes. */
+/** Splits a byte stream into lines at LF, CR LF or CR, without a byte-order mark. Memory is bounded for any input. */
 export async function* readLines(stream: NodeJS.ReadableStream): AsyncGenerator<FileLine> {
   const splitter = makeSplitter();
   for await (const piece of stream) yield* splitter.push(piece as Buffer);
@@ -75,19 +75,19 @@ function makeSplitter() {
   };
 }
 
-/** Opens a file of lines, compressed or not, and counts the bytes that were read of it. */
+/** Opens a file of lines, compressed or not, and counts the bytes read from it. */
 export function openImportFile(path: string, progress: { bytes: number }): NodeJS.ReadableStream {
   const raw = createReadStream(path, { highWaterMark: 1024 * 1024 });
   raw.on('data', (piece) => {
     progress.bytes += piece.length;
   });
-  // What cannot be read is told by the stream that is returned, to whoever reads it.
+  // The returned stream reports read errors to its reader.
   return path.endsWith('.gz') ? pipeline(raw, createGunzip(), () => {}) : raw;
 }
 
 const maxKept = 10_000;
 
-/** A line of a file that could not be taken. */
+/** A rejected line of a file. */
 export type Reject = { line: number; reason: string };
 
 export type Rejects = {
@@ -95,7 +95,7 @@ export type Rejects = {
   close(): Promise<void>;
 };
 
-/** The file of refused lines, made when there is a first one; a continued import adds to it. The first 10,000 are kept. */
+/** Creates the file of rejected lines at the first one; a continued import appends to it. Only the first 10,000 are kept. */
 export function makeRejectsFile(path: string, { isContinued }: { isContinued: boolean }): Rejects {
   let handle: FileHandle | undefined;
   let kept = 0;

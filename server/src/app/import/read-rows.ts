@@ -3,10 +3,10 @@ import type { FileLine } from './read-lines.ts';
 /** The value of one row of a file, with the number of its last line; `value` is undefined for an empty row. */
 export type FileRow = { line: number } & ({ value: unknown } | { reason: string });
 
-/** Turns the cells of a CSV row, by their column names, into what a JSON line would hold. */
+/** Converts the cells of a CSV row, by column name, to the value that a JSON line would hold. */
 export type FromCells = (cells: Record<string, unknown>) => unknown;
 
-/** One JSON object a line. */
+/** Parses one JSON object per line. */
 export async function* readJsonRows(lines: AsyncIterable<FileLine>): AsyncGenerator<FileRow> {
   let line = 0;
   for await (const given of lines) {
@@ -25,7 +25,7 @@ function parseJson(text: string): { value: unknown } | { reason: string } {
   }
 }
 
-/** A file that no row of could be loaded; the message says what is missing. */
+/** No row of the file could be loaded; the message says what is missing. */
 export class ImportRefusedError extends Error {
   override readonly name = 'ImportRefusedError';
 }
@@ -33,10 +33,10 @@ export class ImportRefusedError extends Error {
 const maxRecord = 128 * 1024;
 
 /**
- * CSV after RFC 4180: the first row names the columns, `name:type` where the cells are no texts. A quoted cell may hold
- * line ends, so a row may have several lines. An empty cell is no value.
+ * Parses CSV as in RFC 4180: the first row names the columns, `name:type` where the cells are not texts. A quoted cell may hold
+ * line ends, so a row may have several lines. An empty cell has no value.
  *
- * @throws ImportRefusedError when the first row does not name a column that each row needs
+ * @throws ImportRefusedError if the first row lacks a required column
  */
 export async function* readCsvRows(
   lines: AsyncIterable<FileLine>,
@@ -70,7 +70,7 @@ export async function* readCsvRows(
   if (open !== '') yield { line, reason: 'a quoted cell does not end' };
 }
 
-/** What a kind of file has in its columns. */
+/** Column rules of a kind of file. */
 export type CsvRules = { fromCells: FromCells; requiredColumns: readonly string[] };
 
 type Column = { name: string; type: string };
@@ -120,7 +120,7 @@ function readCell(cell: string, type: string): unknown {
       return 'value' in parsed ? parsed.value : undefined;
     }
     default:
-      // What an export put before a cell that a spreadsheet would take for a formula.
+      // Removes the prefix that an export put before a cell that a spreadsheet would read as a formula.
       return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
   }
 }
@@ -128,8 +128,8 @@ function readCell(cell: string, type: string): unknown {
 const quote = 0x22;
 
 /**
- * The cells of one CSV record (RFC 4180): split at commas, quoted where they hold commas, quotes or line ends, `""` for a
- * quote.
+ * Splits one CSV record (RFC 4180) into cells at commas. Cells that hold commas, quotes or line ends are quoted, with `""` for
+ * a quote.
  *
  * @returns undefined while a quoted cell has not ended
  */

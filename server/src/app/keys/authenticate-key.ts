@@ -14,13 +14,13 @@ export type PresentedCredentials = {
   workspaceId: string;
   secret: string;
   at: Date;
-  /** Data center of the host that was called, if it names one; another one's workspaces are unknown (decision D1). */
+  /** Data center of the called host, if it names one; workspaces of other data centers are unknown (decision D1). */
   dataCenter?: string | undefined;
 };
 
 /**
- * Checks a Workspace ID and API key. An unknown workspace, a wrong secret and an archived key are one answer and the
- * same work, so that neither body nor time tells them apart. The caller checks the key's kind and scopes.
+ * Checks a Workspace ID and API key. An unknown workspace, a wrong secret and an archived key get the same response for the
+ * same work, so that neither body nor time distinguishes them. The caller checks the key's kind and scopes.
  */
 export async function authenticateKey(
   { database }: { database: Queryable },
@@ -33,7 +33,7 @@ export async function authenticateKey(
   return judged;
 }
 
-/** What a key is looked for by. No workspace has an empty id, so an impossible one costs the same look-up. */
+/** Returns the values to look up a key by. No workspace has an empty id, so an impossible id costs the same look-up. */
 export function searchedKey({ workspaceId, secret }: Pick<PresentedCredentials, 'workspaceId' | 'secret'>): {
   workspaceId: string;
   secretHash: Buffer;
@@ -41,7 +41,7 @@ export function searchedKey({ workspaceId, secret }: Pick<PresentedCredentials, 
   return { workspaceId: isWorkspaceId(workspaceId) ? workspaceId : '', secretHash: hashSecret(secret) };
 }
 
-/** Whether what was found by `searchedKey` proves its caller. */
+/** Checks that the key found by `searchedKey` authenticates the caller. */
 export function judgeKey(
   found: PresentedKey | undefined,
   { secretHash, dataCenter }: { secretHash: Buffer; dataCenter: string | undefined },
@@ -52,13 +52,13 @@ export function judgeKey(
   return { outcome: 'ok', key };
 }
 
-/** Writes `last_used_at` when the stored one is a minute old; most requests write nothing. */
+/** Writes `last_used_at` if the stored one is a minute old; most requests write nothing. */
 export async function noteUse(database: Queryable, key: Pick<ApiKey, 'id' | 'lastUsedAt'>, at: Date): Promise<void> {
   if (isUseNoted(key, at)) return;
   await touchApiKey(database, { id: key.id, at });
 }
 
-/** The stored time is to the minute. */
+/** True while the stored time, which is exact to the minute, is current. */
 export function isUseNoted({ lastUsedAt }: Pick<ApiKey, 'lastUsedAt'>, at: Date): boolean {
   return lastUsedAt !== null && at.getTime() - lastUsedAt.getTime() < 60_000;
 }
@@ -66,9 +66,9 @@ export function isUseNoted({ lastUsedAt }: Pick<ApiKey, 'lastUsedAt'>, at: Date)
 export type PushSecret = { keyId: string; name: string; secret: string; lastUsedAt: Date | null };
 
 /**
- * The active push keys of a workspace, readable: any of them may have signed a request. Unknown workspaces have none.
+ * Returns the active push keys of a workspace, decrypted: any of them may have signed a request. Unknown workspaces have none.
  *
- * @throws DecryptionError when a row was changed or moved, or the master key is another one
+ * @throws DecryptionError if a row was changed or moved, or the master key is a different one
  */
 export async function listPushSecrets(
   { database, encryption }: { database: Queryable; encryption: Encryption },

@@ -11,13 +11,13 @@ export type KeyCurl = {
   dbName: string;
   url: string;
   secret: string;
-  /** Abbreviation in the names of headers. */
+  /** Abbreviation in header names. */
   headerPrefix: string;
 };
 
 /**
- * A call that a key of that kind is for, ready to paste. The key is alone on the first line, so that it can be taken
- * from elsewhere; what is sent only shows on the phone of a customer `ada`.
+ * Returns a typical call for a kind of key, ready to paste. The key is alone on the first line, so that it can be filled in
+ * from elsewhere. A sent message only shows on the phone of the user `ada`.
  */
 export function makeKeyCurl({ kind, workspaceId, dbName, url, secret, headerPrefix }: KeyCurl): string {
   const lines = (...parts: string[]): string => [`KEY='${secret}'`, parts.join(' \\\n  ')].join('\n');
@@ -77,13 +77,13 @@ export type ReadyCurl = (input: { workspaceId: string; url: string }) => Promise
 const campaignName = 'Hello from Carillon';
 
 /**
- * A curl that sends a push to the demo's Ada and works however often it is pasted: for audience `User` a repeated name
- * joins the campaign (interface 2.8). Undefined when the workspace has no push key.
+ * Returns a curl that sends a push to the demo's Ada and works each time it is pasted: for audience `User` a repeated name
+ * joins the campaign (interface 2.8). Undefined if the workspace has no push key.
  */
 export function makeReadyCurl(deps: {
   database: Database;
   encryption: Encryption;
-  /** Abbreviation in the names of headers. */
+  /** Abbreviation in header names. */
   headerPrefix: string;
 }): ReadyCurl {
   const prefix = deps.headerPrefix.toUpperCase();

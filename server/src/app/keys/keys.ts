@@ -31,7 +31,7 @@ type Call = { by: SignedIn; workspaceId: string; url: string };
 /** A newly created key: its secret is shown only here. */
 export type MadeKey = { key: ApiKey; secret: string; curl: string };
 
-/** Keys as the console makes, shows, rotates and revokes them; each change with its line in the audit log. */
+/** Use cases of the console that create, show, rotate and revoke keys; each change writes an audit log entry. */
 export function makeConsoleKeys(deps: {
   database: Database;
   clock: Clock;
@@ -114,7 +114,7 @@ export type CreateKeyCommand = {
   kind: KeyKind;
   /** 1 to 100 characters. */
   name: string;
-  /** Default: those of the kind. */
+  /** Default: the scopes of the kind. */
   scopes?: readonly string[];
   /** Minutes, 5 to 60; default 15. */
   accessTokenMinutes?: number;
@@ -123,8 +123,8 @@ export type CreateKeyCommand = {
 };
 
 /**
- * Creates an API key. The secret is returned here and nowhere else: only its hash is stored, and, for push keys, a
- * encrypted copy.
+ * Creates an API key. The secret is returned here and nowhere else: only its hash is stored and, for push keys, an encrypted
+ * copy.
  *
  * @throws ServiceError PARAMETER_INVALID
  */
@@ -197,8 +197,8 @@ export async function rotateKey(
 }
 
 /**
- * Generates a new secret for a key and returns it, once. The old value and all tokens issued under it are invalid from
- * the commit on, on every node (decision D14).
+ * Generates a new secret for a key and returns it once. The old value and all tokens issued under it are invalid from the
+ * commit on, on every node (decision D14).
  *
  * @throws ServiceError NOT_FOUND, also for an archived key
  */
@@ -218,8 +218,8 @@ export async function regenerateKey(
 }
 
 /**
- * Archives a key, for good. It and all of its tokens fail from the commit on, on every node (decision D14). Archiving
- * twice changes nothing.
+ * Archives a key permanently. It and all of its tokens fail from the commit on, on every node (decision D14). Archiving twice
+ * changes nothing.
  *
  * @throws ServiceError NOT_FOUND
  */
@@ -235,7 +235,7 @@ export async function archiveKey(
 
 export type StoredSecret = { secretHash: Buffer; encryptedSecret: Buffer | null; secretHint: string };
 
-/** What is stored of a key's secret. Push keys sign (interface 5), so they are encrypted as well. */
+/** Returns the stored form of a key's secret. Push keys sign (interface 5), so they are encrypted as well. */
 function storedSecret(
   encryption: Encryption,
   secret: string,

@@ -27,7 +27,7 @@ export type AcceptPushRequest = {
   command: PushCommand;
   idempotencyKey: string | undefined;
   rawBody: string;
-  /** Of the step that this request is, if it is sampled. */
+  /** The trace step of this request, if it is sampled. */
   traceparent?: string | undefined;
 };
 
@@ -35,7 +35,7 @@ export type AcceptPushDependencies = {
   database: Database;
   clock: Clock;
   encryption: Encryption;
-  /** Rung when something that is stored can be sent. */
+  /** Rung when a stored push can be sent. */
   doorbell: Pick<Doorbell, 'ring'>;
   /** Called with the number of pushes that one commit stored. */
   onCommit?: ((pushes: number) => void) | undefined;
@@ -44,8 +44,8 @@ export type AcceptPushDependencies = {
 export type AcceptPush = (request: AcceptPushRequest) => Promise<AcceptedPush>;
 
 /**
- * Accepts a push: resolves the users it names, stores campaign, run or schedule, and request in one transaction with
- * others that came at the same time, and wakes the workers. Resolves when all that is stored is durable.
+ * Accepts a push: resolves the named users, stores campaign, run or schedule, and request in one transaction with others that
+ * arrive at the same time, and wakes the workers. Resolves when everything is durable.
  */
 export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
   const { database, clock, doorbell, onCommit } = deps;
@@ -74,12 +74,12 @@ export function makeAcceptPush(deps: AcceptPushDependencies): AcceptPush {
   };
 }
 
-/** The others wait for their schedule. */
+/** Other pushes wait for their schedule. */
 function isSentNow(push: StoredPush): boolean {
   return push.kind === 'stored' && push.accepted.nextSends.length === 0;
 }
 
-/** Those who were looked for while the request was counted, where it does name them. */
+/** Returns the users that were looked up while the request was counted, if the request names exactly these. */
 function findAdmitted(
   { named }: PushOfWorkspace,
   { customerIds }: AskedCustomerIds,
@@ -116,7 +116,7 @@ function preparePush({ admitted, command, segmentId, targetUsers, traceparent, a
   };
 }
 
-/** A name that was taken in the meantime: audience `User` joins that campaign, every other is a duplicate. */
+/** Handles a name that was taken in the meantime: audience `User` joins that campaign, every other push is a duplicate. */
 async function storeOrJoin(database: Database, push: PushToStore, store: StorePush): Promise<StoredPush> {
   const first = await store(push);
   if (first.kind !== 'name-taken') return first;
@@ -131,7 +131,7 @@ function toAccepted(stored: StoredPush): AcceptedPush {
     case 'stored':
       return stored.accepted;
     case 'name-taken':
-      // A joined campaign's name is taken already, so a second try cannot meet a taken name.
+      // A joined campaign already has the name, so a second attempt cannot find it taken.
       throw new ServiceError('PUSH_NAME_DUPLICATE');
     case 'not-joinable': {
       const reason = `the campaign of this name is ${stored.status.toLowerCase()}`;
@@ -142,7 +142,7 @@ function toAccepted(stored: StoredPush): AcceptedPush {
   }
 }
 
-/** `findNamed`: looks for several callers at once; without it the users are looked for here. */
+/** `findNamed` looks up users for several callers at once; without it the users are looked up here. */
 type FindUsers = { database: Database; findNamed?: FindNamedUsers };
 
 export type FoundPushAudience = {
@@ -152,7 +152,7 @@ export type FoundPushAudience = {
   targetUsers: [bucket: number, userId: string][] | undefined;
 };
 
-/** The segment or the users that a push names; neither: all users. @throws ServiceError PUSH_PARAMETER_INVALID */
+/** Returns the segment or the users that a push names; neither means all users. @throws ServiceError PUSH_PARAMETER_INVALID */
 export async function findPushAudience(
   deps: FindUsers,
   { workspaceId, audience }: { workspaceId: string; audience: PushAudience },
@@ -184,13 +184,13 @@ async function requireSegment(database: Database, workspaceId: string, name: str
 
 type UserAudience = Extract<PushAudience, { kind: 'user' }>;
 
-/** Customer ids, as most users are named, in one look-up with others that come at the same time. */
+/** Customer ids, which name most users, share one look-up with others that arrive at the same time. */
 async function matchUsers(
   { database, ...asked }: FindUsers,
   workspaceId: string,
   selector: UserAudience,
 ): Promise<[number, string][]> {
-  // One more than allowed tells "too many" from "just enough" (decision D32).
+  // One more than allowed distinguishes "too many" from "just enough" (decision D32).
   const limit = maxSelectedUsers + 1;
   const users = await findSelectedUsers(database, { workspaceId, selector, limit, ...asked });
   if (!users) {

@@ -29,57 +29,54 @@ import { requireWorkspace } from '../workspaces.ts';
 import { keepingIdUnused, verifySignatures, makeFindWorkspaceContext } from './verify-signatures.ts';
 import type { PushSignatures, WorkspaceContext } from './verify-signatures.ts';
 
-/** What identifies a request, before its parameters are read. */
+/** Identifies a request before its parameters are read. */
 export type PushCredentials = PushSignatures & {
   appId: string | undefined;
   /** `targetAudience` as sent. */
   audience: unknown;
   /** `targetUserAttributes` as sent. */
   userAttributes: unknown;
-  /**
-   * The request may be a repeat of the one that created the campaign; the duplicate is then found when it is stored.
-   */
+  /** The request may repeat the one that created the campaign; the duplicate is then found when it is stored. */
   isRepeatable: boolean;
-  /** The data center of the host that was called (decision D1); undefined when hosts do not tell. */
+  /** The data center of the called host (decision D1); undefined if hosts do not name one. */
   dataCenter: string | undefined;
-  /** The workspace of a Bearer token that came along; it must be the one named. */
+  /** The workspace of a Bearer token that was also sent; it must be the one named. */
   bearerWorkspaceId: string | undefined;
-  /** The source address, which only requests with a wrong signature are counted by. */
+  /** The source address; only requests with a wrong signature are counted by it. */
   address: string;
-  /** Is called with the workspace that is named, also of a request that is refused then: its people look for it. */
+  /** Called with the named workspace, also for a request that is then rejected: the workspace's users look for it. */
   onWorkspaceFound?: (workspaceId: string) => void;
-  /** Is called with the key that signed, also of a request that is refused then. */
+  /** Called with the key that signed, also for a request that is then rejected. */
   onVerified?: (keyId: string) => void;
-  /** Is called with the state of the limit, also for a request that is refused then (fact 0.1). */
+  /** Called with the state of the limit, also for a request that is then rejected (fact 0.1). */
   onLimit?: (limit: PushLimitState) => void;
 };
 
-/** Requests a minute, how many of them are left, and after how many seconds there are more. */
+/** Requests per minute, how many of them are left, and the seconds until there are more. */
 export type PushLimitState = { limit: number; remaining: number; resetSeconds: number };
 
-/** What is known of a push before its parameters are read. */
+/** The facts about a push that are known before its parameters are read. */
 export type PushOfWorkspace = {
   workspace: WorkspaceContext['workspace'];
-  /** Those beside the default ones. */
+  /** Apps other than the default ones. */
   apps: WorkspaceContext['apps'];
   /** Trimmed. */
   name: string;
-  /** Name of the key that signed, or of an operator: the campaign's `created_by`. */
+  /** Name of the signing key, or of an operator: the campaign's `created_by`. */
   signedBy: string;
   /** The campaign of this name that audience `User` joins. */
   existing: StoredCampaign | undefined;
-  /** The users of customer ids that the request seemed to name, where they were looked for already. */
+  /** The users of the customer ids that the request seemed to name, if they were looked up already. */
   named?: { customerIds: readonly string[]; users: NamedUserKey[] } | undefined;
 };
 
 export type AdmitPush = (credentials: PushCredentials) => Promise<PushOfWorkspace>;
 
 /**
- * Makes the checks of decision D31 up to the duplicate name; the first that fails is thrown. A request counts against the
- * limit of its workspace once its signature is verified: the workspace id is in every app, so anybody can send requests that
- * name it. A request that is not verified is counted by its source address, in this process, and asks the database for
- * nothing but the workspace. What a signed one will need is looked up while it is counted; beyond the limit the result is
- * thrown away.
+ * Makes the checks of decision D31 up to the duplicate name and throws the first that fails. A request counts against the limit
+ * of its workspace once its signature is verified: the workspace id is in every app, so anybody can send requests that name it.
+ * An unverified request is counted by its source address, in this process, and reads nothing but the workspace from the
+ * database. Data that a signed request will need is looked up while it is counted; beyond the limit the result is discarded.
  */
 export function makeAdmitPush(deps: {
   database: Database;
@@ -148,7 +145,7 @@ export function makeAdmitPush(deps: {
   };
 }
 
-/** A workspace addressed through another data center, or with another workspace's token, is treated as not found. */
+/** Treats a workspace addressed through another data center, or with another workspace's token, as not found. */
 function isCalledRight({ workspace }: WorkspaceContext, { dataCenter, bearerWorkspaceId }: PushCredentials): boolean {
   if (dataCenter !== undefined && dataCenter !== workspace.dataCenter) return false;
   return bearerWorkspaceId === undefined || bearerWorkspaceId === workspace.id;
@@ -157,12 +154,12 @@ function isCalledRight({ workspace }: WorkspaceContext, { dataCenter, bearerWork
 async function noteSigned({ database, clock }: { database: Database; clock: Clock }, key: PushSecret): Promise<void> {
   const at = clock.now();
   const { lastUsedAt } = key;
-  // The remembered key learns it first, so that a burst writes once.
+  // The cached key is updated first, so that a burst writes once.
   key.lastUsedAt = lastUsedAt && at.getTime() - lastUsedAt.getTime() < 60_000 ? lastUsedAt : at;
   await noteUse(database, { id: key.keyId, lastUsedAt }, at);
 }
 
-/** The signature error, or the refusal of an address that sent too many requests with one (decision D31). */
+/** Returns the signature error, or the rate limit error for an address that caused too many of them (decision D31). */
 function refuseUnverified(
   limitUnverified: LimitBursts,
   { credentials: { address, onLimit }, fault }: { credentials: PushCredentials; fault: ServiceError },
@@ -183,12 +180,12 @@ export type OperatorPush = {
   audience: unknown;
   /** The campaign's `created_by`. */
   by: string;
-  /** What is only looked at does not count against the limit of the workspace. */
+  /** A preview (`look`) does not count against the limit of the workspace. */
   purpose: 'send' | 'look';
 };
 
 /**
- * The checks of makeAdmitPush for whoever holds the installation itself: nothing is signed, every other refusal is the same.
+ * Makes the checks of makeAdmitPush for an operator of the installation: nothing is signed, every other rejection is the same.
  *
  * @throws ServiceError PUSH_NAME_MISSING, PUSH_NAME_TOO_SHORT, PUSH_RATE_LIMITED, PUSH_NAME_DUPLICATE
  */
@@ -224,7 +221,7 @@ function makeCountPushRequest(deps: {
   return makeGroupCommit((workspaceIds) => countBatch(deps, workspaceIds), {
     batchItems: 1_000,
     waitingItems: 20_000,
-    // Both would count for the same workspaces.
+    // Both batches would count for the same workspaces.
     batchesAtOnce: 1,
     pause: batchPause,
   });
@@ -255,7 +252,7 @@ async function countBatch(
   });
 }
 
-/** The name, trimmed. @throws ServiceError PUSH_NAME_MISSING, PUSH_NAME_TOO_SHORT */
+/** Returns the trimmed name. @throws ServiceError PUSH_NAME_MISSING, PUSH_NAME_TOO_SHORT */
 function checkPushName(sent: string | undefined): string {
   const name = sent?.trim();
   if (name === undefined || name === '') throw new ServiceError('PUSH_NAME_MISSING');
@@ -264,7 +261,7 @@ function checkPushName(sent: string | undefined): string {
   return name;
 }
 
-/** The campaign that a push joins: audience `User` joins one of its name that is for users, too. */
+/** Returns the campaign that a push joins: audience `User` joins one of its name that is for users, too. */
 function findJoined(
   existing: StoredCampaign | undefined,
   { audience, bodies }: { audience: unknown; bodies: PushBodies },
@@ -277,8 +274,8 @@ function isUserAudience(sent: unknown, bodies: PushBodies): boolean {
 }
 
 /**
- * The customer ids that `targetUserAttributes` names, before it is parsed, so that they can be looked for while the request
- * is counted. What parsing makes of them decides: where it reads others, those are looked for.
+ * Returns the customer ids that `targetUserAttributes` names, before it is parsed, so that they can be looked up while the
+ * request is counted. The parsed value decides: if it names others, those are looked up.
  */
 function namedCustomerIds(sent: unknown): string[] | undefined {
   if (typeof sent !== 'object' || sent === null) return undefined;
@@ -298,7 +295,7 @@ type Asked = {
 };
 
 /**
- * The apps that a push names, and one that can play what it asks for. A push that names none reads nothing.
+ * Checks the apps that a push names, and that one can play the requested sound. A push that names none reads nothing.
  *
  * @throws ServiceError PUSH_PARAMETER_INVALID
  */

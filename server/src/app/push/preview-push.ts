@@ -21,32 +21,32 @@ import type { FoundPushAudience } from './accept-push.ts';
 import { requireApps } from './admit-push.ts';
 
 export type PushPreview = {
-  /** For whom the texts are rendered; empty for nobody in particular. */
+  /** The user that the texts are rendered for; empty if there is none. */
   customerId: string;
   platforms: (Shown & {
     platform: Platform;
-    /** Devices that a send now would be for; undefined: not counted in time. */
+    /** Devices that a send now would be for; undefined if they were not counted in time. */
     devices: number | undefined;
-    /** Undefined: none, so that a send waits for one. */
+    /** Undefined if there are none, so that a send waits for them. */
     credentials: 'simulated' | 'real' | undefined;
   })[];
-  /** What keeps the audience from being final. */
+  /** Reasons why the audience is not final. */
   pending: string[];
 };
 
 export type PreviewedPush = {
   admitted: PushOfWorkspace;
   command: PushCommand;
-  /** A customer id; undefined: the first user that the push names, or nobody in particular. */
+  /** A customer id; undefined means the first user that the push names, or no particular user. */
   previewFor: string | undefined;
 };
 
 const maxCountSeconds = 10;
-// A hundred users, and no user has as many devices.
+// More devices than a hundred users have.
 const maxDevicesOfUsers = 100_000;
 
 /**
- * What a push would show on each platform and how many devices it is for, as the fan-out renders and reads them. Stores
+ * Returns what a push would show on each platform and how many devices it is for, as the fan-out renders and reads them. Stores
  * nothing and sends nothing.
  *
  * @throws ServiceError PUSH_PARAMETER_INVALID, DATA_USER_NOT_FOUND

@@ -17,7 +17,7 @@ import { endFinishedCampaigns } from '../../storage/runs/run-states.ts';
 import { noteTraceparents, insertQueuedRuns, insertTargetedRuns, insertWaitingRuns } from '../../storage/runs/runs.ts';
 import { makeGroupCommit, requestBatches } from '../group-commit.ts';
 
-/** The response to the caller; the request is durably stored. */
+/** The response to the caller, once the request is durably stored. */
 export type AcceptedPush = {
   campaignId: string;
   requestId: string;
@@ -34,13 +34,13 @@ export type PushToStore = {
   command: PushCommand;
   /** Audience `Custom Segment`. */
   segmentId: string | undefined;
-  /** Audience `User`, resolved now; undefined for the others. A scheduled push is resolved again when it is sent. */
+  /** Audience `User`, resolved now; undefined for other audiences. A scheduled push is resolved again when it is sent. */
   targetUsers: [bucket: number, userId: string][] | undefined;
-  /** The campaign to join; undefined makes a new one. */
+  /** The campaign to join; undefined creates a new one. */
   existing: StoredCampaign | undefined;
   campaignId: string;
   runId: string;
-  /** The trace that it belongs to, if that is sampled. */
+  /** The trace of the push, if it is sampled. */
   traceparent?: string | undefined;
   at: Date;
   sendUntil: Date;
@@ -49,7 +49,7 @@ export type PushToStore = {
 export type StoredPush =
   | { kind: 'stored'; accepted: AcceptedPush }
   | { kind: 'name-taken' }
-  /** The campaign to join sends nothing any more, or not now. */
+  /** The campaign to join no longer sends, or does not send now. */
   | { kind: 'not-joinable'; status: CampaignStatus };
 
 export type StorePush = (push: PushToStore) => Promise<StoredPush>;
@@ -64,12 +64,12 @@ type Outcome =
   | { kind: 'wait'; push: PushToStore; dueAt: Date }
   | { kind: 'refused'; stored: StoredPush };
 
-// As many as the answer names.
+// As many as the response lists.
 const nextSends = 3;
 
 /**
- * Stores accepted pushes in the caller's transaction, each kind of row in one statement: names first (they decide who
- * exists), then campaigns, runs and requests. The caller wakes the workers when it has committed.
+ * Stores accepted pushes in the caller's transaction, each kind of row in one statement: names first (they decide which
+ * campaigns exist), then campaigns, runs and requests. The caller wakes the workers after the commit.
  */
 export async function storePushes(tx: Transaction, pushes: PushToStore[]): Promise<StoredPush[]> {
   const outcomes = await decideOutcomes(tx, pushes);
@@ -128,7 +128,7 @@ async function decideOutcomes(tx: Transaction, pushes: PushToStore[]): Promise<O
     }
     const { status, nextAt } = joinedById.get(push.campaignId)!;
     if (status === 'SENDING') return { kind: 'send', push };
-    // Stored data wins (decision D33), so the stored schedule does.
+    // Stored data wins (decision D33), and so does the stored schedule.
     if ((status === 'SCHEDULED' || status === 'ACTIVE') && nextAt) return { kind: 'wait', push, dueAt: nextAt };
     return { kind: 'refused', stored: { kind: 'not-joinable', status } };
   });
@@ -219,9 +219,9 @@ function toAccepted(push: PushToStore, occurrences: Date[]): AcceptedPush {
 }
 
 /**
- * Makes a function that stores one push with others that come at the same time. Those that join a campaign that is sending,
- * as one-time passwords do, need no decision between two statements, and are stored by one; whatever else there is, and those
- * whose campaign turned out to have ended or to be scheduled, goes the way of `store`.
+ * Returns a function that stores one push with others that arrive at the same time. Pushes that join a sending campaign, as
+ * one-time passwords do, need no decision between two statements, so one statement stores them. All others use `store`, as do
+ * pushes to a campaign that turned out to have ended or to be scheduled.
  */
 export function makeJoinOrStore({
   database,
@@ -252,7 +252,7 @@ export function makeJoinOrStore({
 }
 
 function toJoiningPush(push: PushToStore): JoiningPush | undefined {
-  // What belongs to a trace is stored in the way that notes it.
+  // A push that belongs to a trace uses `store`, which records the trace.
   if (push.traceparent !== undefined) return undefined;
   const { existing, targetUsers, command, runId, responseId, workspaceId, campaignId, at, sendUntil } = push;
   if (!existing || existing.hasEnded || !targetUsers || targetUsers.length === 0) return undefined;

@@ -19,7 +19,7 @@ export type PushSignatures = {
   /** As sent; undefined when absent or not a text. */
   campaignName: string | undefined;
   signature: string | undefined;
-  /** The stronger signature, when it was sent. */
+  /** The stronger signature, if it was sent. */
   signatureV2: { id: string; timestamp: string; signature: string } | undefined;
   rawBody: string;
 };
@@ -27,7 +27,7 @@ export type PushSignatures = {
 type Presented = { context: WorkspaceContext; signatures: PushSignatures };
 export type VerifiedPush = { key: PushSecret } | { fault: ServiceError };
 
-/** Verifies all signatures that were sent or are required. The id of a v2 signature is used up then. */
+/** Verifies all signatures that were sent or are required. This uses up the id of a v2 signature. */
 export async function verifySignatures(
   { database, clock }: { database: Database; clock: Clock },
   { context, signatures }: Presented,
@@ -43,12 +43,12 @@ export async function verifySignatures(
   const at = clock.now();
   const key = findSigningKeyV2({ ...signatureV2, rawBody, now: at }, keys);
   if (!key) return signatureInvalid('the v2 signature does not match, or its timestamp is more than 5 minutes off');
-  // A request that was recorded and is sent again must not count: so the id is looked at before the limit.
+  // A replayed request must not count, so the id is checked before the limit.
   const isFirst = await rememberSignatureId(database, { workspaceId: workspace.id, id: signatureV2.id, at });
   return isFirst ? { key } : signatureInvalid('the id of the v2 signature was used before');
 }
 
-/** Does the work of a verified request. If that throws, the id of its v2 signature is good for a repeat. */
+/** Does the work of a verified request. If that throws, the id of its v2 signature can be used again. */
 export async function keepingIdUnused<Result>(
   { database }: { database: Database },
   { workspaceId, signatures: { signatureV2 } }: { workspaceId: string; signatures: PushSignatures },
@@ -62,10 +62,10 @@ export async function keepingIdUnused<Result>(
   }
 }
 
-/** Finds the key that made the signature of the name. */
+/** Finds the key that signed the name. */
 function findSigner({ workspace, keys }: WorkspaceContext, { campaignName, signature }: PushSignatures): VerifiedPush {
   if (signature === undefined || signature === '') return { fault: new ServiceError('PUSH_SIGNATURE_MISSING') };
-  // Lone surrogates are one replacement character in UTF-8, so different names would share a signature (decision D35a).
+  // Lone surrogates become one replacement character in UTF-8, so different names would share a signature (decision D35a).
   if (campaignName === undefined || !isStorableText(campaignName))
     return signatureInvalid('the name is not well-formed Unicode');
   const signed = { appId: workspace.id, campaignName, signature };
@@ -82,18 +82,18 @@ function signatureInvalid(detail: string): { fault: ServiceError } {
 export type SignatureId = { workspaceId: string; id: string };
 
 /**
- * Remembers the id of a v2 signature for a day, far longer than its five minutes of validity (decision D35a).
+ * Stores the id of a v2 signature for a day, far longer than its five minutes of validity (decision D35a).
  *
- * @returns whether it is new
+ * @returns true if it is new
  */
 function rememberSignatureId(database: Database, { at, ...signatureId }: SignatureId & { at: Date }): Promise<boolean> {
   const key = toKey(signatureId);
   const claim = { ...key, bodyHash: key.keyHash, createdAt: at };
-  // A transaction, because its outcome is looked up when the answer is lost: taken by this request itself is new.
+  // A transaction, because its outcome is looked up if the response is lost: an id claimed by this request itself is new.
   return inTransaction(database, (tx) => claimIdempotencyKey(tx, claim));
 }
 
-/** Makes the id of a request that was not counted usable again: its caller may repeat the request as it was signed. */
+/** Makes the id of a request that was not counted usable again: the caller may repeat the request as it was signed. */
 function forgetSignatureId(database: Database, signatureId: SignatureId): Promise<void> {
   return forgetIdempotencyKey(database, toKey(signatureId));
 }
@@ -105,14 +105,14 @@ function toKey({ workspaceId, id }: SignatureId): { workspaceId: string; operati
 
 export type WorkspaceContext = { workspace: Workspace; apps: App[]; keys: PushSecret[] };
 
-// Decision D14: a key that is archived ends everywhere within a second.
+// Decision D14: an archived key ends everywhere within a second.
 const freshMilliseconds = 900;
 const maxWorkspaces = 10_000;
 
 /**
- * Finds a workspace with its apps and push keys, remembered for under a second: at thousands of requests a second, three
- * queries. Ids that come together are looked up together: a stranger who makes up ids costs the database one query at a time,
- * however many requests arrive.
+ * Finds a workspace with its apps and push keys, cached for under a second: at thousands of requests a second, three queries.
+ * Ids that arrive together are looked up together: a caller that makes up ids costs the database one query at a time, however
+ * many requests arrive.
  */
 export function makeFindWorkspaceContext(deps: { database: Database; encryption: Encryption; clock: Clock }) {
   const remembered = new Map<string, { until: number; context: Promise<WorkspaceContext | undefined> }>();
@@ -127,7 +127,7 @@ export function makeFindWorkspaceContext(deps: { database: Database; encryption:
   }
 
   return (id: string): Promise<WorkspaceContext | undefined> => {
-    // Monotonic: the sandbox's clock may leap.
+    // Monotonic: the sandbox's clock may jump.
     const now = performance.now();
     const known = remembered.get(id);
     if (known && known.until > now) return known.context;

@@ -8,9 +8,9 @@ import { setClockOffset, setSandboxClock } from '../../storage/installation/inst
 import { findNextDue, hasDueWork } from '../../storage/installation/queues.ts';
 
 export type ClockListener = {
-  /** Wakes the jobs that have something to do at an instant: the clock has stopped at one, on its way. */
+  /** Wakes the jobs that have work at an instant: the clock has stopped there on its way. */
   onClockStopped: () => void;
-  /** Wakes every job: the clock is where it should be. */
+  /** Wakes every job: the clock has reached its target. */
   onClockMoved: () => void;
 };
 
@@ -18,29 +18,29 @@ export type ClockAdvanceDependencies = ClockListener & {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** In real time: the clock that is moved says nothing about how long to wait. */
+  /** In real time: the clock that is moved cannot measure a wait. */
   pause: (milliseconds: number) => Promise<void>;
 };
 
-/** How far an advance has come. */
+/** The progress of an advance. */
 export type ClockProgress = {
-  /** Instants at which something was due and was let run. */
+  /** Instants at which due work was run. */
   stops: number;
   remainingSeconds: number;
 };
 
 export type ClockAdvance = {
-  /** Undefined when the clock is not being moved. */
+  /** Undefined while the clock is not being moved. */
   progress(): ClockProgress | undefined;
-  /** Settles when the clock is where it should be, or while it is still on its way there. @throws ServiceError */
+  /** Resolves when the clock has reached its target, or earlier while it is still moving. @throws ServiceError */
   advance(move: { milliseconds: number; note: Note }): Promise<void>;
-  /** Moves from one instant at which something is due to the next, until nothing is due within as long. @throws ServiceError */
+  /** Moves from one instant with due work to the next, until nothing is due within this time. @throws ServiceError */
   runUntilIdle(move: { withinMilliseconds: number; note: Note }): Promise<void>;
-  /** Lets it stand where it is; it still can be moved. @throws ServiceError CLOCK_ADVANCING */
+  /** Stops the clock where it is; it can still be moved. @throws ServiceError CLOCK_ADVANCING */
   freeze(note: Note): Promise<void>;
-  /** Lets it run on from where it stands. @throws ServiceError CLOCK_ADVANCING */
+  /** Lets the clock run on from where it stopped. @throws ServiceError CLOCK_ADVANCING */
   resume(note: Note): Promise<void>;
-  /** Back to real time; an advance under way ends where it is. */
+  /** Returns to real time; an advance under way ends where it is. */
   reset(note: Note): Promise<void>;
   /** Ends an advance under way where it is. */
   stop(): Promise<void>;
@@ -48,16 +48,16 @@ export type ClockAdvance = {
 
 type Note = ((tx: Transaction) => Promise<void>) | undefined;
 
-// Callers that want to know more ask again; most HTTP clients give up after half a minute.
+// Callers can poll for the progress; most HTTP clients give up after half a minute.
 const maxAnswerMilliseconds = 20_000;
-// What does not end by then (a provider that does not answer) is not waited for: other moments are due after it.
+// Work that does not end by then (a provider that does not respond) is not waited for: other work is due after it.
 const maxStopMilliseconds = 10_000;
 const lookMilliseconds = 5;
 
 /**
- * Moves the sandbox's clock forward and stops wherever something becomes due, until that is done: schedules fire, what
- * waits for quiet hours or another attempt is sent, segments end. A campaign that repeats is sent as often as if the time
- * had passed, where a leap would find it late. One advance at a time.
+ * Moves the sandbox's clock forward and stops wherever work becomes due, until that work is done: schedules fire, messages that
+ * wait for quiet hours or another attempt are sent, segments end. A recurring campaign is sent as often as if the time had
+ * passed; a single jump would make it late. One advance at a time.
  */
 export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
   const { database, clock, log } = deps;
@@ -128,14 +128,14 @@ export function makeClockAdvance(deps: ClockAdvanceDependencies): ClockAdvance {
 
 type Advance = {
   toOffset: number;
-  /** Where the clock stands afterwards. */
+  /** Where the clock ends. */
   end: 'there' | 'at the last stop';
   stops: number;
   aborting: AbortController;
   ended: Promise<void>;
 };
 
-/** Moves of more than ten years are a slip of the hand. */
+/** A move of more than ten years is a typing error. */
 const maxMoveMilliseconds = 10 * 366 * 24 * 3600 * 1000;
 
 const remaining = ({ toOffset }: Advance, clock: Clock): number => Math.max(0, toOffset - clock.offsetMilliseconds());
@@ -148,7 +148,7 @@ async function walk(deps: ClockAdvanceDependencies, advance: Advance): Promise<v
     const now = clock.now();
     const left = remaining(advance, clock);
     const due = await findNextDue(database, { after: doneUntil, until: new Date(now.getTime() + left) });
-    // To the full second, so that what waits for attempts of its own milliseconds is not a stop for each of them.
+    // Rounded up to the full second, so that attempts that differ in milliseconds do not each need a stop.
     if (!due && advance.end === 'at the last stop') return deps.onClockMoved();
     const step = due ? Math.max(0, Math.ceil(due.getTime() / 1000) * 1000 - now.getTime()) : left;
     const offset = clock.offsetMilliseconds() + Math.min(step, left);
@@ -160,7 +160,7 @@ async function walk(deps: ClockAdvanceDependencies, advance: Advance): Promise<v
   }
 }
 
-/** Wakes the jobs until nothing is due that is not done. @returns until when everything was looked at */
+/** Wakes the jobs until no due work is left. @returns the time until which everything was checked */
 async function finishDueWork(
   { database, clock, onClockStopped, pause }: ClockAdvanceDependencies,
   { offset, signal }: { offset: number; signal: AbortSignal },
@@ -171,8 +171,7 @@ async function finishDueWork(
     const at = clock.now();
     const isLeft = await hasDueWork(database, at);
     if (!isLeft || signal.aborted || performance.now() - startedAt > maxStopMilliseconds) return at;
-    // Whoever keeps the clock in step with the database may just have read where it was before, and jobs have looked at
-    // that time in between.
+    // The synchronisation of the clock with the database may just have read the old offset, and jobs may have run at that time.
     if (clock.offsetMilliseconds() !== offset) {
       clock.setOffset(offset);
       onClockStopped();

@@ -9,19 +9,19 @@ import { findApiKeyBySecretHash } from '../../storage/keys/api-keys.ts';
 import { findWorkspace } from '../../storage/workspaces.ts';
 import { makeWorkspaceId } from '../workspaces.ts';
 
-/** Null in the place of a key that was revoked or made anew since. */
+/** Null for a key that has been revoked or regenerated. */
 export type ShownDemoKeys = { [Kind in keyof DemoKeys]: string | null };
 
 export type DemoWorkspace = {
   workspaceId: string;
   dbName: string;
-  /** Undefined of a demo whose seed was not kept. */
+  /** Undefined for a demo without a stored seed. */
   keys: ShownDemoKeys | undefined;
 };
 
 /**
- * The demo workspace with its keys, which the seed makes again: only hashes of them are stored. In a sandbox nothing is
- * lost by showing them at each start, and whoever missed the first has them.
+ * Returns the demo workspace with its keys, generated again from the seed: only their hashes are stored. In a sandbox it is
+ * harmless to show them at each start, and a user who missed the first start still gets them.
  */
 export async function findDemoWorkspace(
   tx: Queryable,
@@ -50,7 +50,7 @@ async function keepValid(
   return shown;
 }
 
-/** The kinds of the demo's keys, in the order in which the seed makes them. */
+/** The kinds of the demo's keys, in the order in which the seed creates them. */
 export const demoKeyKinds = ['oauth', 'data', 'push', 'campaigns'] as const;
 
 export type DemoKeys = { oauth: string; data: string; push: string; campaigns: string };
@@ -71,7 +71,9 @@ export function makeSeededRandom(seed: string): Random {
   };
 }
 
-/** The secrets of the demo's keys, as its first start made them: the workspace's id, then an id and a secret a key. */
+/**
+ * Returns the secrets of the demo's keys as its first start created them: the workspace's id, then an id and a secret per key.
+ */
 function replayDemoKeys(seed: string): DemoKeys {
   const random = makeSeededRandom(seed);
   makeWorkspaceId(random);

@@ -19,7 +19,7 @@ import { registerDevice } from '../users/devices.ts';
 import { lockUserOrRetained, retryDeadlock, upsertUser } from '../users/users.ts';
 import { requireWorkspace } from '../workspaces.ts';
 
-/** `works`, or how the provider answers for its address. */
+/** `works`, or the provider's response for its address. */
 export const deviceBehaviours = ['works', ...magicTokens.map(({ outcome }) => outcome)] as const;
 export type DeviceBehaviour = 'works' | MagicOutcome;
 
@@ -44,11 +44,11 @@ const maxListed = 50;
 const messagesShown = 3;
 
 /**
- * Devices of the sandbox that are operated from the console: those of users marked for tests. Their behaviour is
- * encoded in their address, so a device is broken and repaired by a registration, as its app would do.
+ * Devices of the sandbox that are operated from the console: those of users marked for tests. A device's behaviour is encoded
+ * in its address, so a registration breaks or repairs it, as its app would do.
  */
 export function makeVirtualDevices({ database, clock, makeSubscription, interactions }: VirtualDevicesDependencies) {
-  /** An address that is nobody's yet, with the start that makes it misbehave. */
+  /** Returns an unused address with the prefix that makes it misbehave. */
   function makeAddress({ behaviour, ...device }: Registration): string {
     const provider = providerOf(device);
     const magic = magicTokens.find(({ outcome }) => outcome === behaviour);
@@ -92,7 +92,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
   return {
     list,
 
-    /** Its person is marked for tests, and made when unknown. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+    /** Marks its user for tests, and creates an unknown user. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
     add: (device: Omit<Registration, 'deviceId'>, note?: Note) =>
       register({ ...device, deviceId: `virtual-${randomBytes(4).toString('hex')}` }, note),
 
@@ -108,13 +108,13 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
     },
 
     /**
-     * What its app would tell of a message.
+     * Reports what its app would report about a message.
      *
-     * @throws ServiceError NOT_FOUND for a message that asks for no reports, or that was shown without its app
+     * @throws ServiceError NOT_FOUND for a message that requests no reports, or that was shown without its app
      */
     async report({ workspaceId, id, kind }: { workspaceId: string; id: string; kind: InteractionKind }): Promise<void> {
       const message = await findSandboxMessage(database, { workspaceId, id });
-      // A message of an older version says nothing of its screen.
+      // A message of an older version does not describe its screen.
       const canReport = message?.screen.reports?.includes(kind) ?? true;
       const token = message && canReport ? findReportToken(message.payload) : undefined;
       if (token === undefined) throw new ServiceError('NOT_FOUND', { detail: 'no message that takes this report' });
@@ -126,7 +126,7 @@ export function makeVirtualDevices({ database, clock, makeSubscription, interact
 export type VirtualDevices = ReturnType<typeof makeVirtualDevices>;
 
 function describeDevice({ pushId, ...device }: TestDevice) {
-  // A message names a browser by the end of its subscription's address.
+  // A message identifies a browser by the end of its subscription's address.
   const token =
     providerOf(device) === 'webpush' ? decodeURIComponent(String(endpointOf(pushId)).split('/').at(-1) ?? '') : pushId;
   const behaviour: DeviceBehaviour = magicOutcome(providerOf(device), token) ?? 'works';
@@ -137,7 +137,7 @@ function endpointOf(subscription: string): unknown {
   return (JSON.parse(subscription) as { endpoint?: unknown }).endpoint;
 }
 
-/** Each provider's payload has it elsewhere. */
+/** Its place in the payload differs by provider. */
 function findReportToken(payload: unknown): string | undefined {
   if (payload === null || typeof payload !== 'object') return undefined;
   for (const [name, value] of Object.entries(payload)) {
@@ -161,7 +161,7 @@ export type RegisterBrowserCommand = {
   subscription: string;
 };
 
-/** What a page needs to subscribe. @throws ServiceError NOT_FOUND without a Web Push credential */
+/** Returns what a page needs to subscribe. @throws ServiceError NOT_FOUND without a Web Push credential */
 export async function readBrowserSettings(
   deps: BrowserDependencies,
 ): Promise<{ workspaceId: string; publicKey: string }> {
@@ -174,8 +174,10 @@ export async function readBrowserSettings(
 }
 
 /**
- * Registers the current browser as a device of the demo workspace, in addition to its simulated ones. An unknown
- * customer is created. @throws ServiceError NOT_FOUND without a demo workspace
+ * Registers the current browser as a device of the demo workspace, in addition to its simulated ones. An unknown user is
+ * created.
+ *
+ * @throws ServiceError NOT_FOUND without a demo workspace
  */
 export async function registerBrowser(
   deps: BrowserDependencies,

@@ -20,14 +20,14 @@ export type ConsoleSandboxDependencies = { clock: Clock; sandbox: SandboxDepende
 type DeviceOf = { workspaceId: string; behaviour: DeviceBehaviour };
 export type ConsoleSandbox = ReturnType<typeof makeConsoleSandbox>;
 
-/** The sandbox as the console uses it; each change with its line in the audit log. */
+/** The sandbox as the console uses it; each change writes an audit log entry. */
 export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDependencies) {
   const noteOf =
     ({ by, action, detail = {} }: By & { action: `sandbox.${string}`; detail?: Record<string, unknown> }) =>
     (tx: Transaction) =>
       audit(tx, { actor: by, action, detail, at: clock.realNow() });
 
-  /** The clock, and what the simulated providers counted. */
+  /** Returns the clock and the counters of the simulated providers. */
   async function read() {
     const { now, offsetMilliseconds, isFrozen, advancing } = readSandboxClock(sandbox);
     return {
@@ -65,19 +65,19 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
       return read();
     },
 
-    /** The faults in effect from now on; an empty list ends all. @throws ServiceError PARAMETER_INVALID */
+    /** Sets the faults that apply from now on; an empty list ends all. @throws ServiceError PARAMETER_INVALID */
     async setFaults({ faults, by }: By & { faults: Record<string, unknown> }) {
       await setFaults(sandbox, { faults, note: noteOf({ by, action: 'sandbox.faults', detail: faults }) });
       return read();
     },
 
-    /** The demo workspace, counters and faults back to the seed. @throws ServiceError PARAMETER_INVALID, OVERLOADED */
+    /** Resets demo workspace, counters and faults to the seed. @throws ServiceError PARAMETER_INVALID, OVERLOADED */
     async reset({ by }: By) {
       await resetSandbox(sandbox, { note: noteOf({ by, action: 'sandbox.reset' }) });
       return read();
     },
 
-    /** Empties inbox, counters and faults; people and campaigns stay. */
+    /** Empties inbox, counters and faults; users and campaigns stay. */
     async empty({ by }: By) {
       await clearInbox(sandbox, { note: noteOf({ by, action: 'sandbox.empty' }) });
       return read();
@@ -87,7 +87,7 @@ export function makeConsoleSandbox({ clock, sandbox, devices }: ConsoleSandboxDe
 
 export type { SandboxMessage };
 
-/** What the sandbox may do to its phones; the simulators of the engine are of this form. */
+/** The sandbox's control over its phones; the simulators of the engine have this form. */
 export type SimulatorControl = {
   counters(): Promise<unknown>;
   /** Newest first. */
@@ -103,10 +103,10 @@ export type SandboxDependencies = {
   demoWorkspaceId: () => string | undefined;
   simulators: SimulatorControl;
   apiFaults: ApiFaults;
-  /** Settles when something arrives in the inbox, or after the time; whichever is first. */
+  /** Resolves when a message arrives in the inbox or the time is over, whichever is first. */
   waitForMessage: (milliseconds: number) => Promise<void>;
   clockAdvance: ClockAdvance;
-  /** Makes the demo workspace what its first start made it. */
+  /** Restores the demo workspace to the state of its first start. */
   resetDemo: (note?: Note) => Promise<{ workspaceId: string }>;
 };
 
@@ -115,11 +115,11 @@ export type InboxQuery = {
   after: string;
   limit: number;
   waitMilliseconds: number;
-  /** Whether nobody waits any more. */
+  /** True if no caller waits any more. */
   isOver?: () => boolean;
 };
 
-/** What is written with a change, in its transaction. */
+/** Writes an entry with a change, in its transaction. */
 type Note = (tx: Transaction) => Promise<void>;
 type Noted = { note?: Note };
 
@@ -136,7 +136,7 @@ export async function readInbox(deps: SandboxDependencies, query: InboxQuery): P
   }
 }
 
-/** The id of the newest message; empty when there is none. */
+/** Returns the id of the newest message; empty if there is none. */
 export async function findNewestMessage(deps: SandboxDependencies, scope: { workspaceId?: string }): Promise<string> {
   const asked = { workspaceId: inboxWorkspace(deps, scope), afterId: '', limit: 1 };
   return (await listSandboxMessages(deps.database, asked))[0]?.id ?? '';
@@ -149,12 +149,12 @@ function inboxWorkspace(deps: SandboxDependencies, scope: { workspaceId?: string
   return workspaceId;
 }
 
-/** What the simulated providers counted, per platform. */
+/** Returns the counters of the simulated providers, per platform. */
 export function readCounters({ simulators }: Pick<SandboxDependencies, 'simulators'>): Promise<unknown> {
   return simulators.counters();
 }
 
-/** What the simulated providers refused, and why; newest first. */
+/** Lists what the simulated providers rejected, and why; newest first. */
 export async function listRefusals(
   { simulators }: Pick<SandboxDependencies, 'simulators'>,
   { limit }: { limit: number },
@@ -164,10 +164,10 @@ export async function listRefusals(
 
 export type SandboxClock = {
   now: Date;
-  /** Before real time, or behind it. */
+  /** Ahead of real time, or behind it. */
   offsetMilliseconds: number;
   isFrozen: boolean;
-  /** Null when the clock is not on its way to a later time. */
+  /** Null while the clock is not being moved to a later time. */
   advancing: ClockProgress | null;
 };
 
@@ -187,13 +187,13 @@ type ClockMove =
   | { resume: true }
   | { reset: true };
 
-/** A campaign that repeats for ever is never idle. */
+/** A campaign that recurs forever is never idle. */
 const idleSeconds = 31 * 24 * 3600;
 
 /**
- * Moves the clock of all nodes forward, stopping where something is due: so far, or until nothing is due for as long; lets
- * it stand, where only a move makes anything due, and run on; or takes it back to real time with `reset`. Time never runs
- * backwards otherwise.
+ * Moves the clock of all nodes forward, stopping where work is due: by a given time, or until nothing is due within one.
+ * `freeze` stops the clock, so that only a move makes work due; `resume` starts it again. `reset` returns it to real time; time
+ * never runs backwards otherwise.
  *
  * @throws ServiceError PARAMETER_INVALID, CLOCK_ADVANCING
  */
@@ -210,7 +210,7 @@ export async function moveClock(
   return readSandboxClock(deps);
 }
 
-/** The simulators are outside the database, so the note is stored first and removed if they refuse. */
+/** The simulators are outside the database, so the note is stored first and rolled back if they reject the faults. */
 export async function setFaults(
   { database, simulators, apiFaults }: SandboxDependencies,
   { faults, note }: Noted & { faults: object },
@@ -224,8 +224,8 @@ export async function setFaults(
 }
 
 /**
- * Back to the seed: the demo workspace, the counters and the faults. Faults end first, because one that delays responses
- * would also delay stopping the sends; the inbox is cleared last, to include what arrived in the meantime.
+ * Resets the demo workspace, the counters and the faults to the seed. Faults end first, because one that delays responses would
+ * also delay stopping the sends. The inbox is cleared last, to include messages that arrived in the meantime.
  *
  * @throws ServiceError PARAMETER_INVALID, OVERLOADED
  */
@@ -237,7 +237,7 @@ export async function resetSandbox(deps: SandboxDependencies, { note }: Noted = 
   return demo;
 }
 
-/** Empties the inbox, the counters and the fault switches; people and campaigns stay. */
+/** Empties the inbox, the counters and the fault switches; users and campaigns stay. */
 export async function clearInbox(
   { database, simulators, apiFaults }: SandboxDependencies,
   { note }: Noted = {},
@@ -250,10 +250,10 @@ export async function clearInbox(
   apiFaults.set([]);
 }
 
-/** The faults of this node's own API, for callers who try what they do then. */
+/** The faults of this node's own API, for callers that test their reaction to them. */
 export type ApiFaults = {
   set(faults: Fault[]): void;
-  /** The one that strikes a request, if one does. */
+  /** Returns the fault that applies to a request, if there is one. */
   strike(request: Struck): Fault | undefined;
 };
 

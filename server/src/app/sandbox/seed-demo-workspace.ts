@@ -36,9 +36,9 @@ export type SeedDemoDependencies = {
 };
 
 /**
- * Makes the demo workspace once: a workspace, one key of each kind, simulated provider credentials and three people
- * with a phone or browser each. A later call finds it made. One transaction, under the installation's lock, so two
- * nodes that start together make one.
+ * Creates the demo workspace once: a workspace, one key of each kind, simulated provider credentials and three users with a
+ * phone or browser each. A later call returns it. It is one transaction under the installation's lock, so two nodes that start
+ * together create one.
  *
  * @param options.seed makes ids and keys repeatable
  */
@@ -78,10 +78,10 @@ export async function seedDemoWorkspace(
 
 const demoSettings = { name: 'Demo', timeZone: 'UTC' };
 
-/** What comes before the parts of the demo: their ids follow from the seed alone, so they have no time of their own. */
+/** Creation time of the demo's parts: their ids follow from the seed alone, so the time must be fixed. */
 const seedOccurrence = new Date('2026-01-01T00:00:00Z');
 
-/** Keys, people and devices of the demo, the same for the same random bytes. */
+/** Creates keys, users and devices of the demo, the same for the same random bytes. */
 async function fillDemoWorkspace(
   deps: Pick<SeedDemoDependencies, 'encryption' | 'makeSubscription'>,
   tx: Transaction,
@@ -112,7 +112,7 @@ async function createDemoKeys(
   return secrets as DemoKeys;
 }
 
-/** Device tokens have the form the real ones have; the simulators accept any of it. */
+/** Device tokens have the form of real ones; the simulators accept any of it. */
 async function addDemoUsers(
   deps: Pick<SeedDemoDependencies, 'makeSubscription'>,
   tx: Transaction,
@@ -153,9 +153,9 @@ export type ResetDemoDependencies = {
   clock: Clock;
   encryption: Encryption;
   makeSubscription: (id: string) => string;
-  /** Settles when what this node's phones have received is in the inbox; a command has no phones. */
+  /** Resolves when everything that this node's phones received is in the inbox; a command has no phones. */
   settlePhones?: () => Promise<void>;
-  /** Settles when the calls that this node has answered are in the API log; a command answers none. */
+  /** Resolves when the calls that this node has answered are in the API log; a command answers none. */
   settleCalls?: () => Promise<void>;
 };
 
@@ -165,11 +165,11 @@ const lookMilliseconds = 50;
 const maxResets = 10;
 
 /**
- * Restores the demo workspace as its first start created it: the same ids, in the same order, the same keys. Sends in
- * progress are stopped first, and all work held for the workspace is released. Provider credentials, the audit log and
- * other workspaces are kept.
+ * Restores the demo workspace as its first start created it: the same ids, in the same order, the same keys. Sends in progress
+ * are stopped first, and all work held for the workspace is released. Provider credentials, the audit log and other workspaces
+ * are kept.
  *
- * @param note what is written with it, in its transaction
+ * @param note writes an entry with it, in its transaction
  * @throws ServiceError NOT_FOUND without a demo workspace, OVERLOADED
  */
 export async function resetDemoWorkspace(
@@ -183,13 +183,13 @@ export async function resetDemoWorkspace(
   if (!workspaceId || !encrypted) throw new ServiceError('NOT_FOUND', { detail: 'no demo workspace' });
   await stopSending(deps, workspaceId);
   await waitForWorkers(deps, workspaceId);
-  // What has been answered and is not in the inbox or the log yet would come into the emptied one.
+  // Messages and calls that are not stored yet would be added to the emptied inbox or log.
   await deps.settlePhones?.();
   await deps.settleCalls?.();
   const seed = encryption.decrypt(encrypted, encryptionContext.demoSeed()).toString('utf8');
   const reset = (): Promise<void> => {
     const random = makeSeededRandom(seed);
-    // The first bytes of the seed made the workspace's id.
+    // The first bytes of the seed are used for the workspace's id.
     makeWorkspaceId(random);
     return inTransaction(database, async (tx) => {
       await lockInstallation(tx);
@@ -204,7 +204,7 @@ export async function resetDemoWorkspace(
       await retryDeadlock(reset);
       break;
     } catch (error) {
-      // A request that was under way stored something that belongs to what is being removed.
+      // A request under way stored something that belongs to the data being removed.
       if (!isStillReferenced(error)) throw error;
       if (resets === maxResets) throw new ServiceError('OVERLOADED', { retryAfterSeconds: 1 });
     }

@@ -10,8 +10,8 @@ import type {
 const generate = promisify(generateKeyPair);
 
 /**
- * Makes real keys for a workspace whose phones are simulated: a service account (RSA), an APNs key (P-256), VAPID keys and
- * a client secret. The simulators check signatures and secret against them as the providers would.
+ * Generates real keys for a workspace with simulated phones: a service account (RSA), an APNs key (P-256), VAPID keys and a
+ * client secret. The simulators check signatures and secret against them as the providers would.
  *
  * @param name lower-case letters and digits; part of the project, team and bundle names
  */

@@ -26,14 +26,14 @@ import type { SegmentDependencies } from './segment-limits.ts';
 
 type Dependencies = Pick<SegmentDependencies, 'database' | 'clock'>;
 
-/** Filters while they are built. `ownId`: the segment that is changed by them. */
+/** Filters during building. `ownId`: the segment that they change. */
 export type BuiltFilters = {
   workspaceId: string;
   ownId: string | undefined;
   filters: FilterTreesCommand;
 };
 
-/** Filters that can be read may still lead nowhere: to a segment that is gone, or in a circle. */
+/** Valid filters may still be unusable: they refer to a missing segment or form a cycle. */
 export type Unusable = { kind: 'unusable'; reason: string };
 
 export type FilterCount =
@@ -47,16 +47,16 @@ export type FilterSample =
   | Unusable;
 
 const maxCountSeconds = 5;
-/** As many are counted one by one. */
+/** Up to this many users are counted one by one. */
 const maxCountedAlways = 100_000;
 const maxSampled = 10;
 const maxAttributes = 500;
-// 256 buckets: some 500 users.
+// 256 buckets: about 500 users.
 const sampledPerBucket = 2;
 const shownPerAttribute = 20;
 const maxSuggested = 20;
 
-/** What filters hold, in words, and what a send to them would wait for. @throws ServiceError NOT_FOUND */
+/** Describes filters in words, or returns why they are unusable. @throws ServiceError NOT_FOUND */
 export async function describeFilters(
   { database }: Dependencies,
   { workspaceId, ownId, filters }: BuiltFilters,
@@ -69,9 +69,9 @@ export async function describeFilters(
 }
 
 /**
- * How many users filters hold for now. A workspace of many is not read as a whole each time somebody types: a sixteenth of
- * it says the number to 5 %, where what is found there is not too few to say it; `isExact` asks for every user. Of 300,000
- * users (two cores, all in memory) every one takes 0.45 s, and a sixteenth 0.1 s.
+ * Returns how many users match filters now. A large workspace is not read completely each time the user types: a sixteenth of
+ * it gives the number to 5 %, unless it has too few matches; `isExact` counts every user. For 300,000 users (two cores, all in
+ * memory) a full count takes 0.45 s, and a sixteenth 0.1 s.
  *
  * @throws ServiceError NOT_FOUND
  */
@@ -103,7 +103,7 @@ export async function countFilters(
   });
 }
 
-/** Some of the users whom filters hold for now. @throws ServiceError NOT_FOUND */
+/** Returns some of the users that match filters now. @throws ServiceError NOT_FOUND */
 export async function sampleFilters(deps: Dependencies, built: BuiltFilters): Promise<FilterSample> {
   await requireWorkspace(deps.database, built.workspaceId);
   return orUnusable(async () => {
@@ -117,7 +117,7 @@ export async function sampleFilters(deps: Dependencies, built: BuiltFilters): Pr
   });
 }
 
-/** Attributes that a filter may ask of, with values that some users have. @throws ServiceError NOT_FOUND */
+/** Lists the attributes that a filter may use, with values that some users have. @throws ServiceError NOT_FOUND */
 export async function listFilterAttributes({ database }: Dependencies, workspaceId: string): Promise<KnownAttribute[]> {
   await requireWorkspace(database, workspaceId);
   const perBucket = sampledPerBucket;
@@ -128,20 +128,20 @@ export async function listFilterAttributes({ database }: Dependencies, workspace
   return describeAttributes(names, sampled);
 }
 
-/** Texts of an attribute that begin so, as they are written. @throws ServiceError NOT_FOUND */
+/** Lists an attribute's texts that begin with a prefix, as they are written. @throws ServiceError NOT_FOUND */
 export async function suggestValues(
   { database }: Dependencies,
   { workspaceId, attribute, prefix }: { workspaceId: string; attribute: string; prefix: string },
 ): Promise<string[]> {
   await requireWorkspace(database, workspaceId);
-  // The customer id is no attribute; its index is by bucket.
+  // The customer id is not an attribute; its index is by bucket.
   if (attribute === 'uid') return [];
   return listTextsBeginning(database, { workspaceId, attribute, prefix, limit: maxSuggested });
 }
 
 type AskedValues = { workspaceId: string; meaning: ValueMeaning; values: readonly string[] };
 
-/** The values that name no user, by their places in the list. @throws ServiceError NOT_FOUND */
+/** Returns the indexes of the values that name no user. @throws ServiceError NOT_FOUND */
 export async function findUnmatchedValues(
   { database }: Dependencies,
   { workspaceId, meaning, values }: AskedValues,
@@ -153,7 +153,7 @@ export async function findUnmatchedValues(
   return stored.flatMap((value, place) => (value !== undefined && naming.has(value) ? [] : [place]));
 }
 
-/** As a line of a file is stored before it is compared. */
+/** Converts a value to the form in which a line of a file is stored before it is compared. */
 function storedForm(value: string, meaning: ValueMeaning): string | undefined {
   if (meaning.kind === 'attribute' && meaning.type === 'double') return parseFileNumber(value);
   return toIdentifierValue(value)?.value;

@@ -15,7 +15,7 @@ export type SyncCohortCommand = SegmentCaller & {
   partner: string;
   cohortId: string;
   cohortName: string;
-  /** Customer ids; unknown ones are passed over, never made. */
+  /** Customer ids; unknown ones are skipped, never created. */
   members: string[];
 };
 

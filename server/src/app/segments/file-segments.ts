@@ -26,7 +26,7 @@ import { countFileOperation, requireSegmentQuota } from './segment-limits.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-limits.ts';
 
 export type FileSource = {
-  /** Null: the file is posted to us. */
+  /** Null if the file is posted to us. */
   fileUrl: string | null;
   callbackUrl: string | null;
   emails: string[];
@@ -44,7 +44,7 @@ export type CreateFileSegment = FileSource & {
 export type ChangeFileSegment = FileSource & {
   kind: 'ADD' | 'REMOVE' | 'REPLACE';
   name: string;
-  /** Wins over the name when both are given (fact 2.1). */
+  /** Takes precedence over the name if both are given (fact 2.1). */
   segmentId: string | undefined;
   attributeName: string;
   attributeType: 'string' | 'double';
@@ -55,12 +55,11 @@ export type FileOperationCommand = CreateFileSegment | ChangeFileSegment;
 export type AcceptedOperation = { segmentId: string; segmentName: string; operationId: string; requestId: string };
 
 /**
- * Accepts a file operation (interface 4.3): segment, operation and the count against the limits in one transaction;
- * what is refused leaves nothing. The download starts when that is committed.
+ * Accepts a file operation (interface 4.3): segment, operation and the count against the limits in one transaction; a rejected
+ * operation leaves nothing. The download starts after the commit.
  *
- * @throws ServiceError SEGMENT_NAME_TAKEN, SEGMENT_NOT_FOUND, SEGMENT_NOT_OF_FILES, SEGMENT_ARCHIVED,
- *   SEGMENT_FIELD_INVALID, SEGMENT_ACTIVE_LIMITED, SEGMENT_OPERATIONS_LIMITED, IDEMPOTENCY_KEY_INVALID,
- * IDEMPOTENCY_CONFLICT
+ * @throws ServiceError SEGMENT_NAME_TAKEN, SEGMENT_NOT_FOUND, SEGMENT_NOT_OF_FILES, SEGMENT_ARCHIVED, SEGMENT_FIELD_INVALID,
+ * SEGMENT_ACTIVE_LIMITED, SEGMENT_OPERATIONS_LIMITED, IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT
  */
 export async function requestFileOperation(
   deps: SegmentDependencies,
@@ -74,7 +73,7 @@ export async function requestFileOperation(
   );
 }
 
-/** The same in the caller's transaction, for files that are posted. */
+/** Does the same in the caller's transaction, for posted files. */
 export async function storeFileOperation(
   deps: Pick<SegmentDependencies, 'limits'>,
   tx: Transaction,
@@ -111,8 +110,8 @@ async function createSegment(
   tx: Transaction,
   { workspaceId, requestedBy, command, at, limits }: Creation,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
-  // A used name is reported before a full workspace (fact 2.1: 409); the insert decides between two concurrent
-  // requests.
+  // A used name is reported before a reached limit of active segments (fact 2.1: 409); the insert decides between two
+  // concurrent requests.
   if (await findSegmentByName(tx, { workspaceId, name: command.name }))
     throw new ServiceError('SEGMENT_NAME_TAKEN', { field: command.name });
   await requireSegmentQuota(tx, { workspaceId, limits });
@@ -147,7 +146,7 @@ type Change = { workspaceId: string; command: ChangeFileSegment; at: Date; limit
 
 async function takeSegment(tx: Transaction, { workspaceId, command, at, limits }: Change): Promise<Segment> {
   const shown = command.segmentId ?? command.name;
-  // Before the segment, as whoever makes one.
+  // Locked before the segment, as in the creation of one.
   await lockSegmentsOfWorkspace(tx, workspaceId);
   const found = command.segmentId
     ? await findSegmentById(tx, { workspaceId, id: command.segmentId })
@@ -172,21 +171,21 @@ export type PostFileDependencies = Pick<SegmentDependencies, 'database' | 'clock
 
 export type PostedFile = SegmentCaller & {
   command: FileOperationCommand & { fileUrl: null };
-  /** The file as it comes; read once, and not at all when the operation is refused anyway. */
+  /** The bytes of the file as they arrive; read once, and not at all if the operation is rejected anyway. */
   bytes: AsyncIterable<Uint8Array>;
-  /** What is written with the operation, in its transaction. */
+  /** Writes an entry with the operation, in its transaction. */
   note?: (tx: Transaction, accepted: AcceptedOperation) => Promise<void>;
 };
 
 /**
- * Accepts a file operation whose file is posted to us: file, segment, operation and the count against the limits in one
- * transaction, so a file that is refused or interrupted leaves nothing behind. One piece is held in memory.
+ * Accepts a file operation with a posted file: file, segment, operation and the count against the limits in one transaction, so
+ * a rejected or interrupted file leaves nothing behind. One piece is held in memory.
  *
- * That transaction begins when all of the file has come. Its locks (the workspace's segments, its limits) must
- * not be held for as long as a slow upload takes, and a long transaction would hold back VACUUM (fault F20).
+ * That transaction begins when the whole file has arrived. Its locks (the workspace's segments, its limits) must not be held
+ * for the duration of a slow upload, and a long transaction would hold back VACUUM (fault F20).
  *
- * @throws ServiceError as requestFileOperation without the idempotency ones; NOT_FOUND for an unknown workspace;
- * SEGMENT_FIELD_INVALID for a file over 150 MB; and whatever the bytes throw
+ * @throws ServiceError as requestFileOperation without the idempotency errors; NOT_FOUND for an unknown workspace;
+ * SEGMENT_FIELD_INVALID for a file over 150 MB; and everything that the bytes throw
  */
 export async function postFile(
   deps: PostFileDependencies,
@@ -217,14 +216,14 @@ function storeFile(
   });
 }
 
-/** The refusal of a file over the limit, for callers that know its size before reading it. */
+/** Returns the error for a file over the limit, for callers that know its size before reading it. */
 export function fileTooLarge(): ServiceError {
   return new ServiceError('SEGMENT_FIELD_INVALID', { field: 'file', reason: 'cannot be greater than 150MB' });
 }
 
 const pieceBytes = 1024 * 1024;
 
-/** Pieces of 1 MiB, the last one shorter; ends at the first byte beyond the limit (decision D25). */
+/** Yields pieces of 1 MiB, the last one shorter; throws at the first byte beyond the limit (decision D25). */
 async function* cutPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const piece = Buffer.allocUnsafe(pieceBytes);
   let used = 0;
@@ -247,7 +246,9 @@ async function* cutPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 
 class WouldBeAccepted extends Error {}
 
-/** Throws what the operation would be refused with now. It is stored and undone, which also ends its locks. */
+/**
+ * Throws the error with which the operation would be rejected now. It is stored and rolled back, which also releases its locks.
+ */
 async function refuseBeforeReading(deps: PostFileDependencies, request: Omit<PostedFile, 'bytes'>): Promise<void> {
   try {
     await inTransaction(deps.database, async (tx) => {

@@ -26,15 +26,15 @@ import { countCall, requireSegmentQuota } from './segment-limits.ts';
 import type { Once, SegmentCaller, SegmentDependencies } from './segment-limits.ts';
 import { archivedSegmentShownDays, filterSegmentWindows } from '../../domain/limits/segments.ts';
 
-/** Filters as they were sent and as they were read. */
+/** Filters as they were sent and as they were parsed. */
 export type GivenFilters = { sent: unknown; filter: GroupFilter };
 
-/** Whom a filter segment holds: those of the one tree without those of the other. */
+/** The users of a filter segment: those of the included tree without those of the excluded one. */
 export type FilterTreesCommand = { included: GivenFilters; excluded: GivenFilters | undefined };
 
 export type FilterSegmentCommand = FilterTreesCommand & { name: string };
 
-/** What is written with a filter segment, in its transaction. */
+/** Writes an entry with a filter segment, in its transaction. */
 type Noted = { note?: (tx: Transaction, id: string) => Promise<void> };
 
 const maxListed = 1_000;
@@ -51,7 +51,7 @@ export async function countFilterCall(
   if (refusal) throw new ServiceError('SEGMENT_RATE_LIMITED', { ...refusal, reason: textOf(limit.windows) });
 }
 
-/** All segments of a workspace that are shown (fact 2.3), or the one of a name. */
+/** Lists all visible segments of a workspace (fact 2.3), or the one with the given name. */
 export function listShownSegments(
   { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
   { workspaceId, name }: { workspaceId: string; name: string | undefined },
@@ -121,7 +121,7 @@ export type FilterSegmentChange = Noted & {
   /** An e-mail address, or the name of the key. */
   updatedBy: string;
   id: string;
-  /** What is not given stays. */
+  /** Keeps the values that are not given. */
   change: (present: Segment) => FilterSegmentCommand;
 };
 
@@ -137,7 +137,7 @@ async function changeLocked(
   tx: Transaction,
   { workspaceId, id, updatedBy, change, at, note }: FilterSegmentChange & { at: Date },
 ): Promise<void> {
-  // A name, filters and references are looked at before they are written: of two changes at once neither would see the other's.
+  // Name, filters and references are checked before they are written: two concurrent changes would not see each other's.
   await lockSegmentsOfWorkspace(tx, workspaceId);
   const present = await lockSegment(tx, { workspaceId, id });
   if (!present) throw new ServiceError('SEGMENT_ID_NOT_FOUND', { field: id });
@@ -165,7 +165,7 @@ type Preparation = {
 };
 
 /**
- * What is stored of filters. References must exist, and must not lead back to the segment itself.
+ * Returns the stored form of filters. References must exist, and must not lead back to the segment itself.
  *
  * @throws ServiceError SEGMENT_FILTERS_INVALID, SEGMENT_CYCLIC, SEGMENT_QUERY_TOO_MANY_SEGMENTS
  */
@@ -190,7 +190,7 @@ export async function prepareFilters(tx: Queryable, { workspaceId, command, ownI
   };
 }
 
-/** What cannot be evaluated is refused on creation, not when it is sent to. */
+/** Rejects filters that cannot be evaluated at creation, not at the first send. */
 function requireExpandable(filters: StoredFilters, referenced: ReferencedSegment[]): void {
   try {
     expandStoredFilters(filters, referenced);

@@ -40,7 +40,7 @@ import {
 type Key = { workspaceId: string; id: string };
 type By = { by: SignedIn };
 
-/** Segments as the console shows and fills them. Each change and its line in the audit log are one transaction. */
+/** Segments as the console shows and fills them. Each change and its audit log entry are one transaction. */
 export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDependencies) {
   const { database, clock } = deps;
   return {
@@ -67,7 +67,7 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
           }),
       });
     },
-    /** The file is downloaded when this is committed. @throws ServiceError as requestFileOperation */
+    /** Downloads the file after the commit. @throws ServiceError as requestFileOperation */
     async fetchFile({ by, workspaceId, command }: By & { workspaceId: string; command: FileOperationCommand }) {
       await requireWorkspace(database, workspaceId);
       const at = clock.now();
@@ -92,12 +92,12 @@ export function makeConsoleSegments(deps: SegmentDependencies & WebhookSecretDep
           audit(tx, { actor: by, workspaceId, action: `segment.${action}`, object: { id, name }, at: clock.realNow() }),
       });
     },
-    /** Campaigns that go or went to it, newest first. @throws ServiceError NOT_FOUND */
+    /** Lists campaigns that are or were sent to it, newest first. @throws ServiceError NOT_FOUND */
     async listCampaigns(key: Key) {
       await readSegment(deps, key);
       return listCampaignsOfSegment(database, key);
     },
-    /** Some of its members, by customer id. @throws ServiceError NOT_FOUND */
+    /** Returns the customer ids of some of its members. @throws ServiceError NOT_FOUND */
     async listMembers(key: Key): Promise<string[]> {
       const { version } = await readSegment(deps, key);
       return listSampleMembers(database, { ...key, version });
@@ -142,7 +142,7 @@ type AskedValues = {
 };
 type NotedFilter = FilterAuthor & SegmentKey & { action: `segment.${string}`; command: FilterSegmentCommand };
 
-/** Segments of filters as the console builds them. */
+/** Filter segments as the console builds them. */
 function makeConsoleFilters(deps: SegmentDependencies) {
   const { database, clock } = deps;
   const noteFilter = (tx: Transaction, { by, workspaceId, action, id, command }: NotedFilter) =>

@@ -14,18 +14,18 @@ import type { LogCursor } from '../../storage/outbox/outbox.ts';
 import { requireWorkspace } from '../workspaces.ts';
 import type { Noted } from './segments.ts';
 
-// What the console and the command line show of a segment's callbacks and emails, and "send again".
+// Shows and resends a segment's callbacks and emails, for the console and the command line.
 
 type MessageDependencies = { database: Database; clock: Clock };
 
 export type WebhookSecretDependencies = {
   database: Database;
-  /** The secret that signs a workspace's callbacks, made when it is first asked for. */
+  /** Returns the secret that signs a workspace's callbacks; the first call creates it. */
   webhookSecretOf: (tx: Queryable, workspaceId: string) => Promise<string>;
 };
 
 type Key = { workspaceId: string; id: string };
-/** `isFailed`: only those that nobody accepted; `segmentId`: only those about its files. */
+/** `isFailed`: only those that no receiver accepted; `segmentId`: only those about its files. */
 export type LogQuery = {
   workspaceId: string;
   isFailed?: boolean;
@@ -49,7 +49,7 @@ export async function readCallback({ database }: MessageDependencies, key: Key) 
   return { ...countJobRuns(callback), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
 }
 
-/** Sends a callback again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+/** Sends a callback again, with the whole schedule of attempts. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
 export async function resendCallback(deps: MessageDependencies, { note, ...key }: Key & Noted) {
   const { database, clock } = deps;
   const isDue = await inTransaction(database, async (tx) => {
@@ -80,7 +80,7 @@ export async function readEmail({ database }: MessageDependencies, key: Key) {
   return { ...countJobRuns(email), tries: attempts.map(({ number, ...attempt }) => placeTry(number, attempt)) };
 }
 
-/** Sends a mail again, with the whole schedule before it. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+/** Sends an email again, with the whole schedule of attempts. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
 export async function resendEmail(deps: MessageDependencies, { note, ...key }: Key & Noted) {
   const { database, clock } = deps;
   const isDue = await inTransaction(database, async (tx) => {
@@ -114,12 +114,12 @@ function pageOf({ workspaceId, isFailed = false, segmentId, after }: LogQuery) {
   return { workspaceId, isFailed, ...(segmentId && { segmentId }), ...(after && { after }), limit: maxLogged };
 }
 
-/** A number says in which round a try was (0: the first delivery) and which of its schedule. */
+/** Splits the number of an attempt into the resend (0: the first delivery) and the attempt of its schedule. */
 function placeTry<Attempt>(number: number, attempt: Attempt) {
   return { ...attempt, resend: Math.floor(number / attemptsPerRound), attempt: number % attemptsPerRound };
 }
 
-/** Callbacks and mails count alike. */
+/** Counts the attempts of a callback or an email in the same way. */
 function countJobRuns<Callback extends { attempts: number }>({ attempts, ...callback }: Callback) {
   const { resend: resends, attempt } = placeTry(attempts, {});
   return { ...callback, resends, attempts: attempt };

@@ -23,7 +23,7 @@ export type SegmentDependencies = {
   limits: SegmentLimits;
 };
 
-/** Interface 8 and fact 2.3, unless a test says otherwise. */
+/** The limits of interface 8 and fact 2.3, unless a test overrides them. */
 export type SegmentLimits = {
   operationsPerHour: number;
   operationsPerDay: number;
@@ -41,10 +41,10 @@ export const documentedSegmentLimits: SegmentLimits = {
   cohortRequestsPerMinute,
 };
 
-/** Who asks; the answers to repeats and the records carry it. */
+/** The caller; the responses to repeats and the records contain it. */
 export type SegmentCaller = {
   workspaceId: string;
-  /** Name of the key or person. */
+  /** Name of the key or user. */
   requestedBy: string;
 };
 
@@ -56,8 +56,8 @@ const daySeconds = 24 * hourSeconds;
 type Asked = { workspaceId: string; at: Date; limits: SegmentLimits };
 
 /**
- * Counts one file operation against the hour and the day (interface 8), in the caller's transaction: what is refused or
- * rolled back is not counted. Also refused when the users of the last 24 hours are used up (decision D22).
+ * Counts one file operation against the hour and the day (interface 8), in the caller's transaction: operations that are
+ * rejected or rolled back do not count. Also rejects it when the users of the last 24 hours are used up (decision D22).
  *
  * @throws ServiceError SEGMENT_OPERATIONS_LIMITED
  */
@@ -76,7 +76,7 @@ export async function countFileOperation(tx: Queryable, { workspaceId, at, limit
 
 export type Call = { operation: string; workspaceId: string; windows: readonly LimitWindow[]; at: Date };
 
-/** Counts a call if all windows have room. @returns what a refusal must say, or undefined when it was counted */
+/** Counts a call if all windows have capacity. @returns the wait after a refusal, or undefined if the call was counted */
 export async function countCall(
   tx: Queryable,
   { operation, workspaceId, windows, at }: Call,
@@ -89,8 +89,8 @@ export async function countCall(
 }
 
 /**
- * Makes sure that one more segment may be active (interface 8), and that no other transaction of this workspace passes
- * the same check before this one ends.
+ * Checks that one more segment may be active (interface 8). No other transaction of this workspace passes the same check before
+ * this one ends.
  *
  * @throws ServiceError SEGMENT_ACTIVE_LIMITED
  */

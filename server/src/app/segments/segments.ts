@@ -25,11 +25,11 @@ export type ReadSegmentsDependencies = Pick<SegmentDependencies, 'database' | 'c
 type Key = { workspaceId: string; id: string };
 type RejectsQuery = { workspaceId: string; segmentId: string; operationId: string };
 
-/** Those that are active, and those archived of late. */
+/** Active segments and recently archived ones. */
 export const maxSegmentsListed = 1_000;
 const maxOperations = 100;
 
-/** Newest first, with how many may still be active. @throws ServiceError NOT_FOUND */
+/** Lists segments, newest first, with the number of active ones and its maximum. @throws ServiceError NOT_FOUND */
 export async function listShownSegments({ database, clock, limits }: ReadSegmentsDependencies, workspaceId: string) {
   await requireWorkspace(database, workspaceId);
   const archivedSince = new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000);
@@ -47,7 +47,7 @@ export async function listShownSegments({ database, clock, limits }: ReadSegment
   };
 }
 
-/** A segment and its newest operations. @throws ServiceError NOT_FOUND */
+/** Returns a segment and its newest operations. @throws ServiceError NOT_FOUND */
 export function readSegment({ database }: ReadSegmentsDependencies, key: Key) {
   return readOneOccurrence(database, async (tx) => {
     const segment = await findSegmentById(tx, key);
@@ -56,7 +56,7 @@ export function readSegment({ database }: ReadSegmentsDependencies, key: Key) {
   });
 }
 
-/** The same by its exact name. @throws ServiceError SEGMENT_NOT_FOUND */
+/** Does the same by exact name. @throws ServiceError SEGMENT_NOT_FOUND */
 export function readNamedSegment({ database }: ReadSegmentsDependencies, named: { workspaceId: string; name: string }) {
   return readOneOccurrence(database, async (tx) => {
     const segment = await findSegmentByName(tx, named);
@@ -65,7 +65,7 @@ export function readNamedSegment({ database }: ReadSegmentsDependencies, named: 
   });
 }
 
-/** The lines of an operation's file that were skipped, in its order. @throws ServiceError NOT_FOUND */
+/** Lists the skipped lines of an operation's file, in its order. @throws ServiceError NOT_FOUND */
 export async function listRejectedLines({ database }: ReadSegmentsDependencies, query: RejectsQuery) {
   const { workspaceId, segmentId, operationId } = query;
   if (!(await isOperationOf(database, { workspaceId, segmentId, id: operationId })))
@@ -80,18 +80,18 @@ async function withOperations(tx: Transaction, segment: Segment) {
   return { ...segment, progress: progressOf(segment, open), operations };
 }
 
-/** The progress of the current operation, and how many are queued behind it; undefined if none is open. */
+/** Returns the progress of the current operation, and how many are queued behind it; undefined if none is open. */
 function progressOf({ id }: Pick<Segment, 'id'>, open: readonly OpenOperation[]) {
   const [first, ...waiting] = open.filter(({ segmentId }) => segmentId === id);
   return first && { ...first, waiting: waiting.length };
 }
 
-/** What is written with the change, in its transaction. */
+/** Writes an entry with the change, in its transaction. */
 export type Noted = { note?: (tx: Transaction) => Promise<void> };
 
 export type NamedSegment = { workspaceId: string; name: string; segmentId: string | undefined };
 
-/** Archives a segment of any kind; an archived one stays so. @throws ServiceError SEGMENT_NOT_FOUND */
+/** Archives a segment of any kind; an archived one stays archived. @throws ServiceError SEGMENT_NOT_FOUND */
 export async function archiveNamedSegment(
   { database, clock }: Pick<SegmentDependencies, 'database' | 'clock'>,
   named: NamedSegment & Noted,
@@ -115,7 +115,7 @@ export async function unarchiveNamedSegment(
   named: NamedSegment & Noted,
 ): Promise<Pick<Segment, 'id' | 'name'>> {
   return await inTransaction(database, async (tx) => {
-    // Before the segment, as whoever makes one.
+    // Locked before the segment, as in the creation of one.
     await lockSegmentsOfWorkspace(tx, named.workspaceId);
     const segment = await takeNamed(tx, named);
     if (segment.state === 'ARCHIVED') await requireSegmentQuota(tx, { ...named, limits });

@@ -27,7 +27,7 @@ type Change = { by: SignedIn; workspaceId: string };
 
 const maxListed = 100;
 
-/** The newest alerts of a workspace, open or over. @throws ServiceError NOT_FOUND */
+/** Lists the newest alerts of a workspace, open or closed. @throws ServiceError NOT_FOUND */
 export async function readAlerts({ database }: Pick<AlertDependencies, 'database'>, workspaceId: string) {
   await requireWorkspace(database, workspaceId);
   return listAlerts(database, { workspaceId, limit: maxListed });
@@ -73,7 +73,11 @@ export async function changeAlertSettings(
   return settings;
 }
 
-/** Sends to where alerts go, so that somebody sees that it comes there. @throws ServiceError NOT_FOUND, PARAMETER_INVALID */
+/**
+ * Sends a test to the receivers of alerts, so that a user sees that it arrives.
+ *
+ * @throws ServiceError NOT_FOUND, PARAMETER_INVALID
+ */
 export async function testAlerts(deps: AlertDependencies, { by, workspaceId }: Change): Promise<void> {
   const { database, clock } = deps;
   const { name } = await requireWorkspace(database, workspaceId);
@@ -120,14 +124,14 @@ function readEmails(typed: string[]): string[] {
   return emails;
 }
 
-// As the overview counts.
+// The same as in the overview.
 const maxCounted = 10_000;
 const ledgerDays = 4;
 const aheadMilliseconds = 26 * 3_600_000;
-// The same for all workspaces of a round.
+// Shared by all workspaces that a job reads in one run.
 const sharedMilliseconds = 2_000;
 
-/** Reads what is wrong with a workspace now; what is of the whole installation is read once for all of them. */
+/** Reads the current problems of a workspace; facts about the whole installation are read once for all workspaces. */
 export function makeReadConditions({ database, clock }: { database: Database; clock: Clock }) {
   let shared: { until: number; answer: ReturnType<typeof readInstallationFacts> } | undefined;
 

@@ -43,19 +43,19 @@ import {
 import { changeInTransaction } from '../campaigns/change-campaign-state.ts';
 
 export type BackupRequest = {
-  /** Made by this; must not be there. */
+  /** Created by the backup; must not exist. */
   folder: string;
   carillonVersion: string;
-  /** Ends it with the reason of the signal; nothing of it stays. */
+  /** Aborts the backup with the reason of the signal and removes everything. */
   signal?: AbortSignal;
 };
 
 /**
- * Writes what is stored, as it was at one instant, into a folder: the database serves meanwhile, and nothing of it is held
- * in memory. It is made beside its place and gets its name when all of it is on the disk.
+ * Writes the stored data, as of one instant, into a folder. The database serves meanwhile, and nothing of the data is held in
+ * memory. The backup is created next to its place and gets its name when all of it is on the disk.
  *
  * @param database across workspaces
- * @throws BackupRefusedError, and what the file system says
+ * @throws BackupRefusedError, and errors of the file system
  */
 export async function makeBackup(database: Database, request: BackupRequest): Promise<BackupManifest> {
   const { signal } = request;
@@ -82,7 +82,7 @@ export async function makeBackup(database: Database, request: BackupRequest): Pr
   }
 }
 
-/** The folder is closed to this account, or its disk is full; nothing of the backup stays. */
+/** This account cannot write to the folder, or its disk is full; nothing of the backup stays. */
 export class BackupNotWrittenError extends Error {
   override readonly name = 'BackupNotWrittenError';
 }
@@ -104,7 +104,7 @@ function isOfFileSystem(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && fileSystemCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** What a folder is called until it is a backup. */
+/** The ending of a folder's name until the backup is complete. */
 export const unfinishedEnding = '.unfinished';
 
 async function writeTables(
@@ -164,14 +164,18 @@ async function* untilAborted(bytes: AsyncIterable<Buffer>, signal: AbortSignal |
   }
 }
 
-/** Reads all of a backup, as a restore would, and stores nothing. @throws BackupRefusedError that names the first file that is torn */
+/**
+ * Reads a whole backup, as a restore would, and stores nothing.
+ *
+ * @throws BackupRefusedError that names the first damaged file
+ */
 export async function verifyBackup(folder: string): Promise<BackupManifest> {
   const manifest = await openBackup(folder);
   for (const table of manifest.tables) for await (const _piece of readRows(folder, table));
   return manifest;
 }
 
-/** The database holds something, and a backup is restored into an empty one. */
+/** The database is not empty; a backup is only restored into an empty one. */
 export class DatabaseNotEmptyError extends Error {
   override readonly name = 'DatabaseNotEmptyError';
 }
@@ -180,18 +184,18 @@ export type RestoreRequest = {
   folder: string;
   manifest: BackupManifest;
   /**
-   * What becomes of campaigns that were under way, or had something due since: `hold` pauses them, because what they sent
-   * after the backup is not known; `resume` lets them go on, and they repeat it.
+   * What happens to campaigns that were under way, or had something due since then. `hold` pauses them, because messages that
+   * they sent after the backup are not known. `resume` continues them, and they repeat these messages.
    */
   campaigns: 'hold' | 'resume';
-  /** Of the migrations; tests have one with a migration more. */
+  /** The migrations' folder; tests have one with an additional migration. */
   migrationsFolder?: string;
 };
 
 export type Restored = { held: { id: string; workspaceId: string; name: string }[]; migrations: string[] };
 
 /**
- * Restores a backup into an empty database, in one transaction: all of it, brought to this version's schema, or nothing.
+ * Restores a backup into an empty database in one transaction: all of it, migrated to this version's schema, or nothing.
  *
  * @param owner the role that owns the tables
  * @throws BackupRefusedError, DatabaseNotEmptyError, SchemaTooNewError, SchemaTooOldError, MigrationChangedError
@@ -235,14 +239,14 @@ async function restoreEverything(
   for (const sequence of manifest.sequences) await setSequence(tx, sequence);
   await tieRows(tx);
   const migrations = await migrateInTransaction(tx, { last: undefined, at: realAt, folder: migrationsFolder });
-  // Whoever had claimed something died with the database that was lost.
+  // Every worker with a claim died with the lost database.
   await endLeases(tx, realAt);
   const held = campaigns === 'hold' ? await holdCampaigns(tx, realAt) : [];
   await closeTables(tx);
   return { held, migrations };
 }
 
-/** In the sandbox the restored clock may stand elsewhere. */
+/** In the sandbox the restored clock may differ from real time. */
 async function holdCampaigns(tx: Transaction, realAt: Date): Promise<Restored['held']> {
   const { clockOffsetMilliseconds, clockFrozenAt } = (await findInstallation(tx))!;
   const at = new Date((clockFrozenAt ?? realAt).getTime() + clockOffsetMilliseconds);
@@ -252,7 +256,7 @@ async function holdCampaigns(tx: Transaction, realAt: Date): Promise<Restored['h
   return underWay;
 }
 
-/** A backup that is not whole, or that this version or database cannot take; the message names the file. */
+/** The backup is incomplete, or this version or database cannot restore it; the message names the file. */
 export class BackupRefusedError extends Error {
   override readonly name = 'BackupRefusedError';
 }
@@ -263,8 +267,8 @@ const pieceBytes = 1 << 18;
 const lineFeed = 10;
 
 /**
- * Compresses what PostgreSQL copies into a file that is on the disk when this resolves. At the lowest level, which takes a
- * third of the processor of the usual one for files that are a tenth larger.
+ * Compresses PostgreSQL's copy output into a file that is on the disk when this resolves. The lowest level takes a third of the
+ * CPU time of the usual one, for files that are a tenth larger.
  */
 async function writeRows(path: string, bytes: AsyncIterable<Buffer>): Promise<WrittenFile> {
   const written = { rows: 0, textBytes: 0, fileBytes: 0 };
@@ -292,8 +296,8 @@ async function writeRows(path: string, bytes: AsyncIterable<Buffer>): Promise<Wr
 }
 
 /**
- * The rows of a table as they were copied. When they end, the file is what the manifest says; otherwise this throws, so
- * whoever stores them does so in a transaction.
+ * Yields the rows of a table as they were copied. At the end it throws if the file differs from the manifest, so callers store
+ * the rows in a transaction.
  *
  * @throws BackupRefusedError
  */
@@ -313,7 +317,7 @@ async function* readRows(folder: string, table: BackupTable): AsyncGenerator<Buf
     },
     text,
   );
-  // Told where the bytes are taken, below.
+  // Reported where the bytes are read, below.
   copied.catch(() => {});
   try {
     for await (const piece of text as AsyncIterable<Buffer>) {
@@ -338,7 +342,8 @@ function countLines(piece: Buffer): number {
 }
 
 /**
- * What a folder says it holds; every file is there and as long as it was. What is in them is not read yet.
+ * Returns the manifest of a folder after checking that every file exists with its original size. File contents are not read
+ * yet.
  *
  * @throws BackupRefusedError
  */
@@ -363,7 +368,7 @@ export async function openBackup(folder: string): Promise<BackupManifest> {
   return manifest;
 }
 
-/** What stands in a folder is there after the machine lost its power. */
+/** Flushes a folder, so that its entries survive a power failure. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

@@ -29,7 +29,7 @@ export type RotationDependencies = {
 
 export type RotationRequest = {
   toKeyId: string;
-  /** After each batch, and each time that something is waited for. */
+  /** Called after each batch and at each wait. */
   onProgress(progress: RotationProgress): void;
 };
 
@@ -42,21 +42,21 @@ export type RotationResult =
   | { outcome: 'nodes without the key'; hosts: string[] }
   /** Values that were changed or moved in the database and cannot be decrypted; all others are under the new key. */
   | { outcome: 'unreadable values'; places: string[] }
-  /** Something did not end in time; values may still be under the old key, which must stay known. */
+  /** A wait did not end in time; values may still be under the old key, which must stay known. */
   | { outcome: 'unfinished'; waitedFor: 'nodes' | 'transactions' };
 
-/** Values of one transaction: it holds the locks of so many rows, for some tens of milliseconds. */
+/** Values per transaction: it locks this many rows for some tens of milliseconds. */
 const batchValues = 250;
 const pollMilliseconds = 500;
-// Five minutes. A node reports itself every five seconds; longer transactions than this are imports.
+// Five minutes. A node reports itself every five seconds; only imports have longer transactions than this.
 const maxPolls = 600;
 
 /**
- * Encrypts everything under another master key while nodes serve. Its state is in the rows themselves, each of which
- * names its key, so one that was killed is run again.
+ * Encrypts everything under another master key while nodes serve. The state is in the rows themselves, each of which names its
+ * key, so a rotation that was killed can be run again.
  *
- * The order makes it safe: all nodes that are alive know the key before the installation changes to it; then they begin
- * to encrypt under it, within seconds; what they encrypted before is stored by the time the last pass begins.
+ * The order makes it safe. All nodes that are alive know the key before the installation changes to it. Then they begin to
+ * encrypt under it, within seconds. Values that they encrypted before are stored by the time the last pass begins.
  */
 export async function rotateMasterKey(deps: RotationDependencies, request: RotationRequest): Promise<RotationResult> {
   const refused = await changeKey(deps, request.toKeyId);
@@ -73,13 +73,13 @@ export async function rotateMasterKey(deps: RotationDependencies, request: Rotat
       return { outcome: 'rotated', values };
     }
     if (remaining === pass.unreadable.length) return { outcome: 'unreadable values', places: pass.unreadable };
-    // Somebody has locked the row.
+    // Another transaction has locked the row.
     await pause(deps, request, 'transactions');
   }
   return { outcome: 'unfinished', waitedFor: 'transactions' };
 }
 
-/** The installation's own key: what decides for all nodes. */
+/** Changes the installation's own key, which all nodes follow. */
 async function changeKey(
   { database, clock, encryption }: RotationDependencies,
   toKeyId: string,
@@ -157,17 +157,17 @@ async function countRemaining({ database }: RotationDependencies, toKeyId: strin
 }
 
 /**
- * Until every node that is alive encrypts under the key, has reported once more since, so that what it had encrypted
- * before is on its way, and all transactions of that time have ended.
+ * Waits until every node that is alive encrypts under the key and has reported once more since, so that values it had encrypted
+ * before are on their way, and until all transactions of that time have ended.
  *
- * @returns what it waited for in vain
+ * @returns what it waited for without success
  */
 async function waitForNodes(
   deps: RotationDependencies,
   request: RotationRequest,
 ): Promise<'nodes' | 'transactions' | undefined> {
   const { database, clock } = deps;
-  // Those that were open when every node had the key; what begins later is encrypted under it.
+  // Transactions that were open when every node had the key; later ones encrypt under it.
   let earlier: Set<string> | undefined;
   let seen: Map<string, number> | undefined;
   for (let polls = 0; polls < maxPolls; polls += 1) {

@@ -12,12 +12,12 @@ import type { QueueName, QueueState } from '../../storage/installation/queues.ts
 // A node reports itself every five seconds.
 const silentMilliseconds = 30_000;
 
-/** Whether a node was heard of lately. By real time, in which nodes report themselves. */
+/** True if a node reported recently. Uses real time, in which nodes report themselves. */
 export function isAlive({ seenAt }: Pick<NodeReport, 'seenAt'>, clock: Clock): boolean {
   return clock.realNow().getTime() - seenAt.getTime() <= silentMilliseconds;
 }
 
-/** A report with its times as the service's clock shows them, beside which they are read. */
+/** Returns a report with its times converted to the service's clock, next to which they are shown. */
 export function showReport<Report extends Pick<NodeReport, 'startedAt' | 'seenAt' | 'jobs'>>(
   report: Report,
   clock: Clock,
@@ -36,7 +36,7 @@ export function sends({ role }: NodeReport): boolean {
   return role !== 'api';
 }
 
-/** Jobs whose last run was a fault, each once. */
+/** Returns the jobs that failed in their last run, without duplicates. */
 export function failingJobs(nodes: NodeReport[]): { name: string; fault: string }[] {
   const failing = nodes
     .flatMap(({ jobs }) => jobs)
@@ -44,7 +44,7 @@ export function failingJobs(nodes: NodeReport[]): { name: string; fault: string 
   return [...new Map(failing.map(({ name, fault }) => [name, { name, fault: fault ?? 'Error' }])).values()];
 }
 
-/** What somebody has to look after in time: backups, and the certificates of nodes that were heard of lately. */
+/** Returns what an operator must renew in time: backups, and the certificates of nodes that reported recently. */
 export async function readUpkeep(
   { database, clock }: { database: Database; clock: Clock },
   nodes: readonly NodeReport[],
@@ -55,7 +55,7 @@ export async function readUpkeep(
   return { realAt: clock.realNow(), backup: await findNewestBackup(database), certificates };
 }
 
-/** What the nodes that were heard of lately may open, beside what the database has for them. */
+/** Compares the connections that recently seen nodes may open with those that the database has for them. */
 export async function readConnectionBudget(
   { database, clock }: { database: Database; clock: Clock },
   nodes: readonly NodeReport[],
@@ -64,10 +64,10 @@ export async function readConnectionBudget(
   return judgeConnectionBudget({ nodes: nodes.filter((node) => isAlive(node, clock)), limit });
 }
 
-/** What becomes messages: runs to be started, their parts, and messages for another attempt. */
+/** Queues of messages to send: runs to be started, their parts, and messages for another attempt. */
 const sendQueues: readonly QueueName[] = ['runs', 'chunks', 'retries'];
 
-/** Since when the oldest of those that a node could send now waits. */
+/** Returns since when the oldest entry that a node could send now has been waiting. */
 export function findOldestWaiting(queues: readonly QueueState[]): Date | null {
   const waiting = queues.flatMap(({ name, oldestAt }) =>
     sendQueues.includes(name) && oldestAt !== null ? [oldestAt.getTime()] : [],

@@ -53,18 +53,18 @@ export type OverviewDependencies = {
 type OverviewQuery = { workspaceId: string | undefined; url: string; by: SignedIn };
 
 const hourMilliseconds = 3_600_000;
-// A run keeps the day it began on, in whatever zone; throttled ones last for days.
+// A run keeps the day it began on, in any zone; throttled runs last for days.
 const aheadMilliseconds = 26 * hourMilliseconds;
 const ledgerDays = 4;
 /** Per platform and outcome; larger numbers are shown as "10,000+". */
 export const maxCounted = 10_000;
 const maxShown = 20;
-// Counting an hour's failures reads up to 120,000 rows; pages ask every two seconds.
+// Counting an hour's failures reads up to 120,000 rows; pages poll every two seconds.
 const recentMilliseconds = 5_000;
 
 export type ConsoleOverview = ReturnType<typeof makeConsoleOverview>;
 
-/** Whether all is well with a workspace and what it sends, in one answer. */
+/** Returns in one response whether a workspace and its sends are healthy. */
 export function makeConsoleOverview(deps: OverviewDependencies) {
   const { database } = deps;
   const recent = new Map<string, { until: number; answer: ReturnType<typeof readLastHour> }>();
@@ -76,7 +76,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
     const answer = readLastHour(database, query);
     recent.set(workspaceId, { until: at.getTime(), answer });
     answer.catch(() => recent.delete(workspaceId));
-    // As many as there are workspaces, and few have a page open.
+    // One entry per workspace, and few workspaces have a page open.
     if (recent.size > 100) recent.delete(recent.keys().next().value!);
     return answer;
   }
@@ -85,7 +85,7 @@ export function makeConsoleOverview(deps: OverviewDependencies) {
     /** @throws ServiceError NOT_FOUND */
     read: (query: OverviewQuery) => readOverview({ ...deps, lastHour }, query),
 
-    /** Reads every device of the workspace, so that pages ask once a minute. @throws ServiceError NOT_FOUND */
+    /** Reads every device of the workspace, so pages poll only once a minute. @throws ServiceError NOT_FOUND */
     async countUsers(workspaceId: string) {
       const { id } = await findShown(database, workspaceId);
       const [users, devices] = await Promise.all([countUsers(database, id), countDevices(database, id)]);
@@ -169,7 +169,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     tooManyConnections: connections.finding,
     endingKeys,
     upkeep: await readUpkeep(deps, nodes),
-    // A window of a minute may be full for only an instant, but the push limit refuses messages in the meantime.
+    // A window of a minute may be full for only an instant, but the push limit rejects messages in the meantime.
     limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
   });
   return {
@@ -217,12 +217,12 @@ export type InstallationDependencies = { database: Database; isSandbox: boolean 
 
 const messagesShown = 30;
 
-/** What a session may see of this installation. */
+/** Returns what a session may see of this installation. */
 export async function readInstallation({ database, isSandbox }: InstallationDependencies) {
   return { workspaces: await listWorkspaces(database), isSandbox };
 }
 
-/** The newest messages of a workspace in the sandbox's inbox. */
+/** Lists the newest messages of a workspace in the sandbox's inbox. */
 export function readConsoleInbox(
   { database }: Pick<InstallationDependencies, 'database'>,
   { workspaceId, after }: { workspaceId: string; after: string },

@@ -24,25 +24,25 @@ export type ProviderHealth = {
   provider: ProviderName;
   name: string;
   isConnected: boolean;
-  /** It leads to the simulator of the sandbox. */
+  /** True if it leads to the simulator of the sandbox. */
   isSimulated: boolean;
   /** The project, the app or the site, as its owner knows it. */
   account: string | null;
   updatedAt: Date | null;
   check: { verdict: CheckVerdict; words: string; at: Date } | null;
-  /** The provider asked for silence, or cannot be reached. */
+  /** Set if the provider asked for a pause, or cannot be reached. */
   silent: { until: Date; reason: string } | null;
-  /** Until when a push service gives this site its lower rate. */
+  /** Until when a push service limits this site to its lower rate. */
   noisyUntil: Date | null;
 };
 
-/** The health of the usual providers, and of others for which the workspace has a credential. */
+/** Returns the health of the usual providers, and of others for which the workspace has a credential. */
 export async function readProviderHealth(
   database: Database,
   { workspaceId, at }: { workspaceId: string; at: Date },
 ): Promise<ProviderHealth[]> {
   const all = await listProviderCredentials(database, workspaceId);
-  // One of each is told: the default app's, or that of the first app that has one.
+  // One credential per provider is reported: the default app's, or that of the first app that has one.
   const stored = providersOfPlatforms.flatMap(({ provider }) => {
     const own = all.filter((credential) => credential.provider === provider);
     return own.find(({ appId }) => appId === defaultAppId) ?? own[0] ?? [];
@@ -86,16 +86,19 @@ function accountOf({ projectId, huaweiAppId, topic, environment, subject }: Reco
   return projectId ?? huaweiAppId ?? subject ?? null;
 }
 
-/** Final failures that are looked at. An hour would hide for most of it that a provider began to refuse everything. */
+/**
+ * Age of the final failures that are examined. With an hour, a provider that began to reject everything would stay hidden for
+ * most of it.
+ */
 const failureMilliseconds = 5 * 60_000;
-/** Messages accepted so shortly before the newest refusal say that not everything is refused. */
+/** Messages accepted within this time before the newest refusal prove that not everything is refused. */
 const acceptedMilliseconds = 20_000;
 
 type Asked = { workspaceNumber: number; days: string[]; at: Date; most: number };
 
-/** How each provider answered in the last minutes, from the ledger: both lanes, every node. */
+/** Returns how each provider responded in the last minutes, from the ledger: both lanes, every node. */
 export function readProviderAnswers(database: Database, asked: Asked): Promise<ProviderAnswers[]> {
-  // The ledger knows the platform; those whose devices have several providers are told under the usual one.
+  // The ledger knows only the platform; a platform with devices of several providers is reported under the usual one.
   const usual = providersOfPlatforms.filter(({ platform, provider }) => provider === providersOf[platform][0]);
   return Promise.all(usual.map((provider) => readAnswers(database, { ...asked, ...provider })));
 }
@@ -114,7 +117,7 @@ async function readAnswers(
       since: new Date(at.getTime() - failureMilliseconds),
     }),
   ]);
-  // Attempts come ever more seldom: a message may wait for an hour after the last answer, and nothing is well meanwhile.
+  // Attempts become rarer: a message may wait for an hour after the last response, and the problem lasts meanwhile.
   const refusals = [
     ...waiting.filter(({ code }) => tellWaitingCause({ platform, code }).isOfProvider),
     ...failures.filter(isRefusal),

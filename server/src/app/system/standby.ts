@@ -1,13 +1,13 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { StandbyState } from '../../storage/installation/database-clock.ts';
 
-// A page of a list takes a third of a second at most; whoever waits for one from a standby that hangs gets the primary's.
+// A page of a list takes a third of a second at most. If a standby hangs, the caller gets the primary's page.
 const patienceMilliseconds = 5_000;
 
 /**
- * The use cases of the primary, in which those of these names, which only read, are asked of a standby while it keeps up. Whatever
- * fails there is asked of the primary: what was stored a moment ago may not have come to the standby yet, and a long question may
- * be cancelled there for what the primary has removed meanwhile.
+ * Returns the use cases of the primary, but sends the named ones, which only read, to a standby while it keeps up. Calls that
+ * fail there are repeated on the primary: recently stored data may not have reached the standby yet, and a long query may be
+ * cancelled there because the primary has removed rows meanwhile.
  */
 export function preferStandby<UseCases extends object, Name extends keyof UseCases & string>({
   health,
@@ -51,16 +51,16 @@ async function withinPatience<Answer>(asked: Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Whether a standby may answer. Not until it was looked at once. */
+/** Decides whether a standby may be used. Not before the first check. */
 export type StandbyHealth = {
   isUsable(): boolean;
-  /** After a fault: until the next look finds it well. */
+  /** After a fault: not usable until the next check succeeds. */
   noteFault(): void;
-  /** What a look found; undefined when it did not answer. Returns what is wrong, if anything. */
+  /** Stores the result of a check; undefined if the standby did not respond. Returns the fault, if there is one. */
   note(state: StandbyState | undefined): string | undefined;
 };
 
-/** Three reports of a node. What lists from a standby may be behind. */
+/** Three reports of a node. Lists from a standby may be behind by this much. */
 export const maxLagSeconds = 15;
 
 export function makeStandbyHealth(): StandbyHealth {

@@ -12,13 +12,13 @@ import { readQueues } from '../../storage/installation/queues.ts';
 import { isAlive, showReport, readConnectionBudget } from './nodes.ts';
 import { readProviderHealth } from './provider-health.ts';
 
-/** What is known of this process and the machine below it. */
+/** Facts about this process and its machine. */
 export type MachineFacts = {
   uptimeSeconds: number;
   memoryBytes: number;
   runtime: string;
   platform: string;
-  /** Of the folder of the embedded database; null with a database elsewhere. */
+  /** Disk of the embedded database's folder; null for an external database. */
   disk: { freeBytes: number; totalBytes: number } | null;
 };
 
@@ -41,8 +41,8 @@ export type SystemDependencies = {
 export type ConsoleSystem = ReturnType<typeof makeConsoleSystem>;
 
 /**
- * The installation as an operator and a helper need to know it. Every member may leave this machine: numbers, names of our
- * own parts and hosts, no address, no key, no text that a person or a customer wrote. A test holds that.
+ * The installation as an operator and a helper need to know it. Every member may leave this machine: numbers, names of our own
+ * parts and hosts, no address, no key, no text that a user wrote. A test checks that.
  */
 export function makeConsoleSystem(deps: SystemDependencies) {
   const { database, clock } = deps;
@@ -102,7 +102,7 @@ export function makeConsoleSystem(deps: SystemDependencies) {
   };
 }
 
-/** How long a chart is, and its steps: as many as a screen has room for. */
+/** Length of a chart, and its steps: as many as fit on a screen. */
 export const metricSpans = {
   hour: { seconds: 3_600, stepSeconds: 60 },
   day: { seconds: 86_400, stepSeconds: 900 },
@@ -112,7 +112,7 @@ export type MetricSpan = keyof typeof metricSpans;
 
 export type MetricsDependencies = { database: Database; clock: Clock };
 
-/** What the nodes of the installation counted, over all workspaces; each series has a value for each step. */
+/** Returns what the nodes of the installation counted, over all workspaces; each series has a value for each step. */
 export async function readMetrics({ database, clock }: MetricsDependencies, span: MetricSpan) {
   const { seconds, stepSeconds } = metricSpans[span];
   const now = clock.realNow().getTime();

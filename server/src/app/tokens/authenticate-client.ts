@@ -18,10 +18,10 @@ import type {
 type Client = Omit<PresentedClient, 'hasWaited'> & { operation: ClientOperation };
 
 /**
- * Proves client credentials: limits first, then the secret, then the kind of the key (decision D10), so that ER012 is
- * disclosed only to a caller who knows the secret. What it asks to store is durable when this resolves.
+ * Authenticates client credentials: limits first, then the secret, then the kind of the key (decision D10), so that ER012 is
+ * disclosed only to a caller who knows the secret. Requested tokens are durable when this resolves.
  *
- * @returns the OAuth key of the credentials, and whether it was still there when its tokens were stored
+ * @returns the OAuth key of the credentials, and whether it still existed when its tokens were stored
  * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_CREDENTIALS_INVALID, TOKEN_KEY_NOT_OAUTH
  */
 export async function authenticateClient(
@@ -40,7 +40,7 @@ export async function authenticateClient(
     case 'limited':
       throw limited(proven.by, proven.retryAfterSeconds);
     case 'unknown':
-      // The same wrong secret again is no further guess: a forgotten client of the owner must not use up the limit.
+      // The same wrong secret again is not a new guess: a forgotten client of the owner must not use up the limit.
       if (proven.isNewPair) await noteGuess(deps, client.caller, proven.at);
       throw new ServiceError('TOKEN_CREDENTIALS_INVALID', {
         detail: 'unknown workspace, wrong secret or archived key',
@@ -55,7 +55,7 @@ export async function authenticateClient(
 }
 
 /**
- * Counts the request against the exact limit of its credential pair (decision D11). A refused one is not counted.
+ * Counts the request against the exact limit of its credential pair (decision D11). A rejected request is not counted.
  *
  * @returns whether the pair was not seen in the last ten minutes: only then a failure is a new guess
  * @throws ServiceError TOKEN_RATE_LIMITED
@@ -73,8 +73,8 @@ export async function limitRequests(
 }
 
 /**
- * Refuses a caller that guessed too often, and slows answers about a `client_id` that many guess at. It runs before the
- * credentials are looked at, so that a full limit tells nothing about them.
+ * Rejects a caller that guessed too often, and delays responses about a `client_id` that many callers guess at. It runs before
+ * the credentials are checked, so that a reached limit reveals nothing about them.
  *
  * @throws ServiceError TOKEN_RATE_LIMITED
  */
@@ -90,8 +90,8 @@ export async function limitGuesses(
 }
 
 /**
- * Notes wrong credentials. Requests that ran side by side all passed limitGuesses; those beyond the limit are refused
- * here, so no more answers than the limit say "wrong".
+ * Counts wrong credentials. Concurrent requests all passed limitGuesses; those beyond the limit are rejected here, so no more
+ * responses than the limit say "wrong".
  *
  * @throws ServiceError TOKEN_RATE_LIMITED
  */
@@ -112,9 +112,9 @@ export async function noteGuess(
   throw limited('guesses', Math.max(...waits));
 }
 
-/** The refusal of a limit. */
+/** Returns the error of a limit. */
 function limited(which: string, seconds: number): ServiceError {
-  // A limit that cleared between the two statements still asks for a second, so that nobody retries in a tight loop.
+  // A limit that cleared between the two statements still requires a second, so that no caller retries in a tight loop.
   return new ServiceError('TOKEN_RATE_LIMITED', {
     retryAfterSeconds: Math.max(1, seconds),
     detail: `limit of ${which}`,

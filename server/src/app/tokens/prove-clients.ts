@@ -17,23 +17,23 @@ import type { LimitSubject } from '../../storage/limits/sliding-windows.ts';
 import { lookUpBatches, makeGroupCommit, requestBatches } from '../group-commit.ts';
 import { isUseNoted, judgeKey, searchedKey } from '../keys/authenticate-key.ts';
 
-/** A refresh proves a token instead of the client. */
+/** A refresh authenticates a token instead of the client. */
 export type ClientOperation = Exclude<TokenOperation, 'refresh'>;
 
-/** Client credentials as they were presented, not proved. */
+/** Client credentials as they were presented, not verified. */
 export type PresentedClient = {
   caller: TokenCaller;
   clientSecret: string;
-  /** It has waited for what many guess at, and is not made to wait again. */
+  /** The caller was already delayed because many callers guess at this id, and is not delayed again. */
   hasWaited: boolean;
-  /** What an OAuth key that is proved gets, stored with others. */
+  /** Makes the tokens of an authenticated OAuth key, which are stored with others. */
   makeTokens?: ((key: ApiKey, at: Date) => NewTokens) | undefined;
 };
 
 export type ProvenClient =
   | { outcome: 'limited'; by: 'guesses' | 'credential pair'; retryAfterSeconds: number }
   | { outcome: 'to wait' }
-  /** `isNewPair`: the pair was not seen in the last ten minutes: only then it is a new guess. */
+  /** `isNewPair`: the pair was not seen in the last ten minutes; only then it is a new guess. */
   | { outcome: 'unknown'; isNewPair: boolean; at: Date }
   | { outcome: 'wrong kind'; kind: string }
   | { outcome: 'ok'; key: ApiKey; isStored: boolean };
@@ -41,8 +41,8 @@ export type ProvenClient =
 type Counted = { client: PresentedClient; pair: LimitSubject; isNewPair: boolean };
 
 /**
- * Proves client credentials that come at the same time, and stores the tokens they get, in one transaction: the limits of
- * guesses and of pairs are asked before the keys, so that a full limit tells nothing about them (decision D10, D19). A
+ * Authenticates client credentials that arrive at the same time, and stores their tokens, in one transaction. The limits of
+ * guesses and of pairs are checked before the keys, so that a reached limit reveals nothing about them (decision D10, D19). A
  * request beyond its limit is not counted (decision D11).
  */
 function proveClients(
@@ -61,7 +61,7 @@ function proveClients(
 
 type Batch = { outcomes: Map<PresentedClient, ProvenClient>; at: Date };
 
-/** @returns those who may go on now */
+/** @returns the clients that may continue now */
 async function passGuesses(
   tx: Transaction,
   { clients, outcomes, at }: Batch & { clients: PresentedClient[] },
@@ -81,7 +81,7 @@ async function passGuesses(
   return clients.filter((client) => !outcomes.has(client));
 }
 
-/** Of a pair that is there several times one is counted after the other, until one is refused. */
+/** Counts repeated pairs one after the other, until one is rejected. */
 async function countPairs(
   tx: Transaction,
   { operation, clients, outcomes, at }: Batch & { operation: ClientOperation; clients: PresentedClient[] },
@@ -152,13 +152,13 @@ async function proveKeys(tx: Transaction, { counted, outcomes, at }: Batch & { c
 }
 
 type TokenBatches = {
-  /** Resolves when the tokens, if it asks for some, are durable. */
+  /** Resolves when the requested tokens, if any, are durable. */
   proveClient: Record<ClientOperation, (client: PresentedClient) => Promise<ProvenClient>>;
   /** As `findLimitWindows`. */
   findWindows(subjects: readonly LimitSubject[]): Promise<Date[][]>;
 };
 
-/** What token requests that come at the same time store and look for together. */
+/** Batches what token requests that arrive at the same time store and look up. */
 export function makeTokenBatches(deps: { database: Database; clock: Clock }): TokenBatches {
   const { database } = deps;
   const makeProveClient = (operation: ClientOperation) =>
@@ -175,7 +175,7 @@ export function makeTokenBatches(deps: { database: Database; clock: Clock }): To
 
 export type GuessCounter = LimitSubject & { windows: readonly LimitWindow[]; refuses: boolean };
 
-/** What counts the guesses of a caller. */
+/** Returns the counters for the guesses of a caller. */
 export function guessCounters({ clientId, address }: TokenCaller): GuessCounter[] {
   const source = sourceOfAddress(address);
   return [
@@ -200,7 +200,7 @@ export function guessCounters({ clientId, address }: TokenCaller): GuessCounter[
   ];
 }
 
-/** Whether a caller guessed too often, or asks about what many guess at, which only slows its response. */
+/** Returns whether a caller guessed too often, or names a client that many guess at, which only delays its response. */
 export function readGuesses(
   counters: readonly GuessCounter[],
   { events, at }: { events: readonly Date[][]; at: Date },
@@ -210,7 +210,7 @@ export function readGuesses(
   return { refusedForSeconds, isSlowed: Math.max(...waits) > 0 };
 }
 
-/** What checking a key or an access token takes; every route family has it. */
+/** Dependencies for checking a key or an access token; every route family has them. */
 export type AuthenticationDependencies = { database: Queryable; clock: Clock };
 
 export type TokenDependencies = {
@@ -226,12 +226,12 @@ export type TokenDependencies = {
 /** A request that may be sent again under the same Idempotency-Key (decision D4). */
 export type Repeatable = { idempotencyKey: string | undefined; rawBody: string };
 
-/** Who calls a token endpoint, before anything is proved. */
+/** The caller of a token endpoint, before authentication. */
 export type TokenCaller = {
-  /** Whatever was sent as client_id. */
+  /** The client_id as it was sent. */
   clientId: string;
   /** Address of the caller, or of the trusted proxy's client. */
   address: string;
-  /** Data center of the host that was called, if it names one (decision D1). */
+  /** Data center of the called host, if it names one (decision D1). */
   dataCenter?: string | undefined;
 };

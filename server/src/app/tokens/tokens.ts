@@ -53,7 +53,7 @@ function generateOnce(
 ): Promise<IssuedTokens> {
   const at = deps.clock.now();
   const made = makeTokens(key, { at, random: deps.random });
-  // The key's id is part of the operation: two keys of a workspace never get each other's stored answer.
+  // The key's id is part of the operation: two keys of a workspace never get each other's stored response.
   const once = { workspaceId: key.workspaceId, operation: `token:${key.id}`, key: idempotencyKey };
   return answerOnce(deps, { ...once, rawBody, at }, async (tx) => {
     const [isStored] = await insertTokens(tx, [made.stored]);
@@ -66,7 +66,7 @@ function issuedOr(isStored: boolean, issued: IssuedTokens): IssuedTokens {
   throw new ServiceError('TOKEN_CREDENTIALS_INVALID', { detail: 'the key was removed meanwhile' });
 }
 
-/** A refresh token and its first access token, with the current lifetime of the key (decision D15). */
+/** Makes a refresh token and its first access token, with the current lifetime of the key (decision D15). */
 function makeTokens(
   key: ApiKey,
   { at, random }: { at: Date; random: Random | undefined },
@@ -91,10 +91,10 @@ export type RefreshTokenCommand = Repeatable & {
 };
 
 /**
- * Issues a further access token from a refresh token, which stays as it is (interface 4.2).
+ * Issues another access token from a refresh token, which stays as it is (interface 4.2).
  *
  * @throws ServiceError TOKEN_RATE_LIMITED, TOKEN_REFRESH_INVALID, TOKEN_CLIENT_MISMATCH, TOKEN_CLIENT_SECRET_MISSING,
- *   TOKEN_CREDENTIALS_INVALID, IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT
+ * TOKEN_CREDENTIALS_INVALID, IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_CONFLICT
  */
 export async function refreshToken(deps: TokenDependencies, command: RefreshTokenCommand): Promise<IssuedTokens> {
   const { caller } = command;
@@ -121,12 +121,12 @@ export async function refreshToken(deps: TokenDependencies, command: RefreshToke
   return issued;
 }
 
-/** A workspace of another data center is treated as not found (decision D1). */
+/** Treats a workspace of another data center as not found (decision D1). */
 function isElsewhere(token: StoredRefreshToken, caller: TokenCaller): boolean {
   return caller.dataCenter !== undefined && caller.dataCenter !== token.dataCenter;
 }
 
-/** Told only to who holds a valid refresh token: whether the workspace requires the secret, and whether it is right. */
+/** Discloses only to the holder of a valid refresh token whether the workspace requires the secret, and whether it is right. */
 async function checkSecret(
   deps: TokenDependencies,
   { caller, clientSecret }: RefreshTokenCommand,
@@ -155,7 +155,7 @@ export async function revokeToken(deps: TokenDependencies, command: RevokeTokenC
   const { key } = await authenticateClient(deps, { operation: 'revoke', caller, clientSecret });
   const at = deps.clock.now();
   const token = { tokenHash: hashSecret(command.token), workspaceId: key.workspaceId, at };
-  // The hint is not needed: a hash is in one of the two tables at most.
+  // The hint is not needed: a hash is in at most one of the two tables.
   await inTransaction(deps.database, async (tx) => {
     if (await revokeRefreshToken(tx, token)) {
       await revokeAccessTokensOfRefresh(tx, { refreshTokenHash: token.tokenHash, at });
@@ -165,10 +165,10 @@ export async function revokeToken(deps: TokenDependencies, command: RevokeTokenC
 
 export type PresentedToken = {
   token: string;
-  /** What the route does; undefined for a route that any token may call. */
+  /** The scope that the route requires; undefined for a route that any token may call. */
   scope?: Scope | undefined;
   at: Date;
-  /** Data center of the host that was called, if it names one (decision D1). */
+  /** Data center of the called host, if it names one (decision D1). */
   dataCenter?: string | undefined;
 };
 
@@ -179,8 +179,8 @@ export type BearerAuthentication =
   | { outcome: 'scope-missing'; key: ApiKey };
 
 /**
- * Checks an access token. Every check reads the database, so a revoked token, an archived key or a new secret counts
- * from its commit on, on every node (decision D13, D14).
+ * Checks an access token. Every check reads the database, so a revoked token, an archived key or a new secret takes effect from
+ * its commit on, on every node (decision D13, D14).
  */
 export async function authenticateToken(
   { database }: { database: Queryable },
@@ -202,7 +202,7 @@ export type IssuedTokens = {
   workspaceId: string;
   keyId: string;
   accessToken: string;
-  /** Generation only: refreshing keeps the one there is (interface 4.2). */
+  /** Generation only: a refresh keeps the existing one (interface 4.2). */
   refreshToken?: string;
   /** Seconds, 300 to 3600, from the issue. */
   expiresInSeconds: number;
@@ -211,7 +211,7 @@ export type IssuedTokens = {
 /**
  * Issues one access token with the current lifetime of the key (decision D15).
  *
- * @throws ServiceError TOKEN_REFRESH_INVALID when the refresh token was revoked at the same moment
+ * @throws ServiceError TOKEN_REFRESH_INVALID if the refresh token was revoked at the same time
  */
 async function issueAccessToken(
   tx: Transaction,

@@ -29,21 +29,21 @@ export type RegisterDeviceCommand = {
   platform: Platform;
   pushId: string;
   at: Date;
-  /** Of a new device; made unless given. */
+  /** Id of a new device; generated unless given. */
   id?: string;
-  /** Undefined: the one it has, or the default app. */
+  /** Undefined means the device's current app, or the default app. */
   appId?: string;
 } & Partial<Omit<DeviceRecord, 'deviceId' | 'platform' | 'pushId' | 'appId'>>;
 
 /**
- * Makes or renews a user's device. A push address has one owner: when it was another device's, of this user or another,
- * that device is removed, so nobody gets a message meant for the person who had the phone before.
+ * Creates or updates a user's device. A push address has one owner: if it belonged to another device, of this user or another,
+ * that device is removed, so no user gets a message meant for the phone's previous owner.
  *
- * Locks the user, the device, the address, then the device that loses the address. Two devices that exchange addresses
- * can wait for each other in a circle; the database ends one of them, and the use case tries it again.
+ * Locks the user, the device, the address, then the device that loses the address. Two devices that exchange addresses can
+ * deadlock; the database aborts one of them, and the use case retries it.
  *
- * @throws ServiceError DATA_VALUE_INVALID for an app that there is not
- * @returns false when the customer does not exist
+ * @throws ServiceError DATA_VALUE_INVALID for an unknown app
+ * @returns false if the user does not exist
  */
 export async function registerDevice(tx: Transaction, command: RegisterDeviceCommand): Promise<boolean> {
   const { workspaceId, at } = command;
@@ -52,7 +52,7 @@ export async function registerDevice(tx: Transaction, command: RegisterDeviceCom
   if (!user) return false;
   const owner = { workspaceId, bucket: user.bucket, userId: user.userId };
   const before = await lockDevice(tx, { ...owner, deviceId: command.deviceId });
-  // What an app leaves out stays, but not over platforms; the provider belongs to the address, which it never leaves out.
+  // Values that an app leaves out stay, but not across platforms. The provider belongs to the address, which is never left out.
   const known = before?.platform === command.platform ? before.appId : null;
   const { appId = known } = command;
   const record = { ...toRecord(command), appId: appId === defaultAppId ? null : appId };
@@ -76,7 +76,7 @@ export async function registerDevice(tx: Transaction, command: RegisterDeviceCom
   return true;
 }
 
-/** It is not removed before the device is stored. @throws ServiceError DATA_VALUE_INVALID */
+/** Keeps the app from being removed before the device is stored. @throws ServiceError DATA_VALUE_INVALID */
 async function requireApp(tx: Transaction, { workspaceId, platform, appId }: RegisterDeviceCommand): Promise<void> {
   if (appId === undefined || appId === defaultAppId || (await keepApp(tx, { workspaceId, platform, appId }))) return;
   throw new ServiceError('DATA_VALUE_INVALID', { field: 'attributes.app_id', reason: noSuchApp(appId) });
@@ -101,7 +101,7 @@ function toRecord(command: RegisterDeviceCommand): Omit<DeviceRecord, 'appId'> {
   };
 }
 
-/** Takes a device away with its address and identifiers. The caller holds the owner's lock. */
+/** Removes a device with its address and identifiers. The caller holds the owner's lock. */
 export async function removeDevice(
   tx: Transaction,
   device: { workspaceId: string; bucket: number; id: string },
@@ -123,7 +123,7 @@ export type BlockDevicesCommand = {
   workspaceId: string;
   identity: UserIdentity;
   action: 'block' | 'unblock';
-  /** Undefined means all devices the user has. */
+  /** Undefined means all devices of the user. */
   devices: DeviceName[] | undefined;
   reason: string | null;
   reference: string | null;
@@ -131,10 +131,10 @@ export type BlockDevicesCommand = {
 };
 
 /**
- * Blocks devices of a user, so that nothing is sent to them whatever they register, or gives back what they were, in the
- * caller's transaction. The user's row is locked first, as by a registration.
+ * Blocks devices of a user, so that nothing is sent to them whatever they register, or restores their previous state, in the
+ * caller's transaction. The user's row is locked first, as in a registration.
  *
- * @throws ServiceError DATA_USER_NOT_FOUND for a user or a device that is not there; then nothing has changed
+ * @throws ServiceError DATA_USER_NOT_FOUND for a missing user or device; then nothing has changed
  */
 export async function blockDevices(tx: Transaction, command: BlockDevicesCommand): Promise<void> {
   const { workspaceId, at, reason, reference } = command;

@@ -14,8 +14,8 @@ import { lockIdentified } from './users.ts';
 export type DeleteUserCommand = { workspaceId: string; identity: UserIdentity; delayHours: number; at: Date };
 
 /**
- * Writes down that a user is to be erased, after the delay; the job erase-people does it. A user whose deletion is
- * asked for again keeps the first date. The user's row is locked, so that no merge takes it away meanwhile.
+ * Schedules the erasure of a user after the delay; the job erase-people does it. A repeated request keeps the first date. The
+ * user's row is locked, so that no merge removes it meanwhile.
  *
  * @throws ServiceError DATA_USER_NOT_FOUND
  */
@@ -34,16 +34,16 @@ export async function deleteUser(tx: Transaction, command: DeleteUserCommand): P
   });
 }
 
-/** The digest by which somebody who knows a customer id finds the proof of its deletion. */
+/** Returns the digest that finds the proof of a deletion, for a caller who knows the customer id. */
 export function customerDigest(workspaceId: string, customerId: string): Buffer {
   return createHash('sha256').update(`${workspaceId}\0${customerId}`, 'utf8').digest();
 }
 
 /**
- * Takes back a deletion, whoever asked for it, as long as it has not begun; the same user may be erased again later.
+ * Cancels a deletion that has not begun, no matter who requested it; the same user may be erased again later.
  *
- * @returns the id of what was taken back
- * @throws ServiceError NOT_FOUND, also when nothing waits
+ * @returns the id of the cancelled erasure
+ * @throws ServiceError NOT_FOUND, also if no erasure is pending
  */
 export async function cancelErasure(
   { database, clock }: { database: Database; clock: Clock },

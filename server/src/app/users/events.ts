@@ -14,7 +14,7 @@ import { holdUser, findUsers } from '../../storage/users/users.ts';
 import { lockOrMakeUser } from './users.ts';
 
 export type TrackedAction = Omit<NewEvent, 'id' | 'occurredAt'> & {
-  /** Undefined: when the request came. */
+  /** Undefined means the time of the request. */
   occurredAt: Date | undefined;
 };
 
@@ -27,10 +27,10 @@ export type TrackEventsCommand = {
 };
 
 /**
- * Stores what a user did, in the caller's transaction; an unknown customer is created (fact 5). The partition for the day
- * of `at` must exist.
+ * Stores a user's events in the caller's transaction; an unknown user is created (fact 5). The partition for the day of `at`
+ * must exist.
  *
- * @throws ServiceError DATA_VALUE_INVALID for an event of the future
+ * @throws ServiceError DATA_VALUE_INVALID for a future event
  */
 export async function trackEvents(tx: Transaction, command: TrackEventsCommand): Promise<void> {
   const { workspaceId, deviceId, at } = command;
@@ -39,7 +39,7 @@ export async function trackEvents(tx: Transaction, command: TrackEventsCommand):
   await storeEvents(tx, { workspaceId, at, users: [{ ...user, deviceId, events }] });
 }
 
-/** Each with an id and its time. @throws ServiceError DATA_VALUE_INVALID for an event of the future */
+/** Returns the events with their ids and times. @throws ServiceError DATA_VALUE_INVALID for a future event */
 export function eventsOf({ actions, at }: Pick<TrackEventsCommand, 'actions' | 'at'>): NewEvent[] {
   return actions.map((action, index) => {
     const { occurredAt = at } = action;
@@ -52,8 +52,8 @@ export function eventsOf({ actions, at }: Pick<TrackEventsCommand, 'actions' | '
 }
 
 /**
- * Stores events of users that the caller holds, in as many statements for a thousand as for one. Whether a campaign may
- * count them is decided later (engine/conversions): a message accepted just before may not be in the ledger yet.
+ * Stores events of users that the caller holds; a thousand users need as many statements as one. Whether a campaign may count
+ * the events is decided later (engine/conversions): a message accepted just before may not be in the ledger yet.
  */
 export async function storeEvents(
   tx: Transaction,
@@ -65,12 +65,12 @@ export async function storeEvents(
   await startTriggers(tx, received);
 }
 
-/** The day whose partition holds events received at an instant. @returns YYYY-MM-DD */
+/** Returns the day of the partition that holds events received at an instant. @returns YYYY-MM-DD */
 export function eventDay(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** Most events are of known users: two requests about one user do not wait for each other. */
+/** Most events are of known users. These are only held, so that two requests about one user do not wait for each other. */
 async function findOrMakeUser(tx: Transaction, { workspaceId, customerId, at }: TrackEventsCommand): Promise<UserKey> {
   const known = await holdUser(tx, { workspaceId, customerId });
   if (known) return known;
@@ -80,7 +80,7 @@ async function findOrMakeUser(tx: Transaction, { workspaceId, customerId, at }: 
 
 export type EnsureToday = () => Promise<void>;
 
-/** Makes the partition of the day's events, once a day: it remembers the day. */
+/** Makes the partition of the day's events, once a day: the function remembers the day. */
 export function makeEnsureToday({ database, clock }: { database: Database; clock: Clock }): EnsureToday {
   let known: string | undefined;
   return async () => {
@@ -91,9 +91,9 @@ export function makeEnsureToday({ database, clock }: { database: Database; clock
 }
 
 /**
- * Writes down for whom events start which campaigns, in the transaction that stores them: what is answered is kept, and what is
- * sent again is one trigger. One statement asks which campaigns listen; the events are compared in memory, and what they
- * start is stored by one more.
+ * Stores which events start which campaigns for which users, in the transaction of the events, so that acknowledged events keep
+ * their triggers and a resent event starts only one. One statement finds the listening campaigns, events are compared in
+ * memory, and one more statement stores the triggers.
  */
 async function startTriggers(tx: Transaction, received: ReceivedEvents): Promise<void> {
   const { workspaceId, receivedAt, users } = received;
@@ -127,7 +127,7 @@ type Match = {
   condition: TriggerCondition;
 };
 
-/** What users have of the attributes that say when, of events that do not say it themselves; mostly nobody is asked about. */
+/** Reads the users' attributes that define the time, for events without such an attribute; usually no user is read. */
 async function findUserTimes(
   tx: Transaction,
   { workspaceId, matches }: { workspaceId: string; matches: readonly Match[] },

@@ -37,36 +37,36 @@ import { retryDeadlock, lockIdentified, lockUserOrRetained, upsertUser } from '.
 export type ConsoleUsersDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
 type Key = { workspaceId: string; id: string };
 
-/** What a search word turned out to be. */
+/** How a search word matched. */
 export type FoundBy = 'USER_ID' | 'CARILLON_ID' | 'DEVICE_TOKEN' | 'ATTRIBUTE';
 export type UserHit = FoundUser & { foundBy: FoundBy; attribute: string | null };
 
 const maxHits = 25;
-// Each name is two index look-ups; a workspace with more of them is found by the first in the alphabet.
+// Each name costs two index look-ups; in a workspace with more names only the first in the alphabet are searched.
 const maxAttributes = 1000;
 const maxMessages = 50;
 const timelineEntriesPerPage = 50;
-// More are no test any more.
+// A send to more users is not a test any more.
 const maxTestUsers = 100;
 
 export type ConsoleUsers = ReturnType<typeof makeConsoleUsers>;
 
-/** People as the console finds, shows, changes and erases them. */
+/** Users as the console finds, shows, changes and erases them. */
 export function makeConsoleUsers({ database, clock, erasureDelayHours }: ConsoleUsersDependencies) {
   return {
     ...makeChangeUsers({ database, clock }),
 
-    /** Those marked for tests of campaigns. @throws ServiceError NOT_FOUND */
+    /** Lists the users marked for campaign tests. @throws ServiceError NOT_FOUND */
     async listForTests(workspaceId: string): Promise<FoundUser[]> {
       await requireWorkspace(database, workspaceId);
       return listTestUsers(database, { workspaceId, limit: maxTestUsers });
     },
 
-    /** Devices whose answers usually mean a dead address, the latest first. @throws ServiceError NOT_FOUND */
+    /** Lists devices with responses that usually mean a dead address, the latest first. @throws ServiceError NOT_FOUND */
     listSuspectedDevices: (question: { workspaceId: string; after: SuspectPlace | undefined }) =>
       listSuspectedDevices({ database }, question),
 
-    /** What happened, newest first. @throws ServiceError NOT_FOUND */
+    /** Lists what happened to a user, newest first. @throws ServiceError NOT_FOUND */
     async listTimeline({ workspaceId, id, after }: Key & { after: TimelinePosition | undefined }) {
       const user = isId(id) ? await findUserRecord(database, { workspaceId, id }) : undefined;
       if (!user) throw new ServiceError('NOT_FOUND');
@@ -75,7 +75,7 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
       return { entries: found.slice(0, timelineEntriesPerPage), hasMore: found.length > timelineEntriesPerPage };
     },
 
-    /** People that a word names: a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
+    /** Finds users by a user id, a device token or an attribute's value. @throws ServiceError NOT_FOUND */
     async search({ workspaceId, word }: { workspaceId: string; word: string }): Promise<UserHit[]> {
       await requireWorkspace(database, workspaceId);
       const [byCustomerId, byId, byValue] = await Promise.all([
@@ -103,8 +103,8 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
     read: (key: Key) => inSnapshot(database, (tx) => readUser(tx, key)),
 
     /**
-     * Writes down that a person is to be erased; the delay is that of the API. The line in the audit log names the
-     * erasure and not the person, whose traces it would keep.
+     * Schedules the erasure of a user, with the delay of the API. The audit log entry names the erasure and not the user,
+     * because the entry would keep traces of the user.
      *
      * @throws ServiceError NOT_FOUND
      */
@@ -126,7 +126,7 @@ export function makeConsoleUsers({ database, clock, erasureDelayHours }: Console
       );
     },
 
-    /** @throws ServiceError NOT_FOUND, also when nothing waits */
+    /** @throws ServiceError NOT_FOUND, also if no erasure is pending */
     async cancelErasure({ by, workspaceId, id }: Key & { by: SignedIn }): Promise<void> {
       await cancelErasure({ database, clock }, { by, workspaceId, userId: id });
     },
@@ -155,7 +155,7 @@ async function findErasure(tx: Transaction, { workspaceId, customerId }: { works
   return newest;
 }
 
-/** A word as it may be stored: a text, a number, a long device token. */
+/** Returns the forms in which a word may be stored: a text, a number, a long device token. */
 function valuesOf(word: string): string[] {
   const number = /^-?\d+(\.\d+)?$/.test(word) ? [canonicalNumber(Number(word))] : [];
   return [...new Set([word.normalize('NFC'), pushIdValue(word), ...number])];
@@ -169,13 +169,13 @@ export const deviceActions = ['block', 'unblock', 'opt-out', 'opt-in', 'keep', '
 export type DeviceAction = (typeof deviceActions)[number];
 
 /**
- * What is changed of people by hand, through the use cases of the data API. Lines of the audit log name the person by our
- * id, which an erasure takes out of them, and attributes by name; never a value, a customer id or a device.
+ * Changes of users by hand, through the use cases of the data API. Audit log entries name the user by our id, which an erasure
+ * removes from them, and attributes by name; never a value, a customer id or a device.
  */
 export function makeChangeUsers({ database, clock }: { database: Database; clock: Clock }) {
   /**
-   * Locked before it is read: an erasure or a merge under way ends first, and who is gone then is not changed by the name
-   * that was read before.
+   * Locks a user before reading it: an erasure or a merge under way ends first, and a user that is gone then is not changed
+   * under the old name.
    *
    * @throws ServiceError NOT_FOUND
    */
@@ -186,7 +186,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
     return user;
   }
 
-  /** One transaction of a person's change and its line. */
+  /** Changes a user and writes the audit log entry in one transaction. */
   const change = <Result>(
     { by, workspaceId, id, action }: By & NamedUser & { action: string },
     work: (tx: Transaction, given: { user: UserRecord; at: Date }) => Promise<[Result, Record<string, unknown>]>,
@@ -220,7 +220,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
           }),
       ),
 
-    /** A value replaces, null removes. @throws ServiceError NOT_FOUND */
+    /** A value replaces the attribute, null removes it. @throws ServiceError NOT_FOUND */
     changeAttributes: ({ attributes, ...key }: By & NamedUser & { attributes: Attributes }): Promise<void> =>
       change({ ...key, action: 'attributes' }, async (tx, { user: { customerId }, at }) => {
         await upsertUser(tx, { workspaceId: key.workspaceId, customerId, attributes, updateExistingOnly: true, at });
@@ -229,7 +229,7 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
         return [undefined, { changed: names.filter((name) => !removed.includes(name)), removed }];
       }),
 
-    /** Tests of campaigns are offered to be sent to them. @throws ServiceError NOT_FOUND */
+    /** The console offers marked users for tests of campaigns. @throws ServiceError NOT_FOUND */
     markForTests: ({ isTest, ...key }: By & NamedUser & { isTest: boolean }): Promise<void> =>
       change({ ...key, action: 'test' }, async (tx, { user: { bucket, userId }, at }) => {
         await setUserIsTest(tx, { workspaceId: key.workspaceId, bucket, userId, isTest, at });
@@ -244,8 +244,8 @@ export function makeChangeUsers({ database, clock }: { database: Database; clock
       }),
 
     /**
-     * @throws ServiceError NOT_FOUND, also for keeping a device that is not suspected; PARAMETER_INVALID for what a device in
-     * its state cannot become
+     * @throws ServiceError NOT_FOUND, also for keeping a device that is not suspected; PARAMETER_INVALID if the device's state
+     * does not allow the action
      */
     changeDevice: ({ action, ...key }: By & DeviceKey & { action: DeviceAction }): Promise<void> =>
       change({ ...key, action: `device-${action}` }, async (tx, { user: { bucket, userId }, at }) => {

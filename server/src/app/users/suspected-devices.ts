@@ -16,12 +16,12 @@ export type SuspectedDevices = { devices: SuspectedDevice[]; next: SuspectPlace 
 type Question = { workspaceId: string; after: SuspectPlace | undefined };
 
 const perPage = 50;
-// Devices that accepted a message since are passed over. Where most have, a page may end before it is full.
+// Devices that accepted a message since then are skipped. If most did, a page may end before it is full.
 const maxReads = 10;
 
 /**
- * Suspected devices of a workspace with their users, the latest strike first, at most 50. A page may be shorter, and even empty;
- * there are more as long as `next` is given.
+ * Lists the suspected devices of a workspace with their users, the latest strike first, at most 50. A page may be shorter, and
+ * even empty; there are more as long as `next` is given.
  *
  * @throws ServiceError NOT_FOUND
  */
@@ -47,7 +47,7 @@ export async function listSuspectedDevices(
   });
 }
 
-/** Those of a page that are still suspected. A device whose user is being erased is not listed. */
+/** Returns the devices of a page that are still suspected. A device whose user is being erased is not listed. */
 async function tellDevices(
   tx: Transaction,
   { workspaceId, page }: { workspaceId: string; page: ListedSuspect[] },
@@ -65,7 +65,7 @@ async function tellDevices(
 
 type Device = UserKey & { id: string; state: DeviceState; suspicion: Suspicion | null };
 
-/** The suspicions that still hold, by the id of the device: not of those that accepted a message since. */
+/** Returns the suspicions that still hold, by device id. A device that accepted a message since then has none. */
 export async function tellSuspicions(tx: Queryable, devices: readonly Device[]): Promise<Map<string, ToldSuspicion>> {
   const suspected = devices.flatMap(({ suspicion, ...device }) => (suspicion ? [{ ...device, ...suspicion }] : []));
   const recovered = await findRecoveredDevices(tx, suspected);

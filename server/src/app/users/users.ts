@@ -42,17 +42,17 @@ import { findZoneAttribute } from '../../storage/workspaces.ts';
 export type UpsertUserCommand = {
   workspaceId: string;
   customerId: string;
-  /** A value replaces, `null` removes. */
+  /** A value replaces the attribute, `null` removes it. */
   attributes: Attributes;
-  /** Leave an unknown customer unknown. */
+  /** Does not create an unknown user. */
   updateExistingOnly?: true;
   at: Date;
 };
 
 /**
- * Makes or changes a user whose time zone, if the change names one, is a zone.
+ * Creates or changes a user. A time zone in the change must be valid.
  *
- * @returns false when the user does not exist and was not to be made
+ * @returns false if the user does not exist and must not be created
  * @throws ServiceError DATA_VALUE_INVALID, before anything is written
  */
 export async function upsertUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
@@ -68,10 +68,10 @@ export function requireZone(attributes: Attributes, zoneAttribute: string): void
 }
 
 /**
- * Makes or changes a user, with the identifiers that follow from the attributes, in the caller's transaction. The
- * user's row is locked first, so two changes of one user follow each other.
+ * Creates or changes a user, with the identifiers that follow from the attributes, in the caller's transaction. The user's row
+ * is locked first, so changes of one user run one after the other.
  *
- * @returns false when the user does not exist and was not to be made
+ * @returns false if the user does not exist and must not be created
  */
 export async function storeUser(tx: Transaction, command: UpsertUserCommand): Promise<boolean> {
   const { workspaceId, customerId, at } = command;
@@ -97,15 +97,15 @@ export function without(identifiers: Identifier[], others: Identifier[]): Identi
 
 type Named = { workspaceId: string; customerId: string };
 
-// A retained user may itself be merged between the look and the lock; that it happens three times in a row is no accident.
+// A retained user may itself be merged between the look-up and the lock; three times in a row is not an accident.
 const maxLooks = 3;
 
-/** The user that a customer id means, locked: its own, or the one it was merged into. */
+/** Locks the user that a customer id refers to: its own, or the one it was merged into. */
 export async function lockUserOrRetained(tx: Transaction, named: Named): Promise<LockedUser | undefined> {
   return (await lockUser(tx, named)) ?? lockRetained(tx, named);
 }
 
-/** The same, made when missing. */
+/** Does the same, and creates a missing user. */
 export async function lockOrMakeUser(tx: Transaction, named: Named & { at: Date }): Promise<LockedUser> {
   const user = await lockOrInsertUser(tx, { ...named, id: makeId(named.at) });
   if (!user.isNew) return user;
@@ -126,7 +126,7 @@ async function lockRetained(tx: Transaction, named: Named): Promise<LockedUser |
   return undefined;
 }
 
-/** The user a caller named by customer id or by id, locked. */
+/** Locks the user that a caller named by customer id or by id. */
 export async function lockIdentified(
   tx: Transaction,
   { workspaceId, identity }: { workspaceId: string; identity: UserIdentity },
@@ -138,18 +138,18 @@ export async function lockIdentified(
 
 export type MergeUsersCommand = {
   workspaceId: string;
-  /** Customer ids; the first ends, the second gets everything. */
+  /** Customer ids; the first one ends, the second gets everything. */
   pairs: { merged: string; retained: string }[];
   at: Date;
 };
 
 /**
- * Merges users in the order given, all in the caller's transaction: devices, attributes (the retained user's win),
- * identifiers, memberships, events, and the ledger. The merged customer id means the retained user from then on, so a
- * repeat changes nothing (docs/decisions/0012).
+ * Merges users in the given order, all in the caller's transaction: devices, attributes (the retained user's win), identifiers,
+ * memberships, events, and the ledger. The merged customer id refers to the retained user from then on, so a repeat changes
+ * nothing (docs/decisions/0012).
  *
- * Users are locked first, in the order of their keys; a merged id that stood for another user before is locked after
- * them, and a circle that this makes is broken by the database and tried again.
+ * Users are locked first, in the order of their keys. A merged id that referred to another user before is locked after them; if
+ * this deadlocks, the database aborts the work and it is retried.
  *
  * @throws ServiceError DATA_USER_NOT_FOUND, DATA_VALUE_INVALID for a user who is to be deleted
  */
@@ -208,7 +208,7 @@ export type ExportUsersQuery = {
 
 export type { ExportedUser };
 
-/** The requested users, in the order of their identities; undefined where there is none. */
+/** Returns the requested users, in the order of their identities; undefined where there is none. */
 export async function exportUsers(
   { database }: { database: Database },
   { workspaceId, identities }: ExportUsersQuery,
@@ -223,7 +223,7 @@ export async function exportUsers(
 
 const maxTries = 3;
 
-/** Does the work again when the database ended it to break a circle of locks. */
+/** Retries the work if the database aborted it because of a deadlock. */
 export async function retryDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,13 +1,13 @@
 import { ServiceError } from '../errors.ts';
 import { maxAccountNameCharacters, maxPasswordCharacters, minPasswordCharacters } from '../limits/accounts.ts';
 
-/** What a person is in the console; docs/console.md shows the table below. */
+/** The roles of console accounts; docs/console.md shows the table below. */
 export const roles = ['owner', 'marketer', 'analyst', 'developer'] as const;
 export type Role = (typeof roles)[number];
 
 type Rule = { may: string; roles: readonly Role[] };
 
-/** Everything that is done in the console, and who may. A route names one of these; nothing else opens it. */
+/** Everything that can be done in the console, and the roles that may do it. Only these permissions open a route. */
 export const permissions = {
   'session.own': { may: 'sign out, see and end own sessions, change the own password', roles },
   'overview.read': { may: 'see the overview, campaigns, reports and segments', roles },
@@ -39,11 +39,11 @@ export function permissionsOf(role: Role): Permission[] {
   return (Object.keys(permissions) as Permission[]).filter((permission) => mayDo(role, permission));
 }
 
-/** Trimmed; the address of a person, as it is written. @throws ServiceError PARAMETER_INVALID */
+/** Trims and validates an e-mail address; its case is kept. @throws ServiceError PARAMETER_INVALID */
 export function readEmail(text: string): string {
   const email = text.trim();
   const isAddress = /^[^\s@,;<>"]+@[^\s@,;<>"]+$/.test(email) && email.length <= 254 && email.isWellFormed();
-  // An invisible character makes an address that looks like another one.
+  // An address with an invisible character looks like another address.
   if (/[\p{Cc}\p{Cf}]/u.test(email)) throw invalid('email', 'must be an e-mail address');
   if (!isAddress) throw invalid('email', 'must be an e-mail address');
   return email;
@@ -60,7 +60,7 @@ export function readAccountName(text: string): string {
 }
 
 /**
- * Long, and not an obvious first guess (NIST SP 800-63B: length before composition rules).
+ * Returns the password if it is long and not an obvious first guess (NIST SP 800-63B: length before composition rules).
  *
  * @throws ServiceError PARAMETER_INVALID
  */
@@ -80,18 +80,18 @@ function invalid(field: string, reason: string): ServiceError {
   return new ServiceError('PARAMETER_INVALID', { field, reason });
 }
 
-/** Why a one-time link opens nothing; the sign-in page has a sentence for each. */
+/** Why a one-time link does not work; the sign-in page has a sentence for each. */
 export const linkFaults = ['expired', 'used', 'withdrawn', 'unknown'] as const;
 export type LinkFault = (typeof linkFaults)[number];
 
-/** How a link ended before its time; the words of the table. */
+/** How a link ended before its expiry; the values of the table. */
 export type LinkEnd = 'USED' | 'WITHDRAWN';
 
 type PresentedLink = { purpose: string; expiresAt: Date; endedAs: LinkEnd | null };
 
 /**
- * Returns why a link opens nothing, or undefined for one that works. A link that was made for another purpose is unknown:
- * it would do something that its page did not announce. Pure.
+ * Returns why a link does not work, or undefined if it works. A link made for another purpose is reported as unknown: it
+ * would do something that its page did not announce. Pure.
  */
 export function findLinkFault(
   link: PresentedLink | undefined,
@@ -102,23 +102,23 @@ export function findLinkFault(
   return link.expiresAt <= at ? 'expired' : undefined;
 }
 
-/** Screens whose searches may be saved under a name; the words of the table. */
+/** Screens with searches that can be saved under a name; the values of the table. */
 export const viewedScreens = ['campaigns', 'segments', 'deliveries', 'calls', 'audit'] as const;
 export type ViewedScreen = (typeof viewedScreens)[number];
 
-/** What an OpenID provider says of a person, after everything about it was verified. */
+/** The claims of an OpenID provider about a user, after they were verified. */
 export type CompanyClaims = {
   issuer: string;
   subject: string;
   email: string | undefined;
-  /** What the issuer says of the address; Microsoft Entra says nothing. */
+  /** The issuer's statement about the address; Microsoft Entra makes none. */
   emailVerification: 'verified' | 'denied' | 'unstated';
   /** `preferred_username`, which is an address at Microsoft Entra (the user principal name). */
   username: string | undefined;
   name: string | undefined;
 };
 
-/** The claims that identify a user at the first sign-in without a word of the issuer on verification. */
+/** Which claims identify a user at the first sign-in if the issuer does not state whether the address is verified. */
 export const emailTrusts = ['verified', 'issuer', 'issuer-or-username'] as const;
 export type EmailTrust = (typeof emailTrusts)[number];
 
@@ -127,20 +127,20 @@ export type CompanyRules = {
   domains: readonly string[];
   /** The role of users without an invitation; undefined: they cannot sign in. */
   firstRole: Role | undefined;
-  /** Other than `verified` only with domains, and with an issuer that is not shared. */
+  /** Values other than `verified` require domains and an issuer that is not shared. */
   emailTrust: EmailTrust;
 };
 
-/** Why a company account opens nothing; the sign-in page has a sentence for each. */
+/** Why a company account cannot sign in; the sign-in page has a sentence for each. */
 export const companyRefusals = ['expired', 'provider', 'unverified', 'domain', 'unknown', 'taken', 'disabled'] as const;
 export type CompanyRefusal = (typeof companyRefusals)[number];
 
-/** Why an address counts. */
+/** Why an address is trusted. */
 type EmailBasis = 'verified' | 'issuer' | 'username';
 
 /**
- * The address that identifies a user at the first sign-in: verified by the issuer, or taken on trust where the operator
- * said so, and in an allowed domain. An issuer that denies the verification is never overruled (decision 0061). Pure.
+ * Returns the address that identifies a user at the first sign-in. The issuer verified it, or the operator decided to trust
+ * it, and it is in an allowed domain. An issuer that denies the verification is never overruled (decision 0061). Pure.
  */
 export function readCompanyEmail(
   claims: CompanyClaims,
@@ -161,12 +161,12 @@ function findEmail(
     if (emailVerification === 'verified') return { email, basis: 'verified' };
     return trust === 'verified' ? undefined : { email, basis: 'issuer' };
   }
-  // It may also be a telephone number or a bare name (OpenID Connect Core 1.0 section 5.1).
+  // The user name may also be a telephone number or a bare name (OpenID Connect Core 1.0 section 5.1).
   const isAddress = username !== undefined && /^[^\s@]+@[^\s@]+$/.test(username);
   return trust === 'issuer-or-username' && isAddress ? { email: username, basis: 'username' } : undefined;
 }
 
-/** Tenants of Microsoft Entra in which every organization, and everybody with a personal account, can sign in. */
+/** Tenants of Microsoft Entra in which users of every organization, or with a personal account, can sign in. */
 const sharedTenants: ReadonlySet<string> = new Set([
   'common',
   'organizations',
@@ -177,8 +177,8 @@ const entraHosts = /(^|\.)(microsoftonline\.(com|us|de|cn)|windows\.net|chinaclo
 const publicHosts: ReadonlySet<string> = new Set(['accounts.google.com', 'login.live.com', 'appleid.apple.com']);
 
 /**
- * True for an issuer at which anybody can have an account, and administrators of any organization write the addresses of
- * theirs: what it says of an address without having verified it proves nothing ("nOAuth", 2023). Pure.
+ * True for an issuer that gives accounts to any user, and lets administrators of any organization set the addresses of their
+ * users. An address that such an issuer has not verified proves nothing ("nOAuth", 2023). Pure.
  */
 export function isSharedIssuer(issuer: string): boolean {
   const { hostname, pathname } = new URL(issuer);

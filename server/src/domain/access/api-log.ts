@@ -1,8 +1,8 @@
-/** What a call may have made or changed that has a screen of its own. */
+/** The kinds of object that a call may create or change and that have a screen. */
 export const madeKinds = ['campaign', 'segment', 'user'] as const;
 export type MadeKind = (typeof madeKinds)[number];
 
-/** Of a user the id that the caller gave, by which the console finds it. */
+/** For a user, `id` is the one that the caller gave, by which the console finds the user. */
 export type MadeObject = { kind: MadeKind; id: string };
 
 type Call = {
@@ -17,8 +17,8 @@ type Call = {
 const id = /^[0-9a-f]{24}$/;
 
 /**
- * What the answer of a call names, and of calls about users what the request does. A body that was cut off is no JSON, and
- * names nothing. Pure.
+ * Returns the objects that the response of a call names; for calls about users, those that the request names. A truncated
+ * body is not valid JSON and names nothing. Pure.
  */
 export function findMade({ route, path, status, requestBody, responseBody }: Call): MadeObject[] {
   if (status >= 400) return [];

@@ -14,7 +14,7 @@ export const keyKinds = ['oauth', 'data', 'push', 'campaigns'] as const;
 
 export type KeyKind = (typeof keyKinds)[number];
 
-/** What a key may cover: the check boxes of the key form (fact 1). */
+/** The scopes that a key may have: the check boxes of the key form (fact 1). */
 export const knownScopes = [
   'data',
   'segmentation',
@@ -37,18 +37,18 @@ export const defaultScopes: Record<KeyKind, readonly Scope[]> = {
 };
 
 /**
- * Whether a key's secret itself, sent as a password, opens routes of a scope. That of an OAuth key never does (decision
- * D20): it is exchanged for tokens that expire, and would otherwise be a token without an end.
+ * True if a key's secret, sent as a password, gives access to routes of a scope. The secret of an OAuth key never does
+ * (decision D20): it is exchanged for tokens that expire, and would otherwise be a token that never expires.
  */
 export function opensAsPassword({ kind, scopes }: { kind: KeyKind; scopes: readonly string[] }, scope: Scope): boolean {
   return kind !== 'oauth' && scopes.includes(scope);
 }
 
-/** The settings of a key that a person may choose (fact 1, decision D15). */
+/** The settings of a key that a user may choose (fact 1, decision D15). */
 export type KeySettings = { name: string; scopes: readonly string[]; accessTokenMinutes: number };
 
 /**
- * Checks the settings that are given.
+ * Validates the given settings.
  *
  * @throws ServiceError PARAMETER_INVALID, with the field and the reason
  */
@@ -84,7 +84,7 @@ function invalid(field: string, reason: string): ServiceError {
 
 export type SecretKind = KeyKind | 'access-token' | 'refresh-token';
 
-/** Source of randomness; tests give their own. */
+/** Source of random bytes; tests provide their own. */
 export type Random = (bytes: number) => Buffer;
 
 /** Prefixes let secret scanners and readers of a ticket recognise what leaked. */
@@ -108,22 +108,22 @@ export function makeSecret(kind: SecretKind, random: Random = randomBytes): stri
   return secretPrefixes[kind] + random(32).toString('base64url');
 }
 
-/** Whether `text` can be a secret of that kind at all; anything else needs no look-up. */
+/** True if `text` has the form of a secret of that kind; any other text needs no lookup. */
 export function isSecret(kind: SecretKind, text: string): boolean {
   return text.length === secretLength && text.startsWith(secretPrefixes[kind]) && /^[A-Za-z0-9_-]+$/.test(text);
 }
 
-/** What is stored of a secret. A plain hash is enough, because the secret has 256 bits of its own. */
+/** Returns the hash that is stored of a secret. A plain hash is enough, because the secret has 256 random bits. */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** What may be shown of a secret: its prefix and last four characters. */
+/** Returns the part of a secret that may be shown: its prefix and last four characters. */
 export function hintOfSecret(secret: string): string {
   return `${secret.slice(0, 4)}…${secret.slice(-4)}`;
 }
 
-/** Compares two hashes in constant time; an absent one is compared as well, so that both answers cost the same. */
+/** Compares two hashes in constant time. An absent hash is compared as well, so that both results take the same time. */
 export function hashesEqual(expected: Buffer | undefined, presented: Buffer): boolean {
   const equal = timingSafeEqual(expected ?? Buffer.alloc(presented.length), presented);
   return expected !== undefined && equal;
@@ -132,8 +132,8 @@ export function hashesEqual(expected: Buffer | undefined, presented: Buffer): bo
 export type TokenState = 'live' | 'expired' | 'invalid';
 
 /**
- * The state of a stored token. It lives up to, not at, its expiry; a revoked, archived or regenerated one is invalid,
- * whatever its age.
+ * Returns the state of a stored token. It is valid up to, not at, its expiry. A token that was revoked, or with a key that
+ * was archived or regenerated, is invalid at any age.
  */
 export function stateOfToken(
   token: { expiresAt: Date; revokedAt: Date | null; keyGeneration: number },
@@ -146,19 +146,19 @@ export function stateOfToken(
   return age < expiredTokenSeconds * 1000 ? 'expired' : 'invalid';
 }
 
-/** The rows of limit_windows whose subjects callers choose, so that housekeeping bounds them. */
+/** The operations in limit_windows with subjects that callers choose, so that housekeeping limits their rows. */
 export const tokenLimitOperations: readonly string[] = [
   ...Object.keys(tokenRequestWindows),
   ...Object.keys(guessWindows),
 ];
 
-/** No window of these operations is longer; a row without an event for this long no longer matters. */
+/** No window of these operations is longer. A row without an event for this time no longer matters. */
 export const tokenLimitIdleSeconds = 600;
 
-/** Rows that housekeeping leaves of these operations. */
+/** Maximum rows of these operations that housekeeping keeps. */
 export const tokenLimitRows = 200_000;
 
-/** Whose limit it is, in 32 bytes whatever callers send. JSON keeps `a`,`bc` and `ab`,`c` apart. */
+/** Returns the subject of a limit in 32 bytes, whatever callers send. JSON distinguishes `a`,`bc` from `ab`,`c`. */
 export function limitSubject(parts: readonly string[]): Buffer {
   return hash('sha256', JSON.stringify(parts), 'buffer');
 }

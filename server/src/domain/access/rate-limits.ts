@@ -4,13 +4,13 @@ import ipaddr from 'ipaddr.js';
 export type LimitWindow = { events: number; seconds: number };
 
 /**
- * Nodes agree on the time within milliseconds; an event later than this many seconds from now was written before the
+ * Nodes agree on the time within milliseconds. An event later than this many seconds from now was written before the
  * sandbox moved its clock back, and counting it would lock the caller out.
  */
 export const latestEventSeconds = 5;
 
 /**
- * How long until a further event passes every window, by the exact rule: an event counts for `seconds` after it, and no
+ * Returns how long until another event passes every window. The exact rule: an event counts for `seconds` after it, and no
  * longer at that very instant.
  *
  * @param counted the events counted so far and the present time
@@ -23,7 +23,7 @@ export function secondsUntilPass(windows: readonly LimitWindow[], counted: { eve
     .filter((occurrence) => occurrence <= now + latestEventSeconds * 1000)
     .sort((a, b) => b - a);
   const waits = windows.map((window) => {
-    // Room comes when the event that is `events` from the newest leaves the window.
+    // Another event passes when the event that is `events` from the newest leaves the window.
     const leaving = occurrences[window.events - 1];
     return leaving === undefined ? 0 : leaving + window.seconds * 1000 - now;
   });
@@ -34,8 +34,8 @@ export function secondsUntilPass(windows: readonly LimitWindow[], counted: { eve
  * Applies the generic cell rate algorithm (ITU-T I.371): a burst of `events`, evenly replenished over `seconds`. It keeps one
  * number for each subject, the instant at which the subject will have its whole burst again.
  *
- * @param fullAt milliseconds; undefined for a subject that was not seen lately
- * @returns the number to keep when the event passes, else the whole seconds until one does
+ * @param fullAt milliseconds; undefined for a subject that was not seen recently
+ * @returns the number to keep if the event passes, else the whole seconds until an event passes
  */
 export function passBurst(
   limit: LimitWindow,
@@ -44,15 +44,15 @@ export function passBurst(
   const windowMilliseconds = limit.seconds * 1000;
   const next = Math.max(fullAt ?? now, now) + windowMilliseconds / limit.events;
   const over = next - now - windowMilliseconds;
-  // A clock that was set back leaves numbers far ahead; no subject waits longer than the window.
+  // After a clock was set back, numbers lie far ahead. No subject waits longer than the window.
   if (over > windowMilliseconds) return { fullAt: now + windowMilliseconds / limit.events };
   // A fraction of a millisecond is rounding.
   return over < 0.5 ? { fullAt: next } : { retryAfterSeconds: Math.ceil(over / 1000) };
 }
 
 /**
- * What guesses are counted against: an IPv4 address, or the /64 of an IPv6 address, because one caller commonly owns
- * all 2^64 addresses of it (decision D19).
+ * Returns the source that guesses are counted against: an IPv4 address, or the /64 of an IPv6 address, because one caller
+ * commonly owns all 2^64 addresses of it (decision D19).
  */
 export function sourceOfAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';

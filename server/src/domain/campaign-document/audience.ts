@@ -5,10 +5,10 @@ import type { RequestReader } from '../request-reader.ts';
 import { parseSegmentFilter } from '../segments/filter-reader.ts';
 import type { GroupFilter } from '../segments/filter.ts';
 
-/** A filter tree as it was sent and as it was read. */
+/** A filter tree as it was sent and as it was parsed. */
 export type SentFilter = { sent: unknown; filter: GroupFilter };
 
-/** The audience of a campaign. A single segment is what the push API names with `customSegmentName`. */
+/** The audience of a campaign. A single segment corresponds to `customSegmentName` of the push API. */
 export type CampaignAudience =
   | { kind: 'all-users' }
   | { kind: 'segment'; id: string }
@@ -16,13 +16,13 @@ export type CampaignAudience =
 
 export type ReadSegmentation = { audience: CampaignAudience; unknownFields: string[] };
 
-/** Every user has a customer id: what "all users but these" begins with. */
+/** A filter that all users match, because every user has a customer id. "All users but these" begins with it. */
 const everybody = {
   filter_operator: 'and',
   filters: [{ filter_type: 'user_attributes', name: 'uid', data_type: 'string', operator: 'exists' }],
 };
 
-/** `segmentation_details` (fact 6.2): all users, one segment, or trees as filter segments have (fact 2.3). */
+/** Reads `segmentation_details` (fact 6.2): all users, one segment, or trees as in filter segments (fact 2.3). */
 export function readSegmentation(details: RequestReader): ReadSegmentation {
   details.only(false, 'send_campaign_to_opt_out_users');
   const isAll = details.flag('is_all_user_campaign') ?? false;
@@ -62,8 +62,8 @@ function readEverybody(): SentFilter {
 }
 
 /**
- * `campaign_audience_limit` (fact 6.2): to how many users the campaign is sent. V5 has a switch and `metric`; V1 has
- * neither a switch nor that spelling, so a limit without a switch is one.
+ * Reads `campaign_audience_limit` (fact 6.2): the maximum number of users the campaign is sent to. V5 has a switch and
+ * `metric`. V1 has neither a switch nor that spelling, so a limit without a switch counts as enabled.
  */
 export function readAudienceLimit(
   limit: RequestReader,
@@ -83,7 +83,7 @@ export function readAudienceLimit(
   }
   limit.requires('limit');
   limit.requires('frequency');
-  // Its runs are what was due in two seconds.
+  // Each of its runs holds only the messages that were due within two seconds.
   if (deliveryType === 'EVENT_TRIGGERED' && frequency === 'INSTANCE')
     limit.invalid('frequency', 'must be TOTAL for a campaign of type EVENT_TRIGGERED');
   if (users === undefined || frequency === undefined) return {};

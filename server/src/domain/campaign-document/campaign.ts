@@ -28,7 +28,7 @@ import type { Schedule } from './schedule.ts';
 import { readTriggerCondition } from './trigger.ts';
 import type { ReadTrigger } from './trigger.ts';
 
-/** The parts of a campaign's record, as they were sent (fact 6.2): what a draft keeps and what search shows. */
+/** The parts of a campaign's record, as they were sent (fact 6.2). A draft stores them, and a search shows them. */
 export type CampaignParts = Record<string, unknown>;
 
 /** The parts that are objects; `channel` and `campaign_delivery_type` are outside them. */
@@ -46,37 +46,37 @@ export const partNames = [
   'campaign_audience_limit',
 ] as const;
 
-/** What this version creates; the documented others are refused by name. */
+/** The delivery types that this version creates. The other documented types are rejected by name. */
 export const authoredDeliveryTypes = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'] as const;
 export type AuthoredDeliveryType = (typeof authoredDeliveryTypes)[number];
 
-/** A campaign whose every member is true, though nobody looked at the clock or into the database yet. */
+/** A campaign with valid members that was not yet checked against the clock and the database. */
 export type CampaignDefinition = BasicDetails & {
   deliveryType: AuthoredDeliveryType;
-  /** The first of several. */
+  /** The first content, if there are several. */
   content: CampaignContent;
-  /** Null: everybody gets the same. */
+  /** Null: all users get the same content. */
   variants: Variants | null;
   audience: CampaignAudience;
   schedule: Schedule;
   goals: ConversionGoal[];
-  /** Of a campaign that events of users start. */
+  /** Only for a campaign that events of users start. */
   trigger: TriggerCondition | undefined;
   settings: DeliverySettings;
 };
 
 export type ReadCampaign = {
-  /** Of a draft anything may be wrong or absent. */
+  /** In a draft, any member may be invalid or absent. */
   basics: BasicDetails;
   deliveryType: CampaignDeliveryType | undefined;
   definition: CampaignDefinition | undefined;
-  /** What is absent has the reason `missing`. */
+  /** Absent members have the reason `missing`. */
   faults: RequestFault[];
-  /** Members of filters that nobody knows (decision D5). */
+  /** Unknown members of filters (decision D5). */
   unknownFields: string[];
 };
 
-/** Reads a campaign of the push channel. Every documented member that is not carried out is a fault by its name. */
+/** Reads a campaign of the push channel. Every documented member without an effect here is reported as a fault by name. */
 export function readCampaign(parts: CampaignParts): ReadCampaign {
   const part = makeDocumentReader(parts);
   const { faults } = part;
@@ -134,13 +134,13 @@ function readTrigger(part: RequestReader, deliveryType: CampaignDeliveryType | u
   return readTriggerCondition(part.part('trigger_condition'));
 }
 
-/** Parts that have no effect here; those that switch something off are accepted. */
+/** Rejects parts that have no effect here. Parts that switch something off are accepted. */
 function refuseParts(part: RequestReader): void {
   part.refuse('connector', 'sender_name');
   if (part.get('utm_params') !== undefined) part.invalid('utm_params', unavailable);
 }
 
-/** If a part is absent, its members are absent too; only the part is named. */
+/** If a part is absent, its members are absent too; only the part is reported. */
 function withoutRepeats(faults: RequestFault[]): RequestFault[] {
   const missing = new Set(faults.filter(({ reason }) => reason === 'missing').map(({ field }) => field));
   return faults.filter(({ field, reason }) => {
@@ -154,7 +154,7 @@ type BasicDetails = { name: string; tags: string[]; platforms: Platform[]; busin
 
 const maxDetailCharacters = 256;
 
-/** `basic_details` (fact 6.2). There is one team, the default one. */
+/** Reads `basic_details` (fact 6.2). There is one team, the default one. */
 function readBasicDetails(details: RequestReader, { isTriggered }: { isTriggered: boolean }): BasicDetails {
   const team = details.text('team', maxDetailCharacters);
   if (team !== undefined && !/^default( team)?$/i.test(team))
@@ -192,7 +192,7 @@ function readPlatformDetails(details: RequestReader): void {
 const maxGoalTextCharacters = 256;
 
 /**
- * `conversion_goal_details` (fact 6.2). The first goal is the primary one; there is one window for all.
+ * Reads `conversion_goal_details` (fact 6.2). The first goal is the primary one; all goals share one window.
  */
 function readGoals(details: RequestReader): ConversionGoal[] {
   const hours = { minimum: 1, maximum: maxConversionWindowHours };
@@ -213,7 +213,7 @@ function readGoals(details: RequestReader): ConversionGoal[] {
   });
 }
 
-/** A number of the event; the currency is told with the sum, and nothing is converted. */
+/** Reads the attribute that holds an event's revenue. The currency is reported with the sum; amounts are not converted. */
 function readRevenue(goal: RequestReader): ConversionGoal['revenue'] {
   const attribute = goal.text('revenue_attribute', maxGoalTextCharacters);
   const currency = goal.text('revenue_currency', maxGoalTextCharacters);
@@ -226,7 +226,7 @@ function readRevenue(goal: RequestReader): ConversionGoal['revenue'] {
   return { attribute, ...(currency === undefined ? {} : { currency }) };
 }
 
-/** The members of the push API's `attrs` (interface 2.10), `operator` for its `filter`. */
+/** Reads the members of the push API's `attrs` (interface 2.10), with `operator` instead of `filter`. */
 function readAttribute(goal: RequestReader): ConversionGoal['attribute'] {
   if (goal.get('goal_event_attribute') === undefined) return undefined;
   const part = goal.part('goal_event_attribute');
@@ -243,12 +243,12 @@ function readAttribute(goal: RequestReader): ConversionGoal['attribute'] {
   return { name, type, operator, ...(value === undefined ? {} : { value: value as string | number | string[] }) };
 }
 
-/** Reads a part of a campaign's record; `path` is where it stands in the whole. */
+/** Returns a reader for a part of a campaign's record; `path` is the path of the part in the record. */
 export function makeDocumentReader(members: Record<string, unknown>, path = ''): RequestReader {
   return new RequestReader(members, { path, rules: documentRules });
 }
 
-/** Null, an empty text, an empty list and an empty object count as not sent: clients fill forms with them. */
+/** Null, an empty text, an empty list and an empty object count as not sent, because clients fill forms with them. */
 const documentRules: ReadingRules = {
   tells: 'all',
   isSent,
@@ -261,7 +261,7 @@ const documentRules: ReadingRules = {
     typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : undefined,
   toNumber: (value) => (typeof value === 'string' && /^\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value),
   toPairText: (value) => value,
-  // Case does not matter, as the samples of the interface differ.
+  // Case does not matter, because the samples of the interface differ.
   isChoice: (value, word) => typeof value === 'string' && String(word).toUpperCase() === value.toUpperCase(),
   choiceFault: (value, words) => `must be one of ${words.join(', ')} in this version, not ${quote(value)}`,
   listFault: (value, maxItems) =>

@@ -7,7 +7,7 @@ import type { CampaignParts } from './campaign.ts';
 const kindOfSchedule = ['campaign_delivery_type', 'scheduling_details.delivery_type'];
 
 /**
- * Fact 6.3: the kind of schedule of a scheduled campaign cannot change; nor can the audience and goals of a live one.
+ * Fact 6.3: the kind of schedule of a scheduled campaign cannot change. Nor can the audience and goals of a live campaign.
  */
 const frozen = {
   waiting: kindOfSchedule,
@@ -16,7 +16,7 @@ const frozen = {
     'basic_details.business_event',
     'trigger_condition',
     'segmentation_details',
-    // Whom it reaches, as well.
+    // The apps are part of the audience.
     'advanced.app_ids',
     'conversion_goal_details',
   ],
@@ -24,13 +24,13 @@ const frozen = {
 
 export type Change = { before: CampaignParts; after: CampaignParts; state: keyof typeof frozen };
 
-/** The members that a change of a campaign in this state may not touch, and does. */
+/** Returns the members that a change touches although a campaign in this state does not allow it. */
 export function whatMayNotChange({ before, after, state }: Change): RequestFault[] {
   const changed = frozen[state].filter((path) => textOf(before, path) !== textOf(after, path));
   return changed.map((field) => ({ field, reason: 'cannot be changed once the campaign is published' }));
 }
 
-/** When a recurring campaign began: what stays the same in all of its versions. */
+/** Returns when a recurring campaign began, which is the same in all of its versions. */
 export function startOf(timing: Timing): string {
   switch (timing.kind) {
     case 'periodic':
@@ -46,7 +46,7 @@ export function startOf(timing: Timing): string {
   }
 }
 
-/** Members of an object compare without regard to their order. */
+/** Returns a text for comparison that does not depend on the order of members. */
 function textOf(parts: CampaignParts, path: string): string {
   const value = path.split('.').reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), parts);
   return JSON.stringify(sorted(value)) ?? '';
@@ -60,8 +60,8 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * What a change makes of the parts of a campaign: objects are merged, null removes, everything else takes the place of
- * what was there (JSON Merge Patch, RFC 7396).
+ * Applies a change to the parts of a campaign: objects are merged, null removes a member, any other value replaces it
+ * (JSON Merge Patch, RFC 7396).
  */
 export function mergeParts(present: Record<string, unknown>, change: Record<string, unknown>): Record<string, unknown> {
   const merged = new Map(Object.entries(present));

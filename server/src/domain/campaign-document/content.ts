@@ -13,7 +13,7 @@ import type { RequestReader } from '../request-reader.ts';
 
 const documentNames = new Map(platforms.map((platform) => [platform.toLowerCase(), platform]));
 
-/** `campaign_content` of a push (fact 6.2): what is shown to whom. */
+/** Reads `campaign_content` of a push (fact 6.2): the contents, and which users get which. */
 export function readPushContent(part: RequestReader, targets: readonly Platform[]): ReadVariants {
   part.requires('content');
   return readVariants(part, (push, { isLocalized }) => readPush(push, { targets, isLocalized }));
@@ -42,7 +42,7 @@ function readPush(push: RequestReader, { targets, isLocalized }: Reading): Campa
   return content;
 }
 
-/** What is shown when the personalisation of the content fails for a user. */
+/** Reads a content and its fallback, which is shown when the personalisation of the content fails for a user. */
 function withBackup<Content extends object>(
   read: (part: RequestReader) => Content,
   part: RequestReader,
@@ -56,7 +56,7 @@ function withBackup<Content extends object>(
 
 const maxKey = 256;
 
-/** Layouts other than BASIC, and what belongs to them. */
+/** Rejects layouts other than BASIC, and their members. */
 function refuseLayouts(part: RequestReader): void {
   part.choice('template_type', ['BASIC']);
   part.refuse('custom_template_id', 'custom_template_version', 'timer');
@@ -128,7 +128,7 @@ function readWebContent(part: RequestReader): OwnContent['WEB'] {
   refuseLayouts(part);
   part.refuse('buttons');
   const [details, advanced] = [part.part('basic_details'), part.part('advanced')];
-  // There is no icon of the workspace that DEFAULT could mean.
+  // DEFAULT is not accepted, because a workspace has no icon.
   advanced.choice('icon_image_type', ['ICON_URL']);
   details.requires('redirect_url');
   advanced.requires('icon_url');
@@ -170,7 +170,7 @@ const actionTypes = {
   DEEPLINKING: 'deeplinking',
 } as const;
 
-/** The action of a click, with its key-value pairs; the one needs the other. */
+/** Reads the action of a click with its value and key-value pairs, which both require an action. */
 function readDefaultAction(details: RequestReader): { defaultAction?: DefaultAction } {
   const words = Object.keys(actionTypes) as (keyof typeof actionTypes)[];
   const word = details.choice('default_click_action', words);
@@ -196,8 +196,8 @@ export type ReadPush = (push: RequestReader, place: { isLocalized: boolean }) =>
 type ReadVariants = { content: CampaignContent; variants: Variants | null };
 
 /**
- * The contents of `campaign_content` (fact 6.2): one push, or `content[locale][variation_n].push` for each of `locales` and of
- * the variations. Every locale has every variation, so that none is shown to fewer users than were drawn for it.
+ * Reads the contents of `campaign_content` (fact 6.2): one push, or `content[locale][variation_n].push` for each of `locales`
+ * and of the variations. Every locale has every variation, so that no variation reaches fewer users than were drawn for it.
  */
 function readVariants(part: RequestReader, readPush: ReadPush): ReadVariants {
   const content = part.part('content');
@@ -231,7 +231,7 @@ function readVariants(part: RequestReader, readPush: ReadPush): ReadVariants {
 
 type LocaleName = { name: string; tag: string };
 
-/** Those with content, `default` first. `locales` may name them again. */
+/** Returns the locales with content, `default` first. `locales` may list them again. */
 function readLocaleNames(part: RequestReader, names: readonly string[]): LocaleName[] {
   const content = part.part('content');
   const found = new Map<string, string>();
@@ -259,7 +259,7 @@ const defaultFloorPercent = 5;
 
 type Shares = Pick<Variants, 'percents' | 'learning'>;
 
-/** `variation_details`: how many there are, and the share of each, or by what it is learned. */
+/** Reads `variation_details`: the number of variations, and the share of each or the measure from which it is learned. */
 function readShares(details: RequestReader): Shares {
   const count = details.integer('no_of_variations', { minimum: 1, maximum: maxVariations }) ?? 1;
   const type = details.isAbsent('distribution_type')
@@ -271,7 +271,7 @@ function readShares(details: RequestReader): Shares {
   return { percents: readPercents(details, count) };
 }
 
-/** What the family says of SHERPA is the word alone: the members are ours. */
+/** The interface documents only the word SHERPA; its members are our extension. */
 function readLearning(details: RequestReader, count: number): Shares {
   if (count < 2) details.invalid('no_of_variations', `must be 2 to ${maxVariations} with distribution_type SHERPA`);
   if (!details.isAbsent('manual_distribution_percentage'))

@@ -6,8 +6,8 @@ import { unavailable } from '../request-reader.ts';
 import type { RequestReader } from '../request-reader.ts';
 
 /**
- * `delivery_controls` (fact 6.2): the throttle, and what of the workspace's caps, delay and quiet hours the campaign
- * obeys (docs/decisions/0018), its queue, and how often a user gets it (docs/decisions/0046).
+ * Reads `delivery_controls` (fact 6.2): the throttle, which of the workspace's caps, delay and quiet hours apply to the
+ * campaign (docs/decisions/0018), its queue, and its send limit per user (docs/decisions/0046).
  */
 export function readDeliveryControls(controls: RequestReader): DeliveryControlSettings {
   controls.only(false, 'send_message_in_offline_mode');
@@ -42,7 +42,7 @@ export type DeliveryControlSettings = Pick<
 
 const counts = { minimum: 1, maximum: maxCapMessages };
 
-/** V1 has a number of messages and one of hours, V5 an object that may be switched off; they say the same. */
+/** V1 has a number of messages and a number of hours, V5 an object that may be switched off. They mean the same. */
 function readSendLimit(controls: RequestReader): Allowance | undefined {
   const messages = controls.integer('send_limit_value', counts);
   const hours = controls.integer('send_limit_granularity_in_hours', { minimum: 1, maximum: maxCapHours });
@@ -81,7 +81,7 @@ function readQueue(controls: RequestReader): number | undefined {
   return undefined;
 }
 
-/** `advanced` (fact 6.2): time to live, priorities, and the apps that are meant. */
+/** Reads `advanced` (fact 6.2): time to live, priorities, and the target apps. */
 export function readAdvanced(advanced: RequestReader): DeliverySettings {
   const expiration = advanced.part('expiration_settings');
   expiration.refuse('remove_from_inbox_after_value', 'remove_from_inbox_after_type');
@@ -110,7 +110,7 @@ function readIosPriority(priority: RequestReader): 1 | 5 | 10 {
   const words = { '1': 1, '5': 5, '10': 10 } as const;
   const found = sent === undefined ? '10' : Object.keys(words).find((word) => word === String(sent));
   if (found === undefined) priority.invalid('apns_priority', 'must be 1, 5 or 10');
-  // What the phone does without being told.
+  // ACTIVE is the phone's default.
   const level = priority.text('interruption_level');
   if (level !== undefined && level.toUpperCase() !== 'ACTIVE')
     priority.invalid('interruption_level', `must be ACTIVE: others ${unavailable.replace('is', 'are')}`);
@@ -119,7 +119,7 @@ function readIosPriority(priority: RequestReader): 1 | 5 | 10 {
   return words[(found ?? '10') as keyof typeof words];
 }
 
-/** `control_group_details` (fact 6.2): who is kept out of the campaign, to compare with. */
+/** Reads `control_group_details` (fact 6.2): the users that the campaign leaves out, for comparison. */
 export function readControlGroups(groups: RequestReader): ControlGroupSettings {
   const isEnabled = groups.flag('is_campaign_control_group_enabled') ?? false;
   const percent = groups.integer('campaign_control_group_percentage', { minimum: 0, maximum: 100 });
@@ -136,8 +136,8 @@ export function readControlGroups(groups: RequestReader): ControlGroupSettings {
 export type ControlGroupSettings = Pick<DeliverySettings, 'controlGroupPercent' | 'leavesOutGlobalControlGroup'>;
 
 /**
- * The apps that a campaign is for; that there are such apps is asked of the database. An empty list is never taken as absent,
- * as others are: it would reach everybody where nobody was named.
+ * Reads the apps that a campaign is for; whether they exist is checked in the database. Unlike other lists, an empty one
+ * never counts as absent: the campaign would reach all users although no app was named.
  */
 export function readAppIds(reader: RequestReader, name: string): Pick<DeliverySettings, 'appIds'> {
   const sent = reader.members[name];

@@ -20,10 +20,10 @@ import { bestTimePolicies } from '../timing/timing.ts';
 import type { BestTime, PassedPolicy, Timing } from '../timing/timing.ts';
 import { unknownCase } from '../unknown-case.ts';
 
-/** A time as it was sent: of the campaign's zone, or an instant when it named its offset. */
+/** A time as it was sent: local to the campaign's zone, or an instant if it has an offset. */
 type SentTime = { date: string; time: string } | { at: Date };
 
-/** `scheduling_details` before anybody looked at the clock. `timeZone` undefined: the workspace's. */
+/** `scheduling_details` before a check against the clock. `timeZone` undefined: the workspace's zone. */
 export type Schedule = { timeZone: string | undefined; inUserZone?: PassedPolicy; bestTime?: BestTime } & (
   | { kind: 'asap' }
   | { kind: 'once'; start: SentTime }
@@ -70,8 +70,8 @@ export function readSchedule(
 }
 
 /**
- * A send at one local time in every user's zone. Fact 6.2 names the object but not its members; the one flag decides
- * about users in whose zone the time has passed (decision 0018).
+ * Reads a send at one local time in every user's zone. Fact 6.2 names the object but not its members. The only flag decides
+ * about users in zones where the time has passed (decision 0018).
  */
 function readUserZone(details: RequestReader, type: string | undefined): { inUserZone: PassedPolicy } | undefined {
   const isSent = details.part('user_timezone_details').flag('send_if_user_timezone_has_passed');
@@ -88,7 +88,7 @@ function hasCount(details: RequestReader): boolean {
 const timePattern =
   /^(\d{4}-\d{2}-\d{2})[T ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?$/;
 
-/** Seconds are kept, fractions are not: nothing is sent to the millisecond. */
+/** Keeps seconds and drops fractions, because sends are not precise to the millisecond. */
 function readTime(details: RequestReader, name: 'start_time' | 'expiry_time'): SentTime | undefined {
   const text = details.text(name, 40);
   if (text === undefined) return undefined;
@@ -103,7 +103,7 @@ function readTime(details: RequestReader, name: 'start_time' | 'expiry_time'): S
   return { date: date!, time: second === '00' ? `${hour}:${minute}` : `${hour}:${minute}:${second}` };
 }
 
-/** JavaScript reads February 30 as March 2. */
+/** True if a date exists. JavaScript parses February 30 as March 2. */
 function isOfCalendar(date: string): boolean {
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
 }
@@ -112,7 +112,7 @@ function withColon(offset: string): string {
   return offset === 'Z' || offset.includes(':') ? offset : `${offset.slice(0, 3)}:${offset.slice(3)}`;
 }
 
-/** `periodic_details` (fact 6.2). Empty lists mean: as the day of the start. */
+/** `periodic_details` (fact 6.2). An empty list means the day of the start. */
 type Period = { step: number; occurrences: number | undefined } & (
   | { every: 'day' }
   | { every: 'week'; weekdays: Weekday[] }
@@ -136,7 +136,7 @@ function readPeriod(details: RequestReader): Period | undefined {
     if (!lists.includes(name) && details.get(name) !== undefined)
       details.invalid(name, `is not for ${frequency.toLowerCase()} campaigns`);
   const step = details.integer('repeat_frequency', { minimum: 1, maximum: maxSteps[frequency] }) ?? 1;
-  // The name is spelt like this in the interface.
+  // The interface spells the name like this.
   const occurrences = details.integer('no_of_occurences', { minimum: 1, maximum: maxOccurrences });
   switch (frequency) {
     case 'DAILY':
@@ -184,8 +184,8 @@ function readMonthWeekdays(details: RequestReader): MonthWeekday[] {
 }
 
 /**
- * `bts_details` of SEND_IN_BTS: for how long each user's best time is looked for, and what becomes of the others. Fact 6.2
- * names the object but not its members (docs/decisions/0049).
+ * Reads `bts_details` of SEND_IN_BTS: the hours within which each user's best time may lie, and what happens to the other
+ * users. Fact 6.2 names the object but not its members (docs/decisions/0049).
  */
 function readBestTime(schedule: RequestReader, type: string | undefined): { bestTime: BestTime } | undefined {
   if (type !== 'SEND_IN_BTS') {
@@ -210,13 +210,13 @@ function readBestTime(schedule: RequestReader, type: string | undefined): { best
 export type ScheduleContext = {
   now: Date;
   workspaceTimeZone: string;
-  /** Of a campaign that is live the start may lie in the past. */
+  /** `as it was`: the start of a live campaign may lie in the past. */
   start: 'to come' | 'as it was';
 };
 
 type Local = { date: string; time: string };
 
-/** The timing a schedule describes, as of now (decision D36), or why it is refused: nothing would ever be sent. */
+/** Returns the timing of a schedule, as of now (decision D36), or a fault if nothing would ever be sent. */
 export function scheduleTiming(schedule: Schedule, context: ScheduleContext): Timing | { fault: RequestFault } {
   const timeZone = schedule.timeZone ?? resolveTimeZoneAlias(context.workspaceTimeZone);
   switch (schedule.kind) {
@@ -254,7 +254,7 @@ function repeatedTiming(
   const zoned = schedule.inUserZone !== undefined;
   if (rule === 'to come' && toInstant({ date: firstDate, time, timeZone }) <= now)
     return fault('start_time', 'is in the past');
-  // Its first send would leave out whole zones, and nobody would see why.
+  // The first send would leave out whole zones without a visible reason.
   if (rule === 'to come' && zoned && toInstant({ date: firstDate, time, timeZone: firstZone }) <= now)
     return fault('start_time', 'has passed in some time zones: begin a day later');
   const byCount = period.occurrences === undefined ? lastYear : lastByCount(period, firstDate);
@@ -269,16 +269,16 @@ function repeatedTiming(
     : fault(expiry === undefined ? 'periodic_details' : 'expiry_time', 'leaves nothing to send');
 }
 
-/** Stored only where requested; timings at a single instant are unchanged. */
+/** Stored only if requested, so that timings at a single instant do not change. */
 function ofEachUser({ inUserZone, bestTime }: Schedule): { inUserZone?: PassedPolicy; bestTime?: BestTime } {
   return { ...(inUserZone && { inUserZone }), ...(bestTime && { bestTime }) };
 }
 
 const lastYear = '9999-12-31';
-// A rule whose days never come (the 31st of every twelfth month from February) must not be walked to the year 9999.
+// A rule with days that never occur (the 31st of every twelfth month from February) must not be searched to the year 9999.
 const searchedYears = 100;
 
-/** The day of the last of `count` occurrences, at most a hundred years ahead; before the first if there is none. */
+/** Returns the day of the last counted occurrence, at most a hundred years ahead; before `firstDate` if there is none. */
 function lastByCount(period: Period, firstDate: string): string {
   const rule = calendarRuleOf(period, firstDate);
   if (!rule) return addDays(firstDate, (period.occurrences! - 1) * period.step);
@@ -292,7 +292,7 @@ function lastByCount(period: Period, firstDate: string): string {
   return last;
 }
 
-/** The last day whose send is not after the expiry. */
+/** Returns the last day on which the send is not after the expiry. */
 function lastByTime(expiry: SentTime, { time, timeZone }: { time: string; timeZone: string }): string {
   const local = toLocal(expiry, timeZone);
   return local.time >= time ? local.date : addDays(local.date, -1);

@@ -13,7 +13,7 @@ export type ReadTrigger = { condition: TriggerCondition | undefined; unknownFiel
 const maxName = 256;
 const granularities = { MINUTES: 60_000, HOURS: 3_600_000, DAYS: 86_400_000 } as const;
 
-/** `trigger_condition` (fact 6.2). Undefined if anything is wrong; the faults of the part say what. */
+/** Reads `trigger_condition` (fact 6.2). Undefined if anything is wrong; the faults of the part say what. */
 export function readTriggerCondition(part: RequestReader): ReadTrigger {
   part.requires('included_filters');
   const primary = readFilters(part, 'included_filters', 'primary');
@@ -29,7 +29,7 @@ export function readTriggerCondition(part: RequestReader): ReadTrigger {
   return { condition: { events, secondary: operator && filters && { operator, filters }, delay }, unknownFields };
 }
 
-/** Reads what was stored as it was sent; it was accepted by the same reader, so a fault is a surprise. */
+/** Reads a condition that was stored as it was sent. The same reader accepted it before, so a fault throws an error. */
 export function readStoredTrigger(part: RequestReader): TriggerCondition {
   const { condition } = readTriggerCondition(part);
   if (!condition) throw new Error(`a stored trigger cannot be read: ${JSON.stringify(part.faults)}`);
@@ -51,7 +51,7 @@ function readFilters(part: RequestReader, name: FilterName, kind: EventFilterKin
 
 function readDelay(part: RequestReader): TriggerDelay | undefined {
   part.requires('trigger_delay_type');
-  // INTELLIGENT_DELAY is documented by name only, and refused (decision 0047).
+  // INTELLIGENT_DELAY is documented by name only, and rejected (decision 0047).
   const type = part.choice('trigger_delay_type', ['ASAP', 'DELAY']);
   const relation = part.choice('trigger_relation', ['BEFORE', 'AFTER']) ?? 'AFTER';
   const attribute = part.text('trigger_attr', maxName);
@@ -77,10 +77,10 @@ function readMilliseconds(part: RequestReader): number | undefined {
   return unit === undefined || value === undefined ? undefined : value * unitMilliseconds;
 }
 
-/** The filters of a tree, each with how often the event is to happen; `compared` and `count` as they were sent. */
+/** The filters of a tree, each with how often the event must happen; `compared` and `count` as they were sent. */
 type EventFilters = { operator: 'and' | 'or'; filters: CountFilter[]; unknownFields: string[] };
 
-/** `primary`: one event, which is here now. `secondary`: those of a span, counted. */
+/** `primary`: the one event that was received. `secondary`: the counted events of a time span. */
 export type EventFilterKind = 'primary' | 'secondary';
 
 type Walk = { kind: EventFilterKind; unknownFields: string[]; filters: number };
@@ -94,7 +94,7 @@ const groupMembers = ['filter_operator', 'filters', 'category', 'negate', 'filte
 
 /**
  * Reads `included_filters` or `secondary_included_filters` of a trigger (fact 6.2): a list of filters of type `actions`
- * (fact 2.3). What would change who gets it and cannot here is refused by name.
+ * (fact 2.3). Members that would change the audience and are not supported here are rejected by name.
  */
 export function readEventFilters(tree: unknown, kind: EventFilterKind): EventFilters | { fault: string } {
   const walk: Walk = { kind, unknownFields: [], filters: 0 };
@@ -143,7 +143,7 @@ function readAction(members: FilterMembers, walk: Walk): CountFilter {
   };
 }
 
-/** As it is stored: names are not normalised. */
+/** Reads an event name as it is stored: names are not normalised. */
 function readEventName(members: FilterMembers): string {
   members.text('action_name', maxEventNameCharacters * 4);
   const name = members.get('action_name') as string;

@@ -1,6 +1,6 @@
 import { unknownCase } from '../unknown-case.ts';
 
-/** Every word of `campaigns.status` (decision D46). */
+/** All values of `campaigns.status` (decision D46). */
 export const campaignStatuses = [
   'DRAFT',
   'SCHEDULED',
@@ -15,10 +15,10 @@ export const campaignStatuses = [
 ] as const;
 export type CampaignStatus = (typeof campaignStatuses)[number];
 
-/** `recurring`: periodic and event-triggered ones. */
+/** `recurring`: periodic and event-triggered campaigns. */
 export type CampaignKind = 'one-time' | 'recurring';
 
-/** What a person may ask for. */
+/** The actions that a user may request. */
 export const campaignActions = ['pause', 'resume', 'stop'] as const;
 export type CampaignAction = (typeof campaignActions)[number];
 
@@ -26,7 +26,7 @@ export type CampaignTransition = {
   kind: CampaignKind;
   from: CampaignStatus;
   to: CampaignStatus;
-  /** An action, or what the engine noticed. */
+  /** An action of a user, or a change that the engine detected. */
   by:
     | CampaignAction
     | 'publishing'
@@ -39,7 +39,7 @@ export type CampaignTransition = {
     | 'a joining request';
 };
 
-/** The one table of transitions; docs/states.md shows it and the constraints of the table allow its words. */
+/** The only table of transitions. docs/states.md shows it, and the constraints of the database table allow its values. */
 export const campaignTransitions: readonly CampaignTransition[] = [
   { kind: 'one-time', from: 'DRAFT', to: 'SCHEDULED', by: 'publishing' },
   { kind: 'one-time', from: 'DRAFT', to: 'SENDING', by: 'publishing' },
@@ -71,11 +71,11 @@ export const campaignTransitions: readonly CampaignTransition[] = [
 export type CampaignState = {
   kind: CampaignKind;
   status: CampaignStatus;
-  /** Whether the occurrence is still ahead, or became due while the campaign was paused. */
+  /** True if the occurrence is still ahead, or became due while the campaign was paused. */
   hasOccurrence: boolean;
 };
 
-/** The status an action leads to, or undefined when the campaign's state does not allow it. */
+/** Returns the status after an action, or undefined if the campaign's state does not allow it. */
 export function statusAfter(action: CampaignAction, state: CampaignState): CampaignStatus | undefined {
   const found = campaignTransitions.filter(
     ({ kind, from, by }) => kind === state.kind && from === state.status && by === action,
@@ -85,15 +85,15 @@ export function statusAfter(action: CampaignAction, state: CampaignState): Campa
   return found.find(({ to }) => to === wanted)?.to;
 }
 
-/** The words of the campaign API. PUBLISH is ours for every type (docs/decisions/0014). */
+/** The actions of the campaign API. PUBLISH is our extension for every type (docs/decisions/0014). */
 export const statusActions = { V1: ['STOP', 'PAUSE', 'RESUME'], V5: ['STOP', 'PAUSE', 'RESUME', 'PUBLISH'] } as const;
 export type StatusAction = (typeof statusActions)[SearchVersion][number];
 
 export type ActionQuestion = { version: SearchVersion; deliveryType: CampaignDeliveryType; status: CampaignStatus };
 
 /**
- * Why a version does not let an action happen to a campaign (fact 6.3), in the words that follow "is not valid for a";
- * undefined when it does. The states themselves may still refuse.
+ * Returns why a version does not allow an action on a campaign (fact 6.3), in the words that follow "is not valid for a";
+ * undefined if it does. The table of transitions may still forbid the action.
  */
 export function whyNotAllowed(action: StatusAction, { version, deliveryType, status }: ActionQuestion) {
   const isOneTime = deliveryType === 'ONE_TIME';
@@ -120,7 +120,7 @@ function fromStatuses(action: StatusAction, version: SearchVersion): readonly Ca
 
 type Editable = { status: string; deliveryType: string; parts: object | null };
 
-/** Whether a campaign may be changed at all (docs/decisions/0015): made by the campaign API, and not over. */
+/** True if a campaign may be changed at all (docs/decisions/0015): the campaign API created it, and it is not over. */
 export function isEditable({ status, deliveryType, parts }: Editable): boolean {
   if (parts === null) return false;
   if (status === 'PAUSED') return deliveryType !== 'ONE_TIME';
@@ -133,7 +133,7 @@ export type CampaignChannel = (typeof campaignChannels)[number];
 export const campaignDeliveryTypes = ['ONE_TIME', 'PERIODIC', 'EVENT_TRIGGERED', 'BUSINESS_EVENT_TRIGGERED'] as const;
 export type CampaignDeliveryType = (typeof campaignDeliveryTypes)[number];
 
-/** Documented delivery types of which this service has no campaigns: asking for them finds nothing (fact 4.2). */
+/** Documented delivery types that no campaign of this service has: a search for them finds nothing (fact 4.2). */
 export const otherDeliveryTypes = [
   'DEVICE_TRIGGERED',
   'LOCATION_TRIGGERED',
@@ -144,7 +144,7 @@ export const otherDeliveryTypes = [
 /** The two versions of the search interface. */
 export type SearchVersion = 'V1' | 'V5';
 
-/** What a search asks for, in the words of neither version. Undefined: not asked. */
+/** The criteria of a search, in the words of neither version. Undefined: not a criterion. */
 export type CampaignSearch = {
   ids: string[] | undefined;
   channels: CampaignChannel[] | undefined;
@@ -156,26 +156,26 @@ export type CampaignSearch = {
   /** Any part of the name, ignoring case. */
   name: string | undefined;
   statuses: CampaignStatus[] | undefined;
-  /** Any of them. */
+  /** A campaign matches if it has any of them. */
   tags: string[] | undefined;
   versionNumber: number | undefined;
   children: 'with' | 'without';
   archived: 'with' | 'without';
 };
 
-/** The campaigns that a search sees, after the rules of its version. */
+/** The criteria of a search after the rules of its version were applied. */
 export type CampaignSelection = Omit<CampaignSearch, 'channels' | 'statuses' | 'archived'> & {
   channels: CampaignChannel[];
   statuses: CampaignStatus[];
-  /** Of a campaign that was revised: each version as a document of its own, or the newest one for all. */
+  /** For a revised campaign: each version as a separate document, or only the newest. */
   versions: 'every' | 'newest';
 };
 
 /**
- * The differences between the versions that decide what is found (interface 9): V1 never finds SMS campaigns, V5 does
- * when it is asked for them (interface 4.6, decision D41); V1 finds drafts, V5 when it is asked for them; V5 finds each
- * version of a campaign when the workspace has versioning enabled, otherwise only the newest. Archived campaigns are
- * left out unless included, even when their status is asked for (fact 4.2).
+ * Applies the rules of an interface version to a search (interface 9). SMS campaigns: V1 never finds them, V5 only if the
+ * search asks for them (interface 4.6, decision D41). Drafts: V1 finds them, V5 only if the search asks for them. V5 finds
+ * each version of a campaign if the workspace has versioning enabled, otherwise only the newest. Archived campaigns are left
+ * out unless included, even if the search asks for their status (fact 4.2).
  */
 export function selectCampaigns(
   search: CampaignSearch,

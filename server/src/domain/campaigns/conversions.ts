@@ -7,18 +7,21 @@ export type ConversionGoal = {
   name: string;
   eventName: string;
   attribute?: { name: string; type: 'string' | 'numeric'; operator: string; value?: string | number | string[] };
-  /** How long after a message an event counts; absent: as long as events of pushes do. The same in all goals of a campaign. */
+  /** For how many hours after a message an event counts; absent: as for pushes. The same in all goals of a campaign. */
   windowHours?: number;
-  /** The attribute of the event that says what it brought, and in which currency. */
+  /** The attribute of the event that holds its revenue, and the currency. */
   revenue?: { attribute: string; currency?: string };
 };
 
-/** How long after a message events count for these goals. */
+/**
+ * Returns for how many hours after a provider accepted a message for a user an event of that user counts for these goals.
+ * By default it is as long as a message lives unless its sender says otherwise (fact 3.4).
+ */
 export function windowHoursOf(goals: readonly Pick<ConversionGoal, 'windowHours'>[]): number {
   return goals[0]?.windowHours ?? conversionWindowHours;
 }
 
-/** What an event brought, by a goal; null where it says nothing of it, or no finite number. */
+/** Returns the revenue of an event for a goal; null if the event has none, or not a finite number. */
 export function revenueOf(
   { revenue }: Pick<ConversionGoal, 'revenue'>,
   attributes: Record<string, unknown>,
@@ -61,7 +64,7 @@ export const goalOperators: Record<'string' | 'numeric', Record<string, ValueFor
 const maxText = 1_024;
 const maxTexts = 1_000;
 
-/** Why a value does not fit an operator, or undefined when it does. Numbers may come as text, as the contract shows. */
+/** Returns why a value does not fit an operator, or undefined if it does. Numbers may be texts, as the contract shows. */
 export function goalValueFault(form: ValueForm, value: unknown): string | undefined {
   switch (form) {
     case 'none':
@@ -69,7 +72,7 @@ export function goalValueFault(form: ValueForm, value: unknown): string | undefi
     case 'text':
       return typeof value === 'number' && Number.isFinite(value) ? undefined : valueTextFault(value, 'must be a text');
     case 'part of a text':
-      // Every text contains the empty one: a slip that would count everything, or nothing.
+      // Every text contains the empty text. It is a mistake that would count every event, or none.
       return value === '' ? 'must not be empty' : goalValueFault('text', value);
     case 'texts': {
       if (!Array.isArray(value) || value.length === 0) return 'must be a list of texts';
@@ -85,7 +88,7 @@ export function goalValueFault(form: ValueForm, value: unknown): string | undefi
   }
 }
 
-/** The bounds of `is between`, two numbers in one string joined by a comma; undefined if the value has another form. */
+/** Parses the bounds of `is between`: two numbers in one string, joined by a comma. Undefined for any other form. */
 export function readTwoNumbers(value: unknown): [number, number] | undefined {
   const parts = typeof value === 'string' ? value.split(',') : [];
   const [first, second] = parts;
@@ -97,7 +100,7 @@ function valueTextFault(value: unknown, otherwise: string): string | undefined {
   return value.length > maxText ? `must have at most ${maxText} characters` : textFault(value);
 }
 
-// Decimal: what else JavaScript takes for a number (0x1f, an empty text) is a slip.
+// Only decimals. Other texts that JavaScript converts to a number (0x1f, an empty text) are mistakes.
 const decimal = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i;
 
 function isNumber(value: unknown): boolean {
@@ -105,16 +108,13 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'string' && value.length <= maxText && decimal.test(value) && Number.isFinite(Number(value));
 }
 
-/**
- * How long after a provider accepted a message for a user an event of that user counts for the message's campaign:
- * as long as a message lives unless its sender says otherwise (fact 3.4).
- */
+/** An event of a user that is compared with goals. */
 export type TrackedEvent = { name: string; attributes: Record<string, unknown> };
 
 /**
- * Whether an event fulfils a goal (interface 2.10). Names are equal or not; texts compare byte for byte after Unicode
- * NFC, numbers by value (decision D24). An attribute of another type than the goal's is missing, as in the filters of
- * segments: every test fails on it, and so its opposite ("is not", "does not exist") holds.
+ * True if an event fulfils a goal (interface 2.10). Names must be equal. Texts compare byte for byte after Unicode NFC,
+ * numbers by value (decision D24). An attribute of another type than the goal's counts as missing, as in segment filters:
+ * every test fails on it, so the opposite test ("is not", "does not exist") holds.
  */
 export function matchGoal(goal: ConversionGoal, event: TrackedEvent): boolean {
   if (goal.eventName !== event.name) return false;
@@ -162,7 +162,7 @@ const numberTests: Tests<number> = {
   exists: { holds: () => true, opposite: 'does not exist' },
 };
 
-/** Both bounds included, in either order. */
+/** Includes both bounds and accepts them in either order. */
 function isBetween(value: number, wanted: Wanted): boolean {
   const bounds = readTwoNumbers(wanted);
   return bounds !== undefined && value >= Math.min(...bounds) && value <= Math.max(...bounds);
@@ -170,14 +170,14 @@ function isBetween(value: number, wanted: Wanted): boolean {
 
 type Holds<Value> = Tests<Value>[string]['holds'];
 
-/** An operator that no table has (a row of another version) is met by no event. */
+/** Applies an operator. No event satisfies an operator that is not in the table (a row of another version). */
 function decide<Value>(tests: Tests<Value>, operator: string, apply: (test: Holds<Value>) => boolean): boolean {
   if (Object.hasOwn(tests, operator)) return apply(tests[operator]!.holds);
   const opposite = Object.values(tests).find((test) => test.opposite === operator);
   return opposite !== undefined && !apply(opposite.holds);
 }
 
-/** By what an event counts as a conversion of a campaign (fact 7). */
+/** The rules by which an event counts as a conversion of a campaign (fact 7). */
 export const attributionTypes = [
   'VIEW_THROUGH',
   'CLICK_THROUGH',
@@ -187,12 +187,12 @@ export const attributionTypes = [
 ] as const;
 export type AttributionType = (typeof attributionTypes)[number];
 
-/** A message of a campaign for the user of an event, from before the event. */
+/** A message of a campaign to the user of an event, sent before the event. */
 export type MessageBefore = {
   sentAt: Date;
   /** A provider accepted it. */
   isAccepted: boolean;
-  /** When its device first reported that it was shown, or clicked; null: not before the event. */
+  /** When its device first reported that the message was shown, or clicked; null: not before the event. */
   viewedAt: Date | null;
   clickedAt: Date | null;
 };
@@ -202,13 +202,13 @@ export type AttributedMessage<Message> = { attribution: AttributionType; message
 const hour = 3_600_000;
 
 /**
- * By which of a campaign's messages an event counts, and how: of those that meet a rule the newest. Whether a click's session
- * lasted until the event is asked where CLICK_THROUGH holds, and not decided here.
+ * Returns the messages of a campaign that an event counts for, with the rule. Each rule selects the newest message that
+ * meets it. Where CLICK_THROUGH holds, the caller checks whether the click's session lasted until the event.
  *
- * - TOTAL_CONVERSIONS: the message was sent at most a window before; one that was accepted goes before those that were not.
- * - CLICK_CONVERSIONS: it was sent at most a window before, and clicked.
- * - VIEW_THROUGH: it was shown at most a window before.
- * - CLICK_THROUGH: it was clicked at most a window before.
+ * - TOTAL_CONVERSIONS: the message was sent at most one window before the event; accepted messages precede the others.
+ * - CLICK_CONVERSIONS: it was sent at most one window before, and clicked.
+ * - VIEW_THROUGH: it was shown at most one window before.
+ * - CLICK_THROUGH: it was clicked at most one window before.
  *
  * @param messages the newest first
  */

@@ -1,7 +1,7 @@
 import { defaultTtlMinutes } from '../limits/campaigns.ts';
 import type { TemplateMode } from '../template/parser.ts';
 
-/** How a message travels, from `advancedSettings` (fact 3.4). Stored with the campaign, defaults filled in. */
+/** How a message is delivered, from `advancedSettings` (fact 3.4). Stored with the campaign, with defaults filled in. */
 export type DeliverySettings = {
   /** How long a provider keeps trying; 0 = not at all. */
   ttlMinutes: { ANDROID: number; IOS: number; WEB: number };
@@ -10,37 +10,37 @@ export type DeliverySettings = {
   webUrgency: 'low' | 'normal' | 'high';
   /** Which iPhones: those with provisional (quiet) permission, those with full permission, or both. */
   iosDevices: IosDevices;
-  /** The apps whose devices are reached, whatever the platform; absent: all. */
+  /** Only devices of these apps are reached, on any platform; absent: devices of all apps. */
   appIds?: readonly string[];
-  /** Most devices a minute; wins over `spreadMinutes`. */
+  /** Maximum devices per minute; overrides `spreadMinutes`. */
   devicesPerMinute: number | null;
-  /** Time over which the whole audience is spread. */
+  /** Time over which messages to the whole audience are spread. */
   spreadMinutes: number | null;
-  /** After this the app takes the message out of its inbox. */
+  /** After this time, the app removes the message from its inbox. */
   inboxExpiryHours: number | null;
-  /** Whether the texts are templates (decision D39). */
+  /** Controls whether the texts are templates (decision D39). */
   templates: TemplateMode;
-  /** Goes out in quiet hours too. */
+  /** True if it is also sent in quiet hours. */
   bypassesQuietHours: boolean;
-  /** Goes out whatever was sent before. */
+  /** True if it is sent regardless of the frequency caps. */
   ignoresCap: boolean;
-  /** Counts for the caps, and for the delay, of what is sent after it. */
+  /** True if it counts for the caps and for the delay of later messages. */
   countsForCap: boolean;
-  /** Goes out however soon after another campaign. */
+  /** True if it is sent however soon after another campaign. */
   ignoresMinimumDelay: boolean;
-  /** For the app alone: nothing is shown, counted or held back. */
+  /** True if it is for the app only: nothing is shown, counted or held back. */
   isSilent: boolean;
-  /** Least hours between two messages of this campaign to one user. */
+  /** Minimum hours between two messages of this campaign to one user. */
   ownDelayHours: number | null;
-  /** To how many users it is sent; absent: to all. */
+  /** Maximum number of users it is sent to; absent: all. */
   audienceLimit?: AudienceLimit;
-  /** Most messages of this campaign to one user within a time; absent: any number. */
+  /** Maximum messages of this campaign to one user within a time; absent: any number. */
   sendLimit?: Allowance;
-  /** For so long after its run began, whoever a cap, a delay or quiet hours hold back is queued; absent: not at all. */
+  /** For this long after the run begins, users held back by a cap, a delay or quiet hours are queued; absent: no queue. */
   queueHours?: number;
-  /** Percent of its users that get nothing of it, to compare with; absent: nobody. */
+  /** Percent of its users that get nothing of it, for comparison; absent: none. */
   controlGroupPercent?: number;
-  /** The users of the workspace's control group get nothing of it. */
+  /** True if the users of the workspace's control group get nothing of it. */
   leavesOutGlobalControlGroup?: boolean;
 };
 
@@ -66,19 +66,19 @@ export const defaultDeliverySettings: DeliverySettings = {
 };
 
 /**
- * The stored settings, completed: a row written by an older version may lack a member. Its texts are literal, because
- * that version had no templates.
+ * Returns the stored settings with missing members filled in: a row written by an older version may lack some. The texts of
+ * such a row are literal, because that version had no templates.
  */
 export function deliverySettings(stored: Record<string, unknown>): DeliverySettings {
   return { ...defaultDeliverySettings, templates: 'OFF', ...(stored as Partial<DeliverySettings>) };
 }
 
-/** The value of a device's `provisional` that a run reaches; null for both. */
+/** Returns the value of `provisional` of the devices that a run reaches; null for both. */
 export function iosProvisional({ iosDevices }: DeliverySettings): boolean | null {
   return iosDevices === 'ALL' ? null : iosDevices === 'PROVISIONAL';
 }
 
-/** How fast a run goes to so many devices; null is as fast as the providers take it. */
+/** Returns how many devices a run sends to per minute; null: as fast as the providers accept messages. */
 export function runDevicesPerMinute(
   { devicesPerMinute, spreadMinutes }: DeliverySettings,
   audienceDevices: number,
@@ -88,16 +88,16 @@ export function runDevicesPerMinute(
 }
 
 /**
- * The instant after which nothing of a run is sent any more: the longest time to live, but at least an hour, because a
- * message that may not be stored at the provider may still wait its turn here; and before that the time of its queue.
+ * Returns the instant after which nothing of a run is sent. It is the time of its queue plus the longest time to live. The
+ * latter is at least an hour, because a message that may not be stored at the provider may still wait its turn here.
  */
 export function sendUntil(settings: DeliverySettings, at: Date): Date {
   return new Date(at.getTime() + livesMinutes(settings) * 60_000 + (settings.queueHours ?? 0) * 3_600_000);
 }
 
 /**
- * When the queue of a run ends: what is sent from it then lives as long as any message. A run that lives longer for its
- * throttle or for the zones has a queue that ends as much later.
+ * Returns when the queue of a run ends, so that messages sent from it still live as long as any other. If a run lives longer
+ * because of its throttle or the time zones, its queue ends as much later.
  */
 export function queueUntil(settings: DeliverySettings, runSendUntil: Date): Date | null {
   return settings.queueHours === undefined ? null : new Date(runSendUntil.getTime() - livesMinutes(settings) * 60_000);
@@ -107,8 +107,8 @@ function livesMinutes({ ttlMinutes: { ANDROID, IOS, WEB } }: DeliverySettings): 
   return Math.max(60, ANDROID, IOS, WEB);
 }
 
-/** At most so many messages to a user within so many minutes, counted back from each send. */
+/** At most this many messages to a user within this many minutes, counted back from each send. */
 export type Allowance = { messages: number; minutes: number };
 
-/** To how many users a campaign is sent: in all of its runs together, or in each. A user counts once a run. */
+/** Maximum users that a campaign is sent to: in all of its runs together, or in each run. A user counts once per run. */
 export type AudienceLimit = { users: number; of: 'CAMPAIGN' | 'RUN' };

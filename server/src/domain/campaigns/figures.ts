@@ -2,57 +2,57 @@ import type { Platform } from '../content/content.ts';
 import type { ControlGroup } from '../experiments/control-groups.ts';
 import { rateInterval, upliftOf } from '../experiments/learning.ts';
 
-/** `TOTAL` counts everything, `UNIQUE` a device or a user once (fact 7). */
+/** `TOTAL` counts everything, `UNIQUE` counts a device or a user once (fact 7). */
 export type FigureMetric = 'TOTAL' | 'UNIQUE';
 
-/** What is known of a campaign, or of a part of it. */
+/** The figures of a campaign, or of a part of it. */
 export type Figures = {
-  /** Devices that the runs had, each once a run, whatever became of their messages. */
+  /** Devices of the runs, each once per run, whatever the outcome of their messages. */
   devices: number;
   attempted: number;
   sent: number;
   failed: number;
-  /** Of those that failed: their provider knows no such address any more. */
+  /** The failed deliveries for which the provider no longer knows the address. */
   gone: number;
-  /** Cause, in the provider's words, and how often; undefined where the causes of parts are kept no more. */
+  /** Failures by cause, in the provider's words; undefined where the causes of parts are no longer stored. */
   failures: Record<string, number> | undefined;
   impressions: ReportFigures;
   clicks: ReportFigures;
   closes: ReportFigures;
   conversions: GoalFigures[];
-  /** Undefined of a part, and of runs that were not counted when they began. */
+  /** Undefined for a part, and for runs that were not counted when they began. */
   audience: AudienceFigures | undefined;
-  /** Whom its control groups kept out, and whom not; undefined of a campaign without such groups. */
+  /** The users in its control groups, and the others; undefined for a campaign without control groups. */
   groups: GroupFigures[] | undefined;
 };
 
-/** What devices reported of messages. */
+/** The reports of devices about messages. */
 export type ReportFigures = {
   total: number;
-  /** Each once. */
+  /** Each message once. */
   messages: number;
-  /** Undefined where it is not known which devices are the same. */
+  /** Undefined if it is not known which devices are the same. */
   devices: number | undefined;
 };
 
 export type PlatformFigures = Figures & {
   platform: Platform;
-  /** Of those who got one of several contents; none where there is one for all. */
+  /** Figures by variant; empty if all users get the same content. */
   variants: VariantFigures[];
 };
 
-/** Of a variation (null: of all) in a locale (null: in all). */
+/** Figures of a variation (null: of all) in a locale (null: in all). */
 export type VariantFigures = Figures & { variation: number | null; locale: string | null };
 
-/** Users of the runs with a device of the platform, each once a run, as counted when the runs began. */
+/** Users of the runs with a device of the platform, each once per run, as counted when the runs began. */
 export type AudienceFigures = {
-  /** With one that is sent to. */
+  /** Users with a device that is sent to. */
   reachable: number;
-  /** With one that has the app, be it opted out or blocked. */
+  /** Users with a device that has the app, even if it is opted out or blocked. */
   installed: number;
 };
 
-/** Users of the runs, each once a run: of a control group, or (null) those whom the message was meant for. */
+/** Users of the runs, each once per run: those of a control group, or (null) the intended recipients. */
 export type GroupFigures = {
   group: ControlGroup | null;
   users: number;
@@ -64,9 +64,9 @@ export type Counted = { total: number; unique: number };
 
 export type GoalFigures = Counted & {
   goal: string;
-  /** Each user once a run. */
+  /** Each user once per run. */
   users: number;
-  /** What the events brought; undefined of a goal that names no attribute for it. */
+  /** The revenue of the events; undefined for a goal that names no revenue attribute. */
   revenue: { sum: number; currency: string | undefined } | undefined;
 };
 
@@ -74,12 +74,12 @@ export type CampaignFigures = {
   id: string;
   name: string;
   deliveryType: string;
-  /** Runs that the figures are of. */
+  /** Number of runs in the figures. */
   runs: number;
   platforms: PlatformFigures[];
 };
 
-/** Undefined: not known, or a share of nothing. */
+/** Undefined: unknown, or a share of zero. */
 export type Performance = Partial<
   Record<
     | 'attempted'
@@ -99,8 +99,8 @@ export type Performance = Partial<
 >;
 
 /**
- * The figures of a platform in one metric. The ledger has one row per run and device: within one run the rows are
- * unique devices; across several runs devices are not deduplicated, so the unique numbers are unknown.
+ * Returns the figures of a platform in one metric. The ledger has one row per run and device. Within one run, the rows are
+ * unique devices. Across several runs, devices are not deduplicated, so the unique numbers are unknown.
  */
 export function performanceOf(figures: Figures, { runs, metric }: { runs: number; metric: FigureMetric }): Performance {
   const { attempted, sent, failed, gone } = figures;
@@ -122,12 +122,12 @@ export function areDeliveriesKnown({ runs, metric }: { runs: number; metric: Fig
   return metric === 'TOTAL' || runs <= 1;
 }
 
-/** Users whom the message was meant for; undefined where they were not counted. */
+/** Returns the number of intended recipients; undefined if they were not counted. */
 export function eligibleUsersOf({ groups, audience }: Figures): number | undefined {
   return groups ? groups.find(({ group }) => group === null)?.users : audience?.reachable;
 }
 
-/** The shares of them who fulfilled a goal; undefined where they were not counted. */
+/** Returns the share of the intended recipients who fulfilled a goal; undefined if they were not counted. */
 export function conversionRateOf(figures: Figures, goal: number): RateFigures | undefined {
   const eligible = eligibleUsersOf(figures);
   if (eligible === undefined) return undefined;
@@ -135,12 +135,12 @@ export function conversionRateOf(figures: Figures, goal: number): RateFigures | 
   return rateFigures((treated?.conversions[goal] ?? figures.conversions[goal]!).users, eligible);
 }
 
-/** Percent, and the bounds between which the true value is with 95 % confidence; undefined: not known. */
+/** Percent, and the bounds of its 95 % confidence interval; undefined: unknown. */
 export type GoalUplift = { uplift?: number | undefined; low?: number | undefined; high?: number | undefined };
 
 /**
- * By how much those whom a campaign was meant for fulfilled a goal more often than its control group did; of two control
- * groups the campaign's own is the measure, since it differs in nothing but this campaign.
+ * Returns how much more often the intended recipients fulfilled a goal than the control group. With two control groups, the
+ * campaign's group is the reference, because it differs only in this campaign.
  */
 export function goalUplift(groups: readonly GroupFigures[], goal: number): GoalUplift {
   const trialsOf = (wanted: ControlGroup | null) => {
@@ -154,7 +154,7 @@ export function goalUplift(groups: readonly GroupFigures[], goal: number): GoalU
   return { uplift: inPercent(found?.value), low: inPercent(low), high: inPercent(high) };
 }
 
-/** The share of a group's users who fulfilled a goal, in percent; undefined of an empty group. */
+/** Returns the share of a group's users who fulfilled a goal, in percent; undefined for an empty group. */
 export function conversionRate({ users, conversions }: GroupFigures, goal: number): number | undefined {
   return percent(conversions[goal]!.users, users);
 }
@@ -162,7 +162,7 @@ export function conversionRate({ users, conversions }: GroupFigures, goal: numbe
 /** Percent of the trials, with the bounds of its 95 % interval; undefined without trials. */
 export type RateFigures = { rate?: number | undefined; low?: number | undefined; high?: number | undefined };
 
-/** Reports may come of messages whose acceptance was never heard of: there are at least as many trials as successes. */
+/** Devices may report on messages without a recorded acceptance, so there are at least as many trials as successes. */
 export function rateFigures(successes: number, sent: number): RateFigures {
   const trials = Math.max(sent, successes);
   const { low, high } = rateInterval({ successes, trials }) ?? {};
@@ -173,13 +173,13 @@ function inPercent(share: number | undefined): number | undefined {
   return share === undefined ? undefined : Math.round(share * 10_000) / 100;
 }
 
-/** Percent, to two decimals; of nothing there is no share. */
+/** Returns a percentage to two decimals; undefined for a share of zero. */
 function percent(part: number | undefined, whole: number | undefined): number | undefined {
   if (part === undefined || whole === undefined || whole === 0) return undefined;
   return Math.round((part / whole) * 10_000) / 100;
 }
 
-/** The sum of one number of each row; 0 of none. */
+/** Returns the sum of one number of each row; 0 for no rows. */
 export function sumOf<Name extends string>(rows: readonly Record<Name, number>[], name: Name): number {
   return rows.reduce((sum, row) => sum + row[name], 0);
 }

@@ -11,7 +11,7 @@ import { presentFrequencyCap, quietUntil } from '../workspace-controls.ts';
 import type { WorkspaceControls } from '../workspace-controls.ts';
 import type { DeliverySettings } from './delivery-settings.ts';
 
-/** What may surprise the sender of a campaign; none of it prevents the campaign from going live. */
+/** An effect that may surprise the sender of a campaign. A warning never prevents the campaign from going live. */
 export type CampaignWarning = {
   code:
     | 'NO_CREDENTIAL'
@@ -26,7 +26,7 @@ export type CampaignWarning = {
     | 'LEARNS_LATE';
   /** A note describes an effect; a warning means that some or all users will receive nothing. */
   tone: 'warning' | 'note';
-  /** The step of the composer where it can be changed. */
+  /** The composer step in which the cause can be changed. */
   part: 'audience' | 'content' | 'schedule';
   message: string;
 };
@@ -34,24 +34,24 @@ export type CampaignWarning = {
 export type WarnedCampaign = {
   platforms: readonly Platform[];
   content: CampaignContent;
-  /** Null: everybody gets `content`. */
+  /** Null: all users get `content`. */
   variants: Variants | null;
   settings: DeliverySettings;
-  /** Sent more than once. */
+  /** True if it is sent more than once. */
   recurs: boolean;
-  /** The instants it will be sent at, as far as they are known. */
+  /** The times at which it will be sent, as far as they are known. */
   occurrences: readonly Date[];
   controls: WorkspaceControls;
   credentials: Partial<Record<Platform, 'real' | 'simulated'>>;
   eventAttributes: readonly BusinessAttribute[];
   androidMode: PayloadMode;
-  /** Those beside the default ones. */
+  /** The apps other than the default ones. */
   apps: readonly App[];
 };
 
 const names: Record<Platform, string> = { ANDROID: 'Android', IOS: 'iOS', WEB: 'Web' };
 
-/** Pure: the same campaign and workspace give the same warnings. */
+/** Returns the warnings about a campaign. Pure: the same campaign and workspace give the same warnings. */
 export function warnOfCampaign(campaign: WarnedCampaign): CampaignWarning[] {
   return [
     ...credentialWarnings(campaign),
@@ -88,7 +88,7 @@ function credentialWarnings({ platforms, credentials }: WarnedCampaign): Campaig
   return warnings;
 }
 
-/** Each of its contents by itself, with a name for people where there are several. */
+/** One content of a campaign, with a display name if there are several. */
 type NamedContent = WarnedCampaign & { name: string };
 
 function contentsOf(campaign: WarnedCampaign): NamedContent[] {
@@ -112,7 +112,7 @@ function variationWarnings({ variants }: WarnedCampaign): CampaignWarning[] {
   );
 }
 
-/** What is sent within minutes is over before anybody clicked. */
+/** A campaign that is sent within minutes ends before users click. */
 function learningWarnings({ variants, settings, recurs }: WarnedCampaign): CampaignWarning[] {
   if (!variants?.learning || recurs || settings.devicesPerMinute !== null) return [];
   const message =
@@ -137,7 +137,7 @@ function modeWarnings({
   });
 }
 
-/** A user with nothing but an id shows whether a template needs attributes that not every user has. */
+/** A user with only an id shows whether a template needs attributes that not every user has. */
 const stranger = { customerId: '0', attributes: {} };
 
 function templateWarnings({ platforms, content, settings, eventAttributes, name }: NamedContent): CampaignWarning[] {
@@ -156,7 +156,7 @@ function templateWarnings({ platforms, content, settings, eventAttributes, name 
     const what = `the template of ${field} fails for people of whom too little is known (${reason}), ${way}`;
     failing.set(what, [...(failing.get(what) ?? []), platform]);
   }
-  // The same text on several platforms is one thing to put right.
+  // The same fault on several platforms is reported once.
   return [...failing].map(([what, where]) => ({
     code: 'TEMPLATE_CAN_FAIL',
     tone: 'warning',
@@ -230,12 +230,12 @@ function controlNotes({ settings, controls }: WarnedCampaign): CampaignWarning[]
   return notes;
 }
 
-/** A member of an Android content that its mode does not show, under its name in a push and in words. */
+/** A member of an Android content that its mode does not show: its name in a push, and a description. */
 export type LostMember = { field: string; words: string };
 
 /**
- * What a person does not get of a message while the app is in the background: whatever the system shows itself has no
- * buttons, no group, no summary and no coupon, and a tap starts the app as its icon does. Pure.
+ * Returns the parts of a message that a user does not get while the app is in the background. Notifications that the system
+ * shows have no buttons, group, summary or coupon, and a tap starts the app as its icon does. Pure.
  */
 function lostInMode(content: Omit<AndroidContent, 'fallback'>, mode: PayloadMode): LostMember[] {
   if (mode === 'data') return [];
@@ -259,16 +259,16 @@ function lostInMode(content: Omit<AndroidContent, 'fallback'>, mode: PayloadMode
 }
 
 type ReachedApps = {
-  /** The workspace's, which apps without one of their own have. */
+  /** The workspace's mode, which applies to apps without their own. */
   mode: PayloadMode;
   apps: readonly App[];
   settings: Pick<DeliverySettings, 'appIds' | 'isSilent'>;
 };
 
-/** `apps`: whose mode it is, where it is not the workspace's. */
+/** `apps`: the apps with this mode; empty for the workspace's mode. */
 export type LostInApps = { mode: PayloadMode; apps: string[]; lost: LostMember[] };
 
-/** The same for the apps that a message is for, by mode: that of the workspace first. Pure. */
+/** Returns the same for the apps that a message is for, by mode; the workspace's mode comes first. Pure. */
 export function lostInApps(
   content: Omit<AndroidContent, 'fallback'>,
   { mode: usual, apps, settings: { appIds, isSilent } }: ReachedApps,

@@ -1,6 +1,6 @@
 /**
- * What a campaign shows on each platform, after the edge has parsed it (interface 2.8, fact 3.3). Wire spellings such
- * as `channel_id` and `iconURL` end in http/push/answers.ts.
+ * What a campaign shows on each platform, after the edge has parsed it (interface 2.8, fact 3.3). Wire spellings such as
+ * `channel_id` and `iconURL` are converted in http/push/answers.ts.
  */
 export type Platform = 'ANDROID' | 'IOS' | 'WEB';
 
@@ -12,7 +12,7 @@ export type DefaultAction = {
   keyValuePairs: Record<string, string>;
 };
 
-/** Texts and addresses that differ between languages, by language tag; what is missing is that of the content itself. */
+/** Texts and addresses that differ between languages, by language tag. Missing ones are those of the content itself. */
 export type LocaleTexts = {
   title?: string;
   message?: string;
@@ -52,7 +52,7 @@ export type IosContent = {
   /** Image, audio and video exclude each other. */
   richContent: { type: 'gif' | 'coupon' | 'sound' | 'image' | 'audio' | 'video'; value: string }[];
   defaultAction?: DefaultAction;
-  /** The notification category that carries the buttons; one at most. */
+  /** The notification category with the buttons; at most one. */
   additionalActions: { category: string }[];
   options?: IosOptions;
   overrides?: ProviderOverrides;
@@ -66,7 +66,7 @@ export type WebContent = {
   redirectUrl: string;
   iconUrl: string;
   imageUrl?: string;
-  /** Gone after 8 seconds. */
+  /** True if the notification disappears after 8 seconds. */
   autoDismiss: boolean;
   options?: WebOptions;
   overrides?: ProviderOverrides;
@@ -77,16 +77,16 @@ export type WebContent = {
 /** One entry per targeted platform. */
 export type CampaignContent = { ANDROID?: AndroidContent; IOS?: IosContent; WEB?: WebContent };
 
-/** What a content may say beyond the interface, under the names of the wire: `options` of each platform. */
+/** Extensions of the interface, under their wire names: `options` of each platform. */
 export type ContentOptions = { ANDROID: AndroidOptions; IOS: IosOptions; WEB: WebOptions };
 
-/** What a phone can be told. */
+/** A change of the badge that a phone can carry out. */
 export type BadgeSetting = { operation: 'set'; value: number } | { operation: 'clear' };
 
-/** `increment` counts for each device by itself; where no device is known it counts from zero. */
+/** `increment` counts separately for each device; without a known device it counts from zero. */
 export type BadgeChange = BadgeSetting | { operation: 'increment'; value: number };
 
-/** Texts that the app looks up in its own language; the literal ones travel beside them. */
+/** Keys of texts that the app looks up in its own language. The literal texts are sent as well. */
 export type LocKeys = {
   titleLocKey?: string;
   titleLocArgs?: string[];
@@ -116,7 +116,7 @@ export type AndroidOptions = {
 /** A button; `action` is its name in reports. */
 export type OfferedAction = { action: string; title: string; url: string; iconURL?: string };
 
-/** A critical one sounds although the phone is muted, as loud as it says; Apple grants it to few apps. */
+/** A critical sound plays at its volume even if the phone is muted. Apple permits it to few apps. */
 export type IosSound = { name: string } | { name: string; critical: true; volume?: number };
 
 export type IosOptions = {
@@ -150,23 +150,23 @@ export type WebOptions = {
 };
 
 /**
- * What a message to an Android phone is made of. `data`: the app's own code is run and shows it. `notification`: the
- * system shows it, and the app learns nothing before a tap. `both`: shown by the system while the app is in the
- * background, by the app while it is in the foreground.
+ * The form of a message to an Android phone. `data`: the app's code runs and shows it. `notification`: the system shows it,
+ * and the app does not receive it before a tap. `both`: the system shows it while the app is in the background, the app
+ * while it is in the foreground.
  */
 export const payloadModes = ['data', 'notification', 'both'] as const;
 export type PayloadMode = (typeof payloadModes)[number];
 
-/** How a workspace writes its Android messages: its app decides what it can read. */
+/** The format of a workspace's Android messages, which depends on what its app can read. */
 export type AndroidPayload = {
   mode: PayloadMode;
-  /** Value of `push_from`, by which an app knows its sender. */
+  /** Value of `push_from`, by which an app recognises the sender. */
   pushFrom: string;
-  /** Stands before the names of our own keys, as in `svc_message_id`. Null: what the installation says. */
+  /** Prefix of our own keys, as in `svc_message_id`. Null: the installation's prefix. */
   dataPrefix: string | null;
 };
 
-/** What an installation tells phones, where a workspace does not say it itself. */
+/** The values that an installation sends to phones if a workspace does not set them. */
 export type PhoneDefaults = {
   /** The header prefix, in lower case. */
   dataPrefix: string;
@@ -174,13 +174,13 @@ export type PhoneDefaults = {
   publicUrl: string | undefined;
 };
 
-/** The same, with nothing left open. */
+/** The same, with all defaults filled in. */
 export type SettledPayload = {
   mode: PayloadMode;
   pushFrom: string;
   dataPrefix: string;
   reportUrl?: string;
-  /** The mode of the app itself, which holds for messages by Huawei Push Kit too. */
+  /** The app's own mode, which applies to messages through Huawei Push Kit too. */
   appMode?: PayloadMode;
 };
 
@@ -197,7 +197,7 @@ export function isPushFrom(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text);
 }
 
-/** `gcm_` and `kv_` begin other keys of a message, `google` is refused by FCM. */
+/** `gcm_` and `kv_` begin other keys of a message; FCM rejects `google`. */
 export function isDataPrefix(text: string): boolean {
   return /^[a-z][a-z0-9]{0,15}$/.test(text) && !['gcm', 'google', 'kv'].includes(text);
 }
@@ -205,10 +205,10 @@ export function isDataPrefix(text: string): boolean {
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [name: string]: JsonValue };
 
-/** Names of headers in lower case; null takes one away. */
+/** Header names are in lower case; null removes a header. */
 export type RequestPatch = { headers?: Record<string, string | null>; payload?: JsonObject };
 
-/** Changes to finished requests, as merge patches (RFC 7386), by the provider that carries them. */
+/** Changes to finished requests, as merge patches (RFC 7386), by provider. */
 export type ProviderOverrides = { fcm?: JsonObject; hms?: JsonObject; apns?: RequestPatch; webpush?: RequestPatch };
 
 export type OverriddenProvider = keyof ProviderOverrides;

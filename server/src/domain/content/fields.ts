@@ -28,7 +28,7 @@ import { canonicalTag } from './locales.ts';
 const maxName = 256;
 const buttonSchemes = ['https:', 'http:'];
 
-/** `options` of a platform, for pushes and campaigns alike; undefined if there is none. */
+/** Reads `options` of a platform, for pushes and campaigns alike. The result is empty if there are none. */
 export function readAndroidOptions(content: RequestReader): { options?: AndroidOptions } {
   const part = content.findPart('options');
   if (!part) return {};
@@ -81,7 +81,7 @@ export function readWebOptions(content: RequestReader): { options?: WebOptions }
   if (!part) return {};
   const [tag, renotify, silent] = [part.plain('tag', maxName), part.flag('renotify'), part.flag('silent')];
   const vibrate = readVibrate(part);
-  // Browsers throw for both, and show nothing.
+  // Browsers throw in both cases and show nothing.
   if (renotify === true && tag === undefined) part.invalid('renotify', 'needs a tag');
   if (silent === true && vibrate !== undefined) part.invalid('silent', 'cannot be combined with vibrate');
   return nonEmpty<WebOptions>({
@@ -186,7 +186,7 @@ function matching(part: RequestReader, name: string, { pattern, reason }: Form):
   return undefined;
 }
 
-/** Without the members that were not given; no options at all if none was. */
+/** Returns the given members as options; no options at all if none was given. */
 function nonEmpty<Options extends object>(members: {
   [Name in keyof Options]-?: Options[Name] | undefined;
 }): { options?: Options } {
@@ -194,12 +194,12 @@ function nonEmpty<Options extends object>(members: {
   return given.length === 0 ? {} : { options: Object.fromEntries(given) as Options };
 }
 
-/** Under which names the platforms stand there. */
+/** The names of the platforms in the body. */
 type Names = ReadonlyMap<string, Platform>;
 
 const webSchemes = ['https:', 'http:'];
 
-/** Reads `locales` into the contents of their platforms: by language tag, texts and addresses alone. */
+/** Reads `locales` into the contents of their platforms: only texts and addresses, by language tag. */
 export function readLocales(
   content: CampaignContent,
   { payload, names }: { payload: RequestReader; names: Names },

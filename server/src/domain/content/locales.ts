@@ -1,13 +1,13 @@
 import type { CampaignContent, Platform } from './content.ts';
 import type { OwnContent } from './texts.ts';
 
-/** In which of a user's attributes their language stands. */
+/** The user attribute that holds the user's language. */
 export const languageAttribute = 'locale';
 
-/** Languages that are known of a user: what the device says, else what the user's attribute `locale` says. */
+/** The known languages of a user: that of the device, else that in the user's attribute `locale`. */
 export type KnownLanguages = { ofDevice: string | null; ofUser: unknown };
 
-/** The tag under which the texts for a user stand; undefined: the content's own are for them. */
+/** Returns the tag of the texts for a user; undefined: the user gets the content's own texts. */
 export function chooseLanguage(
   content: CampaignContent,
   { platform, ofDevice, ofUser }: KnownLanguages & { platform: Platform },
@@ -16,18 +16,18 @@ export function chooseLanguage(
   return locales && closestTag((tag) => Object.hasOwn(locales, tag), { ofDevice, ofUser });
 }
 
-/** The tag closest to a user's language among those that there are. */
+/** Returns the existing tag that is closest to a user's language. */
 export function closestTag(has: (tag: string) => boolean, { ofDevice, ofUser }: KnownLanguages): string | undefined {
-  // Apps and forms write it as Java and C do, too.
+  // Apps and forms also write the tag as Java and C do.
   const ofAttribute = typeof ofUser === 'string' ? canonicalTag(ofUser.replaceAll('_', '-')) : undefined;
   const wanted = ofDevice ?? ofAttribute;
   return wanted === undefined ? undefined : tagsFor(wanted).find(has);
 }
 
-/** The content of a platform in a language, each made once; undefined: the one for everybody else. */
+/** Returns the content of a platform in a language, each made once. `language` undefined: the content for all others. */
 export type ContentIn = <P extends Platform>(platform: P, language: string | undefined) => OwnContent[P];
 
-/** In a language each text that is missing is that of the wider one, at last the content's own. */
+/** If a language lacks a text, the text of the wider language is used, and finally the content's own. */
 export function makeContentIn(content: CampaignContent): ContentIn {
   const made = new Map<string, OwnContent[Platform]>();
   return <P extends Platform>(platform: P, language: string | undefined) => {
@@ -47,12 +47,12 @@ export function hasLocales(content: CampaignContent): boolean {
   return Object.values(content).some(({ locales }) => locales !== undefined);
 }
 
-/** Every language in which there is a text of the platform. */
+/** Returns every language with texts for the platform. */
 export function languagesOf(content: CampaignContent, platform: Platform): string[] {
   return Object.keys(content[platform]?.locales ?? {});
 }
 
-/** A language tag (BCP 47) as it is written everywhere, `pt-br` as `pt-BR`; undefined for what is no tag. */
+/** Returns a language tag (BCP 47) in canonical form, `pt-br` as `pt-BR`; undefined if the text is not a tag. */
 export function canonicalTag(text: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(text)[0];
@@ -61,7 +61,7 @@ export function canonicalTag(text: string): string | undefined {
   }
 }
 
-/** The tags under which texts for it may stand, the closest first: exact, language and script, language. */
+/** Returns the tags that may have texts for a language, the closest first: exact, language and script, language. */
 export function tagsFor(tag: string): string[] {
   const { language, script } = new Intl.Locale(tag).maximize();
   return [...new Set([tag, ...(script === undefined ? [] : [`${language}-${script}`]), language])];

@@ -8,14 +8,14 @@ export type AndroidMessage = {
   content: OwnContent['ANDROID'];
   priority: 'HIGH' | 'NORMAL';
   payload: SettledPayload;
-  /** The app runs, and nobody sees anything. */
+  /** True if the app runs and shows nothing. */
   isSilent: boolean;
 };
 export type IosMessage = {
   platform: 'IOS';
   content: OwnContent['IOS'];
   priority: 1 | 5 | 10;
-  /** Name of the object beside `aps` that is the app's. */
+  /** Name of the app's object next to `aps`. */
   dataPrefix: string;
   isSilent: boolean;
 };
@@ -23,7 +23,7 @@ export type WebMessage = {
   platform: 'WEB';
   content: OwnContent['WEB'];
   urgency: 'low' | 'normal' | 'high';
-  /** Where a browser goes that opens it without the worker: by way of this service, which counts the click. */
+  /** The link for a browser that opens it without the worker. It leads through this service, which counts the click. */
   link?: string;
 };
 
@@ -32,17 +32,17 @@ export type Message = (AndroidMessage | IosMessage | WebMessage) & {
   workspaceId: string;
   campaignId: string;
   runId: string;
-  /** The tag under which its texts stand among the locales; absent: they are those for everybody else. */
+  /** The language tag of its texts; absent: it has the texts for all other languages. */
   language?: string;
-  /** Lives this long at the provider when the device is away; 0 = do not store. */
+  /** How long the provider stores it while the device is unreachable; 0 = do not store. */
   ttlSeconds: number;
-  /** When the app takes it out of its inbox. */
+  /** When the app removes it from its inbox. */
   inboxExpiresAt?: Date;
-  /** The same on every attempt, so that a repeat after a crash replaces the first on the device. */
+  /** The same on every attempt, so that a repeat after a crash replaces the first message on the device. */
   identity: MessageIdentity;
   /**
-   * With it the device reports that the message was shown, clicked or closed; the same on every attempt too. Absent if
-   * there is nothing to report, as in a message that only checks a credential.
+   * Lets the device report that the message was shown, clicked or closed; also the same on every attempt. Absent if there is
+   * nothing to report, as in a message that only checks a credential.
    */
   report?: ReportPass;
 };
@@ -55,13 +55,13 @@ export type MessageIdentity = {
 };
 
 /**
- * The identity of (run, device): equal on every attempt of every worker. When the marketer gave a
- * `collapseReplaceKey`, that key decides what replaces what, so two campaigns can share it.
+ * Returns the identity of (run, device), which is equal on every attempt of every worker. If the marketer gave a
+ * `collapseReplaceKey`, that key decides which message replaces which, so two campaigns can share it.
  */
 export function messageIdentity(runId: string, deviceId: string, collapseReplaceKey?: string): MessageIdentity {
-  // As a text: a digest in a buffer of its own costs three times as much (decision 0027).
+  // As a text: a digest in a separate buffer costs three times as much (decision 0027).
   const hex = hash('sha256', `${runId}:${deviceId}`, 'hex');
-  // Version 8 (RFC 9562 §5.8): a UUID whose bits are ours to define.
+  // Version 8 (RFC 9562 §5.8): a UUID with bits that we may define.
   const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   const collapse = collapseReplaceKey === undefined ? hex : hash('sha256', `key:${collapseReplaceKey}`, 'hex');
   return { id, collapseId: Buffer.from(collapse.slice(0, 48), 'hex').toString('base64url') };
@@ -69,13 +69,13 @@ export function messageIdentity(runId: string, deviceId: string, collapseReplace
 
 type AnyOptions = Partial<ContentOptions['IOS'] & ContentOptions['WEB']>;
 
-/** What a content does to the number on the app's icon; browsers have another name for it. */
+/** Returns how a content changes the number on the app's icon. Browsers use another name for it. */
 export function badgeOf(content: OwnContent[Platform] | undefined): BadgeChange | undefined {
   const options = content?.options as AnyOptions | undefined;
   return options?.badge ?? options?.appBadge;
 }
 
-/** The content with the number that was counted for one device. */
+/** Returns the content with the number that was counted for one device. */
 export function withBadge<Content extends OwnContent[Platform]>(content: Content, badge: BadgeSetting): Content {
   const options = content.options as AnyOptions;
   return { ...content, options: { ...options, [options.badge === undefined ? 'appBadge' : 'badge']: badge } };

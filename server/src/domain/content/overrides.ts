@@ -14,7 +14,7 @@ import type {
 
 export type ReadOverrides = {
   overrides: ProviderOverrides;
-  /** Those with a text that differs from user to user. */
+  /** The providers with a text that differs between users. */
   readsUser: ReadonlySet<OverriddenProvider>;
 };
 
@@ -24,8 +24,8 @@ const addressOfHms = ['token', 'topic', 'condition', 'validate_only'];
 const reportsOfBrowsers = ['report_token', 'message_id', 'click_proof', 'web_push'];
 
 /**
- * `providerOverrides`: objects as they were sent, for null in them takes a member away. What they may not touch is where a
- * message goes, who sends it, and what devices report with. `prefixes`: those of our own keys.
+ * Reads `providerOverrides`: objects as they were sent, because null in them removes a member. They must not change where a
+ * message goes, who sends it, or what devices report with. `prefixes`: those of our own keys.
  */
 export function readProviderOverrides(payload: RequestReader, prefixes: readonly string[]): ReadOverrides {
   const overrides: ProviderOverrides = {};
@@ -43,7 +43,7 @@ export function readProviderOverrides(payload: RequestReader, prefixes: readonly
 
 type Given = { name: OverriddenProvider; given: Record<string, unknown>; readsUser: Set<OverriddenProvider> };
 
-/** Size, depth and texts. @returns whether the object can be looked at further */
+/** Checks size, depth and texts. @returns whether the object can be checked further */
 function checkJson(part: RequestReader, { name, given, readsUser }: Given): boolean {
   const { templates } = part.rules;
   const before = part.faults.length;
@@ -92,16 +92,16 @@ function checkHms({ part }: Reading<OverriddenProvider>, given: Record<string, u
 function checkFcm({ part, prefixes }: Reading<OverriddenProvider>, given: Record<string, unknown>): void {
   const { data, android } = given;
   for (const name of addressOfFcm) if (Object.hasOwn(given, name)) part.invalid(`fcm.${name}`, denied);
-  // FCM takes one of them.
+  // FCM accepts only one of them.
   if (Object.hasOwn(given, 'android_v2') && android !== null) part.invalid('fcm.android_v2', denied);
-  // It would stand in the place of all data.
+  // It would replace all data.
   if (isObject(android) && Object.hasOwn(android, 'data')) part.invalid('fcm.android.data', denied);
   if (data === undefined) return;
   if (!isObject(data)) return part.invalid('fcm.data', 'must be an object');
   for (const name of Object.keys(data)) if (isOwnKey(name, prefixes)) part.invalid(`fcm.data.${name}`, denied);
 }
 
-/** Names that tell an app who sent a message and what it is. */
+/** True for names by which an app recognises who sent a message and what it is. */
 export function isOwnKey(name: string, prefixes: readonly string[]): boolean {
   return name === 'push_from' || prefixes.some((prefix) => name.startsWith(`${prefix}_`));
 }
@@ -143,7 +143,7 @@ function checkApns({ part, prefixes }: Reading<OverriddenProvider>, payload: Jso
   if (Object.hasOwn(payload, 'aps') && !isObject(payload.aps)) part.invalid('apns.payload.aps', 'must be an object');
 }
 
-/** A browser that shows nothing for a push takes the permission away. */
+/** A browser revokes the permission if a push shows nothing. */
 function checkWebPush({ part }: Reading<OverriddenProvider>, payload: JsonObject = {}): void {
   for (const name of reportsOfBrowsers)
     if (Object.hasOwn(payload, name)) part.invalid(`webpush.payload.${name}`, denied);
@@ -158,10 +158,10 @@ function checkTitle(part: RequestReader, { holder, path }: { holder: Record<stri
     part.invalid(path, 'must be a text that is not empty');
 }
 
-/** Headers that an override may set, what each takes, and how that is told. */
+/** The values that a header in an override accepts, and the text of the fault. */
 type Rule = { pattern: RegExp; reason: string };
 
-/** Kinds of message that Apple delivers under a topic of their own, which is the app's with this behind it. */
+/** Kinds of message that Apple delivers under a separate topic: the app's topic with this suffix. */
 export const topicSuffixes = [
   '.push-type.liveactivity',
   '.voip',
@@ -195,13 +195,13 @@ const overrideHeaders: Record<'apns' | 'webpush', Record<string, Rule>> = {
   },
 };
 
-/** What is wrong with the value of a header that is among them. */
+/** Returns what is wrong with the value of a header that an override may set. */
 export function headerFault(provider: 'apns' | 'webpush', header: { name: string; value: string }): string | undefined {
   const rule = overrideHeaders[provider][header.name]!;
   return rule.pattern.test(header.value) ? undefined : rule.reason;
 }
 
-/** Whose requests the messages of a platform are made for. */
+/** The providers that carry the messages of a platform. */
 export const carriers: Record<Platform, readonly OverriddenProvider[]> = {
   ANDROID: ['fcm', 'hms'],
   IOS: ['apns'],
@@ -209,8 +209,8 @@ export const carriers: Record<Platform, readonly OverriddenProvider[]> = {
 };
 
 /**
- * Gives each platform's content the overrides of its providers. A fallback is for users of whom too little is known, so it
- * gets those only that read nothing of them.
+ * Gives each platform's content the overrides of its providers. A fallback is for users with too little known data, so it
+ * gets only the overrides that read no user data.
  */
 export function spreadOverrides(
   content: CampaignContent,
@@ -228,13 +228,13 @@ export function spreadOverrides(
   }
 }
 
-/** What `spreadOverrides` spread over the platforms, in one again. */
+/** Collects into one object what `spreadOverrides` spread over the platforms. */
 export function collectOverrides(content: CampaignContent): ProviderOverrides | undefined {
   const found = Object.assign({}, ...Object.values(content).map(({ overrides }) => overrides)) as ProviderOverrides;
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-/** The target with the members of the patch: null takes one away, objects are merged, anything else replaces (RFC 7386 §2). */
+/** Returns the target with the patch applied: null removes, objects are merged, any other value replaces (RFC 7386 §2). */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   // A map, because a member may be called __proto__.

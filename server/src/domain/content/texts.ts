@@ -13,7 +13,7 @@ import type {
   ProviderOverrides,
 } from './content.ts';
 
-/** What is shown in one language, without the fallback. */
+/** The content that is shown in one language, without the fallback. */
 export type OwnContent = {
   ANDROID: Omit<AndroidContent, 'fallback' | 'locales'>;
   IOS: Omit<IosContent, 'fallback' | 'locales'>;
@@ -26,7 +26,7 @@ const maxName = 256;
 const web = ['https:', 'http:'];
 
 /**
- * The content with its personalized texts replaced: visible texts, values, web addresses and the replacement key.
+ * Returns the content with its personalized texts replaced: visible texts, values, web addresses and the replacement key.
  * Everything else refers to something in the app, such as a channel or a category, and is the same for every user.
  */
 export function changeTexts<P extends Platform>(
@@ -114,7 +114,7 @@ function changeShared<Type extends string>(content: Shared<Type>, change: Change
     ...(key === undefined
       ? {}
       : { collapseReplaceKey: change(key, { field: 'collapseReplaceKey', longest: maxName, isRequired: true })! }),
-    // An image that a person does not have is left out.
+    // An image that a user does not have is left out.
     richContent: content.richContent.flatMap(({ type, value: given }, index) => {
       const place = { field: `richContent[${index}].value`, longest: maxValue, isRequired: false };
       const value = change(given, place);
@@ -153,7 +153,7 @@ const maxTitle = 64;
 const maxOptionCharacters = 2_048;
 const maxArgument = 1_024;
 
-/** Options with their personalized texts replaced: buttons, addresses, arguments. The rest is the same for every user. */
+/** Returns options with personalized texts replaced: buttons, addresses, arguments. The rest is the same for every user. */
 export function changeOptionTexts<P extends Platform>(
   options: ContentOptions[P] | undefined,
   { change, buttonsOpen }: { change: ChangeText; buttonsOpen: Schemes },
@@ -224,7 +224,7 @@ function changeActions(
   });
 }
 
-/** Overrides with their personalized texts replaced, at every depth. */
+/** Returns overrides with their personalized texts replaced, at every depth. */
 function changeOverrideTexts(
   overrides: ProviderOverrides | undefined,
   change: ChangeText,
@@ -243,15 +243,15 @@ function changeJson(value: JsonValue, { path, change }: { path: string; change: 
   );
 }
 
-/** A place whose text may be a person's own, and what the text must be there. */
+/** A member with a text that may differ between users, and the requirements for the text. */
 export type TextPlace = {
   /** As in `richContent[0].value`. */
   field: string;
   longest: number;
-  /** Absent: any text will do. */
+  /** Absent: any text is accepted. */
   schemes?: Schemes;
   isRequired: boolean;
 };
 
-/** @returns the text for that place; undefined to leave an optional place empty */
+/** @returns the text for that member; undefined to leave an optional member empty */
 type ChangeText = (text: string, place: TextPlace) => string | undefined;

@@ -22,8 +22,8 @@ type CheckedCredential = {
 };
 
 /**
- * What is known of a stored credential: its last check, unless it has a fault that nobody needs to be asked about. A
- * contact that Apple refuses was stored before such contacts were refused. Pure.
+ * Returns what is known about a stored credential: its last check, unless it has a fault that is certain without asking the
+ * provider. A contact that Apple rejects was stored before such contacts were rejected here. Pure.
  */
 export function knownCheckOf(credential: CheckedCredential): (CredentialCheck & { at: Date }) | null {
   const { provider, simulated, summary, updatedAt, checkedAt, checkVerdict, checkWords } = credential;
@@ -35,7 +35,7 @@ export function knownCheckOf(credential: CheckedCredential): (CredentialCheck & 
 
 type Checked = CredentialCheck & { provider: ProviderName };
 
-/** What a person does about a check. Pure. */
+/** Returns what an operator can do about a check. Pure. */
 export function adviseOnCheck({ provider, verdict, words }: Checked): string {
   if (verdict === 'ACCEPTED')
     return provider === 'webpush'

@@ -4,31 +4,31 @@ import { providerOf } from '../delivery/providers.ts';
 import type { ProviderName, Reachable } from '../delivery/providers.ts';
 import { unknownCase } from '../unknown-case.ts';
 
-/** `version`: of all credentials of its provider in the workspace. */
+/** `version`: the version of all credentials of the provider in the workspace. */
 export type CredentialOfApp = { appId: string; credential: ProviderCredential; version: string };
 
-/** A device's app; null is the default one. */
+/** A device's app; null is the default app. */
 type AppOfDevice = Reachable & { appId: string | null };
 
-/** A stored credential by its names; `version` tells the credentials of its provider from those that take their place. */
+/** Identifies a stored credential. `version` distinguishes the provider's credentials from those that replace them. */
 export type CredentialName = { provider: ProviderName; appId: string; version: string };
 
-/** With what messages reach devices: nothing where the workspace has no credential of their provider at all. */
+/** The credentials for sending to devices; empty if the workspace has no credential of their provider at all. */
 export type FoundCredentials = {
   credentials: ProviderCredentials;
   name: CredentialName;
-  /** What the app has of its own. */
+  /** The app's settings. */
   settings?: AppSettings;
 };
 
 export type CredentialsOfApps = {
   /** Undefined: the workspace has a credential of the provider, but none for this app, or the app was removed. */
   find(app: AppOfDevice): FoundCredentials | undefined;
-  /** Those beside the default ones. */
+  /** The apps other than the default ones. */
   apps: readonly Pick<App, 'platform' | 'appId'>[];
 };
 
-/** Finds the credential of each app once, however many devices ask. Pure. */
+/** Finds the credential of each app once, however many devices need it. Pure. */
 export function makeCredentialsOfApps(apps: readonly App[], stored: readonly CredentialOfApp[]): CredentialsOfApps {
   const known = new Map<string, FoundCredentials | undefined>();
   return {
@@ -44,7 +44,7 @@ export function makeCredentialsOfApps(apps: readonly App[], stored: readonly Cre
   };
 }
 
-/** Of most devices no text is made for it. */
+/** Returns the key of an app. For most devices it is the platform, so no new text is made. */
 export function keyOfApp({ platform, provider, pushIdType, appId }: AppOfDevice): string {
   if (appId === null && (provider ?? null) === null && (pushIdType ?? null) === null) return platform;
   return `${platform} ${provider ?? ''} ${pushIdType ?? ''} ${appId ?? ''}`;
@@ -61,7 +61,7 @@ function findCredentials({ appId, ...device }: AppOfDevice, workspace: Workspace
   const owner = ownerOfCredential(appId ?? defaultAppId, { owners: stored, others: apps });
   const found = stored.find((one) => one.appId === owner);
   if (!found) return undefined;
-  // What names no app is of the one whose credential it takes.
+  // A device that names no app belongs to the app that owns the credential.
   const app = apps.find((one) => one.appId === (appId ?? owner));
   const { credential, version } = found;
   return {
@@ -74,10 +74,10 @@ function findCredentials({ appId, ...device }: AppOfDevice, workspace: Workspace
 type Ids = readonly { appId: string }[];
 
 /**
- * Whose credential an app takes: its own, else that of the default one; the default app, without one, that of the only other
- * there is. Pure.
+ * Returns the app that owns the credential an app uses: the app itself, else the default app. A default app without a
+ * credential uses that of the only other app. Pure.
  *
- * @param of `owners`: apps that have a credential; `others`: those that there are beside the default one; both of one platform
+ * @param of `owners`: apps that have a credential; `others`: the apps other than the default one; both of one platform
  */
 export function ownerOfCredential(appId: string, { owners, others }: { owners: Ids; others: Ids }): string | undefined {
   const has = (id: string): boolean => owners.some((owner) => owner.appId === id);
@@ -87,7 +87,7 @@ export function ownerOfCredential(appId: string, { owners, others }: { owners: I
   return appId === defaultAppId && only !== undefined && has(only) ? only : undefined;
 }
 
-/** A credential serves more than one app; what it says of its own gives way to what the app says. */
+/** A credential may serve several apps, so the app's values override those in the credential. */
 function credentialsFor(credential: ProviderCredential, app?: App): ProviderCredentials {
   switch (credential.provider) {
     case 'fcm':
@@ -107,8 +107,8 @@ function credentialsFor(credential: ProviderCredential, app?: App): ProviderCred
 }
 
 /**
- * Credentials as they are stored, sealed, one per workspace, provider and app. `simulated` ones use the simulators of the
- * sandbox.
+ * Credentials as they are stored, encrypted, one per workspace, provider and app. `simulated` ones use the simulators of
+ * the sandbox.
  */
 export type FcmCredential = {
   provider: 'fcm';
@@ -117,7 +117,7 @@ export type FcmCredential = {
   privateKeyId: string;
   /** PKCS#8 PEM of the service account. */
   privateKey: string;
-  /** The one package that messages are for; an app says it, and it is not stored here. */
+  /** The only package that messages are for. It comes from the app and is not stored here. */
   restrictedPackage?: string;
   simulated: boolean;
 };
@@ -148,10 +148,10 @@ export type WebPushCredential = {
 
 export type HmsCredential = {
   provider: 'hms';
-  /** Of the OAuth client, with its secret. */
+  /** Id of the OAuth client; its secret follows. */
   clientId: string;
   clientSecret: string;
-  /** Whose messages they are: those of a project of AppGallery Connect, or of one app (the second and the first version of the interface). */
+  /** The sender: a project of AppGallery Connect, or one app (the second and the first version of the interface). */
   owner: { kind: 'project' | 'app'; id: string };
   simulated: boolean;
 };

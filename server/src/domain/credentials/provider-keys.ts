@@ -9,12 +9,12 @@ import type {
   WebPushCredential,
 } from './credentials.ts';
 
-/** A key that cannot be a credential; the message says what is wrong and never holds key material. */
+/** Thrown for a key that cannot be a credential. The message says what is wrong and never contains key material. */
 export class ProviderKeyError extends Error {
   override readonly name = 'ProviderKeyError';
 }
 
-/** A key as a person hands it over. */
+/** A key as the operator provides it. */
 export type GivenKey =
   | { provider: 'fcm'; keyFile: string }
   | ({ provider: 'apns' } & ApnsKey)
@@ -40,8 +40,8 @@ export function parseProviderKey(given: GivenKey): ProviderCredential {
 const maxKeyFile = 16_384;
 
 /**
- * Reads a service account's key file (JSON, as Google's console gives it). Its `token_uri` is not used, because the
- * deployment decides where tokens are fetched (fault 3.9); a file that names another host is refused, so that a forged
+ * Parses a service account's key file (JSON, as Google's console provides it). Its `token_uri` is not used, because the
+ * deployment decides where tokens are fetched (fault 3.9). A file that names another host is rejected, so that a forged
  * file is noticed.
  *
  * @throws ProviderKeyError
@@ -87,7 +87,7 @@ export type ApnsKey = {
   environment: 'production' | 'sandbox';
 };
 
-/** Reads an APNs key (.p8, PKCS#8, P-256) with the ids that Apple gives beside it. @throws ProviderKeyError */
+/** Parses an APNs key (.p8, PKCS#8, P-256) with the ids that Apple provides with it. @throws ProviderKeyError */
 export function parseApnsKey({ privateKey, teamId, keyId, topic, environment }: ApnsKey): ApnsCredential {
   if (privateKey.length > maxKeyFile || !privateKey.includes('-----BEGIN PRIVATE KEY-----'))
     throw new ProviderKeyError('The key is not a .p8 file (PEM, "BEGIN PRIVATE KEY").');
@@ -100,7 +100,7 @@ export function parseApnsKey({ privateKey, teamId, keyId, topic, environment }: 
   return { provider: 'apns', teamId, keyId, topic, environment, privateKey, simulated: false };
 }
 
-/** Reads or makes VAPID keys (RFC 8292): without keys a new pair is made. @throws ProviderKeyError */
+/** Parses VAPID keys (RFC 8292), or generates a new pair if none is given. @throws ProviderKeyError */
 export function parseWebPushKey(given: {
   subject: string;
   keys: { publicKey: string; privateKey: string } | undefined;
@@ -122,12 +122,12 @@ export function parseWebPushKey(given: {
 export type HmsKey = {
   clientId: string;
   clientSecret: string;
-  /** One of the two: whose messages they are. */
+  /** Exactly one of the two ids: the sender of the messages. */
   projectId?: string | undefined;
   huaweiAppId?: string | undefined;
 };
 
-/** Reads the OAuth client of a project or an app, as AppGallery Connect shows it. @throws ProviderKeyError */
+/** Parses the OAuth client of a project or an app, as AppGallery Connect shows it. @throws ProviderKeyError */
 export function parseHmsKey({ clientId, clientSecret, projectId, huaweiAppId }: HmsKey): HmsCredential {
   const [kind, id] = projectId === undefined ? (['app', huaweiAppId] as const) : (['project', projectId] as const);
   if (id === undefined || (projectId !== undefined && huaweiAppId !== undefined))
@@ -178,9 +178,9 @@ function requireKey(pem: string, type: 'rsa' | 'ec'): void {
 }
 
 /**
- * What is wrong with the contact of a VAPID key (RFC 8292 §2.1); undefined if nothing is. Most push services accept
- * any text; Apple answers 403 `BadJwtToken` to every message unless the contact is one plain address, or an https URL, at
- * a host that exists on the internet (web-push issue 947). Pure.
+ * Returns what is wrong with the contact of a VAPID key (RFC 8292 §2.1); undefined if it is valid. Most push services accept
+ * any text. Apple responds 403 `BadJwtToken` to every message unless the contact is one plain address, or an https URL, at a
+ * host that exists on the internet (web-push issue 947). Pure.
  */
 export function findSubjectFault(subject: string): string | undefined {
   const [, scheme, rest = ''] = /^(mailto:|https:\/\/)(.*)$/s.exec(subject) ?? [];
@@ -196,7 +196,7 @@ export function findSubjectFault(subject: string): string | undefined {
   return undefined;
 }
 
-// It is in the token of each message, and headers have a limit.
+// The contact is in the token of each message, and headers have a size limit.
 const maxSubjectCharacters = 320;
 
 function hostOfAddress(address: string): string | undefined {
@@ -210,7 +210,7 @@ function hostOfUrl(text: string): string | undefined {
   return username === '' && password === '' ? hostname : undefined;
 }
 
-/** A name in other letters as it stands in the name service (`xn--…`); what is not a name stays as it is. */
+/** Returns an internationalized host name in its DNS form (`xn--…`). A text that is not a host name stays as it is. */
 function asciiOf(host: string): string {
   return URL.canParse(`https://${host}`) ? new URL(`https://${host}`).hostname : host;
 }

@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { defaultAppId } from '../apps.ts';
 
 /**
- * Encrypts what must be readable again (provider credentials, push keys, stored answers) with AES-256-GCM under the
- * master key. `context` names the row (workspace, kind, id) and is authenticated with it, so a sealed value copied to
- * another row or another tenant does not open.
+ * Encrypts data that must be readable again (provider credentials, push keys, stored responses) with AES-256-GCM under the
+ * master key. `context` names the row (workspace, kind, id) and is authenticated with the data, so an encrypted value that
+ * is copied to another row or another tenant cannot be decrypted.
  */
 export type Encryption = {
   encrypt(plain: string | Uint8Array, context: string): Buffer;
@@ -14,9 +14,9 @@ export type Encryption = {
 
 /** Encryption that knows up to two master keys: it decrypts with either and encrypts with one of them. */
 export type Keyring = Encryption & {
-  /** Ids of the keys that are known, first the one that encrypts. */
+  /** Ids of the known keys; the key that encrypts comes first. */
   masterKeyIds(): readonly string[];
-  /** From now on this key encrypts. @returns whether it is known; otherwise nothing changes */
+  /** Makes this key encrypt from now on. @returns whether it is known; otherwise nothing changes */
   encryptUnder(masterKeyId: string): boolean;
 };
 
@@ -31,8 +31,8 @@ const tagBytes = 16;
 const header = 1 + idBytes;
 
 /**
- * @param masterKey 32 bytes; encrypts until `encryptUnder` says otherwise
- * @param nextMasterKey the one that a rotation leads to
+ * @param masterKey 32 bytes; encrypts until `encryptUnder` selects another key
+ * @param nextMasterKey the key that a rotation changes to
  */
 export function makeEncryption(masterKey: Uint8Array, nextMasterKey?: Uint8Array): Keyring {
   const masterKeys = new Map([masterKey, nextMasterKey ?? masterKey].map((key) => [masterKeyIdOf(key), key]));
@@ -69,8 +69,8 @@ export function makeEncryption(masterKey: Uint8Array, nextMasterKey?: Uint8Array
 }
 
 /**
- * Names the key in each value, so that a rotation finds what is still under the old one; 8 hexadecimal characters, which
- * tell nothing of the key.
+ * Returns the id of a key, which each value contains, so that a rotation finds the values still under the old key. It has 8
+ * hexadecimal characters, which reveal nothing about the key.
  */
 export function masterKeyIdOf(masterKey: Uint8Array): string {
   if (masterKey.length !== 32) throw new RangeError('The master key must have 32 bytes.');
@@ -80,17 +80,17 @@ export function masterKeyIdOf(masterKey: Uint8Array): string {
     .slice(0, 2 * idBytes);
 }
 
-/** What an installation encrypts to notice a wrong key at the start. */
+/** The word that an installation encrypts to detect a wrong key at startup. */
 export const masterKeyWord = 'carillon';
 
 /**
- * What each encrypted value is bound to: everything that is encrypted takes its context from here, so that a rotation of
- * the master key finds the context of every row again (`storage/installation/encrypted-values.ts`).
+ * The context that each encrypted value is bound to. All encrypted values take their context from here, so that a rotation
+ * of the master key finds the context of every row again (`storage/installation/encrypted-values.ts`).
  */
 export const encryptionContext = {
   /** A push key: a copy in another workspace cannot be decrypted. */
   pushKey: ({ workspaceId, id }: { workspaceId: string; id: string }) => `push-key:${workspaceId}:${id}`,
-  /** That of a default app is as it was before there were others: no app is called so, and what was stored is still read. */
+  /** A default app keeps the context from before apps existed: stored values stay readable, and no app can have its id. */
   providerCredential: ({ workspaceId, provider, appId }: { workspaceId: string; provider: string; appId: string }) =>
     appId === defaultAppId
       ? `provider-credential:${workspaceId}:${provider}`
@@ -104,10 +104,10 @@ export const encryptionContext = {
     `idempotency:${row.workspaceId}:${row.operation}:${Buffer.from(row.keyHash).toString('hex')}`,
   companySignIn: () => 'company-sign-in',
   demoSeed: () => 'demo-seed',
-  /** The word that tells at the start whether the master key is the right one. */
+  /** The word that shows at startup whether the master key is the right one. */
   masterKeyCheck: () => 'installation',
   installationSecret: (purpose: InstallationPurpose) => `installation-secret:${purpose}`,
 } as const;
 
-/** What an installation keeps a secret of its own for. */
+/** The purposes for which an installation has a separate secret. */
 export type InstallationPurpose = 'interactions' | 'simulator';

@@ -4,8 +4,8 @@ const blockBytes = 64;
 const digestBytes = 32;
 
 /**
- * HMAC-SHA-256 (RFC 2104) for what is computed for each message. Node makes a key object of every key it is given, which
- * costs more than the two digests (measured in docs/decisions/0027).
+ * Computes HMAC-SHA-256 (RFC 2104) for values that each message needs. Node makes a key object of every key it is given,
+ * which costs more than the two digests (measured in docs/decisions/0027).
  */
 export function hmacSha256(key: Uint8Array, ...parts: readonly Uint8Array[]): Buffer {
   const short = shorten(key);
@@ -23,7 +23,7 @@ export function hmacSha256(key: Uint8Array, ...parts: readonly Uint8Array[]): Bu
     inner.set(part, place);
     place += part.length;
   }
-  // As a text of bytes: a digest in a buffer of its own costs three times as much.
+  // As a text of bytes: a digest in a separate buffer costs three times as much.
   outer.write(hash('sha256', inner, 'binary'), blockBytes, 'latin1');
   return Buffer.from(hash('sha256', outer, 'binary'), 'latin1');
 }
@@ -35,8 +35,8 @@ function shorten(key: Uint8Array): Uint8Array {
 export const messageStart = blockBytes;
 
 /**
- * The same under one key, for what is computed for every device of a campaign: the paddings are made once, and a message is
- * written where it is hashed.
+ * The same under one key, for values that every device of a campaign needs. The paddings are made once, and a message is
+ * written into the buffer in which it is hashed.
  */
 export class KeyedHmacSha256 {
   readonly #outer = Buffer.alloc(blockBytes + digestBytes);
@@ -53,7 +53,7 @@ export class KeyedHmacSha256 {
     }
   }
 
-  /** Where a message of so many bytes is to be written, from `messageStart` on. What was written before is still there. */
+  /** Returns the buffer to write a message of this many bytes to, from `messageStart` on. Earlier content is still there. */
   reserve(bytes: number): Buffer {
     if (messageStart + bytes > this.#padded.length) {
       const longer = Buffer.alloc(messageStart + 2 * bytes);
@@ -63,9 +63,9 @@ export class KeyedHmacSha256 {
     return this.#padded;
   }
 
-  /** Of what was written up to `end`. @returns its bytes as the characters of a text (latin1) */
+  /** Computes the digest of the bytes up to `end`. @returns its bytes as the characters of a text (latin1) */
   digest(end: number): string {
-    // Nearly all messages are equally long.
+    // Nearly all messages have the same length.
     if (this.#hashed.length !== end || this.#hashed.buffer !== this.#padded.buffer)
       this.#hashed = this.#padded.subarray(0, end);
     this.#outer.write(hash('sha256', this.#hashed, 'binary'), blockBytes, 'latin1');

@@ -4,7 +4,7 @@ import { signatureToleranceSeconds } from '../limits/push.ts';
 export type SignedPush = { appId: string; campaignName: string; key: string };
 
 /**
- * The push signature: lower-case hexadecimal SHA-256 of `<app_id>|<campaign_name>|<push_api_key>` (interface 5). The
+ * Returns the push signature: lower-case hexadecimal SHA-256 of `<app_id>|<campaign_name>|<push_api_key>` (interface 5). The
  * name is signed as it was sent: never trimmed, never normalised.
  */
 export function signPush({ appId, campaignName, key }: SignedPush): string {
@@ -12,8 +12,8 @@ export function signPush({ appId, campaignName, key }: SignedPush): string {
 }
 
 /**
- * Finds the key a signature was made with, or undefined. Exactly 64 lower-case hexadecimal characters are a signature;
- * every key is compared, in constant time, so the answer's time tells nothing.
+ * Finds the key that a signature was made with, or undefined. A signature has exactly 64 lower-case hexadecimal characters.
+ * Every key is compared, in constant time, so the response time reveals nothing.
  */
 export function findSigningKey<Key extends { secret: string }>(
   signed: { appId: string; campaignName: string; signature: string },
@@ -42,14 +42,14 @@ export type SignedBody = {
 };
 
 /**
- * The stronger signature (decision D35a): `v1,` and the base64 of HMAC-SHA-256 over `id.timestamp.body`, the form of
- * Standard Webhooks. Unlike the first one it covers body and time.
+ * Returns the stronger signature (decision D35a): `v1,` and the base64 of HMAC-SHA-256 over `id.timestamp.body`, the form
+ * of Standard Webhooks. Unlike the first signature, it covers body and time.
  */
 export function signPushV2(signed: SignedBody, key: string): string {
   return `v1,${createHmac('sha256', key).update(`${signed.id}.${signed.timestamp}.${signed.rawBody}`, 'utf8').digest('base64')}`;
 }
 
-/** Finds the key, or undefined: wrong form, wrong key, or a timestamp more than five minutes off. */
+/** Finds the key. Undefined for a wrong form, a wrong key, or a timestamp that is more than five minutes off. */
 export function findSigningKeyV2<Key extends { secret: string }>(
   signed: SignedBody & { signature: string; now: Date },
   keys: readonly Key[],
@@ -65,7 +65,7 @@ export function findSigningKeyV2<Key extends { secret: string }>(
   return found;
 }
 
-/** What opens a report file (fact 7). */
+/** Returns the signature that gives access to a report file (fact 7). */
 export function signReport({
   workspaceId,
   name,
@@ -78,7 +78,7 @@ export function signReport({
   return createHash('sha256').update(`${workspaceId}|${name}|${secret}`).digest('hex');
 }
 
-/** What is stored of a signature: whoever reads the database can open nothing with it. */
+/** Returns the hash that is stored of a signature. A reader of the database cannot access the file with it. */
 export function hashReportSignature(signature: string): Buffer {
   return createHash('sha256').update(signature).digest();
 }

@@ -7,14 +7,14 @@ import type { ProviderName, Reachable } from './providers.ts';
 import { isKnownPushService } from './push-services.ts';
 
 /**
- * The devices that one answer of a provider can concern together: those that one credential, in one version, reaches in
+ * The devices that one response of a provider can concern together: those that one credential, in one version, reaches in
  * one environment, under one bundle id or platform, at one origin (decision 0064).
  */
 export type EvidenceKey = {
   text: string;
-  /** The key of the credential itself, with which `text` begins: of what a provider refuses for sure, whatever the device. */
+  /** The key of the credential itself, a prefix of `text`: for refusals that certainly do not depend on the device. */
   credential: string;
-  /** False for a push service that a device chose: what it answers concerns its own devices only. */
+  /** False for a push service that a device chose: its responses concern only its own devices. */
   canHold: boolean;
 };
 
@@ -23,11 +23,11 @@ export type Reached = {
   name: CredentialName;
   credentials: ProviderCredentials;
   device: Reachable;
-  /** The push service of a browser; undefined for the other providers, and where the subscription cannot be read. */
+  /** The push service of a browser; undefined for other providers, and if the subscription cannot be read. */
   origin: string | undefined;
 };
 
-/** The key of a device. Undefined if the workspace has no credential for it. Pure. */
+/** Returns the key of a device; undefined if the workspace has no credential for it. Pure. */
 export function evidenceKeyOf({ workspaceId, name, credentials, device, origin }: Reached): EvidenceKey | undefined {
   const provider = providerOf(device);
   const scope = scopeOf(provider, { credentials, device, origin });
@@ -35,13 +35,13 @@ export function evidenceKeyOf({ workspaceId, name, credentials, device, origin }
   const credential = [workspaceId, provider, name.appId, name.version].join(' ');
   return {
     text: [credential, ...scope].join(' '),
-    // Apple's keys may be for one environment only, so what it refuses is never more than the bundle's.
+    // Apple's keys may be for one environment only, so a refusal never concerns more than the bundle.
     credential: provider === 'apns' ? [credential, ...scope].join(' ') : credential,
     canHold: origin === undefined || isKnownPushService(origin),
   };
 }
 
-/** True if a key is a credential's, or is the key itself. Pure. */
+/** True if a key belongs to the key of a credential, or equals it. Pure. */
 export function isOfKey(key: string | undefined, of: string): boolean {
   return key !== undefined && (key === of || key.startsWith(`${of} `));
 }
@@ -64,20 +64,20 @@ function scopeOf(
   }
 }
 
-/** The last answer of a provider about a device. `code` is null when it accepted the message. */
+/** The last response of a provider about a device. `code` is null if the provider accepted the message. */
 export type Seen = {
   deviceId: string;
   code: string | null;
   at: number;
-  /** True if a provider accepted the device at any time before; it makes the device a witness against its credential. */
+  /** True if a provider accepted the device at any time before. The device is then a witness against its credential. */
   wasAccepted?: boolean;
 };
 
-/** Distinct devices that a key remembers. */
+/** Maximum distinct devices that a key remembers. */
 export const maxEvidenceDevices = 20;
-/** An answer older than this says nothing about the credential any more. */
+/** A response older than this says nothing about the credential any more. */
 export const evidenceMilliseconds = 24 * 3_600_000;
-/** Below this number of distinct devices a key is held only if each of them was accepted before. */
+/** With fewer distinct devices, a key is held only if all of them got the code and enough of them are witnesses. */
 const fewDevices = maxEvidenceDevices;
 /** At least this many devices, each accepted before, make a case against the credential. */
 const minWitnesses = 3;
@@ -85,24 +85,24 @@ const minWitnesses = 3;
 const accountShare = 0.9;
 /** The same for a code that usually means a dead address: nine of ten devices may be dead after a purge. */
 const accountShareOfDrops = 0.98;
-/** A dead address needs this share of accepted devices as witnesses, and at least three of them. */
+/** An address counts as dead only if this share of the devices, and at least three, were accepted. */
 const witnessShareOfDrops = 0.05;
-/** The share of few devices that must be accepted before one answer concerns its device alone. */
+/** The share of few devices that must be accepted before one response concerns its device alone. */
 const witnessShareOfFew = 0.25;
-/** A credential that was accepted this recently is not refused because of one answer. */
+/** A credential that was accepted this recently is not held because of one response. */
 const recentMilliseconds = 60_000;
 
 /**
- * What an ambiguous code does if it concerns one device. `suspect`: the message is rejected, and the device leaves the
+ * The effect of an ambiguous code that concerns one device. `suspect`: the message is rejected, and the device leaves the
  * audience after more of them. `drop`: it leaves at once. `reject`: retried, then rejected. `wait`: retried.
  */
 export type DeviceEffect = 'suspect' | 'drop' | 'reject' | 'wait';
 
-/** What an ambiguous code does if it concerns the whole key. */
+/** The effect of an ambiguous code that concerns the whole key. */
 export type AccountEffect = 'hold' | 'hold at once' | 'pause' | 'none';
 
 export type Weighed = {
-  /** Distinct devices with an answer. */
+  /** Distinct devices with a response. */
   devices: number;
   withCode: number;
   accepted: number;
@@ -111,7 +111,7 @@ export type Weighed = {
   isAcceptedLately: boolean;
 };
 
-/** Counts what distinct devices of a key got: the answers at hand, and remembered ones of other devices. Pure. */
+/** Counts the responses to distinct devices of a key: the current ones, and the remembered ones of other devices. Pure. */
 export function weighEvidence(
   remembered: readonly Seen[],
   { answers, code, now }: { answers: readonly Seen[]; code: string; now: number },
@@ -131,18 +131,18 @@ export function weighEvidence(
   };
 }
 
-/** Whom an ambiguous answer concerns. `undecided`: too few devices have answered to know. */
+/** What an ambiguous response concerns. `undecided`: too few devices have a response to decide. */
 export type Verdict = 'account' | 'device' | 'undecided';
 
 export type Judged = {
   weighed: Weighed;
   effect: AccountEffect;
-  /** The code drops its device when it concerns the device. */
+  /** True if the code drops its device when it concerns the device. */
   isDrop: boolean;
   canHold: boolean;
 };
 
-/** Decides whom an ambiguous answer concerns, from what the key's other devices got (decision 0064). Pure. */
+/** Decides what an ambiguous response concerns, from the responses to the key's other devices (decision 0064). Pure. */
 export function judgeAnswer({ weighed, effect, isDrop, canHold }: Judged): Verdict {
   const { devices, withCode, accepted, witnesses } = weighed;
   if (canHold && effect !== 'none') {
@@ -165,8 +165,8 @@ export function isHealthy({ devices, accepted }: Pick<Weighed, 'devices' | 'acce
 }
 
 /**
- * What a key remembers after a window: of many answers an even sample, so that the shares stay those of the window, in
- * whatever order the answers came; of few, the newest devices. Pure.
+ * Returns what a key remembers after a window. Of many responses it is an even sample, so that the shares stay those of the
+ * window, in whatever order the responses arrived. Of few, it is the newest devices. Pure.
  */
 export function rememberAnswers(
   remembered: readonly Seen[],
@@ -188,19 +188,19 @@ function compareCodes(one: string | null, other: string | null): number {
   return first < second ? -1 : first > second ? 1 : 0;
 }
 
-/** A key whose devices wait, and why. */
+/** A key with waiting devices, and the reason. */
 export type Hold = {
   key: string;
-  /** The provider's own word, and its sentence. */
+  /** The provider's code, and its message. */
   code: string;
   detail: string;
-  /** A pause ends by itself; null: it ends when a device is accepted, or the credential changes. */
+  /** The end of a pause; null: the hold ends when a device is accepted or the credential changes. */
   until: Date | null;
-  /** The key's remembered answers: a device that failed lately is not asked again to find out whether the key works. */
+  /** The key's remembered responses. A device that failed recently is not used to test whether the key works. */
   remembered: readonly Seen[];
 };
 
-/** A device that failed is no use as a probe for this long. */
+/** A device that failed cannot be a probe for this long. */
 const failedMilliseconds = 60_000;
 
 /** True if a message to the device can show whether a held key works again. Pure. */
@@ -209,7 +209,7 @@ export function canProbe({ remembered }: Hold, { deviceId, now }: { deviceId: st
   return !seen || seen.code === null || now - seen.at >= failedMilliseconds;
 }
 
-/** The numbers of these rules; docs/provider-answers.md is written from them. */
+/** The numbers of these rules; docs/provider-answers.md is generated from them. */
 export const evidenceNumbers = {
   maxEvidenceDevices,
   evidenceHours: evidenceMilliseconds / 3_600_000,
@@ -225,7 +225,7 @@ export const evidenceNumbers = {
 /** A credential that a provider refuses, for some or all of its devices. */
 export type Refusal = CredentialName & {
   platform: Platform | null;
-  /** The key of the devices that wait (evidence.ts); null where it is all that the credential serves. */
+  /** The key of the waiting devices (evidence.ts); null: all devices that the credential serves. */
   evidenceKey: string | null;
 };
 
@@ -239,12 +239,12 @@ type Refused = {
   evidenceKey: string | undefined;
 };
 
-/** A refused credential, in the words of the provider. Pure. */
+/** Returns the refusal of a credential, in the words of the provider. Pure. */
 export function makeRefusal({ credential, platform, code, detail, evidenceKey }: Refused): ToldRefusal {
   const { appId } = credential;
   return {
     ...credential,
-    // Firebase lacks the key of Apple or of browsers; its Android apps are reached.
+    // Firebase lacks the key for Apple or for browsers; its Android apps can still be reached.
     platform: code === 'THIRD_PARTY_AUTH_ERROR' ? platform : null,
     evidenceKey: evidenceKey ?? null,
     words: `${code}: ${detail}${appId === defaultAppId ? '' : ` (app ${appId})`}`,
@@ -253,7 +253,7 @@ export function makeRefusal({ credential, platform, code, detail, evidenceKey }:
 
 type Asked = { credential: CredentialName; platform: Platform; evidenceKey: string | undefined };
 
-/** The refusal that stands in the way; a credential that has changed since is asked about again. Pure. */
+/** Finds the refusal that blocks a device. A credential that has changed since is tried again. Pure. */
 export function findRefusal<One extends Refusal>(
   refusals: readonly One[],
   { credential: { provider, appId, version }, platform, evidenceKey }: Asked,
@@ -275,7 +275,7 @@ type Run = {
   refusals: readonly Refusal[];
 };
 
-/** Whether anybody of a run could still be reached: some credential that its devices may need is not refused. Pure. */
+/** True if a device of a run could still be reached: a credential that its devices may need is not refused. Pure. */
 export function reachesOthers(
   { workspaceId, platforms, appIds, refusals }: Run,
   credentialsOf: CredentialsOfApps,
@@ -291,7 +291,7 @@ export function reachesOthers(
         const found = credentialsOf.find({ platform, provider, appId: appId === defaultAppId ? null : appId });
         if (found?.credentials[provider] === undefined) return false;
         const { name, credentials } = found;
-        // A push service that refuses leaves the other ones.
+        // If one push service refuses, the others can still be reached.
         const key = evidenceKeyOf({
           workspaceId,
           name,

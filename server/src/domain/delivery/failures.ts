@@ -3,10 +3,10 @@ import { suspicionHours, suspicionSends } from '../users/devices.ts';
 import { providersOf, providerOfCode } from './providers.ts';
 import type { ProviderName } from './providers.ts';
 
-/** What failed deliveries have in common: the provider's word, or ours. */
+/** The common reason of failed deliveries: the provider's code, or ours. */
 export type FailureReason = { platform: Platform; outcome: string; code: string };
 
-/** What to do about deliveries that failed for a reason. */
+/** Returns what to do about deliveries that failed for a reason. */
 export function adviseOnFailure({ platform, outcome, code }: FailureReason): string {
   if (code.startsWith('TEMPLATE_'))
     return 'The text could not be rendered with these people’s attributes. Give the payload a fallback, or the template a default.';
@@ -121,7 +121,7 @@ const hms: Record<string, string> = {
   HMS_503: 'Huawei limited this account until the message’s time was over. Give the campaign a throttle.',
 };
 
-/** Codes of a dead address that count at once only if other devices were accepted: without them the message is rejected. */
+/** Codes of a dead address that take effect only if other devices were accepted; otherwise the message is rejected. */
 const dropCodes: Partial<Record<ProviderName, ReadonlySet<string>>> = {
   webpush: new Set(['404', '410']),
   hms: new Set(['80100000', '80300007']),
@@ -136,7 +136,7 @@ const byOutcome: Record<string, string> = {
 };
 
 export type WaitingCause = {
-  /** Whether the provider, or the way to it, is why; otherwise the message waits as it was told to. */
+  /** True if the provider, or the connection to it, is the cause; otherwise the message waits as configured. */
   isOfProvider: boolean;
   /** "FCM answered 503". */
   words: string;
@@ -149,7 +149,7 @@ const names: Record<ProviderName, string> = {
   hms: 'Huawei Push Kit',
 };
 
-/** Why messages wait for another attempt, of the code that the ledger has of them. */
+/** Returns why messages wait for another attempt, from their code in the ledger. */
 export function tellWaitingCause({ platform, code }: { platform: Platform; code: string }): WaitingCause {
   const provider = names[providerOfCode({ platform, code })];
   const own = (words: string): WaitingCause => ({ isOfProvider: false, words });

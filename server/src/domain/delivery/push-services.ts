@@ -1,16 +1,16 @@
 /**
  * Top-level names that no server on the internet can have: special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 8375,
- * RFC 9476), `internal`, which is kept for private networks (ICANN, 2024), and those that routers and offices give out.
+ * RFC 9476), `internal`, which is reserved for private networks (ICANN, 2024), and those that routers and offices assign.
  */
 const privateNames: ReadonlySet<string> = new Set([
   ...['invalid', 'example', 'test', 'localhost', 'local', 'onion', 'alt', 'internal'],
   ...['localdomain', 'lan', 'home', 'corp', 'intranet', 'private'],
 ]);
 
-/** The ones that resolve nowhere, in a private network neither. */
+/** The names that never resolve, not even in a private network. */
 const deadNames: ReadonlySet<string> = new Set(['invalid', 'example', 'onion', 'alt']);
 
-/** The push service of the sandbox's phones. Its name leads nowhere else, so that no message for them leaves the machine. */
+/** The push service of the sandbox's phones. No other host has this name, so no message for them leaves the machine. */
 export const simulatedPushHost = 'push.simulator.invalid';
 
 /** True for a host name that can have an address on the internet: not an IP address, not a single label. Pure. */
@@ -27,7 +27,7 @@ export function isPublicName(host: string): boolean {
   );
 }
 
-/** The reserved top-level name of a host that has no address anywhere, such as `.invalid`; undefined for others. Pure. */
+/** Returns the reserved top-level name of a host that never has an address, such as `.invalid`; otherwise undefined. Pure. */
 export function deadNameOf(host: string): string | undefined {
   const top = labelsOf(host).at(-1)!;
   return deadNames.has(top) ? `.${top}` : undefined;
@@ -37,10 +37,10 @@ function labelsOf(host: string): string[] {
   return host.toLowerCase().replace(/\.$/, '').split('.');
 }
 
-/** Where the browsers of a sandbox subscribe: the simulator answers. */
+/** The origin where the browsers of a sandbox subscribe. The simulator serves it. */
 export const simulatedPushOrigin = `https://${simulatedPushHost}`;
 
-/** Hosts where browsers subscribe: Chrome and what is built on it, Firefox, Safari, Edge. `*.` stands for all names below. */
+/** Hosts where browsers subscribe: Chrome and browsers based on it, Firefox, Safari, Edge. `*.` matches all names below. */
 export const pushServiceHosts = [
   'fcm.googleapis.com',
   'jmt17.google.com',
@@ -50,8 +50,8 @@ export const pushServiceHosts = [
 ] as const;
 
 /**
- * True if a subscription's origin belongs to a browser's own push service, or to the sandbox. Any other host was chosen
- * by the device, and can answer whatever its owner likes. Pure.
+ * True if a subscription's origin belongs to a browser's own push service, or to the sandbox. The device chose any other
+ * host, and its owner can make it respond with anything. Pure.
  */
 export function isKnownPushService(origin: string): boolean {
   if (origin === simulatedPushOrigin) return true;

@@ -1,22 +1,22 @@
-/** What is left of an account's or a run's rate. */
+/** The unused part of an account's or a run's rate. */
 export type SendBudget = {
   tokens: number;
   refilledAt: Date;
-  /** Begin of the present use. */
+  /** Start of the current use. */
   busySince: Date;
 };
 
 export type BudgetDraw = {
   perMinute: number;
-  /** Most messages asked for. */
+  /** Maximum messages requested. */
   wanted: number;
-  /** Of an earlier draw, not used. */
+  /** Unused tokens of an earlier draw. */
   returned: number;
   /** Seconds of the rate that the bucket holds. */
   holdSeconds: number;
-  /** Share of the bucket, 0…1, that is left to more urgent senders. */
+  /** Share of the bucket, 0…1, that is reserved for more urgent senders. */
   reserve: number;
-  /** An account that was idle grows to its whole rate over a minute (delivery 1). */
+  /** True if an account that was idle grows to its whole rate over a minute (delivery 1). */
   isRamped: boolean;
   at: Date;
 };
@@ -24,14 +24,14 @@ export type BudgetDraw = {
 const firstShare = 0.1;
 const rampMilliseconds = 60_000;
 
-/** A bucket that starts with one second's worth, so that the first message need not wait. */
+/** Makes a bucket that starts with one second's worth, so that the first message need not wait. */
 export function newSendBudget(at: Date): SendBudget {
   return { tokens: 0, refilledAt: new Date(at.getTime() - 1000), busySince: at };
 }
 
 /**
- * A token bucket with a capacity of `holdSeconds` worth of messages, at least one. Its rate allows for a full bucket,
- * so that no minute ever exceeds `perMinute`. A clock that moved back refills nothing.
+ * Draws from a token bucket with a capacity of `holdSeconds` worth of messages, at least one. Its rate allows for a full
+ * bucket, so that no minute ever exceeds `perMinute`. A clock that moved back refills nothing.
  */
 export function drawFromBudget(budget: SendBudget, draw: BudgetDraw): { budget: SendBudget; granted: number } {
   const now = draw.at.getTime();

@@ -3,11 +3,11 @@ import type { Platform } from '../content/content.ts';
 import type { ControlGroup } from '../experiments/control-groups.ts';
 import { unknownCase } from '../unknown-case.ts';
 
-/** What a receiver may ask for. */
+/** The kinds of event that a receiver may request. */
 export const streamedKinds = ['delivered', 'clicked', 'cleared', 'control_group'] as const;
 export type StreamedKind = (typeof streamedKinds)[number];
 
-/** What a receiver may be told of a device. */
+/** The device attributes that a receiver may get. */
 export const streamedDeviceAttributes = [
   'platform',
   'device_id',
@@ -20,7 +20,7 @@ export const streamedDeviceAttributes = [
 ] as const;
 export type StreamedDeviceAttribute = (typeof streamedDeviceAttributes)[number];
 
-/** An event as a batch keeps it: by ids, which are null once the user is erased. */
+/** An event as a batch stores it: with ids, which are null once the user is erased. */
 export type StreamedEvent = {
   kind: StreamedKind;
   uuid: string;
@@ -32,15 +32,15 @@ export type StreamedEvent = {
   /** ISO 8601. */
   at: string;
   action?: string;
-  /** Of the content that the device got, in the words of figures and files; absent where there is one for all. */
+  /** The variant that the device got, named as in figures and files; absent if all users get the same content. */
   variation?: string;
   locale?: string;
   controlGroup?: ControlGroup;
 };
 
 /**
- * The same for the same event, on every node, for every receiver and in every attempt (RFC 9562 §5.8: a UUID of our own
- * making), so that a receiver can drop a repeat.
+ * Returns the same UUID for the same event, on every node, for every receiver and in every attempt (RFC 9562 §5.8: a custom
+ * UUID), so that a receiver can drop a repeat.
  */
 export function eventUuid(parts: readonly string[]): string {
   const bytes = createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16);
@@ -54,7 +54,7 @@ export type StreamedCampaign = { id: string; name: string; type: string; channel
 export type StreamedUser = { customerId: string; attributes: Record<string, unknown> };
 export type StreamedDevice = Record<StreamedDeviceAttribute, string | null> & { userId: string };
 
-/** What is known now of those whom a batch names. */
+/** The current data about the runs, users and devices that a batch names. */
 export type BatchFacts = {
   campaignOfRun: ReadonlyMap<string, StreamedCampaign>;
   users: ReadonlyMap<string, StreamedUser>;
@@ -67,11 +67,11 @@ export type BatchToWrite = {
   userAttributes: readonly string[];
   deviceAttributes: readonly StreamedDeviceAttribute[];
   events: readonly StreamedEvent[];
-  /** The service's, as in names of headers. */
+  /** The service's abbreviation, as in names of headers. */
   abbreviation: string;
 };
 
-/** The body that a receiver is posted (fact 7). Who was erased since is named nowhere in it. */
+/** Returns the body that is posted to a receiver (fact 7). It does not name users who were erased since. */
 export function writeEventBatch(batch: BatchToWrite, facts: BatchFacts): string {
   const abbreviation = batch.abbreviation.toUpperCase();
   return JSON.stringify({
@@ -124,12 +124,12 @@ function campaignOf({ runId }: StreamedEvent, { campaignOfRun }: BatchFacts) {
   };
 }
 
-/** What the event does not have is not written: JSON has no place for `undefined`. */
+/** Absent attributes are not written, because JSON has no `undefined`. */
 function ownAttributes({ variation, locale, action, controlGroup }: StreamedEvent) {
   return { variation, locale, action, control_group: controlGroup };
 }
 
-/** Names of fact 7: a phone of Apple's tells nobody that it received a message, so it has been sent. */
+/** Returns a name of fact 7. iPhones do not report that they received a message, so the name says that it was sent. */
 function codeOf({ kind, platform }: StreamedEvent, abbreviation: string): string {
   switch (kind) {
     case 'delivered':

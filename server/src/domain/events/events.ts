@@ -5,7 +5,7 @@ import { parseIsoTime } from '../timing/iso-time.ts';
 import { unknownCase } from '../unknown-case.ts';
 import { textFault } from '../users/user-attributes.ts';
 
-/** Fact 6.3. */
+/** The types of attributes (fact 6.3). */
 export const businessAttributeTypes = ['string', 'int', 'float', 'array', 'date'] as const;
 export type BusinessAttributeType = (typeof businessAttributeTypes)[number];
 export type BusinessAttribute = { name: string; type: BusinessAttributeType };
@@ -14,7 +14,7 @@ const maxText = 4_096;
 const maxItems = 1_000;
 
 /**
- * Why the attributes of a trigger do not match its event: an unknown attribute or a value of another type. Missing
+ * Returns why the attributes of a trigger do not match its event: an unknown attribute or a value of another type. Missing
  * attributes count as absent.
  */
 export function attributesFault(
@@ -54,7 +54,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value.length <= maxText && textFault(value) === undefined;
 }
 
-/** Reads `event_attributes` of a new event. @returns the attributes, or why they cannot be taken */
+/** Reads `event_attributes` of a new event. @returns the attributes, or why they are rejected */
 export function readBusinessAttributes(sent: unknown): BusinessAttribute[] | { reason: string } {
   if (sent === undefined || sent === null) return [];
   if (!Array.isArray(sent) || sent.length > maxBusinessAttributes)
@@ -74,13 +74,13 @@ export function readBusinessAttributes(sent: unknown): BusinessAttribute[] | { r
   return attributes;
 }
 
-/** Where an event happened, as callers write it (fact 5). */
+/** The platforms of events, as callers write them (fact 5). */
 export const eventPlatforms = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB', TV: 'TV', unknown: 'UNKNOWN' } as const;
 
-// Beyond every time a Date can hold, in seconds.
+// The latest time that a Date can hold, in seconds.
 const maxEpochSeconds = 8.64e12;
 
-/** ISO 8601 (UTC unless it names an offset) or seconds since 1970, as a number or its digits; undefined is neither. */
+/** Reads ISO 8601 (UTC unless it has an offset) or seconds since 1970, as a number or its digits; otherwise undefined. */
 export function readEventTime(value: unknown): Date | undefined {
   const isSeconds = typeof value === 'number' || (typeof value === 'string' && /^\d{1,13}(\.\d{1,9})?$/.test(value));
   const seconds = isSeconds ? Number(value) : Number.NaN;
@@ -89,14 +89,14 @@ export function readEventTime(value: unknown): Date | undefined {
   return time && (time.kind === 'day' ? time.startsAt : time.at);
 }
 
-/** The stored name of a platform, or undefined if it is unknown. */
+/** Returns the stored name of a platform, or undefined if it is unknown. */
 export function readEventPlatform(value: unknown): (typeof eventPlatforms)[keyof typeof eventPlatforms] | undefined {
   return typeof value === 'string' && Object.hasOwn(eventPlatforms, value)
     ? eventPlatforms[value as keyof typeof eventPlatforms]
     : undefined;
 }
 
-/** Whether a number of seconds can be a distance from UTC. */
+/** True if a number of seconds can be an offset from UTC. */
 export function isOffset(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= maxOffsetSeconds;
 }

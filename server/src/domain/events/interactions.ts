@@ -10,12 +10,12 @@ export const interactionKinds = ['impression', 'click', 'close'] as const;
 /** What happened to a message on its device: it was shown, clicked, or closed without a click. */
 export type InteractionKind = (typeof interactionKinds)[number];
 
-/** The same as it is stored. */
+/** The same, as stored. */
 export type StoredInteractionKind = 'IMPRESSION' | 'CLICK' | 'CLOSE';
 
 /**
- * Distinguishes a report from a repetition of it: the name the device gave it. Reports without a name count as one, so
- * a device that cannot generate names may repeat safely.
+ * Returns a digest of the name that the device gave a report. It distinguishes a report from a repetition of it. Reports
+ * without a name count as one, so a device that cannot generate names may repeat safely.
  */
 export function reportDigest(reportId: string | undefined): Buffer {
   return createHash('sha256')
@@ -24,51 +24,51 @@ export function reportDigest(reportId: string | undefined): Buffer {
     .subarray(0, 12);
 }
 
-/** Which message a device has got: everything that a report of it needs. */
+/** The message that a device got: everything that a report about it needs. */
 export type InteractionSubject = {
   workspaceId: string;
   runId: string;
   bucket: number;
   deviceId: string;
   platform: Platform;
-  /** Which of the campaign's contents it got; absent where there is one for all. */
+  /** Which of the campaign's contents it got; absent if all users get the same content. */
   variant?: Variant;
 };
 
-/** What travels with a message, so that its device can report. */
+/** The data sent with a message so that its device can report. */
 export type ReportPass = {
-  /** Presented with a report. */
+  /** The device sends it with a report. */
   token: string;
-  /** `<token>.<proof>` is what `GET /v1/click/…` takes; only for a message that leads to a web address. */
+  /** `GET /v1/click/…` accepts `<token>.<proof>`; only for a message that leads to a web address. */
   clickProof?: string;
 };
 
 export type InteractionTokens = {
   /** The same subject gives the same pass on every attempt of every worker. */
   issue(subject: InteractionSubject, address?: string): ReportPass;
-  /** Undefined for whatever this installation did not issue. */
+  /** Undefined for a token that this installation did not issue. */
   open(token: string): InteractionSubject | undefined;
   /** Undefined if the address is not the one sent with the message. */
   openClick(clickToken: string, address: string): InteractionSubject | undefined;
 };
 
 const version = 1;
-/** With the numbers of variation and locale behind the device. */
+/** With the numbers of variation and locale after the device. */
 const variantVersion = 2;
 const variantBytes = 2;
 // Version, platform, bucket, run and device; the workspace's id follows to the end.
 const headBytes = 1 + 1 + 1 + 12 + 12;
 const maxWorkspaceBytes = 64;
-// 128 bits: a forger has one try a request, and requests are limited.
+// 128 bits: a forger has one attempt per request, and requests are rate-limited.
 const proofBytes = 16;
 const purposes = { report: Buffer.from('report\0'), click: Buffer.from('click\0') };
 
 /**
- * Opaque tokens that identify a message on a device, signed with HMAC-SHA-256: nobody else can create one, and a token
- * is not valid for another device, run or workspace. Compact, because the providers take 4 KB: 90 characters for a
- * workspace id of 24.
+ * Makes opaque tokens that identify a message on a device, signed with HMAC-SHA-256. Only this installation can create one,
+ * and a token is not valid for another device, run or workspace. Tokens are compact, because the providers accept 4 KB: 90
+ * characters for a workspace id of 24.
  *
- * @param key 32 bytes, of this purpose alone
+ * @param key 32 bytes, used only for this purpose
  */
 export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
   // The purpose precedes the subject, so that a token cannot be used as a click proof, or vice versa.
@@ -89,7 +89,7 @@ export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
     const bytes = mac.reserve(purposes.report.length + headBytes + variantBytes + maxWorkspaceBytes + proofBytes);
     const start = messageStart + bytes.write('report\0', messageStart, 'latin1');
     const end = writeSubject(subject, bytes, start);
-    // The proof stands behind what it proves, in the token as here.
+    // The proof follows the bytes that it proves, in the token as here.
     bytes.write(mac.digest(end), end, proofBytes, 'latin1');
     return bytes.toString('base64url', start, end + proofBytes);
   };
@@ -118,12 +118,12 @@ export function makeInteractionTokens(key: Uint8Array): InteractionTokens {
   };
 }
 
-/** A redirect to anything else would run in the service's own name (`javascript:`) or leave the browser. */
+/** Only http and https: other redirects would run under the service's own name (`javascript:`) or leave the browser. */
 export function isWebAddress(address: string): boolean {
   return /^https?:\/\//i.test(address) && URL.canParse(address);
 }
 
-/** A campaign asks for the same address again and again. */
+/** Remembers the last result, because a campaign asks for the same address again and again. */
 function makeLastAsked(ask: (text: string) => boolean): (text: string) => boolean {
   let asked: { text: string; result: boolean } | undefined;
   return (text) => {
@@ -132,7 +132,7 @@ function makeLastAsked(ask: (text: string) => boolean): (text: string) => boolea
   };
 }
 
-/** @returns where it ends */
+/** @returns the offset of its end */
 function writeSubject(
   { workspaceId, runId, bucket, deviceId, platform, variant }: InteractionSubject,
   bytes: Buffer,
@@ -155,7 +155,7 @@ function writeSubject(
   return end + bytes.write(workspaceId, end);
 }
 
-/** Of proved bytes, so they are as writeSubject made them. */
+/** Decodes proved bytes, which therefore have the form that writeSubject gave them. */
 function decodeSubject(named: Buffer): InteractionSubject {
   const isVaried = named.readUInt8(0) === variantVersion;
   const variant = isVaried && { variation: named.readUInt8(headBytes), locale: named.readUInt8(headBytes + 1) };
@@ -169,14 +169,14 @@ function decodeSubject(named: Buffer): InteractionSubject {
   };
 }
 
-/** One text a value: Node's decoder would skip foreign characters and leftover bits, and limits count by the text. */
+/** Accepts one text per value. Node's decoder would skip foreign characters and leftover bits, and limits count by text. */
 function decodeBase64url(text: string): Buffer | undefined {
   if (text.length > 200) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : undefined;
 }
 
-/** Whose reports these are, of one kind. */
+/** The message that reports of one kind are about. */
 type ReportedMessage = {
   workspaceId: string;
   bucket: number;
@@ -187,10 +187,10 @@ type ReportedMessage = {
   platform: Platform;
 };
 
-/** What was counted of a device before, in one run of the campaign. */
+/** The reports of a device that were counted before, in one run of the campaign. */
 export type CountedReports = ReportedMessage & { digests: readonly Buffer[] };
 
-/** Which of a campaign's contents was reported of: 0 and an empty text where there is one for all. */
+/** The content that a report is about: 0 and an empty text if all users get the same content. */
 export type ReportedVariant = { variation: number; locale: string };
 
 /** What reports add to the figures of a campaign. */
@@ -198,20 +198,20 @@ export type FigureGain = Pick<ReportedMessage, 'workspaceId' | 'bucket' | 'campa
   ReportedVariant & {
     reports: number;
     devices: number;
-    /** Each once, though their device reported of another before. */
+    /** Each message once, even if its device reported on another message before. */
     messages: number;
   };
 
-/** The same of one of its runs. */
+/** The same for one of its runs. */
 export type RunGain = Pick<ReportedMessage, 'workspaceId' | 'runId' | 'bucket' | 'platform' | 'kind'> &
   ReportedVariant & { reports: number; messages: number };
 
 /**
- * Which of these reports count, in their order: each digest once a run, device and kind, and at most `most` of them. A
- * device counts once in the figures of its campaign, platform and kind, however many runs it reports of.
+ * Selects the reports that count, in their order: each digest once per run, device and kind, and at most `most` of them. A
+ * device counts once in the figures of its campaign, platform and kind, however many runs it reports on.
  *
  * @returns the reports that count, those of them that are the first of their message and kind, and what they add
- * @param counted every row of these devices, campaigns and kinds, of whatever run
+ * @param counted every row of these devices, campaigns and kinds, of any run
  */
 export function selectNewReports<Report extends ReportedMessage & ReportedVariant & { digest: Buffer }>({
   reports,

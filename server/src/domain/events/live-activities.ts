@@ -5,11 +5,11 @@ export type LiveEventKind = (typeof liveEventKinds)[number];
 
 type Json = Record<string, unknown>;
 
-/** What happens to a Live Activity. State and attributes are the app's own: its types decode exactly what was given. */
+/** An event of a Live Activity. The app defines state and attributes: its types decode exactly what was given. */
 export type LiveEvent = {
   contentState: Json;
   alert?: { title: string; body: string };
-  /** When the phone shows that it may be out of date, and when it takes it away; epoch seconds. */
+  /** When the phone shows that the activity may be out of date, and when it removes it; epoch seconds. */
   staleDate?: number;
   dismissalDate?: number;
   priority: 5 | 10;
@@ -18,10 +18,10 @@ export type LiveEvent = {
   | { kind: 'update' | 'end' }
 );
 
-/** The kind of token that an event goes to: a phone that is to start an activity has none of it yet. */
+/** Returns the kind of token that an event is sent to. Before the start, a phone has no token of the activity. */
 export const tokenKindOf = (kind: LiveEventKind): 'START' | 'UPDATE' => (kind === 'start' ? 'START' : 'UPDATE');
 
-/** The body of the push (https://developer.apple.com/documentation/activitykit). A phone passes by what is not newer. Pure. */
+/** Returns the push body (https://developer.apple.com/documentation/activitykit). A phone ignores older events. Pure. */
 export function writeLivePayload(event: LiveEvent, timestamp: number): string {
   const { alert, staleDate, dismissalDate } = event;
   return JSON.stringify({
@@ -30,13 +30,13 @@ export function writeLivePayload(event: LiveEvent, timestamp: number): string {
       event: event.kind,
       'content-state': event.contentState,
       ...(event.kind === 'start' ? { 'attributes-type': event.attributesType, attributes: event.attributes } : {}),
-      // What was not said is not written: JSON has no place for `undefined`.
+      // Absent members are not written, because JSON has no `undefined`.
       ...{ alert, 'stale-date': staleDate, 'dismissal-date': dismissalDate },
     },
   });
 }
 
-/** The instant after which an event is not sent any more: what is out of date need not arrive. */
+/** Returns the instant after which an event is no longer sent, because an outdated event need not arrive. */
 export function liveSendUntil({ staleDate }: Pick<LiveEvent, 'staleDate'>, at: Date): Date {
   const longest = at.getTime() + liveEventHours * 3_600_000;
   const stale = (staleDate ?? 0) * 1_000;

@@ -12,29 +12,29 @@ import type {
 import { unknownCase } from '../unknown-case.ts';
 import { readEventTime } from './events.ts';
 
-/** An event by its name and its attributes. The tree holds filters of attributes and groups of them only. */
+/** A filter for an event by its name and attributes. The tree holds only attribute filters and groups of them. */
 type EventFilter = { eventName: string; attributes: GroupFilter | undefined };
 
-/** How often such an event happened between the event that started it and the time at which the message is due. */
+/** How often such an event must happen between the event that started the campaign and the due time of the message. */
 export type CountFilter = EventFilter & { compared: 'atleast' | 'exactly' | 'atmost'; count: number };
 
-/** When a message is due: so long before or after the event, or after the time that an attribute says. */
+/** When a message is due: this long before or after the event, or before or after the time in an attribute. */
 export type TriggerDelay = {
   milliseconds: number;
   relation: 'BEFORE' | 'AFTER';
-  /** Of the event; of its user where the event has none of this name. Undefined: the event's own time counts. */
+  /** An attribute of the event, or of its user if the event has none of this name. Undefined: the event's own time counts. */
   attribute: string | undefined;
 };
 
-/** `trigger_condition` (fact 6.2): what event starts a campaign, when it sends, and what must be true then. */
+/** `trigger_condition` (fact 6.2): which event starts a campaign, when it sends, and what must be true at that time. */
 export type TriggerCondition = {
-  /** Any of them. */
+  /** Any of them starts the campaign. */
   events: EventFilter[];
   secondary: { operator: 'and' | 'or'; filters: CountFilter[] } | undefined;
   delay: TriggerDelay;
 };
 
-/** Each name once. */
+/** Returns each event name once. */
 export function eventNamesOf({ events }: TriggerCondition): string[] {
   return [...new Set(events.map(({ eventName }) => eventName))];
 }
@@ -43,7 +43,7 @@ type EventAttributes = Readonly<Record<string, unknown>>;
 
 export type HappenedEvent = { name: string; attributes: EventAttributes; occurredAt: Date };
 
-/** Whether an event starts the campaign; `at`: when it was received, from which relative dates count. */
+/** True if an event starts the campaign. `at`: when it was received; relative dates count from then. */
 export function startsCampaign({ events }: TriggerCondition, event: HappenedEvent, at: Date): boolean {
   return events.some((filter) => isMeant(filter, event, at));
 }
@@ -52,12 +52,12 @@ function isMeant({ eventName, attributes }: EventFilter, event: HappenedEvent, a
   return eventName === event.name && (attributes === undefined || matchAttributes(attributes, event.attributes, at));
 }
 
-/** `NO_TIME`: the attribute is absent or says no time. `TOO_FAR`: it lies further ahead than a trigger is kept waiting. */
+/** `NO_TIME`: the attribute is absent or not a time. `TOO_FAR`: the time lies further ahead than a trigger may wait. */
 export type Due = { at: Date } | { reason: 'NO_TIME' } | { reason: 'TOO_FAR' };
 
 const aheadMilliseconds = maxTriggerAheadDays * 86_400_000;
 
-/** When the message of an event is due. */
+/** Decides when the message of an event is due. */
 export function decideDue(
   { milliseconds, relation, attribute }: TriggerDelay,
   { event, user, now }: { event: HappenedEvent; user: EventAttributes; now: Date },
@@ -76,8 +76,8 @@ function own(attributes: EventAttributes, name: string): unknown {
 }
 
 /**
- * Whether what must be true at the due time is: `events` are what the user did after the event that started it, up to
- * then.
+ * True if the secondary condition holds at the due time. `events` are those of the user after the event that started the
+ * campaign, up to the due time.
  */
 export function isSecondaryMet(
   { secondary }: TriggerCondition,
@@ -105,8 +105,8 @@ function isCount({ compared, count }: CountFilter, found: number): boolean {
 type Attributes = Readonly<Record<string, unknown>>;
 
 /**
- * Whether attributes pass a tree, by the meaning that filters of users have in the database (segment-filter.ts); here in
- * memory, because a statement for each event is what an ingest cannot pay. A reference to a segment has no meaning here.
+ * True if attributes pass a filter tree, with the same meaning as user filters in the database (segment-filter.ts). It runs
+ * in memory, because a statement for each event would cost ingestion too much. References to segments are not supported.
  */
 export function matchAttributes(filter: SegmentFilter, attributes: Attributes, at: Date): boolean {
   return filter.negate !== passesUnnegated(filter, attributes, at);
@@ -203,10 +203,10 @@ function passesTime(test: TimeTest, value: unknown, at: Date): boolean {
   return time !== undefined && timeRanges(test, at).some(({ from, until }) => from <= time && time < until);
 }
 
-// Of the years 1 to 9999, as filters of users have it.
+// The years 1 to 9999, as in user filters.
 const [firstSecond, endSecond] = [-62_135_596_800, 253_402_300_800];
 
-/** A time as attributes hold it: ISO 8601, or seconds since 1970 as a number. */
+/** Reads a time as attributes hold it: ISO 8601, or seconds since 1970 as a number. */
 export function readAttributeTime(value: unknown): Date | undefined {
   if (typeof value === 'number')
     return value >= firstSecond && value < endSecond ? new Date(Math.round(value * 1000)) : undefined;
@@ -215,12 +215,12 @@ export function readAttributeTime(value: unknown): Date | undefined {
 
 export const triggerStates = ['WAITING', 'HELD', 'SENT', 'DROPPED'] as const;
 
-/** What an event of a user started, as it is told. */
+/** The trigger that an event of a user started, as it is reported. */
 export type ToldTrigger = {
   eventName: string;
   occurredAt: Date;
   receivedAt: Date;
-  /** Null: the event says no time to count from. */
+  /** Null: the event has no time to count from. */
   dueAt: Date | null;
   state: (typeof triggerStates)[number];
   reason: DropReason | null;
@@ -236,7 +236,7 @@ const drops: Record<DropReason, string> = {
   TOO_FAR: 'was not sent: the attribute that is to say when names a time too far ahead',
 };
 
-/** In one sentence. */
+/** Describes a trigger in one sentence. */
 export function tellTrigger({ eventName, occurredAt, dueAt, state, reason, runId }: ToldTrigger): string {
   const event = `"${eventName}" at ${occurredAt.toISOString()}`;
   switch (state) {
@@ -254,8 +254,8 @@ export function tellTrigger({ eventName, occurredAt, dueAt, state, reason, runId
 }
 
 /**
- * Why a trigger sends nothing: it was found too late; what must be true when it is due was not, or its user was not in the
- * audience; its campaign was over; the attribute says no time, or one too far ahead.
+ * Why a trigger sends nothing. It was found too late; the condition at the due time was false, or its user was not in the
+ * audience; its campaign was over; the attribute holds no time, or one too far ahead.
  */
 export const dropReasons = ['LATE', 'CONDITION', 'AUDIENCE', 'CAMPAIGN_OVER', 'NO_TIME', 'TOO_FAR'] as const;
 export type DropReason = (typeof dropReasons)[number];

@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** Who is kept out of a campaign to compare with; the words of `deliveries.code`. The workspace's is asked first. */
+/**
+ * Control groups: users who are kept out of a campaign for comparison. The names are values of `deliveries.code`. The
+ * workspace's group is checked first.
+ */
 export const controlGroups = ['GLOBAL_CONTROL_GROUP', 'CAMPAIGN_CONTROL_GROUP'] as const;
 export type ControlGroup = (typeof controlGroups)[number];
 
@@ -8,17 +11,18 @@ export type ControlShares = {
   workspaceId: string;
   /** The same in all versions of a campaign. */
   canonicalCampaignId: string;
-  /** Percent of the workspace's users; null: the campaign is for all of them. */
+  /** Percent of the workspace's users; null: the workspace's group is not kept out of the campaign. */
   globalPercent: number | null;
-  /** Percent of the campaign's own. */
+  /** Percent of the users in the campaign's own control group; null: it has none. */
   campaignPercent: number | null;
 };
 
 export type ControlGroupOf = (userId: string) => ControlGroup | undefined;
 
 /**
- * In which control group a user is. The workspace's is the same for all of its campaigns, a campaign's is drawn for it
- * alone, and both stay as long as their share does; undefined where a campaign has none.
+ * Returns a function that gives a user's control group; undefined if the campaign has none. The workspace's group is
+ * the same for all of its campaigns. A campaign's group is drawn for that campaign alone. Both stay the same as long as
+ * their share does.
  */
 export function makeControlGroupOf({
   workspaceId,
@@ -37,24 +41,24 @@ export function makeControlGroupOf({
   };
 }
 
-/** What is drawn. Draws of different names know nothing of each other. */
+/** The kinds of draws. Draws with different names are independent of each other. */
 export type Draw = 'global-control' | 'campaign-control' | 'variation';
 
-/** Points are whole numbers below this. */
+/** The number of points in a draw: whole numbers from 0 to below this. */
 export const pointCount = 2 ** 32;
 
 /**
- * Where a user stands in a draw, evenly over all users: the first four bytes of SHA-256 of `<draw> <of> <user>`. The same
- * on every node and after every crash, so nothing is stored of it; a database finds it the same way
- * (`storage/campaigns/audience-groups.ts`).
+ * Returns a user's point in a draw, evenly distributed over all users: the first four bytes of SHA-256 of `<draw> <of>
+ * <user>`. The point is the same on every node and after every crash, so it is not stored. The database computes it in
+ * the same way (`storage/campaigns/audience-groups.ts`).
  *
- * @param of the campaign or workspace that draws
+ * @param of the id of the campaign or workspace that draws
  */
 export function drawPoint(draw: Draw, { of, userId }: { of: string; userId: string }): number {
   return hash('sha256', `${draw} ${of} ${userId}`, 'buffer').readUInt32BE(0);
 }
 
-/** The first point that a share no longer holds. Points of a smaller share are all in a larger one. */
+/** Returns the first point after those of a share. A larger share includes all points of a smaller one. */
 export function pointsOfPercent(percent: number): number {
   return Math.floor((percent * pointCount) / 100);
 }

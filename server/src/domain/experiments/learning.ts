@@ -1,29 +1,30 @@
 import { hash } from 'node:crypto';
 
-/** Shares of learned variations are whole numbers, together so many. */
+/** The sum of the shares of learned variations, which are whole numbers. */
 export const shareUnits = 10_000;
 
-// A share is known to 1.6 of a hundred (one standard error); nine variations take 5 ms.
+// The standard error of a share is 1.6 percentage points; nine variations take 5 ms.
 const draws = 1_000;
 
 export type Learned = {
-  /** What is known of each variation. */
+  /** The trials and successes of each variation. */
   arms: readonly Trials[];
-  /** Percent that each gets at least. */
+  /** The minimum percent of each variation. */
   floorPercent: number;
   /** The same seed and arms give the same shares. */
   seed: string;
 };
 
 /**
- * What share of the users gets which variation: Thompson sampling (1933) for many at once. Each gets as much as it is likely to be
- * the best, judged by draws from what is known of the rates (beta distributions, uniform before anything is known), and
- * not less than the floor, so that none is given up for good.
+ * Returns the share of the users that each variation gets, by Thompson sampling (1933) for many users at once. A share
+ * is the probability that the variation is the best. It is estimated with draws from the known distributions of the
+ * rates (beta distributions, uniform before anything is known). No share is below the floor, so that no variation is
+ * given up for good.
  */
 export function learnedShares({ arms, floorPercent, seed }: Learned): number[] {
   const uniform = makeUniform(hash('sha256', seed, 'buffer'));
   const wins = arms.map(() => 0);
-  // A success may be heard of before its trial: reports overtake the window that is being stored.
+  // A success may be counted before its trial: reports can overtake the window that is being stored.
   const rates = arms.map(({ successes, trials }) => ({
     alpha: 1 + successes,
     beta: 1 + Math.max(0, trials - successes),
@@ -48,11 +49,12 @@ export function learnedShares({ arms, floorPercent, seed }: Learned): number[] {
   });
 }
 
-/** Evenly from 0 to 1, without the ends; the same sequence for the same seed. */
+/** Returns a number between 0 and 1, evenly distributed, without the ends. The same seed gives the same sequence. */
 export type Uniform = () => number;
 
 /**
- * Numbers from a seed, by sfc32 (Chris Doty-Humphrey's PractRand): 128 bits of state, and fast where numbers have 32 bits.
+ * Returns a random number generator for a seed: sfc32 (Chris Doty-Humphrey's PractRand), which has 128 bits of state
+ * and is fast with 32-bit numbers.
  *
  * @param seed 16 bytes, evenly distributed
  */
@@ -68,13 +70,13 @@ export function makeUniform(seed: Buffer): Uniform {
   };
 }
 
-/** A draw of the beta distribution, by two of the gamma distribution; both parameters are 1 or greater. */
+/** Draws from the beta distribution, with two draws from the gamma distribution. Both parameters must be 1 or greater. */
 export function drawBeta(uniform: Uniform, { alpha, beta }: { alpha: number; beta: number }): number {
   const one = drawGamma(uniform, alpha);
   return one / (one + drawGamma(uniform, beta));
 }
 
-/** By Marsaglia and Tsang (2000), which holds from a shape of 1 on and hardly ever rejects. */
+/** Uses the method of Marsaglia and Tsang (2000), which is valid for shapes of 1 or greater and rarely rejects a draw. */
 function drawGamma(uniform: Uniform, shape: number): number {
   const d = shape - 1 / 3;
   const c = 1 / Math.sqrt(9 * d);
@@ -85,30 +87,33 @@ function drawGamma(uniform: Uniform, shape: number): number {
   }
 }
 
-/** By Box and Muller (1958). */
+/** Uses the method of Box and Muller (1958). */
 function drawNormal(uniform: Uniform): number {
   return Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 }
 
-/** What is known of a variation: messages that a provider accepted, and how many of them were clicked or followed by the goal. */
+/**
+ * The results of a variation. Trials are messages that a provider accepted; successes are those that were clicked or
+ * followed by the goal.
+ */
 export type ComparedVariation = Trials & {
   variation: number;
   /** From 0 to 1; undefined without messages. */
   rate: number | undefined;
   interval: Interval | undefined;
-  /** How likely it is to be the best of them, in percent. */
+  /** The probability that it is the best variation, in percent. */
   bestPercent: number;
 };
 
-/** A variation that is the best so likely is the winner by its figures. */
+/** A variation is the winner by its figures if it is the best with at least this probability, in percent. */
 export const winnerFromPercent = 95;
 
 /**
- * How the variations stand, in their order. How likely each is to be the best is what a campaign that learns would give it without a
- * floor: the same draws, from a seed, so that the same figures name the same winner.
+ * Returns the results of the variations, in their order. The probability of being the best is the share that a learning
+ * campaign would give without a floor. The draws come from a seed, so the same figures name the same winner.
  */
 export function compareVariations(arms: readonly Trials[], seed: string): ComparedVariation[] {
-  // Reports may come of messages whose acceptance was never heard of.
+  // Devices may report messages whose acceptance was never recorded.
   const known = arms.map(({ successes, trials }) => ({ successes, trials: Math.max(trials, successes) }));
   const shares = learnedShares({ arms: known, floorPercent: 0, seed });
   return known.map((arm, index) => ({
@@ -120,34 +125,33 @@ export function compareVariations(arms: readonly Trials[], seed: string): Compar
   }));
 }
 
-/** The variation that is most likely the best, the first of equals. */
+/** Returns the variation that is most likely the best; the first one if several are equal. */
 export function leaderOf(compared: readonly ComparedVariation[]): ComparedVariation {
   return compared.reduce((best, one) => (one.bestPercent > best.bestPercent ? one : best));
 }
 
-/** From the bucket behind `after` on everybody gets this variation; null: the shares decide again. */
+/** All users in buckets after `after` get this variation; null: the shares decide again. */
 export type WinnerStep = { after: number; variation: number | null };
 
-/** What was decided about the buckets of a chunk of a run: each step holds until the next. */
+/** The winners that were named for the buckets of a run's chunk. Each step applies until the next one. */
 export type ChunkWinners = { bucketFrom: number; bucketTo: number; steps: WinnerStep[] };
 
-/** The variation that everybody in a bucket gets; null: the shares decide. */
+/** Returns the variation that all users in a bucket get; null: the shares decide. */
 export function winnerInBucket(chunks: readonly ChunkWinners[], bucket: number): number | null {
   const chunk = chunks.find(({ bucketFrom, bucketTo }) => bucketFrom <= bucket && bucket <= bucketTo);
   return chunk?.steps.findLast(({ after }) => after < bucket)?.variation ?? null;
 }
 
-/** The steps with one more; of what was decided before, that stays which has begun. */
+/** Returns the steps with a new one added. Earlier steps stay only if they begin before the new one. */
 export function addWinnerStep(steps: readonly WinnerStep[], step: WinnerStep): WinnerStep[] {
   return [...steps.filter(({ after }) => after < step.after), step];
 }
 
-/** The shares of a campaign, in percent by variation, of which a winner was named: everything is its. */
+/** Returns the shares of a campaign, in percent by variation. If a winner was named, it gets 100 percent. */
 export function sharesOfWinner(percents: readonly number[], winner: number | null): number[] {
   return winner === null ? [...percents] : percents.map((_percent, index) => (index + 1 === winner ? 100 : 0));
 }
 
-/** Of so many trials, so many succeeded. */
 export type Trials = { successes: number; trials: number };
 
 type Interval = { low: number; high: number };
@@ -156,8 +160,8 @@ type Interval = { low: number; high: number };
 const z95 = 1.959_963_984_540_054;
 
 /**
- * The interval that holds the true rate with 95 % confidence, by Wilson's score (1927), which is right for few trials and for
- * rates near nought, as rates of clicks are. From 0 to 1; undefined without trials.
+ * Returns the interval that contains the true rate with 95 % confidence, from 0 to 1; undefined without trials.
+ * Wilson's score (1927) is accurate for few trials and for rates near zero, such as click rates.
  */
 export function rateInterval({ successes, trials }: Trials): Interval | undefined {
   if (trials === 0) return undefined;
@@ -169,13 +173,13 @@ export function rateInterval({ successes, trials }: Trials): Interval | undefine
   return { low: Math.max(0, (centre - half) / whole), high: Math.min(1, (centre + half) / whole) };
 }
 
-/** How much more often, as a share of the control's rate: 0.1 is a tenth more. */
+/** The uplift as a share of the control's rate: 0.1 is a tenth more. */
 export type Uplift = { value: number; interval: Interval | undefined };
 
 /**
- * By how much the rate of the treated is above that of the control, with the 95 % interval of the ratio of two rates (Katz
- * and others 1978, on the logarithm). Undefined while the control has no success: nothing can be divided by its rate; the
- * interval is unknown while the treated have none.
+ * Returns how far the rate of the treated is above that of the control, with the 95 % interval of the ratio of two
+ * rates (Katz and others 1978, on the logarithm). Undefined without trials and while the control has no success,
+ * because its rate is the divisor. The interval is undefined while the treated have no success.
  */
 export function upliftOf({ treated, control }: { treated: Trials; control: Trials }): Uplift | undefined {
   if (treated.trials === 0 || control.trials === 0 || control.successes === 0) return undefined;

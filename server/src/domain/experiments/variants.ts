@@ -4,43 +4,46 @@ import { closestTag, canonicalTag } from '../content/locales.ts';
 import type { KnownLanguages } from '../content/locales.ts';
 import { drawPoint, pointCount } from './control-groups.ts';
 
-/** The words for everybody whose language has none of its own. */
+/** The locale of the content for users whose language has no content. */
 export const defaultLocale = 'default';
 
-/** Which of a campaign's contents a user gets, by number from 1; 0 where the campaign has one for all. */
+/** The content of a campaign that a user gets, by number from 1; 0 if the campaign has only one. */
 export type Variant = { variation: number; locale: number };
 
-/** What makes a variation better: more messages that are clicked, or more that are followed by the primary goal. */
+/** The measure of a better variation: more messages that are clicked, or more that are followed by the primary goal. */
 export const learningMeasures = ['CLICKS', 'GOAL'] as const;
 export type LearningMeasure = (typeof learningMeasures)[number];
 
-/** `floorPercent`: what each variation gets at least. */
+/** `floorPercent`: the minimum percent of each variation. */
 export type Learning = { by: LearningMeasure; floorPercent: number };
 
-/** What a run learns by, and of which contents. */
+/** The measure that a run learns by, and a digest of the contents that it learns about. */
 export type RunLearning = { by: LearningMeasure; contentsDigest: string };
 
-/** Null of a campaign that does not learn. Other contents would have other rates. */
+/** Returns null for a campaign that does not learn. The digest is included because other contents would have other rates. */
 export function learningOf({ learning, locales, contents }: Variants): RunLearning | null {
   if (!learning) return null;
   return { by: learning.by, contentsDigest: hash('sha256', JSON.stringify([locales, contents])).slice(0, 32) };
 }
 
-/** A campaign whose users do not all get the same. */
+/** The contents of a campaign that does not send the same one to all users. */
 export type Variants = {
-  /** `default` first, then language tags; empty: it is in one language. */
+  /** `default` first, then language tags; empty: the campaign has one language. */
   locales: string[];
-  /** Percent of the users by variation, 100 together; of a campaign that learns, before it has learned anything. */
+  /**
+   * Percent of the users by variation, 100 in total. If the campaign learns, these are the shares before it has learned
+   * anything.
+   */
   percents: number[];
-  /** Absent: the shares stay as they are. */
+  /** Absent: the shares do not change. */
   learning?: Learning;
   /** By variation, then by locale. */
   contents: CampaignContent[][];
 };
 
 /**
- * The number of a user's variation: drawn by a hash, so it is the same in each run and version of the campaign as long as its
- * shares are.
+ * Returns a function that gives the number of a user's variation. It is drawn by a hash, so it is the same in each run
+ * and version of the campaign as long as its shares are.
  */
 export function makeVariationOf(shares: readonly number[], canonicalCampaignId: string): (userId: string) => number {
   const bounds = variationBounds(shares);
@@ -50,13 +53,13 @@ export function makeVariationOf(shares: readonly number[], canonicalCampaignId: 
   };
 }
 
-/** The first point of each variation that is the next one's. Shares are whole numbers of a whole that is their sum. */
+/** Returns the end of each variation's points (exclusive). Shares are whole numbers, relative to their sum. */
 export function variationBounds(shares: readonly number[]): number[] {
   const sums = shares.map((_share, index) => shares.slice(0, index + 1).reduce((sum, share) => sum + share, 0));
   return sums.map((sum) => Math.floor((sum * pointCount) / sums.at(-1)!));
 }
 
-/** The number of the locale for a user: the closest to the language, else the default. 0 where there is one. */
+/** Returns the number of the locale for a user: the closest to the language, else the default; 0 if there is only one. */
 export function chooseLocale(locales: readonly string[], known: KnownLanguages): number {
   if (locales.length === 0) return 0;
   const tag = closestTag((wanted) => wanted !== defaultLocale && locales.includes(wanted), known);
@@ -67,12 +70,12 @@ export function contentOfVariant({ contents }: Variants, { variation, locale }: 
   return contents[Math.max(0, variation - 1)]![Math.max(0, locale - 1)]!;
 }
 
-/** What figures call a locale; empty where there is one. */
+/** Returns the name of a locale in figures; empty if there is only one. */
 export function localeName(locales: readonly string[] | undefined, { locale }: Pick<Variant, 'locale'>): string {
   return locales?.[locale - 1] ?? '';
 }
 
-/** Where a counter counts it; nothing where there is one content for all. */
+/** Returns the variant's labels for a counter; empty if there is one content for all. */
 export function countedVariant(
   locales: readonly string[] | undefined,
   variant: Variant | null | undefined,
@@ -80,7 +83,7 @@ export function countedVariant(
   return variant ? { variation: variant.variation, locale: localeName(locales, variant) } : {};
 }
 
-/** What people and files call it; null where there is one for all. */
+/** The names that the console and files use for a variant; null if there is one for all. */
 export type NamedVariant = { variation: string | null; locale: string | null };
 
 export function namedVariant(
@@ -97,7 +100,7 @@ export function variationName(variation: number): string {
   return `variation_${variation}`;
 }
 
-/** Every content, with a name for people. */
+/** Returns every content with a display name. */
 export function namedContents({ locales, contents }: Variants): { name: string; content: CampaignContent }[] {
   return contents.flatMap((ofVariation, variation) =>
     ofVariation.map((content, locale) => {
@@ -111,17 +114,17 @@ export function namedContents({ locales, contents }: Variants): { name: string; 
   );
 }
 
-/** Which content a test or a preview asks for. */
+/** The content that a test or a preview requests. */
 export type ShownVariant = {
   /** By number from 1; undefined: the first. */
   variation: number | undefined;
-  /** As it was sent; undefined: to each person in their own language. */
+  /** As in the request; undefined: each user gets the content in their own language. */
   locale: string | undefined;
 };
 
 type Contents = { content: CampaignContent; variants: Variants | null };
 
-/** The contents that are left when one variation is shown, in one language or in all; or which of the two there is not. */
+/** Returns the contents of one variation, in one language or in all; or which of the two does not exist. */
 export function pickVariant(
   { content, variants }: Contents,
   { variation = 1, locale }: ShownVariant,
@@ -140,6 +143,6 @@ export function pickVariant(
   const place = locales.findIndex((own) => own === name);
   const chosen = ofVariation[place];
   if (!chosen) return { unknown: 'locale' };
-  // Whatever a person's language is, the only one there is comes closest.
+  // It is the only locale, so it is the closest to every language.
   return { content: chosen, variants: { locales: [locales[place]!], percents: [100], contents: [[chosen]] } };
 }

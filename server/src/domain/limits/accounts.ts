@@ -1,9 +1,9 @@
 import type { LimitWindow } from '../access/rate-limits.ts';
 
 /**
- * Attempts to sign in, right or wrong: each costs a slow hash. One account at one address has few, an office behind one
- * address has more. Nothing limits an account over all source addresses, because that would let anyone lock its owner
- * out (decision D19).
+ * Attempts to sign in, successful or not: each costs a slow hash. One account makes few from one address; an office
+ * that shares an address makes more. Nothing limits an account over all source addresses, because that would let anyone
+ * lock its owner out (decision D19).
  */
 export const signInWindows = {
   'sign-in-account-address': [{ events: 10, seconds: 600 }],
@@ -11,8 +11,8 @@ export const signInWindows = {
 } as const satisfies Record<string, readonly LimitWindow[]>;
 
 /**
- * Lines of the audit log that failed sign-ins may write: of an address, and of an account or of all addresses without
- * one. The first attempts tell what happens; further ones would let anybody fill the disk.
+ * Lines of the audit log for failed sign-ins: per source address, and per account. Attempts without an account share
+ * one limit. The first attempts show what happens; logging every further one would let anyone fill the disk.
  */
 export const failedSignInWindows = {
   'failed-sign-in-address': [{ events: 10, seconds: 600 }],
@@ -22,20 +22,19 @@ export const failedSignInWindows = {
   ],
 } as const satisfies Record<string, readonly LimitWindow[]>;
 
-/** Of each account, workspace and screen. */
+/** Per account, workspace and screen. */
 export const maxSavedViews = 50;
-/** A session of the console. */
+/** Lifetime of a session of the console. */
 export const sessionHours = 12;
-/** From leaving for the company's sign-in page to coming back. */
+/** From the redirect to the company's sign-in page until the user returns. */
 export const companySignInSeconds = 600;
-/** Links that work once, by what they are for. */
+/** Lifetimes of links that work once, by purpose. */
 export const linkHours = { SIGN_IN: 24, FIRST_OWNER: 24, INVITATION: 7 * 24, PASSWORD: 24 } as const;
-/** How long the sign-in page can still say why a link does not work any more. */
+/** How long the sign-in page can still explain why a link no longer works. */
 export const endedLinkDays = 30;
 
 /** NIST SP 800-63B: length before composition rules. */
 export const minPasswordCharacters = 12;
-/** A hash costs what its password's length costs. */
+/** Limits the cost of a hash, which grows with the length of the password. */
 export const maxPasswordCharacters = 256;
-/** Of an account. */
 export const maxAccountNameCharacters = 100;

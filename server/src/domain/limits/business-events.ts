@@ -5,7 +5,7 @@ const hourAndDay: readonly LimitWindow[] = [
   { events: 200, seconds: 86_400 },
 ];
 
-/** Campaigns that events of a workspace start; those beyond are named as failed (fact 6.3). */
+/** Campaigns that events of a workspace start. The response lists those beyond the limit as failed (fact 6.3). */
 export const triggerWindows = {
   V1: hourAndDay,
   V5: [{ events: 10, seconds: 300 }, ...hourAndDay] as readonly LimitWindow[],
@@ -15,7 +15,7 @@ export const triggerWindows = {
 export const maxBusinessEvents = 50;
 /** Attributes of an event. Ours. */
 export const maxBusinessAttributes = 100;
-/** Of an event or an attribute. Ours. */
+/** Characters of the name of an event or an attribute. Ours. */
 export const maxBusinessNameCharacters = 256;
 /** Business events in a page of the list (fact 6.3). */
 export const maxBusinessEventsPerPage = 20;

@@ -1,4 +1,4 @@
-// Of `options`, which goes beyond the interface: ours.
+// Limits of `options`, which extends the interface: ours.
 export const maxOfferedActions = 2;
 export const maxActionNameCharacters = 64;
 export const maxActionTitleCharacters = 64;
@@ -8,8 +8,8 @@ export const maxLocArgs = 10;
 export const maxTimeoutSeconds = 604_800;
 export const maxVibrateSteps = 16;
 export const maxVibrateMilliseconds = 10_000;
-// Of `payload.providerOverrides`.
+// Limits of `payload.providerOverrides`.
 export const maxOverrideBytes = 4_096;
 export const maxOverrideDepth = 8;
-// Of `payload.locales`.
+// Limits of `payload.locales`.
 export const maxLocales = 50;

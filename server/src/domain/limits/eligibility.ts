@@ -2,11 +2,11 @@
 export const maxCaps = 5;
 /** Messages of one rule. */
 export const maxCapMessages = 100;
-/** Thirty days: longer than any cap in use, and short enough that a user's record of messages stays a small row. */
+/** Thirty days: longer than any cap in use, and short enough to keep a user's message history in a small row. */
 export const maxCapHours = 720;
-/** Between messages of different campaigns to one user: a week. */
+/** Minimum delay between messages of different campaigns to one user: a week. */
 export const maxDelayMinutes = 10_080;
-/** Of what a campaign holds back for later (fact 6.2). */
+/** How long a campaign may keep messages back to send them later (fact 6.2). */
 export const maxQueueHours = 48;
-/** To whom a campaign with a limit is sent (fact 6.2). */
+/** Users that an audience limit of a campaign may allow (fact 6.2). */
 export const maxLimitedUsers = 9_999_999_999;

@@ -1,9 +1,9 @@
 /** Events sent one by one: actions, not requests (fact 5). */
 export const eventsPerMinute = 30_000;
-/** Events of bulk requests (fact 5). */
+/** Events of batch requests (fact 5). */
 export const batchEventsPerMinute = 60_000;
 
-/** Ours, as the table has it. */
+/** Ours; the table has the same limit. */
 export const maxEventNameCharacters = 256;
 /** Ours. */
 export const maxAppVersionCharacters = 256;

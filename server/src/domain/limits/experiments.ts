@@ -1,6 +1,9 @@
-/** Of a workspace's users; the table has the same bounds (migration control_groups). More would be no control any more. */
+/**
+ * Percent of a workspace's users; the table has the same bounds (migration control_groups). A larger group would no
+ * longer be a control.
+ */
 export const maxGlobalControlPercent = 50;
-/** So many of its newest runs a campaign learns from. */
+/** The number of newest runs that a campaign learns from. */
 export const maxLearnedRuns = 100;
-/** Of a campaign; a digit in the ledger. */
+/** Variations of a campaign; the ledger stores one digit. */
 export const maxVariations = 9;

@@ -1,10 +1,10 @@
-/** Of Apple's: the payload of a push. */
+/** Bytes of the payload of a push, a limit of Apple. */
 export const maxLivePayloadBytes = 4_096;
-/** Of an activity, of either kind. Ours. */
+/** Tokens of one kind for one activity. Ours. */
 export const maxLiveTokens = 10_000;
-/** Of one request. Ours. */
+/** Tokens in one request. Ours. */
 export const maxLiveTokensPerRequest = 1_000;
-/** What an iPhone keeps an activity for; nothing of it is sent later than this after its event. */
+/** How long an iPhone keeps an activity. An event is not sent later than this. */
 export const liveEventHours = 8;
-/** Since its newest event or token. */
+/** How long an activity is kept after its newest event or token. */
 export const liveActivityKeptHours = 24;

@@ -1,6 +1,6 @@
-/** Body of a request whose route has no limit of its own. */
+/** Body of a request to a route without its own limit. */
 export const maxBodyBytes = 1024 * 1024;
-/** Of all objects of a body together. */
+/** Members of all objects in a body together. */
 export const maxJsonMembers = 5_000;
-/** Objects and lists within each other. */
+/** Nesting depth of objects and lists. */
 export const maxJsonLevels = 32;

@@ -1,2 +1,2 @@
-/** Newest messages the inbox keeps, unless the setting says otherwise. */
+/** Newest messages that the inbox keeps, unless a setting overrides it. */
 export const inboxMessages = 10_000;

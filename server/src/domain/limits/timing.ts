@@ -1,8 +1,11 @@
-/** An occurrence found at most this late is still sent, unless the setting says otherwise; a later one is missed (decision D37). */
+/**
+ * An occurrence that is at most this late is still sent, unless a setting overrides it; a later one is missed (decision
+ * D37).
+ */
 export const lateSendMinutes = 60;
-/** Opened messages of a user from which a best time is known; fewer are chance. Ours. */
+/** Opened messages of a user that are needed to know a best time; fewer are chance. Ours. */
 export const minOpensOfBestTime = 3;
-/** Opens of so many days before the send tell it: habits change. Ours. */
+/** Days of opens before the send that determine the best time: habits change. Ours. */
 export const bestTimeDays = 90;
 /** `window_in_hours`: a day has every hour. Ours. */
 export const maxBestTimeHours = 24;

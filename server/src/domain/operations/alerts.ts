@@ -17,10 +17,15 @@ export type ConditionFacts = Pick<
   | 'upkeep'
 >;
 
-/** A worker looks every second, and takes over what a dead one held after 60 s; later than this nobody comes. */
+/**
+ * A worker checks for work every second, and takes over the work of a dead one after 60 s. Work that waits longer has
+ * no worker.
+ */
 const lateSeconds = 120;
 
-/** What is wrong with a workspace now, each thing once: a provider that refuses in three ways is one that refuses. Pure. */
+/**
+ * Returns the current problems of a workspace, each once: a provider that rejects in three ways is one problem. Pure.
+ */
 export function judgeConditions(facts: ConditionFacts): Condition[] {
   return [
     ...judgeProviders(facts),
@@ -82,19 +87,19 @@ function judgeWork({ at, sendingNodes, oldestWaitingAt, failingJobs }: Condition
   return conditions;
 }
 
-/** What an alert may be about; a workspace may be told of each or not. */
+/** The subjects of alerts; a workspace can turn each on or off. */
 export const alertKinds = ['provider', 'queue', 'node', 'job', 'credential', 'backup', 'certificate'] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
-/** Something that keeps messages from people, soon will, or would lose what they were sent: true or not at each look. */
+/** A problem that prevents delivery, soon will, or would lose data that users sent. Each check finds it true or not. */
 export type Condition = {
   kind: AlertKind;
-  /** Which provider, job, key or certificate. */
+  /** The provider, job, key or certificate. */
   subject: string;
   what: string;
-  /** What a person does about it. */
+  /** What the operator should do. */
   todo: string;
-  /** The provider that may take its credential again when it is asked. */
+  /** The provider to recheck, because it may accept its credential again. */
   recheck?: ProviderName;
 };
 
@@ -102,16 +107,19 @@ export type Alert = Omit<Condition, 'recheck'> & {
   id: string;
   workspaceId: string;
   openedAt: Date;
-  /** Null: it is still so. */
+  /** Null: the alert is still open. */
   closedAt: Date | null;
 };
 
 export type AlertEvent = 'opened' | 'closed' | 'test';
 
-/** `consoleUrl`: the origin of the console and of the documentation; undefined where nobody said it. */
+/** `consoleUrl`: the origin of the console and of the documentation; undefined if it is not configured. */
 type Told = { alert: Alert; consoleUrl: string | undefined };
 
-/** The body that is posted. Names as in callbacks: the receiver keeps `id` and drops repeats by `webhook-id`. Pure. */
+/**
+ * Returns the body of the POST request. Field names are as in callbacks: the receiver stores `id` and drops repeats by
+ * `webhook-id`. Pure.
+ */
 export function writeAlertBody(event: AlertEvent, { alert, consoleUrl }: Told): string {
   return JSON.stringify({
     type: `alert.${event}`,
@@ -129,7 +137,7 @@ export function writeAlertBody(event: AlertEvent, { alert, consoleUrl }: Told): 
   });
 }
 
-/** The same for people. Pure. */
+/** Returns the same alert as an email. Pure. */
 export function writeAlertEmail(
   event: AlertEvent,
   { alert, workspaceName, consoleUrl }: Told & { workspaceName: string },
@@ -162,7 +170,7 @@ export function writeAlertEmail(
   }
 }
 
-/** The page of docs/runbooks for each kind: that of the alert of Prometheus that says the same. */
+/** The page of docs/runbooks for each kind: that of the Prometheus alert for the same problem. */
 export const runbookNames: Record<AlertKind, string> = {
   provider: 'CarillonCredentialRefused',
   queue: 'CarillonNamedSendsLate',
@@ -173,7 +181,7 @@ export const runbookNames: Record<AlertKind, string> = {
   certificate: 'CarillonWorkspaceAlert',
 };
 
-/** Where a node shows it; null where nobody said by which origin nodes are reached. */
+/** Returns the URL of the runbook on a node; null if the origin of the nodes is not configured. */
 export function runbookOf(kind: AlertKind, origin: string | undefined): string | null {
   return origin === undefined ? null : `${origin}/docs/runbooks/${runbookNames[kind].toLowerCase()}/`;
 }

@@ -3,31 +3,31 @@ import { createHash } from 'node:crypto';
 /** The rows of one table, or of one day of a table that is partitioned by day. */
 export type BackupTable = {
   name: string;
-  /** Of which table it is a day, as YYYY-MM-DD. */
+  /** The table and its day, as YYYY-MM-DD; null: a whole table. */
   day: { table: 'deliveries' | 'events'; day: string } | null;
   columns: string[];
-  /** Below the folder of the backup. */
+  /** Path relative to the folder of the backup. */
   file: string;
   rows: number;
-  /** As PostgreSQL wrote them, before they were compressed. */
+  /** Bytes as PostgreSQL wrote them, before compression. */
   textBytes: number;
   fileBytes: number;
-  /** Of the file. */
+  /** Digest of the file. */
   sha256: string;
 };
 
-/** Where a table's numbers go on. As text: wider than a number that JavaScript keeps exactly. */
+/** The state of a sequence. The value is text, because a JavaScript number cannot hold it exactly. */
 export type BackupSequence = { name: string; value: string; isCalled: boolean };
 
-/** What a backup is. Written last: a folder without it is no backup. */
+/** The description of a backup. It is written last: a folder without it is not a backup. */
 export type BackupManifest = {
   format: 1;
-  /** By the database's clock: what was committed before is in it, what was committed later is not. */
+  /** By the database's clock: the backup contains what was committed before this time and nothing that was committed later. */
   madeAt: Date;
   carillonVersion: string;
   postgresVersion: string;
   migrations: { name: string; digest: string }[];
-  /** Ids of the master keys that it takes to read what is encrypted: two while a rotation is under way. */
+  /** Ids of the master keys that are needed to decrypt the data: two while a rotation is in progress. */
   masterKeyIds: string[];
   tables: BackupTable[];
   sequences: BackupSequence[];
@@ -35,17 +35,17 @@ export type BackupManifest = {
 
 export const manifestFile = 'backup.json';
 
-/** What was read is no manifest, or not the one that was written. */
+/** The text is not a manifest, or it was changed after it was written. */
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
 }
 
-/** Its last member is the SHA-256 of the others as they are written in one line. Pure. */
+/** Returns the text of a manifest. Its last member is the SHA-256 of the others, written on one line. Pure. */
 export function writeManifest(manifest: BackupManifest): string {
   return `${JSON.stringify({ ...manifest, sha256: digestOf(manifest) }, undefined, 2)}\n`;
 }
 
-/** @throws ManifestError */
+/** Parses and checks a manifest. @throws ManifestError */
 export function parseManifest(text: string): BackupManifest {
   let read: Record<string, unknown>;
   try {
@@ -56,7 +56,7 @@ export function parseManifest(text: string): BackupManifest {
   const { sha256, ...rest } = read;
   if (typeof rest.format === 'number' && rest.format > 1)
     throw new ManifestError(`has the format ${rest.format}, which this version of Carillon does not know`);
-  // What has the digest was written by us: its shape is not asked for member by member.
+  // A matching digest means that we wrote it, so the members are not checked one by one.
   if (rest.format !== 1 || sha256 !== digestOf(rest)) throw new ManifestError('was changed, or is torn');
   const manifest = rest as Omit<BackupManifest, 'madeAt'> & { madeAt: string };
   return { ...manifest, madeAt: new Date(manifest.madeAt) };
@@ -66,15 +66,18 @@ function digestOf(rest: object): string {
   return createHash('sha256').update(JSON.stringify(rest)).digest('hex');
 }
 
-/** A backup that a node made by itself, by the name of its folder. */
+/** An automatic backup of a node, identified by the name of its folder. */
 export type ScheduledBackup = { name: string; madeAt: Date };
 
-/** Names sort as their times do. Pure. */
+/** Returns the name of an automatic backup. Names sort by time. Pure. */
 export function nameScheduledBackup(at: Date): string {
   return `carillon-${at.toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
 }
 
-/** Those of ours among the names of a folder, newest first; all others are somebody else's and are never touched. Pure. */
+/**
+ * Returns the automatic backups among the names of a folder, newest first. All others belong to someone else and are
+ * never touched. Pure.
+ */
 export function findScheduledBackups(names: readonly string[]): ScheduledBackup[] {
   return names
     .flatMap((name) => {
@@ -87,29 +90,29 @@ export function findScheduledBackups(names: readonly string[]): ScheduledBackup[
     .sort((a, b) => b.madeAt.getTime() - a.madeAt.getTime());
 }
 
-/** A backup takes its time, and one that failed is tried again after an hour; the alert of Prometheus has the same share. */
+/** A backup takes time, and a failed one is retried after an hour. The Prometheus alert uses the same factor. */
 const lateShare = 1.5;
 const hourMilliseconds = 3_600_000;
-/** What a node that makes backups said is believed for as long after its last look. */
+/** A node's backup schedule is trusted for this long after its last check. */
 const believedMilliseconds = 7 * 24 * hourMilliseconds;
 
 export type BackupFacts = {
-  /** As of when the newest is; null where none is known. */
+  /** When the newest backup was made; null if none is known. */
   madeAt: Date | null;
   /** Null before the first start. */
   installedAt: Date | null;
-  /** How often nodes make one by themselves, and when one was last at it; null where none does. */
+  /** The interval of automatic backups, and when a node last checked whether one was due; null if there are none. */
   schedule: { everyHours: number; lookedAt: Date } | null;
 };
 
-/** Whether the next backup should be there already. Pure. */
+/** True if the next backup should exist by now. Pure. */
 export function isBackupLate({ since, everyHours, now }: { since: Date; everyHours: number; now: Date }): boolean {
   return now.getTime() - since.getTime() > lateShare * everyHours * hourMilliseconds;
 }
 
 /**
- * Since when a backup is missing that nodes should have made by themselves: the newest one, or the installation where there was
- * none. Undefined where none is late. Pure.
+ * Returns since when an automatic backup is overdue: the time of the newest one, or of the installation if there is
+ * none. Undefined if no backup is late. Pure.
  */
 export function findLateBackup({ madeAt, installedAt, schedule }: BackupFacts, now: Date) {
   if (!schedule || now.getTime() - schedule.lookedAt.getTime() > believedMilliseconds) return undefined;
@@ -119,8 +122,8 @@ export function findLateBackup({ madeAt, installedAt, schedule }: BackupFacts, n
 }
 
 /**
- * Tables whose rows a backup leaves out, with the reason; docs/backup.md shows them. What is true only of the processes
- * and browsers of the instant it was made, or would open again what was closed since.
+ * Tables that a backup leaves out, with the reason; docs/backup.md lists them. Their rows are valid only for the
+ * processes and browsers at the time of the backup, or would reopen access that was closed since then.
  */
 export const leftOutTables: Readonly<Record<string, string>> = {
   schema_migrations: 'a restore applies the migrations itself',

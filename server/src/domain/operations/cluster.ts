@@ -1,26 +1,28 @@
-/** A table as the database has it. */
+/** A table as it is in the database. */
 export type FoundTable = {
   name: string;
-  /** Undefined while it is on the coordinator alone. */
+  /** Undefined while the table is only on the coordinator. */
   layout: { column: string; groupId: number; shards: number } | undefined;
-  /** Of its rows on the coordinator: all of them, or what distributing left behind. */
+  /** Bytes of its rows on the coordinator: all of them, or those left over from distributing. */
   localBytes: number;
-  /** Foreign keys, triggers and policies that no cluster takes, by name. */
+  /** Names of foreign keys, triggers and policies that a cluster does not support. */
   obstacles: readonly string[];
 };
 
 export type DistributionStep =
-  /** Makes the shards and copies the rows into them, in one transaction. */
+  /** Creates the shards and copies the rows into them, in one transaction. */
   | { kind: 'distribute'; table: DistributedTable; bytes: number }
-  /** Cuts the one shard of an empty table, which others will lie beside, so that each part has as many buckets. */
+  /** Splits the single shard of an empty table, with which others will be colocated, into parts with equally many buckets. */
   | { kind: 'cut'; table: DistributedTable; bytes: number }
-  /** Frees what the coordinator still keeps of rows that are on the workers. */
+  /** Frees the space of rows on the coordinator that are already on the workers. */
   | { kind: 'free'; table: DistributedTable; bytes: number };
 
 /**
- * What is left to do, in order: all of it at first, the rest after a run that was broken off, nothing when all is done.
+ * Returns the remaining steps, in order: all of them at first, the rest after an interrupted run, and none when
+ * everything is done.
  *
- * @returns why it cannot be done, when a table is missing, is distributed otherwise, or has what no cluster takes
+ * @returns the reason if it cannot be done: a table is missing, is distributed differently, or has something that a
+ * cluster does not support
  */
 export function planDistribution(
   tables: readonly DistributedTable[],
@@ -49,7 +51,7 @@ export function planDistribution(
   return { steps };
 }
 
-/** Rows would have to be moved. */
+/** True if another table shares its colocation group: splitting the shard would then have to move rows. */
 function hasNeighbour({ name }: DistributedTable, found: readonly FoundTable[]): boolean {
   const groupId = found.find((table) => table.name === name)?.layout?.groupId;
   return groupId !== undefined && found.some((table) => table.name !== name && table.layout?.groupId === groupId);
@@ -62,18 +64,18 @@ function otherLayout({ name, column, besides }: DistributedTable): string {
 
 export type DistributedTable = {
   name: string;
-  /** Its value decides on which shard a row is. */
+  /** The column whose value determines the shard of a row. */
   column: string;
-  /** The table whose shards its own lie beside: what has equal values in both is on one worker. Itself when it is the first. */
+  /** The table with which it is colocated: rows with equal values in both are on one worker. The first table names itself. */
   besides: string;
 };
 
-/** Its shards are cut so that each has as many buckets; the tables beside it have theirs cut alike. */
+/** Its shards are split so that each has equally many buckets; the shards of colocated tables are split in the same way. */
 export const cutTable = 'bucket_shards';
 
 /**
- * The tables that a cluster spreads over its workers, in the order in which they are distributed; all others stay on the
- * coordinator. A new table with rows for each user or device goes here, with the bucket in its primary key.
+ * The tables that a cluster distributes over its workers, in the order of distribution; all others stay on the
+ * coordinator. Add a new table with rows for each user or device here, with the bucket in its primary key.
  */
 export const distributedTables: readonly DistributedTable[] = [
   { name: cutTable, column: 'bucket', besides: cutTable },
@@ -97,11 +99,11 @@ export const distributedTables: readonly DistributedTable[] = [
     'events',
     'triggers',
   ].map((name) => ({ name, column: 'bucket', besides: cutTable })),
-  // Looked up by the address alone, before anybody knows whose it is.
+  // Looked up by the address alone, before its user is known.
   { name: 'push_addresses', column: 'address_hash', besides: 'push_addresses' },
 ];
 
-/** How much larger than the average the largest is: 1 is even, 2 twice as large. Nothing stored counts as even. */
+/** Returns the ratio of the largest size to the average: 1 is even, 2 is twice as large. It is 1 if nothing is stored. */
 export function measureImbalance(sizesBytes: readonly number[]): number {
   const total = sizesBytes.reduce((sum, size) => sum + size, 0);
   return total === 0 ? 1 : (Math.max(...sizesBytes) * sizesBytes.length) / total;

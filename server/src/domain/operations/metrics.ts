@@ -3,11 +3,11 @@ import type { ProviderName } from '../delivery/providers.ts';
 import { alertKinds } from './alerts.ts';
 import { troubleMeanings } from './readiness.ts';
 
-/** What became of a message at its provider, as charts tell it. */
+/** The outcomes of messages at providers, as charts show them. */
 export const sendOutcomes = ['accepted', 'gone', 'waits', 'rejected', 'stopped'] as const;
 export type SendOutcome = (typeof sendOutcomes)[number];
 
-/** Names of what is counted; sums over nodes and minutes mean something. */
+/** Names of counters; they can be summed over nodes and minutes. */
 export type CountName =
   | 'pushes'
   | 'calls'
@@ -17,7 +17,7 @@ export type CountName =
   | `sends.${ProviderName}.${SendOutcome}`
   | `latency.${ProviderName}.${'answers' | 'milliseconds'}`;
 
-/** Names of what is seen at an instant; of several the greatest is told. */
+/** Names of gauges; several values combine to the greatest. */
 export type GaugeName = 'queue.waiting' | 'queue.ageSeconds' | 'retries.waiting' | `latency.${ProviderName}.most`;
 
 export type MinuteFigures = {
@@ -25,16 +25,16 @@ export type MinuteFigures = {
   gauges: Partial<Record<GaugeName, number>>;
 };
 
-/** The minute that an instant is in. */
+/** Returns the start of the minute that contains an instant. */
 export function minuteOf(at: Date): Date {
   return new Date(Math.floor(at.getTime() / 60_000) * 60_000);
 }
 
 export type MetricEntry = {
   kind: 'counter' | 'gauge' | 'histogram';
-  /** The labels of each series, with what bounds their values: the values themselves, or words. */
+  /** The labels of each series, with the set of their values: the values themselves, or a description. */
   labels: Record<string, readonly string[] | string>;
-  /** `node`: what this process did or is, to be summed over nodes. `database`: the same from every node, never to be summed. */
+  /** `node`: about this process, to be summed over nodes. `database`: the same from every node, never to be summed. */
   of: 'node' | 'database';
   meaning: string;
 };
@@ -45,9 +45,9 @@ export type CallbackResult = (typeof callbackResults)[number];
 export const fillResults = ['applied', 'failed'] as const;
 export type FillResult = (typeof fillResults)[number];
 
-/** Who is sent to, by the lane of the work. */
-/** Whom messages are posted to. */
+/** The kinds of receivers that messages are posted to. */
 export const receiverKinds = ['callbacks', 'event-stream'] as const;
+/** The kinds of recipients, by the lane of the work. */
 export const laneNames = ['named', 'audience'] as const;
 
 export const connectionStates = ['held', 'idle', 'awaited'] as const;
@@ -58,9 +58,10 @@ const dayTable = { table: ['deliveries', 'events'] };
 const route = { method: 'HTTP methods', route: 'templates of the routes, and `(unknown)`' };
 
 /**
- * The one table of what `GET /metrics` answers, but for what the Node.js library adds. docs/metrics.md is generated from it;
- * a test holds it, the rules and the dashboard in deploy/ together. No label has a value that a caller chooses, and none
- * names a workspace: the number of series stays what it is however much is stored.
+ * The single table of the metrics in the response of `GET /metrics`, except those that the Node.js library adds.
+ * docs/metrics.md is generated from it, and a test checks that it matches the rules and the dashboard in deploy/. No
+ * label value is chosen by a caller, and none names a workspace, so the number of series does not depend on how much is
+ * stored.
  */
 export const metricTable = {
   carillon_build_info: {
@@ -205,27 +206,30 @@ export const metricTable = {
 
 export type MetricName = keyof typeof metricTable;
 
-/** One series of a metric, as it is now. */
+/** One series of a metric with its current value. */
 export type MetricSample = {
   labels: Record<string, string>;
   value: number | ReturnType<BucketCounts['read']>;
 };
 
-/** Metrics that are missing here are answered without a value. */
+/** Metrics that are missing here are returned without a value. */
 export type MetricSamples = Partial<Record<MetricName, MetricSample[]>>;
 
-/** How many values were seen, and how many of them are at most each bound. */
+/** The number of values seen, and the number that are less than or equal to each bound. */
 export type BucketCounts = {
   note(value: number): void;
   read(): { count: number; sum: number; buckets: { upTo: number; count: number }[] };
 };
 
-/** In seconds: from an answer within the same machine to a provider that hangs. */
+/** Bounds in seconds: from a response on the same machine to a provider that hangs. */
 export const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
-/** Of a batch; the greatest is what one commit may hold. */
+/** Bounds of batch sizes; the greatest is the maximum of one commit. */
 export const batchBounds = [1, 2, 5, 10, 20, 50, 100, 200, 500] as const;
 
-/** Counts of a histogram. A value costs a few comparisons and two additions; sums are made when somebody reads. */
+/**
+ * Creates the counts of a histogram. Noting a value costs a few comparisons and two additions; the sums are computed
+ * when the counts are read.
+ */
 export function makeBucketCounts(bounds: readonly number[]): BucketCounts {
   const counts = new Float64Array(bounds.length + 1);
   let sum = 0;
@@ -245,8 +249,8 @@ export function makeBucketCounts(bounds: readonly number[]): BucketCounts {
 }
 
 /**
- * What `prom-client` adds of the process itself, with its own words in short. Those marked Linux are missing elsewhere. A test
- * compares the names with a scrape.
+ * Metrics that `prom-client` adds about the process, with its descriptions shortened. Those marked Linux are missing
+ * elsewhere. A test compares the names with a scrape.
  */
 export const libraryMetrics = {
   process_cpu_user_seconds_total: 'User CPU time.',

@@ -7,34 +7,34 @@ import type { UpkeepFacts } from './upkeep.ts';
 
 export type ProviderFacts = {
   provider: ProviderName;
-  /** As people call it: "FCM (Android)". */
+  /** The display name, such as "FCM (Android)". */
   name: string;
   isConnected: boolean;
   check: { verdict: 'ACCEPTED' | 'REFUSED' | 'UNKNOWN'; words: string; at: Date } | null;
   silent: { until: Date; reason: string } | null;
 };
 
-/** Who refused is told by the words where it is not known; nobody did where a person paused. */
+/** If `provider` is null, the code in the reason identifies it. If a user paused the send, no provider refused it. */
 type Pause = { platform: Platform | null; provider: ProviderName | null; waits: 'all' | 'some'; reason: string };
 
 export type OverviewFacts = {
   at: Date;
-  /** What `/readyz` names. */
+  /** The problems that `/readyz` reports. */
   troubles: string[];
-  /** Nodes that send and were heard of lately. */
+  /** Nodes that send and reported themselves recently. */
   sendingNodes: number;
   providers: ProviderFacts[];
   paused: (Pause & { runs: number; campaignId: string })[];
   failedRuns: { campaignId: string; campaignName: string; status: 'FAILED' | 'MISSED'; reason: string }[];
-  /** Runs, chunks and retries that could be sent now. */
+  /** The oldest of the runs, chunks and retries that are ready to be sent. */
   oldestWaitingAt: Date | null;
   accepted: number;
   failures: { platform: Platform; outcome: string; code: string; devices: number; advice: string }[];
-  /** Of the last minutes; the failures above are those of an hour. */
+  /** Responses in the last minutes; the failures above cover the last hour. */
   answers: ProviderAnswers[];
   failingJobs: { name: string; fault: string }[];
   limits: { name: string; used: number; most: number }[];
-  /** That the nodes may open more connections than the database has for them. */
+  /** Set if the nodes may open more connections than the database has available for them. */
   tooManyConnections: Finding | undefined;
   endingKeys: EndingKey[];
   upkeep: UpkeepFacts;
@@ -42,17 +42,20 @@ export type OverviewFacts = {
 
 export type Verdict = { level: 'well' | 'attention' | 'trouble'; headline: string; findings: Finding[] };
 
-/** A worker looks every second, and takes over what a dead one held after 60 s; later than this nobody comes. */
+/**
+ * A worker checks for work every second, and takes over the work of a dead one after 60 s. Work that waits longer has
+ * no worker.
+ */
 const lateSeconds = 120;
 /** Fewer failures than this are not significant for a provider. */
 const tellingFailures = 20;
-/** Google judges a sender by the same share (delivery 1). */
+/** Google rates senders by the same share (delivery 1). */
 const maxFailing = 0.05;
 const nearlyUsed = 0.9;
 const systemPage = { screen: 'system' } as const;
 const keysPage = { screen: 'keys' } as const;
 
-/** Whether all is well, and if not, what is wrong and what to do, the worst first. Pure. */
+/** Returns whether everything works and, if not, what is wrong and what to do, the worst first. Pure. */
 export function judgeOverview(facts: OverviewFacts): Verdict {
   const findings = [
     ...judgeInstallation(facts),
@@ -111,7 +114,10 @@ function judgeInstallation({ troubles, sendingNodes, oldestWaitingAt, failingJob
   return findings;
 }
 
-/** Whose refusal pauses a send, or what it holds of one: its reason is the code and the words of it. */
+/**
+ * Returns the provider whose refusal pauses a send, or part of one. If it is not given, the code at the start of the
+ * reason identifies it.
+ */
 export function pausedBy({ platform, provider, reason }: Omit<Pause, 'waits'>): ProviderName | null {
   return provider ?? (platform && providerOfCode({ platform, code: reason.split(':', 1)[0]! }));
 }
@@ -119,7 +125,7 @@ export function pausedBy({ platform, provider, reason }: Omit<Pause, 'waits'>): 
 function judgePauses({ paused, providers }: OverviewFacts): Finding[] {
   return paused.flatMap(({ waits, runs, campaignId, ...pause }) => {
     const by = pausedBy(pause);
-    // What a person paused is as wanted.
+    // A send that a user paused is not a problem.
     if (by === null) return [];
     const name = providers.find(({ provider }) => provider === by)?.name ?? pause.platform;
     const sends = runs === 1 ? 'a send' : `${runs} sends`;
@@ -186,7 +192,7 @@ function judgeFailedRuns({ failedRuns }: OverviewFacts): Finding[] {
   }));
 }
 
-/** Devices that are gone are no fault: every list has some, and they are dropped. */
+/** Unregistered devices are not failures: every list has some, and they are dropped. */
 function judgeFailures({ accepted, failures }: OverviewFacts): Finding[] {
   const faults = failures.filter(({ outcome }) => outcome !== 'GONE');
   const failed = faults.reduce((sum, { devices }) => sum + devices, 0);
@@ -214,26 +220,29 @@ function judgeLimits({ limits }: OverviewFacts): Finding[] {
     }));
 }
 
-/** What became of what was sent through one provider in the last minutes, of campaigns and of pushes to named users. */
+/** Outcomes of messages sent through one provider in the last minutes, for campaigns and for pushes to named users. */
 export type ProviderAnswers = {
   platform: Platform;
-  /** As people call it: "FCM (Android)". */
+  /** The display name, such as "FCM (Android)". */
   name: string;
-  /** Since shortly before the newest of the others. */
+  /** Messages accepted since shortly before the newest of the other outcomes. */
   accepted: number;
-  /** Messages that wait for another attempt. */
+  /** Messages that wait for a retry. */
   waiting: { code: string; devices: number }[];
-  /** Final, in the last minutes. */
+  /** Final failures in the last minutes. */
   failures: { outcome: string; code: string; devices: number; advice: string }[];
 };
 
-/** As many messages refused and none accepted are no accident of a few addresses. */
+/** If this many messages are rejected and none is accepted, a few bad addresses are not the cause. */
 const tellingRefusals = 3;
-/** Fewer that wait than this beside others that are accepted are not significant. */
+/** If some messages are accepted, fewer waiting ones than this are not significant. */
 const tellingWaits = 20;
 const maxWaitingShare = 0.05;
 
-/** How a provider answers: red when it takes nothing at all, although nothing has failed for good. Pure. */
+/**
+ * Returns what is wrong with a provider's responses: trouble if it accepts no message at all, even if no message has
+ * finally failed. Pure.
+ */
 export function judgeAnswers({ platform, name, accepted, waiting, failures }: ProviderAnswers): Finding[] {
   const unserved = waiting
     .filter(({ code }) => tellWaitingCause({ platform, code }).isOfProvider)
@@ -266,7 +275,7 @@ export function judgeAnswers({ platform, name, accepted, waiting, failures }: Pr
   ];
 }
 
-/** Devices that are gone are no fault, and what was withheld was not sent. */
+/** Unregistered devices are not failures, and withheld messages were not sent. */
 export function isRefusal({ outcome }: { outcome: string }): boolean {
   return outcome !== 'GONE' && outcome !== 'WITHHELD';
 }
@@ -275,29 +284,29 @@ function isTelling(waits: number, accepted: number): boolean {
   return waits >= tellingWaits && waits > (accepted + waits) * maxWaitingShare;
 }
 
-/** How many connections the database gives to the role of the nodes, and what says so. */
+/** How many connections the database allows for the role of the nodes, and which limits apply. */
 export type ConnectionLimit = {
   maxConnections: number;
-  /** Of these, kept for administrators. */
+  /** The number of these that are reserved for administrators. */
   reserved: number;
-  /** Null where none is set. */
+  /** Null if none is set. */
   ofRole: number | null;
   ofDatabase: number | null;
 };
 
 export type ConnectionBudget = {
   nodes: number;
-  /** Most that the nodes open together, each with all its pools full. */
+  /** The maximum that all nodes open together, each with all its pools full. */
   mayOpen: number;
-  /** How many there are for them. */
+  /** The number available to the nodes. */
   available: number;
-  /** What is said when there are too few. */
+  /** The finding to report if there are too few. */
   finding: Finding | undefined;
 };
 
 /**
- * Whether the database has a connection for everything that the nodes may open, each with all its pools full. Commands,
- * backups and other programs come on top of them. Pure.
+ * Checks that the database has enough connections for everything that the nodes may open, each with all its pools full.
+ * Commands, backups and other programs need more. Pure.
  */
 export function judgeConnectionBudget({
   nodes,
@@ -345,10 +354,10 @@ function limitOf(what: 'role' | 'database', available: number | null, mayOpen: n
 export type EndingKey = { name: string; endsAt: Date; lastUsedAt: Date | null };
 
 const dayMilliseconds = 86_400_000;
-/** As long before its end somebody has time to hand out the next key. */
+/** This many days before the end of a key are enough to hand out the next one. */
 const endingDays = 7;
 
-/** Keys that end soon and are still used: a key that nobody uses any more may end. Pure. */
+/** Returns keys that end soon and are still used; a key that is no longer used may end. Pure. */
 export function judgeEndingKeys({ at, endingKeys }: { at: Date; endingKeys: readonly EndingKey[] }) {
   return endingKeys
     .filter(({ endsAt, lastUsedAt }) => {
@@ -362,17 +371,17 @@ export function judgeEndingKeys({ at, endingKeys }: { at: Date; endingKeys: read
     }));
 }
 
-/** Something that the overview says about an installation. */
+/** A finding of the overview about an installation. */
 type Finding = {
-  /** `trouble`: something is not sent. `attention`: something will not be, or is worse than usual. */
+  /** `trouble`: messages are not being sent. `attention`: messages will not be sent, or something is worse than usual. */
   level: 'trouble' | 'attention';
   what: string;
-  /** What a person does about it. */
+  /** What the operator should do. */
   todo: string;
   place: FindingPlace;
 };
 
-/** Where something is looked at or mended, for a link. */
+/** The page to link to, where the operator can inspect or fix the problem. */
 export type FindingPlace =
   | { screen: 'system' | 'providers' | 'segments' | 'log' | 'keys' }
   | { screen: 'campaign'; campaignId: string }

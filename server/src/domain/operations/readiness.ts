@@ -1,6 +1,6 @@
 /**
- * What keeps a node from its work, by the name that `/readyz`, the console and docs/operations.md give it. A node with any
- * of them is not ready: a load balancer sends requests to another one.
+ * The problems that prevent a node from working, by the names that `/readyz`, the console and docs/operations.md use. A
+ * node with any of them is not ready: a load balancer sends requests to another one.
  */
 export const troubleMeanings = {
   starting: 'The node is not done with its start.',
@@ -15,15 +15,15 @@ export const troubleMeanings = {
 
 export type TroubleName = keyof typeof troubleMeanings;
 
-/** `detail` names parts of our own and kinds of faults, never a value: it is shown without credentials. */
+/** `detail` names our own components and kinds of faults, never a value: it is shown without credentials. */
 export type Trouble = { name: TroubleName; detail?: string };
 
-/** `jobs: release-runs (53100)` */
+/** For example `jobs: release-runs (53100)`. */
 export function tellTrouble({ name, detail }: Trouble): string {
   return detail === undefined ? name : `${name}: ${detail}`;
 }
 
-/** What came of the last tunnel that the outgoing proxy was asked for; faults by the codes of the ledger. */
+/** The result of the last tunnel request to the outgoing proxy; faults use the codes of the ledger. */
 export const proxyStates = ['UNUSED', 'OK', 'PROXY_UNREACHABLE', 'PROXY_REFUSED', 'PROXY_AUTH'] as const;
 
 export type ProxyState = (typeof proxyStates)[number];

@@ -1,4 +1,4 @@
-/** How many days each kind of record is kept, as an installation has set it. */
+/** How many days each kind of record is kept, as configured. */
 export type RetentionDays = {
   ledger: number;
   events: number;
@@ -13,30 +13,30 @@ export type RetentionDays = {
 
 const dayMilliseconds = 24 * 3_600_000;
 
-/** A record from before this instant is older than `days`. */
+/** Returns the start of the retention period: records from before it are older than `days`. */
 export function keptSince(now: Date, days: number): Date {
   return new Date(now.getTime() - days * dayMilliseconds);
 }
 
 /**
- * The time by which records grow old: the earlier of the two clocks. Moving the sandbox's clock forward, by months for
- * example, makes campaigns due and deletes nothing.
+ * Returns the time from which the age of records is measured: the earlier of the two clocks. Moving the sandbox's clock
+ * forward, for example by months, makes campaigns due but deletes nothing.
  */
 export function retentionTime({ now, realNow }: { now: Date; realNow: Date }): Date {
   return now < realNow ? now : realNow;
 }
 
-/** Tables that live and die together, what makes them grow, and what removes their rows. */
+/** Tables with the same retention, what makes them grow, and what deletes their rows. */
 export type KeptTables = {
   what: string;
   tables: readonly [string, ...string[]];
   grows: string;
-  /** The setting that says for how long, or else what bounds them. */
+  /** The setting for the retention, or else what limits it. */
   kept: { setting: `CARILLON_${string}` } | { until: string };
   removed: string;
 };
 
-/** Every table of the schema: docs/retention.md is written from this list, and a test compares it with the schema. */
+/** Every table of the schema. docs/retention.md is generated from this list, and a test compares it with the schema. */
 export const keptTables: readonly KeptTables[] = [
   {
     what: 'The ledger',

@@ -1,32 +1,32 @@
 export type SpanAttributes = Record<string, string | number | undefined>;
 
-/** A step that is under way. Attributes are kept only if it is sampled. */
+/** A step in progress. Attributes are kept only if it is sampled. */
 export type Span = {
   readonly context: TraceParent;
   set(attributes: SpanAttributes): void;
-  /** `fault`: why it failed, in a word that tells nothing of a user. */
+  /** `fault`: why it failed, in one word that reveals nothing about a user. */
   end(ended?: { name?: string; fault?: string | undefined }): void;
 };
 
 export type SpanStart = {
-  /** `server`: a call of ours that was answered; `consumer`: work that waited; `client`: a call of ours. */
+  /** `server`: an incoming call; `consumer`: queued work; `client`: an outgoing call. */
   kind: 'server' | 'consumer' | 'client';
-  /** The step it is part of; without one it begins a trace. */
+  /** The step that it is part of; without one, it begins a trace. */
   parent?: TraceParent | undefined;
-  /** What it came of without being part of it: a fan-out has many steps of one request. */
+  /** The step that caused it without containing it: a fan-out makes many steps from one request. */
   link?: TraceParent | undefined;
   attributes?: SpanAttributes;
 };
 
-/** There is one where the settings ask for traces; whoever has none does nothing. */
+/** Present if the settings turn on traces; without it, callers record nothing. */
 export type Tracing = { startSpan(name: string, start: SpanStart): Span };
 
-/** Which trace and span a call is part of, as the header `traceparent` says it (W3C Trace Context, version 00). */
+/** The trace and span of a call, as in the header `traceparent` (W3C Trace Context, version 00). */
 export type TraceParent = { traceId: string; spanId: string; isSampled: boolean };
 
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Undefined for what is not one: a caller's mistake there is no reason to refuse the call. */
+/** Parses the header; undefined if it is invalid, because a caller's mistake here is not a reason to reject the call. */
 export function parseTraceparent(text: string | undefined): TraceParent | undefined {
   const [, version, traceId, spanId, flags, more] = form.exec(text ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || version === 'ff') return undefined;

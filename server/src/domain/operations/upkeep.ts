@@ -2,28 +2,28 @@ import { findLateBackup } from './backup.ts';
 import type { BackupFacts } from './backup.ts';
 
 export type UpkeepFacts = {
-  /** By real time, in which backups are made and certificates end. */
+  /** In real time, which applies to backups and certificates. */
   realAt: Date;
   backup: BackupFacts;
-  /** Those that nodes serve which were heard of lately. */
+  /** Certificates of the nodes that reported themselves recently. */
   certificates: { host: string; endsAt: Date }[];
 };
 
-/** What is wrong with the installation though everything is sent: somebody has to look after it in time. */
+/** A problem of the installation that does not prevent delivery yet: an operator must fix it in time. */
 export type UpkeepFinding = {
   kind: 'backup' | 'certificate';
   level: 'trouble' | 'attention';
-  /** Stays the same while it is so. */
+  /** Does not change while the problem lasts. */
   subject: string;
   what: string;
   todo: string;
 };
 
 const hourMilliseconds = 3_600_000;
-/** Those that renew by themselves do so with a third of their time left, which is 30 days of the usual 90, or 15 of 45. */
+/** Certificates that renew automatically do so with a third of their lifetime left: 30 days of the usual 90, or 15 of 45. */
 export const shortCertificateDays = 14;
 
-/** Pure. */
+/** Returns the findings about backups and certificates. Pure. */
 export function judgeUpkeep(facts: UpkeepFacts): UpkeepFinding[] {
   return [...judgeBackup(facts), ...judgeCertificates(facts)];
 }
@@ -47,7 +47,7 @@ function judgeBackup({ backup, realAt }: UpkeepFacts): UpkeepFinding[] {
   ];
 }
 
-/** Nodes that serve one and the same end are one finding: they share the file, or were renewed together. */
+/** Returns one finding for all nodes with the same expiry: they share the file, or were renewed together. */
 function judgeCertificates({ certificates, realAt }: UpkeepFacts): UpkeepFinding[] {
   const byEnd = Map.groupBy(certificates, ({ endsAt }) => endsAt.getTime());
   return [...byEnd]

@@ -1,29 +1,29 @@
 import type { ProviderName } from '../delivery/providers.ts';
 import { ServiceError } from '../errors.ts';
 
-/** One way in which a simulated provider, or the API itself, fails. */
+/** A way in which a simulated provider, or the API itself, fails. */
 export type Fault = {
-  /** Answer with this status, body and headers instead of working. */
+  /** Respond with this status, body and headers instead of working. */
   status?: number;
   body?: string;
   headers?: Record<string, string>;
-  /** Answer as the real provider does in operation (`fieldAnswers`). Requests for an access token are spared. */
+  /** Respond as the real provider does in operation (`fieldAnswers`). Requests for an access token are not affected. */
   answer?: FieldAnswerName;
-  /** Wait this long before answering. */
+  /** Wait this long before the response. */
   delayMilliseconds?: number;
-  /** Reset the stream, or the caller's connection, instead of answering. */
+  /** Reset the stream, or the caller's connection, instead of responding. */
   reset?: boolean;
-  /** Say GOAWAY after each so many streams of a connection. */
+  /** Send GOAWAY after every N streams of a connection. */
   goawayEvery?: number;
-  /** Lower the streams a connection may hold. */
+  /** Reduce the number of streams that a connection may have. */
   maxStreams?: number;
-  /** Only the device of this address, or those whose address begins so. */
+  /** Only the device with this address, or those with an address that begins with it. */
   device?: string;
   /** Only this share of devices, 0 to 1: always the same ones, by a hash of `seed` and their addresses. */
   share?: number;
-  /** Only this many times for each device, then the device works. */
+  /** Only this many times for each device; after that, the device works. */
   countPerDevice?: number;
-  /** Only this route of the API, as `POST /v1/oauth/token` or `/v5/campaigns/*`. */
+  /** Only this route of the API, such as `POST /v1/oauth/token` or `/v5/campaigns/*`. */
   route?: string;
   /** Only the n-th request. */
   nth?: number;
@@ -31,16 +31,16 @@ export type Fault = {
   every?: number;
   /** Only this share of requests, 0 to 1. */
   probability?: number;
-  /** Chooses which requests, or which devices, these are. */
+  /** Determines which requests, or which devices, are affected. */
   seed?: number;
-  /** Only this many times, then the fault is over. */
+  /** Only this many times; after that, the fault is over. */
   count?: number;
 };
 
-/** Of several of one kind the first that strikes decides. */
+/** If there are several faults of one kind, the first that matches applies. */
 export type Faults = Record<ProviderName | 'api', Fault[]>;
 
-/** A list is looked through for each request. */
+/** The list is searched for each request. */
 export const maxFaultsOfKind = 20;
 
 const numbers: Record<string, [minimum: number, maximum: number]> = {
@@ -58,7 +58,7 @@ const numbers: Record<string, [minimum: number, maximum: number]> = {
 };
 const whole = new Set(['status', 'goawayEvery', 'maxStreams', 'nth', 'every', 'seed', 'count', 'countPerDevice']);
 
-/** What has a meaning for one kind only. */
+/** Switches that apply to one kind only. */
 const ofProviders = new Set(['device', 'goawayEvery', 'maxStreams', 'answer', 'share', 'countPerDevice']);
 const ofApi = new Set(['route']);
 
@@ -66,7 +66,7 @@ const routePattern = /^(?:[A-Z]{3,7} )?\/[!-~]*$/;
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Reads fault switches; an unknown one is refused by name, so that a misspelt one is noticed. @throws ServiceError */
+/** Parses fault switches. An unknown switch is rejected by name, so that a misspelling is noticed. @throws ServiceError */
 export function parseFaults(input: unknown): Faults {
   if (!isObject(input)) return refuse('body', 'must be an object');
   const faults: Faults = { fcm: [], apns: [], webpush: [], hms: [], api: [] };
@@ -129,9 +129,9 @@ export type FieldScope = 'device' | 'account';
 type Described = { scope: FieldScope; answer: string };
 
 /**
- * What real providers answer in operation, and their documentation does not lead to expect, by provider. `scope` is the
- * simulator's truth: a real provider gives the same answer without saying it. Sources: public reports of people who
- * operate senders.
+ * Responses of real providers in operation that their documentation does not lead one to expect, by provider. `scope` is
+ * known to the simulator only: a real provider gives the same response without stating it. Sources: public reports of
+ * operators of senders.
  */
 export const fieldAnswers = {
   fcm: {
@@ -180,21 +180,24 @@ function isFieldAnswer(provider: ProviderName, name: unknown): name is FieldAnsw
   return typeof name === 'string' && Object.hasOwn(fieldAnswers[provider], name);
 }
 
-/** What a request is, as far as faults tell requests apart. */
+/** The properties of a request that faults match on. */
 export type Struck = { device?: string | undefined; method?: string; path?: string };
 
-/** Decides, request by request, which of the faults strikes; each counts the requests that it is about. */
+/** Returns a function that decides for each request which fault applies; each fault counts the requests that match it. */
 export function makeFaultSwitch(faults: Fault[]): (request: Struck) => Fault | undefined {
   const strikes = faults.map((fault) => ({ fault, strikes: makeStrikes(fault) }));
   return (request) => strikes.find((each) => isAbout(each.fault, request) && each.strikes(request))?.fault;
 }
 
-/** True if a fault is about a device's requests at all: one of some devices, or an answer that only a message gets. */
+/**
+ * True if a fault applies only to requests for a device: it is limited to some devices, or has a response that only a
+ * message gets.
+ */
 export function needsDevice({ answer, device, share, countPerDevice }: Fault): boolean {
   return [answer, device, share, countPerDevice].some((given) => given !== undefined);
 }
 
-/** True if the device of this address is among those that a fault is about. The same ones at every start. */
+/** True if a fault affects the device with this address. The choice is the same after every start. */
 export function strikesDevice({ device, share, seed = defaultSeed }: Fault, address: string): boolean {
   if (device !== undefined && !address.startsWith(device)) return false;
   return share === undefined || shareOf(`${seed} ${address}`) < share;
@@ -210,7 +213,7 @@ function isAbout(fault: Fault, request: Struck): boolean {
 }
 
 const defaultSeed = 0x9e3779b9;
-// Each has an address of some hundred bytes; of more devices the first are struck again.
+// Each has an address of a few hundred bytes; beyond this number, the fault affects the first devices again.
 const maxDevicesCounted = 100_000;
 
 function makeStrikes(fault: Fault): (request: Struck) => boolean {
@@ -235,14 +238,14 @@ function makeStrikes(fault: Fault): (request: Struck) => boolean {
   };
 }
 
-/** A number from 0 to below 1 that follows from the text (FNV-1a, mixed so that similar texts have unlike numbers). */
+/** Returns a number from 0 to below 1 for a text (FNV-1a, mixed so that similar texts have different numbers). */
 function shareOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return makeRandom(hash)();
 }
 
-/** A fixed sequence (mulberry32), so that a failing run can be repeated. */
+/** Returns a deterministic sequence (mulberry32), so that a failing run can be repeated. */
 function makeRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,9 +1,9 @@
 import type { ProviderName } from '../delivery/providers.ts';
 
 /**
- * Device addresses that make a simulated provider answer in a chosen way, with no set-up. FCM and HMS tokens and web
- * subscription ids begin with the word; APNs tokens are hexadecimal and begin with the digits. Undefined where a provider
- * has no such answer.
+ * Device addresses that make a simulated provider respond in a chosen way, without any set-up. FCM and HMS tokens and
+ * web subscription ids begin with the word; APNs tokens are hexadecimal and begin with the digits. Undefined if a
+ * provider has no such response.
  */
 export const magicTokens = [
   {

@@ -1,14 +1,14 @@
 import type { ProviderName } from '../delivery/providers.ts';
 
-/** By what a simulated provider refused a request. */
+/** The rules by which a simulated provider rejected a request. */
 export const refusalRules = [
   /** A switch of `POST /sandbox/faults`. */
   'fault',
-  /** A device address that misbehaves by its name. */
+  /** A device address whose name selects a failure. */
   'magic address',
-  /** Who sends: a token, its signature, its account. */
+  /** The sender's credentials: a token, its signature, its account. */
   'credentials',
-  /** What is asked for: path and method. */
+  /** The requested path and method. */
   'route',
   'headers',
   'payload',
@@ -17,22 +17,22 @@ export const refusalRules = [
 export type RefusalRule = (typeof refusalRules)[number];
 
 export type SandboxRefusal = {
-  /** Counts from 1 since the start of the node. */
+  /** Counted from 1 since the start of the node. */
   number: number;
   at: string;
   provider: ProviderName;
   path: string;
-  /** The address of the device, where the request names one. */
+  /** The address of the device, if the request names one. */
   device: string | null;
-  /** Null: no answer, or a stream that was cut. */
+  /** Null: no response, or a stream that was reset. */
   status: number | null;
-  /** The provider's own words. */
+  /** The reason as the provider words it. */
   reason: string;
   rule: RefusalRule;
   headers: Record<string, string>;
 };
 
-/** Headers as they were sent; of what authorizes only its scheme. */
+/** Returns the headers as they were sent; of `authorization`, only the scheme. */
 export function shownHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => {
@@ -45,7 +45,7 @@ export function shownHeaders(headers: Record<string, string | string[] | undefin
 
 type Answer = { status: number; body?: unknown };
 
-/** What the body of an answer gives as its reason, in the form of each provider. */
+/** Returns the reason in the body of a response, in the form of each provider. */
 export function reasonOf({ status, body }: Answer): string {
   if (typeof body === 'string' && body !== '') return body;
   const { reason, code, msg, error, error_description: description } = (body ?? {}) as Record<string, unknown>;
@@ -57,7 +57,7 @@ export function reasonOf({ status, body }: Answer): string {
   return plainReasons[status] ?? `status ${status}`;
 }
 
-/** A push service says these by the status alone (RFC 8030). */
+/** A push service reports these by the status alone (RFC 8030). */
 const plainReasons: Record<number, string> = {
   404: 'no such subscription',
   410: 'the subscription is gone',

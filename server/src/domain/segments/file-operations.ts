@@ -8,7 +8,7 @@ export type OperationSuccess = { status: 201; valuesFound: number; valuesProcess
 export type OperationFailure = { status: 400 | 500; errorMessage: string };
 export type OperationOutcome = OperationSuccess | OperationFailure;
 
-/** Why an operation failed; the texts that fact 2.2 shows are kept to the letter. */
+/** Why an operation failed; the texts in fact 2.2 are used verbatim. */
 export type OperationFault =
   | { kind: 'too-large' }
   | { kind: 'download' }
@@ -19,7 +19,7 @@ export type OperationFault =
   | { kind: 'daily-users' }
   | { kind: 'internal' };
 
-/** What the callback and the report say of a failure. */
+/** Returns the status and message of a failure for the callback and the report. */
 export function describeFault(fault: OperationFault, kind: OperationKind): OperationFailure {
   if (fault.kind === 'internal') {
     return { status: 500, errorMessage: 'Internal Server Error. Contact Carillon Team.' };
@@ -50,7 +50,7 @@ function sentenceOf(fault: Exclude<OperationFault, { kind: 'internal' }>): strin
   }
 }
 
-/** The callback's body, exactly as table 2.7 of the interface has it. */
+/** Returns the callback's body, exactly as in table 2.7 of the interface. */
 export function callbackBody(operation: {
   dbName: string;
   segmentName: string;
@@ -90,8 +90,8 @@ const maxRejects = 20;
 const maxNameInSubject = 120;
 
 /**
- * The mail about a finished file operation: subject and plain text. It shows counts and line numbers, never a value of
- * the file: mail is read by people who may not see the users' data.
+ * Returns the email about a finished file operation: subject and plain text. It shows counts and line numbers, never a
+ * value of the file, because not every reader of the email is allowed to see the users' data.
  */
 export function operationReport(input: OperationReportInput): OperationReport {
   const name = toOneLine(input.segmentName);
@@ -147,8 +147,8 @@ function rejectLines(rejects: OperationReportInput['rejects']): string[] {
 }
 
 /**
- * Text others chose, on one line: a line break would start a new header or fake a line of the report (fault 3.6,
- * V1.3.11), and marks that change the text direction would hide what follows.
+ * Returns text from others on one line. A line break would start a new header or fake a line of the report (fault 3.6,
+ * V1.3.11), and characters that change the text direction would hide what follows.
  */
 function toOneLine(text: string): string {
   return text
@@ -157,13 +157,13 @@ function toOneLine(text: string): string {
     .trim();
 }
 
-/** By code points, so that no character is cut in half. */
+/** Truncates by code points, so that no character is cut in half. */
 function cut(name: string): string {
   const points = Array.from(name);
   return points.length <= maxNameInSubject ? name : `${points.slice(0, maxNameInSubject - 1).join('')}…`;
 }
 
-/** Why a line was skipped; the words a person reads in the report. */
+/** Why a line was skipped, as worded in the report. */
 export const rejectReasons = {
   empty: 'the line is empty',
   long: `the value is longer than ${maxFileValueBytes} bytes`,
@@ -179,7 +179,7 @@ export const rejectReasons = {
 export type RejectReason = keyof typeof rejectReasons;
 
 /**
- * The stored form of a number in a file, or undefined if the text is not a number: 7, 7.0 and 7e0 are one value
+ * Returns the stored form of a number in a file, or undefined if the text is not a number: 7, 7.0 and 7e0 are one value
  * (decision D24). Hexadecimal, blanks and words for infinity are not numbers.
  */
 export function parseFileNumber(text: string): string | undefined {
@@ -188,7 +188,7 @@ export function parseFileNumber(text: string): string | undefined {
   return Number.isFinite(value) ? canonicalNumber(value) : undefined;
 }
 
-/** Why a whole file cannot be one column of values, judged by its first bytes; undefined when it can. */
+/** Returns why a file cannot be one column of values, judged by its first bytes; undefined if it can. */
 export function fileFault(head: Uint8Array): string | undefined {
   const [first, second, third, fourth] = head;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'it is UTF-16, not UTF-8';
@@ -202,13 +202,13 @@ export function fileFault(head: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** How a file's values name users: by customer id, or by an attribute of a type. */
+/** How a file's values identify users: by customer id, or by an attribute of a type. */
 export type ValueMeaning =
   { kind: 'customer-id' } | { kind: 'attribute'; attribute: string; type: 'string' | 'double' };
 
 type NamedBy = { attributeName: string; attributeType: 'string' | 'double' };
 
-/** What the values of a file are: the attribute is the sender's word, or one of the push API's. */
+/** Returns how a file's values name users. The attribute is either the sender's own name or one of the push API's names. */
 export function valueMeaningOf({ attributeName, attributeType }: NamedBy): ValueMeaning {
   const standard = identifierOf(attributeName, { isCustom: false });
   if (attributeName === 'customer_id' || attributeName === 'uid' || standard?.kind === 'customer-id')

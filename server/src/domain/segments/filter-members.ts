@@ -2,7 +2,7 @@ import { textFault } from '../users/user-attributes.ts';
 
 export type FilterFaultCode = 'invalid' | 'too-deep' | 'too-many-segments' | 'too-long' | 'unavailable';
 
-/** Why a filter is refused; thrown within the parser and caught by it. The message is public. */
+/** Why a filter is rejected; thrown and caught within the parser. The message is public. */
 export class FilterFault extends Error {
   readonly code: FilterFaultCode;
   constructor(code: FilterFaultCode, reason: string) {
@@ -55,18 +55,18 @@ export class FilterMembers {
     );
   }
 
-  /** Refuses a member that would take no effect. */
+  /** Rejects a member that would have no effect. */
   refuse(name: string, reason: string): void {
     if (this.get(name) !== undefined) throw this.fault(name, reason);
   }
 
-  /** Refuses by name what this service does not do (decision D30). */
+  /** Rejects by name an option that this service does not support (decision D30). */
   refuseUnavailable(name: string): void {
     if (this.get(name) !== undefined)
       throw new FilterFault('unavailable', `${this.pathOf(name)} is not available in this service`);
   }
 
-  /** Paths of the members that are not known, which the edge reports (decision D5). */
+  /** Returns the paths of unknown members, which the HTTP layer reports (decision D5). */
   unknown(known: readonly string[]): string[] {
     return Object.keys(this.#members).flatMap((name) => (known.includes(name) ? [] : [this.pathOf(name)]));
   }
@@ -78,7 +78,7 @@ export class FilterMembers {
 
 export function toText(value: unknown, { path, maxBytes }: { path: string; maxBytes: number }): string {
   if (typeof value !== 'string') throw new FilterFault('invalid', `${path} must be a text`);
-  // Before NFC, which is slow on a long text; it can also lengthen one.
+  // Checked before NFC, which is slow for a long text and can also lengthen one.
   if (value.length > maxBytes) throw new FilterFault('too-long', `${path} must have at most ${maxBytes} bytes`);
   const fault = textFault(value);
   if (fault !== undefined) throw new FilterFault('invalid', `${path} ${fault}`);
@@ -88,7 +88,7 @@ export function toText(value: unknown, { path, maxBytes }: { path: string; maxBy
   return text;
 }
 
-/** A value as it may appear in a reason: short and plain text only. */
+/** Returns a value in a form suitable for a reason: short and plain text only. */
 export function quote(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 50)) : `a value of type ${typeof value}`;
 }

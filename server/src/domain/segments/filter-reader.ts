@@ -40,9 +40,9 @@ const unavailableFilterTypes: readonly unknown[] = ['actions', 'psychographic_ev
 const maxUnknownFields = 20;
 
 /**
- * Reads `included_filters` or `excluded_filters` (fact 2.3). At most 10 groups deep, the tree itself being the first;
- * 100 filters, groups among them; 20 references to segments. What cannot be honoured is refused by name, never ignored;
- * fields nobody knows are handed back, at most 20, for the warning (decision D5).
+ * Parses `included_filters` or `excluded_filters` (fact 2.3). Limits: 10 levels of groups, the tree itself being the
+ * first; 100 filters, including groups; 20 references to segments. An unsupported option is rejected by name, never
+ * ignored. Unknown fields are returned, at most 20, for the warning (decision D5).
  */
 export function parseSegmentFilter(tree: unknown): ParsedSegmentFilter {
   const walk: Walk = { filters: 0, segments: 0, unknownFields: [] };
@@ -50,7 +50,7 @@ export function parseSegmentFilter(tree: unknown): ParsedSegmentFilter {
     const members = new FilterMembers(tree, '');
     if (members.get('filter_type') !== undefined) members.choice('filter_type', ['nested_filters']);
     const filter = readGroup(members, { walk, depth: 1 });
-    // The tree is stored as it came, with what nobody knows.
+    // The tree is stored as received, including unknown fields.
     const place = findUnstorable(tree);
     if (place !== undefined) throw new FilterFault('invalid', `${place || 'the tree'} ${unstorable}`);
     return { filter, unknownFields: walk.unknownFields };
@@ -63,7 +63,7 @@ export function parseSegmentFilter(tree: unknown): ParsedSegmentFilter {
 type Place = { walk: Walk; depth: number };
 
 function readGroup(members: FilterMembers, { walk, depth }: Place): GroupFilter {
-  // Before anything else: a tree that refers to itself ends here.
+  // This check comes first, so that a tree that refers to itself ends here.
   if (depth > maxFilterDepth)
     throw new FilterFault('too-deep', `${members.path} is more than ${maxFilterDepth} levels deep`);
   noteUnknown(members, { walk, known: groupMembers });
@@ -105,7 +105,7 @@ function readFilter(members: FilterMembers, place: Place): SegmentFilter {
   }
 }
 
-/** The id decides; the name beside it is a label (fact 2.3). */
+/** Only the id is used; the name is a label (fact 2.3). */
 function readReference(members: FilterMembers, walk: Walk): SegmentReference {
   noteUnknown(members, { walk, known: referenceMembers });
   walk.segments += 1;
@@ -121,7 +121,7 @@ function noteUnknown(members: FilterMembers, { walk, known }: { walk: Walk; know
   walk.unknownFields.push(...members.unknown(known).slice(0, maxUnknownFields - walk.unknownFields.length));
 }
 
-/** Members of a filter of type `user_attributes` (fact 2.3). `category` is a label of the sender's own. */
+/** Members of a filter of type `user_attributes` (fact 2.3). `category` is the sender's own label. */
 export const attributeMembers = [
   ...['filter_type', 'name', 'data_type', 'operator', 'value', 'value1', 'negate', 'case_sensitive', 'category'],
   ...['value_type', 'extract_type', 'radius', 'array_filter_type', 'is_dynamic_value', 'dynamic_attribute_type'],
@@ -131,7 +131,7 @@ const maxName = 256;
 const dataTypes = ['string', 'double', 'bool', 'datetime', 'array_string', 'array_double'] as const;
 const unavailableDataTypes: readonly unknown[] = ['geopoint', 'object', 'array_object'];
 
-/** The operators of texts and what they test; the sources spell one of them in two ways. */
+/** The operators for texts and their tests; the sources spell one of them in two ways. */
 const textOperators = { in: 'in', is: 'in', contains: 'contains', exists: 'exists' } as const;
 const stringOperators = {
   ...textOperators,
@@ -147,8 +147,8 @@ const timeOperators = [
 ];
 
 /**
- * Reads a filter of type `user_attributes` (fact 2.3). An option that would change who matches, and cannot here, is
- * refused; `case_sensitive` and `array_filter_type` may accompany types they do not apply to.
+ * Parses a filter of type `user_attributes` (fact 2.3). An option that would change which users match, but is not
+ * supported here, is rejected. `case_sensitive` and `array_filter_type` may accompany types to which they do not apply.
  *
  * @throws FilterFault
  */
@@ -160,7 +160,7 @@ export function readAttributeFilter(members: FilterMembers): AttributeFilter {
   return { kind: 'attribute', name, negate: members.flag('negate'), ...readTest(members) };
 }
 
-/** As it is stored: names are not normalised. */
+/** Returns the name as it is stored: names are not normalised. */
 function readName(members: FilterMembers): string {
   members.text('name', maxName * 4);
   const name = members.get('name') as string;
@@ -213,7 +213,7 @@ function readTextTest(members: FilterMembers, { operators, isCaseSensitive }: Te
   if (operator === 'exists') return withoutValue(members, operator);
   const values = readValues(members).map((value) => {
     const text = toText(value, { path: members.pathOf('value'), maxBytes: maxFilterTextBytes });
-    // Every text contains the empty text: a slip that would match every user.
+    // Every text contains the empty text, so this mistake would match every user.
     if (text === '' && operator !== 'in') throw members.fault('value', 'must not be empty');
     return text;
   });
@@ -271,9 +271,7 @@ function readTimeTest(members: FilterMembers, valueType: string | undefined): Ti
   }
 }
 
-/**
- * Relative bounds are accepted in either order, because both are natural: "3 to 10 days ago" and "10 to 3 days ago".
- */
+/** Relative bounds are accepted in either order, because both are natural: "3 to 10 days ago" and "10 to 3 days ago". */
 function readTimesBetween(members: FilterMembers, valueType: string | undefined): TimeTest {
   const lower = readTime(members.get('value'), { members, valueType });
   const upper = readTime(members.get('value1'), { members, valueType, name: 'value1' });
@@ -330,7 +328,7 @@ function withoutValue<Operator extends string>(members: FilterMembers, operator:
 
 export type StoredFilters = { includedFilters: unknown; excludedFilters: unknown };
 
-/** The trees of a stored filter segment. They were accepted by the same parser, so a fault is a surprise. */
+/** Parses the trees of a stored filter segment. The same parser accepted them, so a fault is unexpected. */
 export function parseStoredFilters({ includedFilters, excludedFilters }: StoredFilters): FilterTrees {
   return {
     included: parseStored(includedFilters),
@@ -339,9 +337,10 @@ export function parseStoredFilters({ includedFilters, excludedFilters }: StoredF
 }
 
 /**
- * A stored filter segment as the database evaluates it: references to filter segments replaced by their trees.
+ * Returns a stored filter segment as the database evaluates it, with references to filter segments replaced by their
+ * trees.
  *
- * @param referenced every segment it refers to, directly or not
+ * @param referenced every segment that it refers to, directly or not
  * @throws SegmentExpansionError
  */
 export function expandStoredFilters(

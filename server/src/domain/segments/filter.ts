@@ -3,13 +3,13 @@ import type { FilterTime } from '../timing/iso-time.ts';
 import { unknownCase } from '../unknown-case.ts';
 
 /**
- * A parsed filter of users (fact 2.3), the same in meaning wherever it is evaluated:
+ * A parsed filter of users (fact 2.3). It means the same wherever it is evaluated:
  *
- * - A value of another type than `dataType`, no value and JSON null are all "missing". Every test is false when
- *   missing,   and `negate` inverts any result: a negated filter holds for users without the attribute.
+ * - A value of another type than `dataType`, no value and JSON null all count as missing. Every test is false for a missing
+ *   value, and `negate` inverts any result: a negated filter matches users without the attribute.
  * - The attribute `uid` is the customer id.
- * - Texts compare in Unicode NFC; unless `isCaseSensitive`, in full upper case of the root locale (ß equals ss).
- * - Numbers compare by value, exactly.
+ * - Texts are compared in Unicode NFC and, unless `isCaseSensitive`, in full upper case of the root locale (ß equals ss).
+ * - Numbers are compared by value, exactly.
  * - Times are ISO 8601 texts (see iso-time.ts) or numbers of seconds since 1970 (years 1 to 9999), to the millisecond.
  */
 export type SegmentFilter = GroupFilter | AttributeFilter | SegmentReference;
@@ -30,12 +30,12 @@ export type AttributeTest =
   | { dataType: 'array_double'; quantifier: Quantifier; test: NumberTest };
 
 /**
- * Whether one value of the user's list must pass the test (`any_of`) or each of them (`all_of`). A value of another
- * type passes no test, and an empty list holds for neither.
+ * `any_of`: one value of the user's list must pass the test. `all_of`: each of them must. A value of another type
+ * passes no test, and an empty list passes neither.
  */
 export type Quantifier = 'any_of' | 'all_of';
 
-/** Several `values` mean "one of them". `in`: equal. `exists`: a text, be it empty. */
+/** Several `values` mean "one of them". `in`: equal. `exists`: a text, even an empty one. */
 export type TextTest =
   | { operator: 'in' | 'contains' | 'startsWith' | 'endsWith'; values: string[]; isCaseSensitive: boolean }
   | { operator: 'exists' };
@@ -50,9 +50,9 @@ export type NumberTest =
 export type FlagTest = { operator: 'is'; value: boolean } | { operator: 'exists' };
 
 /**
- * A value is a span of time: a millisecond, or a whole day of UTC. `before` ends where it begins, `after` begins where
- * it ends, `between` and `in` include it, `on` widens it to its day. `inTheLast` n days: from n times 24 h ago to now,
- * both included; `inTheNext` likewise. `today`: the day of UTC.
+ * A value is a span of time: a millisecond, or a whole UTC day. `before` ends where the span begins, `after` begins
+ * where it ends, `between` and `in` include it, and `on` widens it to its day. `inTheLast` n days: from n times 24 h
+ * ago to now, both included; `inTheNext` likewise. `today`: the current UTC day.
  */
 export type TimeTest =
   | { operator: 'on' | 'before' | 'after'; value: FilterTime }
@@ -62,10 +62,10 @@ export type TimeTest =
   | { operator: 'today' }
   | { operator: 'exists' };
 
-/** What a filter segment holds. */
+/** The trees of a filter segment. */
 export type FilterTrees = { included: GroupFilter; excluded: GroupFilter | undefined };
 
-/** Filters that cannot be put in place of their references; `reason` is public. */
+/** References to filter segments cannot be expanded; `reason` is public. */
 export class SegmentExpansionError extends Error {
   override readonly name = 'SegmentExpansionError';
   readonly code: 'cyclic' | 'too-large';
@@ -76,10 +76,10 @@ export class SegmentExpansionError extends Error {
 }
 
 /**
- * Replaces every reference to a filter segment by its trees, as deep as they go; references to other segments stay.
+ * Replaces every reference to a filter segment by its trees, recursively; references to other segments stay.
  *
- * @param treesOf trees by segment id, of every filter segment that is referred to, directly or not
- * @throws SegmentExpansionError when references lead in a circle or to more than 1,000 filters
+ * @param treesOf trees by segment id, for every filter segment that is referred to, directly or not
+ * @throws SegmentExpansionError if references form a cycle or expand to more than 1,000 filters
  */
 export function expandSegmentFilter(filter: SegmentFilter, treesOf: ReadonlyMap<string, FilterTrees>): SegmentFilter {
   return expand(filter, { treesOf, within: [], count: { filters: 0 } });
@@ -121,7 +121,7 @@ function expand(filter: SegmentFilter, walk: Walk): SegmentFilter {
   }
 }
 
-/** Ids of the segments a filter refers to itself, each once. */
+/** Returns the ids of the segments to which a filter refers directly, each once. */
 export function segmentsUsedBy(filter: SegmentFilter): string[] {
   switch (filter.kind) {
     case 'attribute':
@@ -135,15 +135,15 @@ export function segmentsUsedBy(filter: SegmentFilter): string[] {
   }
 }
 
-/** Milliseconds since 1970, from the first to before the second. */
+/** Milliseconds since 1970; `from` is inclusive, `until` exclusive. */
 export type TimeRange = { from: number; until: number };
 
 const dayMilliseconds = 86_400_000;
-// Beyond every year a time can have, so that "before" and "after" are ranges like the others.
+// Outside every possible year, so that "before" and "after" are ranges like the others.
 const earliest = -1e15;
 const latest = 1e15;
 
-/** The ranges of which one must hold the time, for a test made at `at`. */
+/** Returns the ranges, one of which must contain the time, for a test made at `at`. */
 export function timeRanges(test: TimeTest, at: Date): TimeRange[] {
   const now = at.getTime();
   switch (test.operator) {

@@ -6,7 +6,7 @@ import type { AttributeFilter, GroupFilter, NumberTest, SegmentFilter, TextTest,
 export type DescribedFilters = {
   included: SegmentFilter;
   excluded?: SegmentFilter | undefined;
-  /** Names of the segments referred to, by id; an id without a name is shown as it is. */
+  /** Names of the referenced segments, by id; an id without a name is shown as it is. */
   segmentNames?: ReadonlyMap<string, string> | undefined;
 };
 
@@ -15,12 +15,12 @@ type Names = ReadonlyMap<string, string>;
 const maxDescription = 1_000;
 const maxListed = 3;
 
-/** What a filter segment holds, as one English sentence of at most 1,000 characters (fact 2.3, `description`). */
+/** Describes a filter segment in one English sentence of at most 1,000 characters (fact 2.3, `description`). */
 export function describeSegmentFilter({ included, excluded, segmentNames }: DescribedFilters): string {
   const names: Names = segmentNames ?? new Map();
   const sentence = `Users for whom ${describe(included, names)}${excluded ? `, except those for whom ${describe(excluded, names)}` : ''}`;
   if (sentence.length < maxDescription) return `${sentence}.`;
-  // A cut must not leave half of a surrogate pair.
+  // Truncation must not leave half of a surrogate pair.
   return `${sentence.slice(0, maxDescription - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
@@ -46,7 +46,7 @@ function describeGroup(group: GroupFilter, names: Names): string {
   return group.negate ? `not (${text})` : text;
 }
 
-/** Of lists the subject is negated ("no value of"), of single values the verb. */
+/** Describes one attribute filter. For lists, the subject is negated ("no value of"); for single values, the verb. */
 function describeAttribute(filter: AttributeFilter): string {
   const { name, negate } = filter;
   const verb = (positive: string, negative: string): string => (negate ? negative : positive);
@@ -148,9 +148,9 @@ export type AttributeType = 'string' | 'double' | 'bool' | 'datetime' | 'array_s
 
 export type KnownAttribute = {
   name: string;
-  /** As its values are, of those that were looked at; a text where none was. */
+  /** The type of the sampled values; a text if there were none. */
   type: AttributeType;
-  /** The most frequent ones of those. */
+  /** The most frequent sampled values. */
   values: string[];
 };
 
@@ -164,7 +164,7 @@ const types: Record<string, AttributeType> = {
   array_number: 'array_double',
 };
 
-/** What a filter may ask of, by name: all that are known, with the type and the values that some users have. */
+/** Returns all known attributes by name, for use in filters, with their type and the values of some users. */
 export function describeAttributes(names: readonly string[], sampled: readonly Sampled[]): KnownAttribute[] {
   const byName = Map.groupBy(sampled, ({ name }) => name);
   return names.map((name) => {
@@ -192,15 +192,15 @@ function areTimes(seen: readonly Sampled[]): boolean {
   return texts.length > 0 && texts.every(({ value }) => parseIsoTime(value) !== undefined);
 }
 
-/** Buckets that an estimate looks at, of 256. Users are spread over all of them by a hash of their ids. */
+/** Buckets that an estimate samples, of 256. Users are spread over all of them by a hash of their ids. */
 export const sampledBuckets: readonly number[] = Array.from({ length: 16 }, (_, bucket) => bucket);
 
-/** 400 found users mean an error of 5 % in two of three estimates (the root of what was found). */
+/** 400 found users mean an error of 5 % in two of three estimates (the error is the square root of the count). */
 const minFound = 400;
 
 /**
- * How many users there are in all buckets when so many were found in some, to two digits; undefined when those are too few to
- * say.
+ * Estimates the number of users in all buckets from those found in a share of them, to two digits; undefined if too few
+ * were found.
  */
 export function estimateUsers(found: number, { share }: { share: number }): number | undefined {
   if (found < minFound) return undefined;

@@ -16,12 +16,12 @@ const literals: Record<string, boolean | null> = {
 const words = new Set(['and', 'or', 'not', 'if', 'else', 'in', 'is']);
 const comparisons: readonly Comparison[] = ['==', '!=', '<=', '>=', '<', '>', 'in'];
 
-/** Reads one expression, with Jinja's order of operators. @throws TemplateSyntaxError */
+/** Parses one expression, with Jinja's operator precedence. @throws TemplateSyntaxError */
 export function parseExpression(tokens: TokenStream, uses: NameUses): Expression {
   return new ExpressionReader(tokens, uses).choice();
 }
 
-/** The items of a loop: what follows them after `if` is its condition, so a choice needs brackets there. */
+/** Parses the items of a loop. An `if` after them is the loop's condition, so a conditional expression needs brackets there. */
 export function parseWithoutChoice(tokens: TokenStream, uses: NameUses): Expression {
   return new ExpressionReader(tokens, uses).or();
 }
@@ -147,7 +147,7 @@ class ExpressionReader {
     if (!this.#tokens.is('(')) {
       this.#uses.use(name, at);
       const value: Expression = { kind: 'name', name };
-      // Not one attribute by its name: what is done with the whole source is not known before.
+      // The name is not followed by an attribute, so it is unknown in advance what is read of the source.
       if (!this.#tokens.is('.') && !this.#tokens.is('[')) this.#uses.readAll(value);
       return value;
     }

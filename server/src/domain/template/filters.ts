@@ -19,7 +19,7 @@ import type { Budget, Value } from './values.ts';
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' };
 
-/** A rule that makes a text of a text, a few times as long at most. */
+/** Returns a rule that turns a text into another, at most a few times as long. */
 export function rewrite(change: (text: string) => string): Rule['apply'] {
   return ({ of, budget }) => {
     const text = toText(of, budget);
@@ -43,7 +43,7 @@ function title(text: string): string {
     .join('');
 }
 
-/** Cuts from the ends whitespace, or characters that are given. */
+/** Removes whitespace, or the given characters, from the ends. */
 export function strip(
   { of, args: [characters], budget }: RuleCall,
   ends: { start: boolean; end: boolean } = { start: true, end: true },
@@ -97,7 +97,7 @@ function truncate({ of, args, budget }: RuleCall): string {
   const leeway = countOf(args[3] ?? 5);
   const endLength = charactersOf(end, budget).length;
   if (length < endLength || leeway < 0) throw mistake('truncate needs room for its end');
-  // What is beyond need not be looked at: no character has more than two units.
+  // The rest need not be read: no character has more than two units.
   const characters = charactersOf(text.slice(0, (length + leeway + 2) * 2), budget);
   if (characters.length <= length + leeway) return text;
   const kept = characters.slice(0, length - endLength).join('');
@@ -106,7 +106,7 @@ function truncate({ of, args, budget }: RuleCall): string {
   return (space === -1 ? kept : kept.slice(0, space)) + end;
 }
 
-/** Python's `quote`, which leaves `/` and `_.-~`. An object becomes a query. */
+/** Encodes like Python's `quote`, which keeps `/` and `_.-~`. An object becomes a query string. */
 function urlEncode({ of, budget }: RuleCall): string {
   if (isRecord(of))
     return Object.entries(of)
@@ -128,7 +128,7 @@ function encode(text: string, budget: Budget): string {
   return encoded;
 }
 
-/** Printing with `%s`, `%d` and `%.2f`, the rest of Python's is refused. */
+/** Formats with `%s`, `%d` and `%.2f`; Python's other formats are rejected. */
 function format({ of, args, budget }: RuleCall): string {
   const values = args.filter((arg) => arg !== undefined);
   const pattern = textOf(of);
@@ -177,7 +177,7 @@ function toJson({ of, budget }: RuleCall): string {
     else if (value !== null && typeof value === 'object') throw mistake('a source of attributes is no JSON');
   };
   pay(of);
-  // Safe within a page, as Jinja's.
+  // Escaped for use in an HTML page, as in Jinja.
   return JSON.stringify(of).replace(/[<>&']/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 }
 
@@ -262,7 +262,7 @@ function end(item: Value | undefined): Value {
   return item === undefined ? new Missing('UNDEFINED', 'an item of an empty list') : item;
 }
 
-/** What an item is looked at by: itself, or a member of it; `a.b` is a member of a member. */
+/** Returns the key of an item: the item itself, or a member of it; `a.b` is a member of a member. */
 function keyOf(item: Value, { attribute, budget }: Keyed): Value {
   if (attribute === undefined || attribute === null) return item;
   if (typeof attribute === 'number') return memberOf(item, { key: attribute, budget });
@@ -274,7 +274,7 @@ function keyOf(item: Value, { attribute, budget }: Keyed): Value {
     }, item);
 }
 
-/** Without `case_sensitive` texts are compared in lower case, as in Jinja. */
+/** Returns the key for comparisons. Without `case_sensitive`, texts are compared in lower case, as in Jinja. */
 function foldedKey(item: Value, { isExact, attribute, budget }: Keyed & { isExact: boolean }): Value {
   const key = keyOf(item, { attribute, budget });
   if (key instanceof Missing) throw key.error();
@@ -312,7 +312,7 @@ function join({ of, args: [separator = '', attribute], budget }: RuleCall): stri
   return parts.join(between);
 }
 
-/** `map(attribute='name')`: a member of each item. */
+/** Implements `map(attribute='name')`: a member of each item. */
 function map({ of, args: [attribute, instead], budget }: RuleCall): Value[] {
   if (typeof attribute === 'number') countOf(attribute);
   return itemsOf(of, budget).map((item) => {
@@ -331,7 +331,7 @@ const numberFilters = makeRules({
   round: { parameters: ['precision', 'method'], apply: round },
 });
 
-/** What may follow `|`. */
+/** The filters that may follow `|`. */
 export const filters: ReadonlyMap<string, Rule> = new Map([...textFilters, ...listFilters, ...numberFilters]);
 
 function toInteger({ of, args: [instead = 0, base = 10] }: RuleCall): Value {
@@ -367,22 +367,22 @@ function round({ of, args: [precision = 0, method = 'common'] }: RuleCall): numb
   }
 }
 
-/** Whole, or too large to have anything to be cut. */
+/** True if the number is whole, or too large to have a fraction. */
 function isRound(scaled: number): boolean {
   return !Number.isFinite(scaled) || Number.isInteger(scaled);
 }
 
-/** To tens, hundreds and so on; in the very middle to the even one, as Python. */
+/** Rounds to tens, hundreds and so on; ties go to even, as in Python. */
 function roundWhole(number: number, unit: number): number {
   const below = Math.floor(number / unit);
   const isTie = number / unit - below === 0.5;
   return (isTie ? below + Math.abs(below % 2) : Math.round(number / unit)) * unit;
 }
 
-/** A number with so many digits behind its point, 0 to 20; in the very middle the even one, as Python. */
+/** Formats a number with 0 to 20 digits after the point; ties go to even, as in Python. */
 function toDigits(number: number, digits: number): string {
   const text = number.toFixed(digits);
-  // Such a number is an odd number of halves, quarters, eighths …; every other one has a nearest neighbour.
+  // A tie is an odd number of halves, quarters, eighths …; every other number has a nearest neighbour.
   const isTie = Math.abs(number * 2 ** (digits + 1)) % 2 === 1;
   if (!isTie || /[02468]$/.test(text)) return text;
   return number.toFixed(digits + 1).replace(/\.?5$/, '');

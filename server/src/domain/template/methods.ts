@@ -30,7 +30,7 @@ export const methods: ReadonlyMap<string, Rule> = makeRules({
   },
 });
 
-/** Python's: a word begins after anything that is no letter. */
+/** Python's `title`: a word begins after any character that is not a letter. */
 function titleAll(text: string): string {
   return text.toLowerCase().replace(/\p{L}+/gu, capitalize);
 }
@@ -67,7 +67,7 @@ function split({ of, args: [separator, most], budget }: RuleCall): Value {
   return limit < 0 ? words : splitWords(text, limit);
 }
 
-/** After so many words the rest stays as it is. */
+/** Splits off `limit` words; the rest stays as it is. */
 function splitWords(text: string, limit: number): string[] {
   const words: string[] = [];
   let rest = text.trimStart();
@@ -79,7 +79,7 @@ function splitWords(text: string, limit: number): string[] {
   return rest === '' ? words : [...words, rest];
 }
 
-/** `None` if there is neither the member nor a default, as in Python. */
+/** Returns `None` if there is neither the member nor a default, as in Python. */
 function get({ of, args: [key, instead = null], budget }: RuleCall): Value {
   const found = memberOf(of instanceof AttributeSource || isRecord(of) ? of : recordOf(of), { key: key!, budget });
   return found instanceof Missing ? instead : found;

@@ -5,7 +5,7 @@ import type { Branch, Expression, Statement, Template, Piece, SourceName } from 
 
 const unavailable = ['macro', 'call', 'include', 'import', 'from', 'extends', 'block', 'filter', 'with', 'autoescape'];
 
-/** Reads a template. @returns the template, or what is wrong with it and in which line */
+/** Parses a template. @returns the template, or what is wrong with it and on which line */
 export function parseTemplate(source: string): { template: Template } | { fault: string } {
   try {
     const uses = new NameUses();
@@ -39,7 +39,7 @@ class TemplateReader {
     return body;
   }
 
-  /** Reads up to one of the tags, which is taken. */
+  /** Parses statements up to one of the tags, and consumes the tag. */
   #body(stops: readonly string[]): { body: Statement[]; stop: Tag | undefined } {
     this.#depth += 1;
     if (this.#depth > maxBlockDepth)
@@ -145,18 +145,16 @@ class TemplateReader {
   }
 }
 
-/**
- * Whether the texts of a campaign are templates (decision D39): all, none, or (by default) those with a marker.
- */
+/** Which texts of a campaign are templates (decision D39): all, none, or (by default) those with a marker. */
 export type TemplateMode = 'ON' | 'OFF' | 'AUTO';
 
-/** A text without markers is what it says, and costs nothing. */
+/** True if the text is a template in this mode. A text without markers is sent as it is, at no cost. */
 export function isTemplate(text: string, mode: TemplateMode): boolean {
   if (mode === 'OFF') return false;
   return text.includes('{{') || text.includes('{%') || (mode === 'ON' && text.includes('{#'));
 }
 
-/** Why a text cannot be a template of a campaign with these sources; undefined if it can, or is not a template. */
+/** Returns why a text cannot be a template of a campaign with these sources; undefined if it can, or is not a template. */
 export function templateFault(
   text: string,
   { mode, sources }: { mode: TemplateMode; sources: readonly SourceName[] },

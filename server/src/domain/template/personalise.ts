@@ -13,36 +13,39 @@ import type { RenderFault, Sources } from './render.ts';
 import type { SourceName, Template } from './syntax.ts';
 import { Budget, AttributeSource } from './values.ts';
 
-/** Which text failed, by its place in the content, and why. */
+/** The text that failed, by its position in the content, and why. */
 export type ContentFault = RenderFault & { field: string };
 
 export type Personal<P extends Platform = Platform> =
-  /** `own`: absent where a text is left out. `instead`: it is the fallback, because the content failed for this. */
+  /** `own`: absent if a text is omitted. `instead`: this is the fallback, because the content failed for this reason. */
   | { readonly content: OwnContent[P]; readonly own?: OwnTexts | undefined; instead?: ContentFault }
-  /** The content failed, and so did the fallback, if there is one. */
+  /** The content failed, and so did the fallback if there is one. */
   | { fault: ContentFault };
 
 export type RenderRequest<P extends Platform> = {
   platform: P;
   user: User;
-  /** What started the campaign, of the business or of the user: a campaign is started by one kind. */
+  /**
+   * The attributes of the event that started the campaign: a business event or a user event. A campaign is started by
+   * one kind only.
+   */
   event: Record<string, unknown>;
-  /** Of the locales of the platform; undefined: the content for everybody else. */
+  /** One of the platform's locales; undefined: the default content. */
   language?: string | undefined;
 };
 
 export type Personaliser = {
-  /** Names of attributes that the templates read of a person; `all` when not known before. */
+  /** Names of user attributes that the templates read; `all` if they are not known in advance. */
   reads: readonly string[] | 'all';
-  /** Names of attributes of a business event, and of the user's own event. */
+  /** Names of attributes of a business event, and of the user's event. */
   eventReads: readonly string[] | 'all';
   userEventReads: readonly string[] | 'all';
   render<P extends Platform>(request: RenderRequest<P>): Personal<P>;
 };
 
 /**
- * What makes a campaign's content a person's own (decision D39). Templates are read once, here. Undefined when no text
- * is a template: then there is nothing to do for anybody.
+ * Returns a personaliser for a campaign's content (decision D39). Templates are parsed once, here. Undefined if no text
+ * is a template: then there is nothing to personalise.
  */
 export function makePersonaliser(content: CampaignContent, mode: TemplateMode): Personaliser | undefined {
   const contentIn = makeContentIn(content);
@@ -113,13 +116,13 @@ function eventSource(source: keyof typeof eventCauses, event: Record<string, unk
 
 type Rendered<P extends Platform> = RenderedContent<P> | { fault: ContentFault };
 
-/** All texts of a content share one allowance. */
+/** Renders a content. All its texts share one budget. */
 function renderContent<P extends Platform>(shape: ContentShape<P>, sources: Sources): Rendered<P> {
   const budget = new Budget();
   const texts: (string | undefined)[] = [];
   for (const { template, place } of shape.places) {
     const { field } = place;
-    // It was parsed when it was stored; only another version of this server could reject it.
+    // The template was parsed when it was stored; only another version of this server could reject it.
     if (!('statements' in template)) return { fault: { cause: 'UNKNOWN', reason: template.fault, field } };
     const rendered = renderTemplate(template, { sources, budget });
     if ('fault' in rendered) return { fault: { ...rendered.fault, field } };
@@ -131,31 +134,31 @@ function renderContent<P extends Platform>(shape: ContentShape<P>, sources: Sour
   return new RenderedContent(shape, texts);
 }
 
-/** Why a rendered text is invalid at its place; the same rules as for a text in a request. */
+/** Returns why a rendered text is invalid in its place; the rules are the same as for a text in a request. */
 function placeFault(text: string, { longest, schemes, isRequired }: TextPlace): string | undefined {
   if (text.trim() === '') return isRequired ? 'is empty' : undefined;
   if (text.length > longest) return `has more than ${longest} characters`;
-  // As it is sent, without the spaces around it.
+  // Checked as it is sent, without surrounding spaces.
   if (schemes && addressFault(text.trim(), schemes) !== undefined)
     return schemes === 'web and apps' ? 'is no address of the web or of an app' : 'is no web address';
   return undefined;
 }
 
-/** By their texts; `fault`: one that only another version of this server could read. */
+/** Templates by their texts; `fault`: a template that only another version of this server could parse. */
 type Templates = Map<string, Template | { fault: string }>;
 
-/** A place of a content at which a template stands. */
+/** A place in a content that contains a template. */
 export type TemplatePlace = { template: Template | { fault: string }; place: TextPlace };
 
-/** What of a content is a user's own: a text for each place of the shape. */
+/** The personalised part of a content: a text for each place of the shape. */
 export type OwnTexts = { shape: ContentShape; texts: readonly string[] };
 
 /**
- * A content with templates, read once: which texts are users' own, and a content with other texts there. Contents of one shape
- * differ in these texts alone.
+ * A content with templates, parsed once: it knows which texts are personalised, and builds the content with other texts
+ * in their place. Contents of one shape differ in these texts only.
  */
 export class ContentShape<P extends Platform = Platform> {
-  /** With the templates as they were written. */
+  /** The content with its templates as written. */
   readonly base: OwnContent[P];
   /** In the order in which they are rendered. */
   readonly places: readonly TemplatePlace[];
@@ -178,12 +181,12 @@ export class ContentShape<P extends Platform = Platform> {
     this.places = places;
   }
 
-  /** Whether a template stands at one of the fields. */
+  /** True if one of the fields contains a template. */
   isOwn(fields: readonly string[]): boolean {
     return this.places.some(({ place }) => fields.includes(place.field));
   }
 
-  /** @param texts one for each place; undefined: it is left out */
+  /** @param texts one for each place; undefined: the text is omitted */
   contentWith(texts: readonly (string | undefined)[]): OwnContent[P] {
     let next = 0;
     const change = (text: string): string | undefined => {
@@ -195,7 +198,7 @@ export class ContentShape<P extends Platform = Platform> {
   }
 }
 
-/** A content for one user. It is put together when it is asked for: who sends many alike needs the texts alone. */
+/** A content for one user. It is built on demand: a sender of many similar messages needs only the texts. */
 class RenderedContent<P extends Platform> {
   readonly #shape: ContentShape<P>;
   readonly #texts: readonly (string | undefined)[];
@@ -211,19 +214,19 @@ class RenderedContent<P extends Platform> {
     return this.#content;
   }
 
-  /** Undefined where a text is left out, which changes what stands around it. */
+  /** Undefined if a text is omitted, because that changes the content around it. */
   get own(): OwnTexts | undefined {
     for (const text of this.#texts) if (text === undefined) return undefined;
     return { shape: this.#shape as never, texts: this.#texts as readonly string[] };
   }
 }
 
-/** A user as seen by a template; nothing is known about a user erased in the meantime. */
+/** A user as a template sees it; a user who was erased in the meantime has no data. */
 export type User = { customerId: string; attributes: Attributes };
 
 export const unknownUser: User = { customerId: '', attributes: {} };
 
-/** Names of the standard attributes (fact 3.8, 5): as they are shown, and as lookups of the push API say them. */
+/** Names of the standard attributes (fact 3.8, 5): as they are displayed, and as lookups of the push API name them. */
 const standardNames: Record<string, string> = {
   ID: 'uid',
   Name: 'u_n',
@@ -244,8 +247,8 @@ const standardNames: Record<string, string> = {
 };
 
 /**
- * `UserAttribute` of a person. An attribute of exactly that name comes first, so that one of the workspace's own named
- * `Name` is what it says; the customer id is the person's whatever the attributes hold.
+ * Returns the source `UserAttribute` for a user. An attribute with exactly that name comes first, so that a workspace's
+ * own attribute `Name` keeps its value. The customer id is always the user's, whatever the attributes contain.
  */
 export function userSource({ customerId, attributes }: User): AttributeSource {
   const find = (name: string): unknown => {
@@ -259,7 +262,7 @@ export function userSource({ customerId, attributes }: User): AttributeSource {
   return new AttributeSource('UserAttribute', { cause: 'USER_ATTRIBUTE', find });
 }
 
-/** The names under which attributes are stored that lookups by these names may read. */
+/** Returns the stored names of the attributes that lookups by these names may read. */
 export function storedNames(names: readonly string[] | 'all'): readonly string[] | 'all' {
   if (names === 'all') return names;
   return [

@@ -19,15 +19,15 @@ import {
 } from './values.ts';
 import type { Budget, RenderCause, AttributeSource, Value, RecordValue } from './values.ts';
 
-/** Each source with its attributes of one person. */
+/** Each source with its attributes for one user. */
 export type Sources = Record<SourceName, AttributeSource>;
 
 export type RenderFault = { cause: RenderCause; reason: string };
 export type Rendered = { text: string } | { fault: RenderFault };
 
 /**
- * Renders a template for one person. Never throws; time, memory and output are bounded by the budget, whatever the
- * template says. The texts of one message share a budget.
+ * Renders a template for one user. Never throws. The budget limits time, memory and output, whatever the template
+ * contains. The texts of one message share a budget.
  */
 export function renderTemplate(
   { statements }: Template,
@@ -41,7 +41,7 @@ export function renderTemplate(
     return output;
   } catch (error) {
     if (error instanceof RenderError) return { fault: { cause: error.renderCause, reason: error.message } };
-    // Whatever it is, it must not fail the other users of the window.
+    // No error may fail the other users of the window.
     return { fault: { cause: 'UNKNOWN', reason: 'could not be rendered' } };
   }
 }
@@ -121,7 +121,7 @@ function assign(targets: readonly string[], { value, scope }: { value: Value; sc
   for (const [place, target] of targets.entries()) scope.set(target, value[place]!);
 }
 
-/** Names and their values; those of a loop's round hide those around it. */
+/** Names and their values; those of a loop iteration hide those around it. */
 class Scope {
   readonly #values = new Map<string, Value>();
   readonly #around: Scope | undefined;
@@ -143,7 +143,7 @@ class Scope {
 
 type Evaluation = { scope: Scope; budget: Budget };
 
-/** The value of an expression. Each step is paid for. @throws RenderError */
+/** Evaluates an expression. Each step costs budget. @throws RenderError */
 function evaluate(expression: Expression, within: Evaluation): Value {
   const { budget } = within;
   budget.spend(1);
@@ -187,7 +187,7 @@ function evaluate(expression: Expression, within: Evaluation): Value {
       return compareAll(expression, within);
     case 'choice':
       if (isTrue(evaluate(expression.condition, within))) return evaluate(expression.value, within);
-      // Without `else` it is nothing, even where what is missing fails, as in Jinja.
+      // Without `else`, the result is empty even if missing values raise an error, as in Jinja.
       return expression.otherwise ? evaluate(expression.otherwise, within) : '';
     default:
       return unknownCase(expression);
@@ -232,7 +232,10 @@ function makeRange({ args }: Extract<Expression, { kind: 'range' }>, within: Eva
 
 type Calculation = Extract<Expression, { kind: 'math' }>;
 
-/** A sum of two thousand numbers is as many calculations, each to the left of the next: a call for each would be too deep. */
+/**
+ * Evaluates a chain of calculations iteratively. A sum of two thousand numbers nests as many calculations, each to the
+ * left of the next, and recursion would be too deep.
+ */
 function calculateAll(last: Calculation, within: Evaluation): Value {
   const calculations = [last];
   let first = last.left;
@@ -286,7 +289,7 @@ function calculateNumbers(
     case '//':
       return Math.floor(left / right);
     case '%':
-      // The sign is the divisor's, as in Python.
+      // The result has the divisor's sign, as in Python.
       return ((left % right) + right) % right;
     default:
       return unknownCase(operator);

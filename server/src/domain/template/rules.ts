@@ -5,7 +5,7 @@ import type { RecordValue, Value } from './values.ts';
 
 type Definition = Pick<Rule, 'apply'> & Partial<Rule>;
 
-/** Rules by their names; what a rule does not say is that it takes no values. */
+/** Creates rules by name; by default, a rule has no parameters. */
 export function makeRules(definitions: Record<string, Definition | Rule['apply']>): ReadonlyMap<string, Rule> {
   return new Map(
     Object.entries(definitions).map(([name, given]) => {
@@ -26,7 +26,7 @@ export function numberOf(value: Value | undefined): number {
   return number;
 }
 
-/** A whole number within what a text can hold. */
+/** Returns a whole number of at most a million in size. */
 export function countOf(value: Value | undefined): number {
   const number = numberOf(value);
   if (!Number.isInteger(number) || Math.abs(number) > 1_000_000) throw mistake('a small whole number is needed');
@@ -45,7 +45,7 @@ export function recordOf(value: Value | undefined): RecordValue {
 
 type Call = { of: Expression; at: number; positional?: Expression[]; named?: Map<string, Expression> };
 
-/** A rule with its arguments in place. @throws TemplateSyntaxError for arguments it does not accept */
+/** Binds a rule to its arguments. @throws TemplateSyntaxError for arguments it does not accept */
 export function bindRule(rule: Rule, { of, at, positional = [], named = new Map() }: Call): Expression {
   if (rule.isNamedOnly && positional.length > 0)
     throw new TemplateSyntaxError(`${rule.name} takes ${rule.parameters[0]!}= alone`, at);
@@ -81,13 +81,13 @@ const equality = (expected: boolean): Pick<Rule, 'parameters' | 'required' | 'ap
   required: 1,
   apply: ({ of, args, budget }) => areEqual(of, { other: args[0]!, budget }) === expected,
 });
-/** Of a value that is missing: no. */
+/** Creates a type test; it is false for a missing value. */
 const kind = (isOfKind: (value: Value) => boolean): Pick<Rule, 'takesMissing' | 'apply'> => ({
   takesMissing: true,
   apply: ({ of }) => !(of instanceof Missing) && isOfKind(of),
 });
 
-/** What may follow `is`. */
+/** The tests that may follow `is`. */
 export const tests: ReadonlyMap<string, Rule> = makeRules({
   defined: { takesMissing: true, apply: ({ of }) => !(of instanceof Missing) },
   undefined: { takesMissing: true, apply: ({ of }) => of instanceof Missing },

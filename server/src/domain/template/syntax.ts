@@ -1,15 +1,15 @@
 import type { Budget, Value } from './values.ts';
 
 /**
- * A parsed template: a subset of Jinja 3.1 (docs/concepts.md lists it), checked as far as its text alone allows. Names
- * of filters, methods and tests are resolved to their rules, so rendering needs no look-ups.
+ * A parsed template: a subset of Jinja 3.1 (docs/concepts.md lists it), checked as far as possible without data. Names
+ * of filters, methods and tests are resolved to their rules, so rendering needs no lookups.
  */
 export type Template = {
   statements: readonly Statement[];
   references: References;
 };
 
-/** Where values come from, and what is read of each: names, or all when a name is known only at rendering. */
+/** The sources of values, and the names read from each; `all` if a name is known only when rendering. */
 export type References = Partial<Record<SourceName, readonly string[] | 'all'>>;
 
 export const sourceNames = ['UserAttribute', 'EventAttribute', 'BusinessEventAttribute'] as const;
@@ -53,13 +53,13 @@ export type Expression =
 export type MathOperator = '+' | '-' | '*' | '/' | '//' | '%' | '~';
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in';
 
-/** What a filter, a method or a test does with a value. */
+/** The implementation of a filter, a method or a test. */
 export type Rule = {
   name: string;
   /** Names of its arguments, in order. */
   parameters: readonly string[];
   required: number;
-  /** Takes a value that is missing; every other rule fails on one. */
+  /** Accepts a missing value; every other rule fails on one. */
   takesMissing?: true;
   /** Accepts its arguments by name only, because the first positional one means something else in Jinja. */
   isNamedOnly?: true;
@@ -68,12 +68,12 @@ export type Rule = {
 
 export type RuleCall = { of: Value; args: readonly (Value | undefined)[]; budget: Budget };
 
-/** Notes the names a template uses while it is read: what it takes from each source, and what nobody gives a value. */
+/** Collects the names that a template uses while it is parsed: those read from each source, and those without a value. */
 export class NameUses {
   readonly #used: { name: string; at: number }[] = [];
   readonly #given = new Set<string>();
   readonly #read = new Map<SourceName, Set<string> | 'all'>();
-  /** How many loops the reading is inside of. */
+  /** Nesting depth of loops at the current position. */
   loops = 0;
 
   use(name: string, at: number): void {
@@ -99,7 +99,7 @@ export class NameUses {
     if (names !== 'all') this.#read.set(source, names.add(name));
   }
 
-  /** The names are known only at rendering. */
+  /** Records that the names read are known only when rendering. */
   readAll(of: Expression): void {
     if (of.kind === 'name' && isSource(of.name)) this.#read.set(of.name, 'all');
   }
@@ -121,7 +121,7 @@ function isSource(name: string): name is SourceName {
   return sourceNames.some((one) => one === name);
 }
 
-/** A stretch of a template: text as it is, or the tokens between a pair of markers. `at` is an offset, for messages. */
+/** A piece of a template: literal text, or the tokens between a pair of markers. `at` is an offset, for messages. */
 export type Piece =
   | { kind: 'text'; text: string; at: number }
   | { kind: 'print' | 'statement'; tokens: Token[]; at: number; end: number };
@@ -149,7 +149,7 @@ const operator = /\*\*|\/\/|==|!=|<=|>=|[-+*/%~<>=()[\]{}.,:|]/y;
 const brackets: Record<string, string> = { ')': '(', ']': '[', '}': '{' };
 
 /**
- * Cuts a template into pieces. Whitespace next to a marker with `-` is removed, as in Jinja; so is one trailing
+ * Splits a template into pieces. Whitespace next to a marker with `-` is removed, as in Jinja; so is one trailing
  * newline.
  *
  * @throws TemplateSyntaxError
@@ -174,7 +174,7 @@ export function tokenize(source: string): Piece[] {
     if (found[0] === '{#') {
       const end = text.indexOf('#}', start + 2);
       if (end === -1) throw new TemplateSyntaxError('a comment has no end', start);
-      // Of `{#-#}` the hyphen is the opening marker's.
+      // In `{#-#}`, the hyphen belongs to the opening marker.
       isTrimming = text[end - 1] === '-' && end - 1 > start + 2;
       at = end + 2;
       continue;
@@ -277,12 +277,12 @@ export class TokenStream {
     return isToken(this.current, text);
   }
 
-  /** Whether the token after the current one is this. */
+  /** True if the token after the current one is this. */
   isNext(text: string): boolean {
     return isToken(this.#tokens[this.#place + 1], text);
   }
 
-  /** Takes the current token when it is this. */
+  /** Consumes the current token if it is this. */
   take(text: string): boolean {
     if (!this.is(text)) return false;
     this.#place += 1;
@@ -309,14 +309,14 @@ export class TokenStream {
   }
 }
 
-/** A quoted text is never a word of the language. */
+/** True if the token is this; a quoted text is never a keyword or an operator. */
 function isToken(token: Token | undefined, text: string): boolean {
   return token !== undefined && token.kind !== 'text' && token.text === text;
 }
 
 const letters: Record<string, string> = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"', '\n': '' };
 
-/** The text that a quoted one means, with Python's escapes. Escapes that nobody knows stay as they are. */
+/** Returns the value of a quoted text, with Python's escapes. Unknown escapes stay as they are. */
 export function unquote(quoted: string): string {
   return quoted.slice(1, -1).replace(/\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])/g, (escape) => {
     if (escape.length === 2) return letters[escape[1]!] ?? escape;

@@ -1,14 +1,14 @@
 import { maxRenderedCharacters, maxTemplateSteps } from '../limits/template.ts';
 
-/** What an expression gives: a value of JSON, a source of attributes, or something that is missing. */
+/** The result of an expression: a JSON value, a source of attributes, or a missing value. */
 export type Value = string | number | boolean | null | readonly Value[] | RecordValue | AttributeSource | Missing;
 export type RecordValue = { readonly [name: string]: Value };
 
 /**
- * Attributes by name. Only single attributes can be used, so that what a rendering reads about a user is known in
+ * Attributes by name. Only single attributes can be used, so that the user data that a rendering reads is known in
  * advance.
  *
- * @param find undefined: there is none of that name
+ * @param find returns undefined if there is no attribute with that name
  */
 export class AttributeSource {
   readonly cause: RenderCause;
@@ -22,7 +22,7 @@ export class AttributeSource {
   }
 }
 
-/** Something that is not there: it may be given a default and asked whether it is defined; any other use fails. */
+/** A missing value. A template may give it a default and test whether it is defined; any other use fails. */
 export class Missing {
   readonly cause: RenderCause;
   readonly what: string;
@@ -51,7 +51,7 @@ export function isRecord(value: Value): value is RecordValue {
   );
 }
 
-/** The value at a name or index. JSON's null counts as missing: it should never be shown. */
+/** Returns the value at a name or index. JSON's null counts as missing, because it should never be displayed. */
 export function memberOf(of: Value, { key, budget }: { key: Value; budget: Budget }): Value {
   if (of instanceof Missing) throw of.error();
   if (key instanceof Missing) throw key.error();
@@ -69,7 +69,7 @@ export function memberOf(of: Value, { key, budget }: { key: Value; budget: Budge
   return new Missing('UNDEFINED', typeof key === 'string' ? `the member ${clip(key)}` : 'a member');
 }
 
-/** A text's characters, as a person counts them in most scripts: code points. */
+/** Returns a text's characters, as readers of most scripts count them: code points. */
 export function charactersOf(text: string, budget: Budget): string[] {
   budget.read(text.length);
   budget.list(text.length);
@@ -83,7 +83,7 @@ export function isTrue(value: Value): boolean {
   return !isRecord(value) || Object.keys(value).length > 0;
 }
 
-/** What is shown of a value, as Python shows it, but that a whole number has no `.0`. */
+/** Returns a value as displayed. The format is Python's, except that a whole number has no `.0`. */
 export function toText(value: Value, budget: Budget): string {
   if (typeof value === 'string') return value;
   if (value instanceof Missing) throw value.error();
@@ -146,7 +146,7 @@ export function areEqual(one: Value, { other, budget }: { other: Value; budget: 
   return one === other;
 }
 
-/** Negative, zero or positive. Numbers, texts and lists have an order, each among themselves. */
+/** Returns a negative number, zero or a positive number. Numbers, texts and lists can each be compared with their own kind. */
 export function compareValues(one: Value, { other, budget }: { other: Value; budget: Budget }): number {
   if (one instanceof Missing) throw one.error();
   if (other instanceof Missing) throw other.error();
@@ -167,12 +167,12 @@ export function compareValues(one: Value, { other, budget }: { other: Value; bud
   throw mistake(`${kindOf(one)} and ${kindOf(other)} have no order`);
 }
 
-/** Yes is 1 and no is 0 wherever a number is wanted, as in Python. */
+/** Converts true to 1 and false to 0 where a number is needed, as in Python. */
 export function asNumber(value: Value): Value {
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
-/** The items of what can be gone through: a list, a record's names, a text's characters. */
+/** Returns the items of an iterable value: a list, a record's names, a text's characters. */
 export function itemsOf(value: Value, budget: Budget): readonly Value[] {
   if (value instanceof Missing) throw value.error();
   if (isList(value)) {
@@ -195,7 +195,7 @@ export function kindOf(value: Value): string {
   return value instanceof AttributeSource ? value.name : 'an object';
 }
 
-/** An operation that its values do not allow. */
+/** Returns the error for an operation that its values do not allow. */
 export function mistake(reason: string): RenderError {
   return new RenderError('UNKNOWN', reason);
 }
@@ -204,7 +204,7 @@ function clip(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name;
 }
 
-/** Jinja's `in`: a part of a text, an item of a list, a name of an object, an attribute that a person has. */
+/** Implements Jinja's `in`: a part of a text, an item of a list, a name of an object, or an attribute that a user has. */
 export function isIn(value: Value, { items, budget }: { items: Value; budget: Budget }): boolean {
   if (value instanceof Missing) throw value.error();
   if (items instanceof AttributeSource) return !(memberOf(items, { key: value, budget }) instanceof Missing);
@@ -225,19 +225,19 @@ export class Budget {
     if (this.#left < 0) throw new RenderError('LIMIT', `takes more than ${maxTemplateSteps} steps`);
   }
 
-  /** Pays for reading so many characters. */
+  /** Pays for reading this many characters. */
   read(characters: number): void {
     this.spend(1 + (characters >>> 6));
   }
 
-  /** Pays for a text of so many characters that is about to be made. */
+  /** Pays in advance for creating a text of this many characters. */
   make(characters: number): void {
     if (characters > maxRenderedCharacters)
       throw new RenderError('LIMIT', `makes a text of more than ${maxRenderedCharacters} characters`);
     this.spend(1 + (characters >>> 4));
   }
 
-  /** Pays for reading or making a list of so many items. */
+  /** Pays for reading or creating a list of this many items. */
   list(items: number): void {
     this.spend(1 + (items >>> 4));
   }
@@ -250,8 +250,8 @@ export class Budget {
 }
 
 /**
- * Why a text could not be made for a person (fact 3.8). `RESULT`: it was made, and is not what its place needs, such as
- * a web address.
+ * Why a text could not be rendered for a user (fact 3.8). `RESULT`: it was rendered, but is invalid in its place, for
+ * example because it is not a web address.
  */
 export type RenderCause =
   'USER_ATTRIBUTE' | 'EVENT_ATTRIBUTE' | 'BUSINESS_EVENT_ATTRIBUTE' | 'UNDEFINED' | 'LIMIT' | 'RESULT' | 'UNKNOWN';
@@ -261,7 +261,7 @@ export class RenderError extends Error {
   readonly renderCause: RenderCause;
 
   constructor(renderCause: RenderCause, reason: string) {
-    // A stack costs more than most renderings, and tells nobody anything.
+    // A stack trace costs more than most renderings and would not be used.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(reason);

@@ -6,10 +6,10 @@ export type Weekday = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 /** `week` counts the occurrences of a weekday in its month: the first to the fifth, or the last. */
 export type MonthWeekday = { week: 1 | 2 | 3 | 4 | 5 | 'last'; weekday: Weekday };
 
-/** Days that repeat by the calendar. Steps count from the week (Monday to Sunday) or the month of the first day. */
+/** Days that repeat by the calendar. Steps are counted from the week (Monday to Sunday) or the month of the first day. */
 export type CalendarRule =
   | { every: 'week'; step: number; weekdays: Weekday[] }
-  /** A day that a month does not have (the 31st, a fifth Friday) is left out of that month. */
+  /** A day that a month does not have (the 31st, a fifth Friday) is skipped in that month. */
   | { every: 'month'; step: number; dates: number[]; weekdays: MonthWeekday[] };
 
 export type RuleSpan = {
@@ -20,7 +20,7 @@ export type RuleSpan = {
   until: string;
 };
 
-/** The days of a rule in order, each once, from `firstDate` or `from` (the later) to `until`. */
+/** Yields the days of a rule in order, each once, from `firstDate` or `from` (the later) to `until`. */
 export function* calendarDates(rule: CalendarRule, { firstDate, from, until }: RuleSpan): Generator<string> {
   const first = Temporal.PlainDate.from(firstDate);
   const start = rule.every === 'week' ? first.subtract({ days: first.dayOfWeek - 1 }) : first.with({ day: 1 });
@@ -55,10 +55,10 @@ function dayOfMonth({ week, weekday }: MonthWeekday, first: Temporal.PlainDate):
 export const calendarViews = ['month', 'week'] as const;
 export type CalendarView = (typeof calendarViews)[number];
 
-/** Days of a calendar in whole weeks, from a Monday on, and the day that was asked for; dates are YYYY-MM-DD. */
+/** Days of a calendar in whole weeks, beginning on a Monday, and the requested day; dates are YYYY-MM-DD. */
 export type CalendarSpan = { date: string; from: string; days: number };
 
-/** The week that a day is in, or every week that has a day of its month. Of 30 February it is the last of the month. */
+/** Returns the week of a day, or all weeks that contain a day of its month. 30 February counts as the last day of the month. */
 export function calendarSpan({ view, date }: { view: CalendarView; date: string }): CalendarSpan {
   const [year, month, day] = date.split('-').map(Number) as [number, number, number];
   const asked = Temporal.PlainDate.from({ year, month, day });

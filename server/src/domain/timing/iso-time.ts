@@ -1,8 +1,8 @@
-/** A time a filter names: an instant, a day of UTC, or a day of UTC counted from today (negative: in the past). */
+/** A time in a filter: an instant, a UTC day, or a UTC day relative to today (negative: in the past). */
 export type FilterTime =
   { kind: 'instant'; at: Date } | { kind: 'day'; startsAt: Date } | { kind: 'relative'; days: number };
 
-/** A day of the calendar in the years 0001 to 9999, YYYY-MM-DD; a piece of a pattern. */
+/** Pattern fragment for a calendar day in the years 0001 to 9999, YYYY-MM-DD. */
 export const calendarDayPattern = [
   '(?!0000)(?:',
   '[0-9]{4}-(?:',
@@ -14,9 +14,9 @@ export const calendarDayPattern = [
 const timeOfDayPattern = '(?:[01][0-9]|2[0-3]):[0-5][0-9]';
 
 /**
- * What counts as a time (ISO 8601, extended form): a day of the calendar alone (00:00 UTC) or with a time of day and an
- * offset (UTC without one). Groups: day, hh:mm, :ss, fraction to the millisecond, hours and minutes of the offset.
- * JavaScript and PostgreSQL read this text alike, and whatever it matches can be converted.
+ * Pattern for a time (ISO 8601, extended form): a calendar day alone (00:00 UTC) or with a time of day and an offset
+ * (UTC without one). Groups: day, hh:mm, :ss, fraction to the millisecond, hours and minutes of the offset. JavaScript
+ * and PostgreSQL parse it in the same way, and every match can be converted.
  */
 export const isoTimePattern = [
   `^(${calendarDayPattern})`,
@@ -25,14 +25,14 @@ export const isoTimePattern = [
   '(?:Z|([+-](?:0[0-9]|1[0-4])):?([0-5][0-9]))?)?$',
 ].join('');
 
-/** An instant as it is written by this service, in UTC; a piece of a pattern. */
+/** Pattern fragment for an instant as this service writes it, in UTC. */
 export const instantPattern = `${calendarDayPattern}T${timeOfDayPattern}:[0-5][0-9]\\.[0-9]{3}Z`;
-/** The same to the microsecond, as the database counts. */
+/** The same to the microsecond, the resolution of the database. */
 export const microsecondPattern = `${calendarDayPattern}T${timeOfDayPattern}:[0-5][0-9]\\.[0-9]{6}Z`;
 
 const isoTime = new RegExp(isoTimePattern);
 
-/** Reads an absolute time; undefined if the text is not one. */
+/** Parses an absolute time; undefined if the text is not one. */
 export function parseIsoTime(text: string): Exclude<FilterTime, { kind: 'relative' }> | undefined {
   const parts = isoTime.exec(text);
   if (!parts) return undefined;

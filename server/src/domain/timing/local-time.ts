@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** Reads `MM/DD/YYYY`; undefined when it is no day of the calendar (02/30/2026). @returns YYYY-MM-DD */
+/** Parses `MM/DD/YYYY`; undefined if it is not a day of the calendar (02/30/2026). @returns YYYY-MM-DD */
 export function parseDate(text: string): string | undefined {
   const parts = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text);
   if (!parts) return undefined;
@@ -12,7 +12,7 @@ export function parseDate(text: string): string | undefined {
   }
 }
 
-/** Reads `hh:mm AM` or `hh:mm PM`, twelve-hour; undefined otherwise. @returns hh:mm, twenty-four-hour */
+/** Parses `hh:mm AM` or `hh:mm PM`, twelve-hour; undefined otherwise. @returns hh:mm, twenty-four-hour */
 export function parseTime(text: string): string | undefined {
   const parts = /^(\d{1,2}):(\d{2}) ?(AM|PM)$/i.exec(text);
   if (!parts) return undefined;
@@ -23,12 +23,12 @@ export function parseTime(text: string): string | undefined {
   return `${String((hour % 12) + (isAfternoon ? 12 : 0)).padStart(2, '0')}:${parts[2]}`;
 }
 
-/** `timeZone` may be an alias: what was stored before names were checked is reckoned with as well. */
+/** `timeZone` may be an alias: values that were stored before names were checked also work. */
 export type LocalTime = { date: string; time: string; timeZone: string };
 
 /**
- * The instant of a local time. A time skipped by a clock change moves forward by the gap; of a repeated time the first
- * counts (decision D36; Temporal's `compatible`).
+ * Returns the instant of a local time. A time skipped by a clock change moves forward by the gap; a repeated time means
+ * the first occurrence (decision D36; Temporal's `compatible`).
  */
 export function toInstant({ date, time, timeZone }: LocalTime): Date {
   const local = Temporal.PlainDateTime.from(`${date}T${time}`);
@@ -37,7 +37,7 @@ export function toInstant({ date, time, timeZone }: LocalTime): Date {
   );
 }
 
-/** The local calendar day of an instant. @returns YYYY-MM-DD */
+/** Returns the local calendar day of an instant. @returns YYYY-MM-DD */
 export function localDate(instant: Date, timeZone: string): string {
   return inZone(instant, timeZone).toPlainDate().toString();
 }
@@ -46,18 +46,18 @@ export function addDays(date: string, days: number): string {
   return Temporal.PlainDate.from(date).add({ days }).toString();
 }
 
-/** The local time of day of an instant. @returns hh:mm, or hh:mm:ss when there are seconds */
+/** Returns the local time of day of an instant. @returns hh:mm, or hh:mm:ss if there are seconds */
 export function localTime(instant: Date, timeZone: string): string {
   const time = inZone(instant, timeZone).toPlainTime();
   return time.toString({ smallestUnit: time.second === 0 ? 'minute' : 'second' });
 }
 
-/** The offset of a zone from UTC at an instant, as in `+05:30`. */
+/** Returns the offset of a zone from UTC at an instant, such as `+05:30`. */
 export function offsetAt(instant: Date, timeZone: string): string {
   return inZone(instant, timeZone).offset;
 }
 
-/** Whether a clock that is set back makes a local time come twice. */
+/** True if a local time occurs twice because the clock is set back. */
 export function comesTwice({ date, time, timeZone }: LocalTime): boolean {
   const local = Temporal.PlainDateTime.from(`${date}T${time}`);
   const zone = resolveTimeZoneAlias(timeZone);
@@ -71,11 +71,11 @@ function inZone(instant: Date, timeZone: string): Temporal.ZonedDateTime {
 }
 
 /**
- * The zone that a name stands for, by the name Temporal reckons with; undefined when it stands for none (decision D36).
- * The only function that says which names can be used. Intl is not asked: it takes names that Temporal throws on.
+ * Returns the zone for a name, by the name that Temporal uses; undefined if there is no such zone (decision D36). Only
+ * this function determines which names are valid. Intl is not used: it accepts names for which Temporal throws.
  */
 export function findTimeZone(name: string): string | undefined {
-  // Offsets such as +05:30 are no zone names, although Temporal takes them.
+  // Offsets such as +05:30 are not zone names, although Temporal accepts them.
   if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+)*$/.test(name)) return undefined;
   const zone = resolveTimeZoneAlias(name);
   try {
@@ -88,21 +88,21 @@ export function findTimeZone(name: string): string | undefined {
 
 const epoch = Temporal.Instant.fromEpochMilliseconds(0);
 
-/** Another name for a zone, as its IANA name; every other text is unchanged. */
+/** Resolves an alias of a zone to its IANA name; every other text is returned unchanged. */
 export function resolveTimeZoneAlias(name: string): string {
   if (name.length !== 3) return name;
   const alias = name.toUpperCase();
   return Object.hasOwn(timeZoneAliases, alias) ? timeZoneAliases[alias]!.zone : name;
 }
 
-/** What is said of a name that stands for no zone. */
+/** The error text for a name that is not a time zone. */
 export const noTimeZone = 'is not a time-zone name';
 
 /**
- * Abbreviations that clients send as the name of a zone, and the IANA zone each stands for. They are those of Java's
- * `ZoneId.SHORT_IDS` and of ICU, which every Android phone, browser and Node understands in this way; Temporal refuses
- * them. One source for all: a client that takes `BST` from such a library means Dhaka, whatever a reader in London
- * thinks. What a name also stands for elsewhere is told in the documentation, not guessed.
+ * Abbreviations that clients send as the name of a zone, and the IANA zone that each means. They are those of Java's
+ * `ZoneId.SHORT_IDS` and of ICU, which every Android phone, browser and Node interprets in this way; Temporal rejects
+ * them. One source applies to all: a client that gets `BST` from such a library means Dhaka, even if a reader in London
+ * expects otherwise. Other meanings of a name are documented, not guessed.
  */
 export const timeZoneAliases: Readonly<Record<string, { zone: string; means: string; elsewhere?: string }>> = {
   ACT: { zone: 'Australia/Darwin', means: 'Australian Central Time', elsewhere: 'Acre Time' },

@@ -6,8 +6,8 @@ import { addDays, localDate, toInstant, comesTwice, localTime, offsetAt } from '
 import type { Timing } from './timing.ts';
 
 /**
- * The next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing both use
- * this, so that they agree. A campaign in its users' zones is due when the first zone is.
+ * Returns the next instants at which a campaign is due, strictly after `after`, at most `count`. Preview and firing
+ * both use this, so that they agree. A campaign in its users' zones is due when the first zone is.
  */
 export function nextOccurrences(given: Timing, { after, count }: { after: Date; count: number }): Date[] {
   const timing = inFirstZone(given);
@@ -20,7 +20,7 @@ export function nextOccurrences(given: Timing, { after, count }: { after: Date; 
     case 'periodic':
       return occurrencesOf(periodicDates(timing, after), { timing, after, count });
     case 'calendar': {
-      // Earlier than its day: a clock change may move a send over midnight, as below.
+      // Starts before its day: a clock change may move a send past midnight, as below.
       const span = { firstDate: timing.firstDate, from: addDays(localDate(after, timing.timeZone), -2) };
       return occurrencesOf(calendarDates(timing.rule, { ...span, until: timing.endDate }), { timing, after, count });
     }
@@ -45,7 +45,8 @@ function occurrencesOf(dates: Iterable<string>, { timing, after, count }: Asked)
   const { time, timeZone } = timing;
   for (const date of dates) {
     const occurrence = toInstant({ date, time, timeZone });
-    // A day that a zone leaves out (Apia, 2011-12-30) moves onto the next, which has its own send: one of the two.
+    // A day that a zone skips (Apia, 2011-12-30) moves to the next day, which has its own send; only one of the two is
+    // kept.
     if (occurrence > (occurrences.at(-1) ?? after)) occurrences.push(occurrence);
     if (occurrences.length === count) return occurrences;
   }
@@ -53,8 +54,8 @@ function occurrencesOf(dates: Iterable<string>, { timing, after, count }: Asked)
 }
 
 /**
- * A date of the series shortly before `after`, so that years of past sends are not walked through. One step earlier than
- * its day: a clock change may move a send over midnight (Scoresbysund skips 23:30 once a year).
+ * Returns a date of the series shortly before `after`, to avoid iterating over years of past sends. It is one step
+ * early, because a clock change may move a send past midnight (Scoresbysund skips 23:30 once a year).
  */
 function firstDateNear(timing: Periodic, after: Date): string {
   const today = localDate(after, timing.timeZone);
@@ -77,8 +78,8 @@ export type DueQuestion = {
 };
 
 /**
- * Decides about occurrences that are due, and which is next (decision D37, fault F14). The last one is sent if it is
- * not too late; all others were missed, so that downtime ends in one send, not a burst.
+ * Decides which due occurrences are sent or missed, and which is next (decision D37, fault F14). The last one is sent
+ * if it is not too late. All others are missed, so that an outage is followed by one send, not a burst.
  */
 export function decideDueOccurrences(
   timing: Timing,
@@ -101,10 +102,10 @@ function occurrenceAfter(timing: Timing, occurrence: Date): Date | undefined {
   return nextOccurrences(timing, { after: occurrence, count: 1 })[0];
 }
 
-// The scheduler looks every second, so a limit of 0 must leave it room.
+// The scheduler checks every second, so a limit of 0 must allow for that.
 const minMinutes = 1;
 
-/** Why an occurrence may no longer be sent, or undefined if it may. */
+/** Returns why an occurrence may no longer be sent, or undefined if it may. */
 export function whyTooLate({
   occurrence,
   now,
@@ -121,29 +122,30 @@ export function whyTooLate({
 
 /** The effect of a clock change on an occurrence. */
 export type ClockChange =
-  /** The local time that was asked for does not exist on that day; it is sent so much later. */
+  /** The requested local time does not exist on that day; the message is sent later by the length of the gap. */
   | { kind: 'skipped'; asked: string }
-  /** The local time comes twice; it is sent at the first. */
+  /** The local time occurs twice; the message is sent at the first. */
   | { kind: 'twice' }
   /** The zone's offset from UTC differs from that of the previous occurrence. */
   | { kind: 'shifted'; before: string; after: string };
 
 export type DescribedOccurrence = {
   at: Date;
-  /** YYYY-MM-DD and hh:mm in `timeZone`. */
+  /** Date YYYY-MM-DD and time hh:mm in `timeZone`. */
   local: { date: string; time: string };
   timeZone: string;
-  /** As in `+05:30`. */
+  /** Such as `+05:30`. */
   offset: string;
   clockChange: ClockChange | undefined;
 };
 
-/** The next occurrences of a campaign, computed by the function that fires it, for display. */
+/** Returns the next occurrences of a campaign for display, computed by the function that fires it. */
 export function describeOccurrences(
   timing: Timing,
   { after, count }: { after: Date; count: number },
 ): DescribedOccurrence[] {
-  // Every user has a zone of its own then; the local time is the same in each, and no zone's clock speaks for all.
+  // If each user's own zone applies, the local time is the same in all of them, and no single zone's clock changes
+  // apply to all.
   const isOfOneZone = !isInUserZone(timing);
   const timeZone = 'timeZone' in timing ? timing.timeZone : 'UTC';
   const asked = 'time' in timing ? timing.time : undefined;

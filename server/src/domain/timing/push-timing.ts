@@ -14,7 +14,7 @@ import type { Timing } from './timing.ts';
 
 export type DeliveryType = 'soon' | 'later' | 'periodic';
 
-/** Members beside `type`, and the types that read them (interface 2.9, fact 3.5). */
+/** Members in addition to `type`, and the types that use them (interface 2.9, fact 3.5). */
 export const timingMembers = {
   date: ['later'],
   time: ['later', 'periodic'],
@@ -23,15 +23,18 @@ export const timingMembers = {
   repeatAfter: ['periodic'],
 } as const satisfies Record<string, readonly DeliveryType[]>;
 
-/** `campaignDelivery` as it was sent; members of other types are not read. */
+/** `campaignDelivery` as received; members of other types are ignored. */
 export type TimingInput = { type: DeliveryType } & { [Name in keyof typeof timingMembers]?: unknown };
 
 export type TimingContext = { now: Date; workspaceTimeZone: string };
 
-/** A member that cannot be used, and why. */
+/** An invalid member, and why it is invalid. */
 export type TimingFault = { fault: { field: string; reason: string } };
 
-/** Reads a delivery (interface 2.9, decision D36). Nothing left to send is a fault: it would never be sent. */
+/**
+ * Parses a delivery (interface 2.9, decision D36). A timing without any send left is a fault, because it would never be
+ * sent.
+ */
 export function parseTiming(input: TimingInput, { now, workspaceTimeZone }: TimingContext): Timing | TimingFault {
   if (input.type === 'soon') return { kind: 'soon' };
   const timeZone = readTimeZone(input.timezone, workspaceTimeZone);
@@ -43,7 +46,7 @@ export function parseTiming(input: TimingInput, { now, workspaceTimeZone }: Timi
     : parsePeriodic(input, { now, time, timeZone });
 }
 
-/** The zone of the workspace is not refused: whoever sends this did not choose it. */
+/** Returns the zone for a request. The workspace's zone is never rejected, because the caller did not choose it. */
 function readTimeZone(named: unknown, workspaceTimeZone: string): string | undefined {
   if (named === undefined) return resolveTimeZoneAlias(workspaceTimeZone);
   return typeof named === 'string' ? findTimeZone(named) : undefined;
@@ -81,7 +84,7 @@ function parsePeriodic(input: TimingInput, { now, time, timeZone }: Local): Timi
     : fault('endDate', 'leaves nothing to send');
 }
 
-/** The contract shows text; numbers of existing clients are taken too. */
+/** Parses a number of days. The contract specifies text; numbers from existing clients are also accepted. */
 function parseDays(value: unknown): number | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || !/^\d{1,3}$/.test(text)) return undefined;

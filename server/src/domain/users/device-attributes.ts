@@ -10,12 +10,12 @@ import { textFault } from './user-attributes.ts';
 
 export type DeviceAttributes = {
   platform: Platform;
-  /** Null: the usual one of the platform. */
+  /** Null: the platform's default provider. */
   provider: ProviderName | null;
   pushId: string;
   /** Null: a token. */
   pushIdType: 'fid' | null;
-  /** Undefined: it names none. */
+  /** Undefined: the request names no app. */
   appId?: string;
   isOptedOut: boolean;
   isProvisional: boolean;
@@ -33,7 +33,7 @@ export type DeviceAttributes = {
 export type ParsedDevice =
   { device: DeviceAttributes } | { missing: string } | { fault: { attribute: string; reason: string } };
 
-/** 17 bytes in base64url, as Firebase's SDKs make and check it; the token of an installation begins with it and a colon. */
+/** 17 bytes in base64url, as Firebase's SDKs create and check it. The token of an installation begins with it and a colon. */
 const isInstallationId = /^[A-Za-z0-9_-]{22}$/;
 
 const platformNames: Record<string, Platform> = { ANDROID: 'ANDROID', iOS: 'IOS', web: 'WEB' };
@@ -47,7 +47,7 @@ class Fault extends Error {
 }
 
 /**
- * Reads a device's attributes, of the API and of import files alike (fact 5).
+ * Parses a device's attributes, both from the API and from import files (fact 5).
  *
  * @param prefixes spellings of the vendor's abbreviation in names such as `svc_push_opted`
  */
@@ -94,7 +94,7 @@ function readPlatform(value: unknown): Platform {
   );
 }
 
-/** A device is reached by one of those that serve its platform. */
+/** Parses the provider, which must be one that serves the device's platform. */
 function readProvider(value: unknown, platform: Platform): ProviderName | null {
   if (value === undefined || value === null || value === '') return null;
   const [usual, ...others] = providersOf[platform];
@@ -108,7 +108,7 @@ function nameOf(platform: Platform): string {
   return Object.keys(platformNames).find((name) => platformNames[name] === platform)!;
 }
 
-/** Whether there is such an app is asked when the device is stored. */
+/** Parses the id of an app. Whether the app exists is checked when the device is stored. */
 function readAppId(value: unknown): { appId?: string } {
   if (value === undefined || value === null || value === '') return {};
   if (typeof value !== 'string' || !isAppId(value)) throw new Fault('attributes.app_id', 'must be the id of an app');
@@ -122,7 +122,7 @@ function readLocale(value: unknown): string | null {
   return tag;
 }
 
-/** As a text too: the cells of a file are. */
+/** Parses a badge count; text is also accepted, because the cells of a file are text. */
 function readBadgeCount(value: unknown): number | null {
   if (value === undefined || value === null || value === '') return null;
   const count = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
@@ -130,7 +130,7 @@ function readBadgeCount(value: unknown): number | null {
   throw new Fault('attributes.badge_count', `must be a whole number from 0 to ${maxBadge}`);
 }
 
-/** Firebase alone knows an installation by an id. */
+/** Parses the type of a push id. Only Firebase identifies an installation by an id. */
 function readPushIdType(value: unknown, device: Reachable): 'fid' | null {
   if (value === undefined || value === null || value === '') return null;
   const type = pushIdTypes.find((name) => name === value);
@@ -140,7 +140,7 @@ function readPushIdType(value: unknown, device: Reachable): 'fid' | null {
   return type;
 }
 
-/** Each provider has addresses in a form of its own. */
+/** Parses a push address, in the form of the device's provider. */
 function readAddress(value: unknown, device: Reachable): string {
   const provider = providerOf(device);
   if (device.pushIdType === 'fid' && !(typeof value === 'string' && isInstallationId.test(value)))
@@ -159,7 +159,10 @@ function readToken(value: unknown, provider: Exclude<ProviderName, 'webpush'>): 
   return provider === 'apns' ? value.toLowerCase() : value;
 }
 
-/** A browser's PushSubscription, as an object or as its JSON text; stored in one form, so that equal ones are equal. */
+/**
+ * Parses a browser's PushSubscription, given as an object or as its JSON text. It is stored in one form, so that equal
+ * subscriptions have equal texts.
+ */
 function readSubscription(value: unknown): string {
   const fault = new Fault('push_id', 'is not a PushSubscription with endpoint, keys.p256dh and keys.auth');
   let subscription: { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };
@@ -181,8 +184,8 @@ function readSubscription(value: unknown): string {
 }
 
 /**
- * Chrome and Edge give a page that subscribes right after it unsubscribed the endpoint
- * `https://permanently-removed.invalid/…`, which looks like any other (decision 0061).
+ * Returns the error text for a dead endpoint. If a page subscribes right after it unsubscribed, Chrome and Edge return
+ * the endpoint `https://permanently-removed.invalid/…`, which looks like any other (decision 0061).
  */
 function describeDeadName(name: string): string {
   return `is a subscription that cannot be reached: its endpoint is below ${name}, where no host exists. Unsubscribe the browser and subscribe it again`;

@@ -4,8 +4,8 @@ import type { Identifier } from './users.ts';
 export type DeviceIdentity = { pushId: string; gaid?: string | null | undefined; idfv?: string | null | undefined };
 
 /**
- * The identifiers a device gives its user: push address and advertising ids, under reserved names that no attribute
- * can have. An address too long for a look-up (a browser's subscription) is stored as its SHA-256.
+ * Returns the identifiers that a device contributes to its user: push address and advertising ids, under reserved names
+ * that no attribute can have. An address too long for a lookup (a browser's subscription) is stored as its SHA-256.
  */
 export function deviceIdentifiersOf({ pushId, gaid, idfv }: DeviceIdentity): Identifier[] {
   const found: Identifier[] = [{ attribute: 'device:push_id', type: 'string', value: pushIdValue(pushId) }];
@@ -18,17 +18,17 @@ export function pushIdValue(pushId: string): string {
   return Buffer.byteLength(pushId) <= 512 ? pushId : createHash('sha256').update(pushId).digest('hex');
 }
 
-/** Names a push address over all users. */
+/** Returns the key of a push address across all users. */
 export function addressHash(pushId: string): Buffer {
   return createHash('sha256').update(pushId, 'utf8').digest();
 }
 
-/** How a caller names a device of a user: a push address, an advertising id, the caller's own name of it, or our id. */
+/** How a caller identifies a device of a user: a push address, an advertising id, the caller's own name for it, or our id. */
 export type DeviceName = { kind: 'push-id' | 'gaid' | 'unique-id' | 'row-id'; value: string };
 
 /**
- * The words of `POST /v1/devices/manage` (fact 5). `unique_id` and `device_unique_id` are the `device_id` or the `idfv`
- * a device was registered with.
+ * Returns the terms of `POST /v1/devices/manage` for kinds of device names (fact 5). `unique_id` and `device_unique_id`
+ * are the `device_id` or the `idfv` with which a device was registered.
  *
  * @param prefixes spellings of the vendor's abbreviation, lower-case
  */
@@ -41,33 +41,36 @@ export function deviceNameKinds(prefixes: readonly string[]): Map<string, Device
   ]);
 }
 
-/** What a device is: only an active one is sent to. */
+/** The state of a device: only active devices get messages. */
 export type DeviceState = 'ACTIVE' | 'OPTED_OUT' | 'BLOCKED' | 'GONE';
 
-/** What a device is suspected of: answers that usually mean a dead address, in so many sends. */
+/** A suspicion that a device is unreachable: errors that usually mean a dead address, in this many sends. */
 export type Suspicion = {
-  /** The provider's word in the last send. */
+  /** The provider's code in the last send. */
   code: string;
   sends: number;
   since: Date;
   lastAt: Date;
 };
 
-/** Sends with such an answer, and the hours between the first and the last, before a device leaves the audience. */
+/**
+ * The number of sends with such an error, and the hours between the first and the last, before a device leaves the
+ * audience.
+ */
 export const suspicionSends = 3;
 export const suspicionHours = 72;
-/** A host whose name did not resolve counts once in this many hours: its operator may mend it within a day. */
+/** A host with a name that did not resolve counts once in this many hours, because its operator may fix it within a day. */
 export const unresolvedHours = 24;
 
 const hourMilliseconds = 3_600_000;
 
-/** The suspicion after another send. Pure. */
+/** Returns the suspicion after another such send. Pure. */
 export function nextSuspicion(last: Suspicion | undefined, { code, at }: { code: string; at: Date }): Suspicion {
   if (!last) return { code, sends: 1, since: at, lastAt: at };
   const isTooSoon =
     code === 'HOST_NOT_FOUND' && at.getTime() - last.lastAt.getTime() < unresolvedHours * hourMilliseconds;
   if (isTooSoon) return last;
-  // The table keeps a small number; more sends change nothing.
+  // The table stores a small number; more sends change nothing.
   return { ...last, code, sends: Math.min(last.sends + 1, 1_000), lastAt: at };
 }
 
@@ -80,8 +83,8 @@ export function isDroppedSuspect({ sends, since, lastAt }: Suspicion): boolean {
 export type ToldSuspicion = Suspicion & { hasLeft: boolean };
 
 /**
- * What is said of a suspicion: nothing if a message was accepted since, because then the next strike is the first one again.
- * A device that was called dead for another reason is not told of here. Pure.
+ * Returns a suspicion to report, or null if a message was accepted since, because the next error then starts a new
+ * count. A device that was marked as gone for another reason is not reported here. Pure.
  */
 export function tellSuspicion(
   { code, sends, since, lastAt }: Suspicion,

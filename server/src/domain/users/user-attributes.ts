@@ -3,7 +3,7 @@ import { maxAttributeNameCharacters, maxCustomerIdBytes } from '../limits/users.
 
 export type Attributes = Record<string, unknown>;
 
-/** Customer ids that stand for "nobody" in careless clients (fact 5); they would merge strangers into one person. */
+/** Customer ids that careless clients send for users without one (fact 5); they would merge unrelated users into one. */
 const refusedCustomerIds = new Set(
   [
     'unknown',
@@ -26,14 +26,14 @@ const refusedCustomerIds = new Set(
   ].concat(['userid', 'customer_id', 'user_attribute_unique_id', 'dummy_seller_code', '']),
 );
 
-/** Why a customer id cannot be used, or undefined. */
+/** Returns why a customer id cannot be used, or undefined. */
 export function customerIdFault(customerId: string): string | undefined {
   if (refusedCustomerIds.has(customerId.trim().toLowerCase())) return 'is a reserved value';
   if (Buffer.byteLength(customerId) > maxCustomerIdBytes) return `must have at most ${maxCustomerIdBytes} bytes`;
   return textFault(customerId);
 }
 
-/** Why a text cannot be stored, or undefined. */
+/** Returns why a text cannot be stored, or undefined. */
 export function textFault(text: string): string | undefined {
   if (!text.isWellFormed()) return 'must be well-formed Unicode';
   return text.includes('\0') ? 'must not hold NUL' : undefined;
@@ -42,8 +42,9 @@ export function textFault(text: string): string | undefined {
 export type AttributeFault = { attribute: string; reason: string };
 
 /**
- * Checks attribute names and values (fact 5). Reserved are `id`, `_id`, the empty name and the vendor's prefix; a
- * colon never occurs in the names of devices' identifiers that attributes could shadow.
+ * Checks attribute names and values (fact 5). Reserved names are `id`, `_id`, the empty name and those with the
+ * vendor's prefix; names that begin with `device:` are reserved too, so that no attribute can shadow a device's
+ * identifier.
  */
 export function attributesFault(attributes: Attributes, prefixes: readonly string[]): AttributeFault | undefined {
   for (const [attribute, value] of Object.entries(attributes)) {
@@ -65,8 +66,8 @@ export function attributesFault(attributes: Attributes, prefixes: readonly strin
 }
 
 /**
- * Why a change cannot be taken by the attribute that holds a user's time zone, or undefined. A blank text says that the
- * zone is not known, as null does; what is no name of a zone would make the user unreachable at a local time.
+ * Returns why a change of the time-zone attribute is invalid, or undefined. A blank text means that the zone is
+ * unknown, as null does. A text that is not a zone name would make the user unreachable at a local time.
  */
 export function zoneAttributeFault(attributes: Attributes, zoneAttribute: string): AttributeFault | undefined {
   if (!Object.hasOwn(attributes, zoneAttribute)) return undefined;
@@ -82,8 +83,8 @@ export function zoneAttributeFault(attributes: Attributes, zoneAttribute: string
 const allowedVendorNames = new Set(['gaid', 'sub_w']);
 
 /**
- * Values have JSON types. A date is an ISO 8601 string, which filters read as a time. A number too large for a double
- * would be stored as null.
+ * Returns why a value cannot be stored. Values have JSON types. A date is an ISO 8601 string, which filters read as a
+ * time. A number too large for a double would be stored as null.
  */
 function valueFault(value: unknown): string | undefined {
   if (typeof value === 'string') return textFault(value);
@@ -98,9 +99,9 @@ function valueFault(value: unknown): string | undefined {
 }
 
 /**
- * Merges changes into a user's attributes: a value replaces, `null` removes, and a list is edited with
- * `{"addValueToArrayField": […]}` or `{"removeValueFromArrayField": […]}` (fact 5). Values are compared as JSON; a
- * value already in the list is not added again.
+ * Merges changes into a user's attributes: a value replaces, `null` removes, and `{"addValueToArrayField": […]}` or
+ * `{"removeValueFromArrayField": […]}` edits a list (fact 5). Values are compared as JSON; a value that is already in
+ * the list is not added again.
  */
 export function mergeAttributes(current: Attributes, changes: Attributes): Attributes {
   const merged = { ...current };
@@ -127,7 +128,7 @@ function editList(current: unknown, change: unknown): unknown {
 
 type ListEdit = { addValueToArrayField?: unknown; removeValueFromArrayField?: unknown };
 
-/** Whether a change edits a list; an object that has anything else in it is a value. */
+/** True if a change edits a list; an object with any other member is a value. */
 export function isListEdit(change: unknown): change is ListEdit {
   if (typeof change !== 'object' || change === null || Array.isArray(change)) return false;
   const names = Object.keys(change);
@@ -140,7 +141,7 @@ function toList(value: unknown): unknown[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
 
-/** Equal texts for equal values, whatever the order of an object's members. */
+/** Returns equal texts for equal values, regardless of the order of an object's members. */
 function toComparable(value: unknown): string {
   return JSON.stringify(value, (_name, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)

@@ -2,7 +2,7 @@ import { applyRule, classifyFailure, classifyServerFault, readJsonAnswer, readWo
 import type { AnswerRule, AnswerRules } from '../answer-rules.ts';
 import type { Answer, Outcome } from '../provider.ts';
 
-/** What Apple's answer means, by its status and `reason`. Pure. */
+/** Classifies Apple's response by its status and `reason`. Pure. */
 export function classifyApnsAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   if (answer.status === 200) {
@@ -14,7 +14,7 @@ export function classifyApnsAnswer(answer: Answer, now: Date): Outcome {
   const code = readWord(body?.reason) ?? String(answer.status);
   return applyRule({
     ...{ rule: ruleOf(answer.status, code), code, detail: `HTTP ${answer.status} ${code}`, answer, now },
-    // Milliseconds since which the token is dead: an app that registered later keeps its device.
+    // When the token died, in milliseconds: an app that registered later keeps its device.
     goneSince: answer.status === 410 ? readTimestamp(body?.timestamp, now) : undefined,
   });
 }
@@ -55,13 +55,13 @@ function ruleOfBadRequest(code: string): AnswerRule {
   }
 }
 
-/** A time in the past; an invalid number would later become an invalid date. */
+/** Returns a time in the past; an invalid number would later become an invalid date. */
 function readTimestamp(value: unknown, now: Date): Date | undefined {
   if (typeof value !== 'number' || !(value > 0)) return undefined;
   return new Date(Math.min(value, now.getTime()));
 }
 
-/** What Apple's reasons mean, by reason (delivery 2, field reports of November 2026). */
+/** Rules for Apple's reasons, by reason (delivery 2, field reports of November 2026). */
 export const apnsAnswers = {
   ExpiredToken: {
     status: '410',

@@ -9,7 +9,7 @@ export const maxPayloadBytes = 4096;
 
 export type ApnsPlanContext = { origin: string; now: Date };
 
-/** The request for one iPhone: an alert, with the app's data next to `aps`. Pure. */
+/** Plans the request for one iPhone: an alert, with the app's data next to `aps`. Pure. */
 export function planApnsRequest(
   { message, device, credential }: PlanInput<ApnsCredential>,
   { origin, now }: ApnsPlanContext,
@@ -38,12 +38,12 @@ export function planApnsRequest(
   };
 }
 
-/** A token becomes part of the path; Apple's are hexadecimal of a length that has grown before. */
+/** True if a token can be part of the path. Apple's tokens are hexadecimal, and their length has grown before. */
 export function isDeviceToken(pushId: string): boolean {
   return /^[0-9a-fA-F]{16,200}$/.test(pushId);
 }
 
-/** What APNs counts of a message, and the most it takes. */
+/** Returns how many bytes APNs counts for a message, and the maximum it accepts. */
 export function measureApnsMessage(message: IosMessage): { bytes: number; most: number } {
   const payload = overrideIosPayload(message) ?? makeIosPayload(message);
   return { bytes: Buffer.byteLength(JSON.stringify(payload)), most: maxPayloadBytes };
@@ -56,11 +56,13 @@ export type LiveActivityMessage = {
   token: string;
   priority: 5 | 10;
   body: string;
-  /** Apple keeps it for a phone that is away until then. */
+  /** Until then, Apple keeps the event for an offline phone. */
   expiresAt: Date;
 };
 
-/** Apple takes it under a topic of its own, and with no other member than `aps`. Pure. */
+/**
+ * Plans the request for a Live Activity event. Apple accepts it under a separate topic, and with no member except `aps`. Pure.
+ */
 export function planLiveActivityRequest(
   message: LiveActivityMessage,
   { credential, origin }: { credential: ApnsCredential; origin: string },
@@ -83,7 +85,7 @@ export function planLiveActivityRequest(
   };
 }
 
-/** Version 8 (RFC 9562 §5.8): a UUID whose bits are ours to define. */
+/** Returns a UUID of version 8 (RFC 9562 §5.8), in which the application defines the bits. */
 function uuidOf(id: string): string {
   const hex = createHash('sha256').update(`live-activity:${id}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

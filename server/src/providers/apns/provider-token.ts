@@ -7,8 +7,8 @@ import { isYoungToken } from '../access-tokens.ts';
 export type ProviderToken = { token: string; issuedAt: Date };
 
 /**
- * One token for all nodes: the stored one, if `isUsable`; otherwise one created by `make` and stored. Never rejects, unless
- * `make` throws.
+ * Returns one token for all nodes: the stored one, if `isUsable`; otherwise one that `make` creates, which is then stored.
+ * Rejects only if `make` throws.
  */
 export type ShareProviderToken = (share: {
   key: string;
@@ -19,29 +19,29 @@ export type ShareProviderToken = (share: {
 export type ApnsProviderTokens = {
   get(credential: ApnsCredential): Promise<string>;
   /**
-   * Apple refused a token of ours: the one that takes its place, over all nodes. Undefined when the refused one is itself
-   * such a replacement, and young: then it is not the token's age, and Apple allows no other yet.
+   * Returns the replacement, on all nodes, of a token that Apple refused. Undefined if the refused token is itself a young
+   * replacement: then its age is not the reason, and Apple does not allow another yet.
    */
   replace(credential: ApnsCredential, refused: string): Promise<string | undefined>;
 };
 
-// Apple refuses tokens over an hour old, and counts renewals within 20 minutes against the whole team.
+// Apple rejects tokens over an hour old, and counts renewals within 20 minutes against the whole team.
 const lifeMilliseconds = 50 * 60_000;
 const minLifeMilliseconds = 20 * 60_000;
 const maxTokens = 1_000;
 
 export type ApnsProviderTokensOptions = { clock: Clock; share: ShareProviderToken };
 
-/** What a process knows of the token of one key. */
+/** The state that a process keeps for the token of one key. */
 type Kept = {
   token?: ProviderToken;
-  /** The one question about the next token, however many messages wait for it. */
+  /** The one pending request for the next token, however many messages wait for it. */
   asking?: Promise<ProviderToken>;
-  /** When a refused token was replaced last. */
+  /** When a refused token was last replaced. */
   replacedAt?: number;
 };
 
-/** Provider tokens (JWT, ES256), one per team and key over all nodes, kept close to an hour. */
+/** Makes provider tokens (JWT, ES256), one per team and key for all nodes, each used for close to an hour. */
 export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptions): ApnsProviderTokens {
   const known = new Map<string, Kept>();
 
@@ -84,7 +84,7 @@ export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptio
     },
     async replace(credential, refused) {
       const kept = keptOf(keyOf(credential));
-      // Others were refused with it, and one of them was first.
+      // Other requests were refused with the same token, and the first of them already asks for a new one.
       if (kept.asking) await kept.asking;
       if (kept.token && kept.token.token !== refused && isFresh(kept.token)) return kept.token.token;
       const now = clock.realNow().getTime();
@@ -98,7 +98,7 @@ export function makeApnsProviderTokens({ clock, share }: ApnsProviderTokensOptio
 
 const keys = new WeakMap<ApnsCredential, string>();
 
-/** A replaced key has tokens of its own, also under the same name. */
+/** Returns the key of a credential's tokens. A replaced private key has its own tokens, even under the same name. */
 function keyOf(credential: ApnsCredential): string {
   let key = keys.get(credential);
   if (key === undefined) {

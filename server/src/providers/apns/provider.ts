@@ -14,12 +14,12 @@ export type ApnsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
   endpoints: { production: string; sandbox: string };
-  /** Where simulated credentials are connected to. */
+  /** Where simulated credentials connect. */
   simulatorOrigin: string | undefined;
   shareToken: ShareProviderToken;
 };
 
-/** APNs over HTTP/2 with a provider token; one session pool per team and key, because Apple counts per team. */
+/** Makes the APNs provider: HTTP/2 with a provider token, one session pool per team and key because Apple counts per team. */
 export function makeApnsProvider({
   clock,
   transport,
@@ -56,7 +56,7 @@ export function makeApnsProvider({
     classify: classifyApnsAnswer,
     close: async () => {},
     access,
-    // Apple answers with the `apns-id` that it was sent (delivery 2).
+    // Apple responds with the `apns-id` of the request (delivery 2).
     reads: 'failures',
     texts: 'copied',
     smallBodyBytes: maxPayloadBytes,
@@ -66,7 +66,7 @@ export function makeApnsProvider({
 
 const scheme = 'bearer ';
 
-/** Too old, or from the future, which Apple calls invalid (delivery 2). */
+/** The token is too old, or from the future, which Apple reports as invalid (delivery 2). */
 const tokenRefusals: unknown[] = ['ExpiredProviderToken', 'InvalidProviderToken'];
 
 function isTokenRefused(answer: Answer): boolean {

@@ -21,9 +21,9 @@ const pushTypes = new Set([
   'liveactivity',
 ]);
 
-/** Apple's push service as far as a sender can see it: provider token, headers, payload, device token. */
+/** Simulates Apple's push service as far as a sender can see it: provider token, headers, payload, device token. */
 export function makeSimulateApns(accounts: () => SimulatorAccount[]): Simulate {
-  // Verified tokens, so that one signature is checked once, not for every message.
+  // Verified tokens, so that each signature is checked once, not for every message.
   const verified = new Map<string, { workspaceId: string; issuedAt: number }>();
   return (request) => {
     const token = /^\/3\/device\/([^/]+)$/.exec(request.path)?.[1];
@@ -69,7 +69,7 @@ function authenticate(
     if (verified.size > maxTokens) verified.delete(verified.keys().next().value!);
   }
   const age = request.now.getTime() / 1000 - known.issuedAt;
-  // Apple refuses tokens over an hour old; a small step into the future is a clock's error.
+  // Apple rejects tokens over an hour old. A token slightly in the future is a clock error.
   if (age > 3600) return reason(403, 'ExpiredProviderToken');
   if (age < -60) return reason(403, 'InvalidProviderToken');
   const { workspaceId } = known;
@@ -161,7 +161,7 @@ function deliver(account: SimulatorAccount, deviceToken: string, request: Simula
   const payload = JSON.parse(request.body.toString('utf8')) as ApnsPayload;
   const own = appPartOf(payload);
   const screen = screenOfIphone(payload);
-  // Apple makes one for a notification that comes without.
+  // Apple creates an id for a notification without one.
   const id = String(request.headers['apns-id'] ?? randomUUID());
   return {
     status: 200,
@@ -184,7 +184,7 @@ function deliver(account: SimulatorAccount, deviceToken: string, request: Simula
   };
 }
 
-/** What Apple puts behind the bundle id for a push to a Live Activity. */
+/** Apple's suffix after the bundle id for a push to a Live Activity. */
 const liveTopicSuffix = '.push-type.liveactivity';
 
 type Check = (value: unknown) => boolean;
@@ -197,7 +197,7 @@ const isAlert: Check = (value) => {
   return isText(title) && isText(body) && Object.keys(rest).length === 0;
 };
 
-/** Members of `aps` of a push to a Live Activity. Of what is wrong a phone says nothing; a simulator can. */
+/** Members of `aps` in a push to a Live Activity. A phone does not report what is wrong; a simulator can. */
 const members: Record<string, Check> = {
   timestamp: isSeconds,
   event: (value) => ['start', 'update', 'end'].includes(value as string),
@@ -211,7 +211,7 @@ const members: Record<string, Check> = {
 const required = ['timestamp', 'event', 'content-state'];
 const requiredOfStart = ['attributes-type', 'attributes', 'alert'];
 
-/** The reason for which Apple refuses it, or its phones drop it. */
+/** Returns the reason why Apple rejects a push, or why its phones drop it. */
 export function checkLiveActivity(
   payload: Record<string, unknown>,
   headers: Record<string, string | string[] | undefined>,

@@ -14,7 +14,7 @@ type FcmError = { status?: unknown; message?: unknown; details?: unknown };
 
 const defaultRateLimitSeconds = 60;
 
-/** What FCM's answer means, by its error code in `details`, never by message text (delivery 1, 4). Pure. */
+/** Classifies FCM's response by its error code in `details`, never by message text (delivery 1, 4). Pure. */
 export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   const body = readJsonAnswer(answer.body) as { name?: unknown; error?: FcmError } | undefined;
@@ -25,7 +25,7 @@ export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
   const error = body?.error ?? {};
   const details = detailsOf(error);
   const word = errorCode(details) ?? readWord(error.status);
-  // The ledger knows the platform and not the provider, so the code says whose status it is.
+  // The ledger stores the platform, not the provider, so the code names the provider.
   if (answer.status >= 500) return { ...classifyServerFault(answer, now), code: word ?? `FCM_${answer.status}` };
   const code = word ?? String(answer.status);
   const rule = ruleOf(answer.status, { code, details });
@@ -35,7 +35,7 @@ export function classifyFcmAnswer(answer: Answer, now: Date): Outcome {
   return isPause ? { ...outcome, retryAfterSeconds: outcome.retryAfterSeconds ?? defaultRateLimitSeconds } : outcome;
 }
 
-// Google's own sentence speaks of the caller's access token, which is in order (firebase-admin-node issue 3215).
+// Google's own message is about the caller's access token, which is valid (firebase-admin-node issue 3215).
 const appleKeyDetail = 'Apple or the browser’s push service refuses the key that this Firebase project has for it';
 
 function ruleOf(status: number, { code, details }: { code: string; details: Detail[] }): AnswerRule {
@@ -70,14 +70,14 @@ function errorCode(details: Detail[]): string | undefined {
 
 const addressFields = new Set<unknown>(['message.token', 'message.fid']);
 
-/** INVALID_ARGUMENT is a bad payload or a bad token; only the violated fields tell. */
+/** INVALID_ARGUMENT is a bad payload or a bad token; only the violated fields show which. */
 function ruleOfBadRequest(code: string, details: Detail[]): AnswerRule {
   const fields = listOf(details, 'fieldViolations');
   if (fields.length === 0) return code === 'INVALID_ARGUMENT' ? fcmAnswers.bareInvalidArgument : fcmAnswers.other;
   return fields.every(({ field }) => addressFields.has(field)) ? fcmAnswers.invalidToken : fcmAnswers.invalidMessage;
 }
 
-/** Whose quota is exceeded: Google's violation names a device or topic, the general quota of its APIs the project. */
+/** Finds the exceeded quota: Google's violation names a device or topic; the general quota of its APIs names the project. */
 function ruleOfQuota(details: Detail[]): AnswerRule {
   const ofProject = details.some(({ reason, metadata }) => {
     const { quota_unit: unit, quota_limit: limit } = (metadata ?? {}) as Record<string, unknown>;
@@ -96,7 +96,7 @@ function listOf(details: Detail[], member: 'fieldViolations' | 'violations'): Re
     .filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
 }
 
-/** What Google's answers mean (delivery 1, 4, field reports of November 2026). */
+/** Rules for Google's responses (delivery 1, 4, field reports of November 2026). */
 export const fcmAnswers = {
   unregistered: {
     status: '404',

@@ -12,14 +12,14 @@ import type { IosMessage } from '../payload/ios.ts';
 import { overrideHeaders, findHeaderFault } from '../payload/override-headers.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 
-// Keys and values of notification and data together (delivery 1); of an iPhone's message the whole payload.
+// Keys and values of notification and data together (delivery 1); for an iPhone, the whole payload.
 const maxPayloadBytes = 4096;
-// Firebase adds members of its own to what it hands to Apple; how many is not written down.
+// Firebase adds its own members to the payload for Apple; how many is not documented.
 const apnsReserveBytes = 200;
-/** Keys and values are in the body, so one that is shorter need not be counted. */
+/** The body contains all keys and values, so a shorter body need not be measured. */
 export const smallFcmBodyBytes = maxPayloadBytes - apnsReserveBytes;
 
-/** Members of a message beside the address: those of one platform. */
+/** Members of a message in addition to the address, for one platform. */
 type FcmPart = OverriddenPart | { apns: ApnsPart } | { webpush: WebPushPart };
 
 export type FcmPlanContext = {
@@ -28,7 +28,7 @@ export type FcmPlanContext = {
   now: Date;
 };
 
-/** The request for one device of Android, or of an app or a site that uses Firebase. Pure. */
+/** Plans the request for one Android device, or for one device of an app or a site that uses Firebase. Pure. */
 export function planFcmRequest(
   { message, device, credential }: PlanInput<FcmCredential>,
   { origin, now }: FcmPlanContext,
@@ -54,7 +54,7 @@ export function planFcmRequest(
 
 type Making = { credential: FcmCredential; now: Date };
 
-/** With the caller's override of the platform's own provider; `fault`: why that cannot be sent. */
+/** Returns the part with the caller's override of the platform's own provider; `fault`: why it cannot be sent. */
 function makePart(message: Message, { credential, now }: Making): FcmPart | { fault: string } {
   switch (message.platform) {
     case 'ANDROID':
@@ -68,20 +68,20 @@ function makePart(message: Message, { credential, now }: Making): FcmPart | { fa
   }
 }
 
-/** FCM refuses the token of another package then. */
+/** Names the allowed package, so that FCM rejects tokens of other packages. */
 function forPackage(part: AndroidPart, { restrictedPackage }: FcmCredential): AndroidPart {
   if (restrictedPackage === undefined) return part;
   return { ...part, android: { ...part.android, restricted_package_name: restrictedPackage } };
 }
 
-/** What FCM counts of a message, and the most it takes. */
+/** Returns how many bytes FCM counts for a message, and the maximum it accepts. */
 export function measureFcmMessage(message: AndroidMessage): { bytes: number; most: number } {
   const part = makeAndroidPart(message);
   const overridden = overrideAndroidPart(part, message);
   return measure('fault' in overridden ? part : overridden);
 }
 
-/** Of what is sent: a mode that sends a text once takes longer texts. */
+/** Measures the part that is sent: a mode that sends a text only once allows longer texts. */
 function measure(part: FcmPart): { bytes: number; most: number } {
   if ('apns' in part) {
     const bytes = Buffer.byteLength(JSON.stringify(part.apns.payload));
@@ -100,10 +100,10 @@ function payloadBytes(members: Record<string, unknown>): number {
   );
 }
 
-/** What a caller's patch may have left of it. */
+/** The members that a caller's patch may have left. */
 type OverriddenPart = Pick<AndroidPart, 'data'> & { android?: Partial<AndroidPart['android']> };
 
-/** The part with the caller's override, or why FCM would not take it. A message without an override is left as it is. */
+/** Returns the part with the caller's override, or why FCM would reject it. Without an override, returns it unchanged. */
 function overrideAndroidPart(
   part: AndroidPart,
   { content, payload }: AndroidMessage,
@@ -117,16 +117,16 @@ function overrideAndroidPart(
   if (!isObject(data)) return { fault: 'data is no object' };
   const wrong = Object.keys(data).find((name) => typeof data[name] !== 'string');
   if (wrong !== undefined) return { fault: `data.${wrong} is no text` };
-  // The prefix may have become another since the message was accepted.
+  // The prefix may have changed since the message was accepted.
   const own = Object.keys(patch.data ?? {}).find((name) => isOwnKey(name, [payload.dataPrefix]));
   if (own !== undefined) return { fault: `data.${own} cannot be set` };
   return merged as OverriddenPart;
 }
 
-/** FCM's `apns`: what Apple would be sent, which Firebase hands over with the key of its project. */
+/** FCM's `apns`: the request to Apple, which Firebase forwards with the key of its project. */
 type ApnsPart = { headers: Record<string, string>; payload: object; fcm_options?: { image: string } };
 
-/** The app reads the same as on the direct way. Pure. */
+/** Returns FCM's `apns`. The app reads the same as from a message sent directly to APNs. Pure. */
 function makeApnsPart(message: IosMessage, now: Date): { apns: ApnsPart } | { fault: string } {
   const request = makeIosRequest(message, now);
   if ('fault' in request) return request;
@@ -137,7 +137,7 @@ function makeApnsPart(message: IosMessage, now: Date): { apns: ApnsPart } | { fa
     apns: {
       headers: overrideHeaders(changed, headers),
       payload,
-      // For apps that leave it to the SDK's own service extension.
+      // For apps that leave the image to the SDK's own service extension.
       ...(image === undefined || message.isSilent ? {} : { fcm_options: { image } }),
     },
   };
@@ -146,12 +146,12 @@ function makeApnsPart(message: IosMessage, now: Date): { apns: ApnsPart } | { fa
 /** FCM's `webpush`. */
 type WebPushPart = { headers: Record<string, string>; data: Record<string, string> };
 
-/** As Firebase writes them. */
+/** Header names as Firebase writes them. */
 const headerNames: Record<string, string> = { ttl: 'TTL', urgency: 'Urgency', topic: 'Topic' };
 
 /**
- * Our payload whole, for the site's worker. With a `notification` Firebase's own worker would show it too, without our
- * buttons, and not at all on a page that is looked at (https://github.com/firebase/firebase-js-sdk/issues/8010). Pure.
+ * Returns our whole payload, for the site's worker. With a `notification`, Firebase's own worker would show it too, without our
+ * buttons, and not at all while the page is visible (https://github.com/firebase/firebase-js-sdk/issues/8010). Pure.
  */
 function makeWebPushPart(message: BrowserMessage): { webpush: WebPushPart } | { fault: string } {
   const { headers: changed = {} } = message.content.overrides?.webpush ?? {};

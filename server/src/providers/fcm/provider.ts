@@ -14,11 +14,11 @@ export type FcmProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
   endpoints: FcmEndpoints;
-  /** Where simulated credentials lead: the same origins, connected to loopback. */
+  /** Where simulated credentials connect: the same origins, on loopback. */
   simulator: FcmEndpoints | undefined;
 };
 
-/** FCM HTTP v1: one message a request, a service account's OAuth token as bearer. */
+/** Makes the provider for FCM HTTP v1: one message per request, with a service account's OAuth token as bearer token. */
 export function makeFcmProvider({
   clock,
   transport,
@@ -29,7 +29,7 @@ export function makeFcmProvider({
     ...{ name: 'fcm', endpoints, simulator },
     accountOf: ({ clientEmail }) => clientEmail,
     tokens: makeFcmAccessTokens({ clock, transport }),
-    // Another token has no use where Firebase itself is refused by Apple.
+    // A new token does not help if Apple refuses Firebase itself.
     isRefused: (answer) => answer.kind === 'answer' && answer.status === 401 && !answer.body.includes(appleKeyFault),
     tellRefusal: (said) => ({
       error: { status: 'TOKEN_REFUSED', message: `the service account was refused: ${said}` },
@@ -42,7 +42,7 @@ export function makeFcmProvider({
     classify: classifyFcmAnswer,
     close: async () => {},
     access,
-    // The id of an accepted message stands in the body.
+    // The id of an accepted message is in the body.
     reads: 'bodies',
     texts: 'copied',
     smallBodyBytes: smallFcmBodyBytes,
@@ -53,11 +53,11 @@ export function makeFcmProvider({
 const appleKeyFault = 'THIRD_PARTY_AUTH_ERROR';
 
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
-// Google's tokens live an hour; five minutes before that a new one is fetched.
+// Google's tokens live for an hour; a new one is fetched five minutes before the end.
 const renewBeforeMilliseconds = 5 * 60_000;
 
 /**
- * OAuth tokens of service accounts (JWT bearer grant, RFC 7523). The token address is this deployment's, never the one in
+ * Makes OAuth tokens of service accounts (JWT bearer grant, RFC 7523). The token address is this deployment's, never the one in
  * an uploaded key file (fault 3.9).
  */
 export function makeFcmAccessTokens({
@@ -87,7 +87,7 @@ async function signAssertion(
   credential: FcmCredential,
   { audience, now }: { audience: string; now: Date },
 ): Promise<string> {
-  // With the first key of Google's: a start need not wait for these modules.
+  // Imported with Google's first key, so that the start does not wait for these modules.
   const { SignJWT } = await import('jose');
   const issuedAt = Math.floor(now.getTime() / 1000);
   return new SignJWT({ scope })

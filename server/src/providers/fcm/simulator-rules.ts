@@ -42,7 +42,7 @@ const isWord =
   (value) =>
     words.includes(value as string);
 
-/** Members of `android.notification` under their names on the wire, and what Google's parser takes in each. */
+/** Members of `android.notification` under their names on the wire, and the values that Google's parser accepts. */
 const notificationFields: Record<string, Check> = {
   title: isText,
   body: isText,
@@ -73,7 +73,7 @@ const notificationFields: Record<string, Check> = {
   proxy: isWord('ALLOW', 'DENY', 'IF_PRIORITY_LOWERED'),
 };
 
-/** The first thing for which Google refuses a message, in its own words. */
+/** Returns the first violation for which Google rejects a message, in Google's words. */
 export function findFcmViolation(message: FcmMessage | undefined): FcmViolation | undefined {
   if (!message || typeof message !== 'object') return { field: 'message', description: 'Message is required.' };
   const { data = {}, android = {} } = message;
@@ -102,7 +102,7 @@ function findUnknown(path: string, { given, known }: { given: object; known: Set
   return name === undefined ? undefined : { field: `${path}.${name}`, description: `Unknown name "${name}".` };
 }
 
-/** `fcm_options` holds a label of Google's own reports and nothing else. */
+/** Checks `fcm_options`, which holds only a label for Google's own reports. */
 function checkLabel(path: string, options: unknown = {}): FcmViolation | undefined {
   const unknown = findUnknown(path, { given: options as object, known: new Set(['analytics_label']) });
   if (unknown) return unknown;
@@ -111,7 +111,7 @@ function checkLabel(path: string, options: unknown = {}): FcmViolation | undefin
   return { field: `${path}.analytics_label`, description: 'Invalid analytics label.' };
 }
 
-/** Exactly one of them. */
+/** Requires exactly one of token and fid. */
 function checkAddress({ token, fid }: FcmMessage): FcmViolation | undefined {
   if (fid === undefined) return checkToken(token);
   if (token !== undefined)
@@ -181,10 +181,10 @@ export type FcmApns = {
 
 const maxApnsPayloadBytes = 4096;
 const apnsMembers = new Set(['headers', 'payload', 'fcm_options', 'live_activity_token']);
-/** The topic is that of the app that the token is of. */
+/** The topic is not among them: it follows from the app of the token. */
 const headerNames = new Set(['apns-push-type', 'apns-priority', 'apns-expiration', 'apns-collapse-id', 'apns-id']);
 
-/** The first thing for which Google, or Apple behind it, refuses a message. */
+/** Returns the first violation for which Google, or Apple behind it, rejects a message. */
 function findApnsViolation(apns: FcmApns): FcmViolation | undefined {
   const at = (field: string, description: string): FcmViolation => ({ field: `message.apns${field}`, description });
   const { headers = {}, payload, fcm_options: options = {}, live_activity_token: activity } = apns;
@@ -226,7 +226,7 @@ const headers: Record<string, RegExp> = {
   Topic: /^[A-Za-z0-9_-]{1,32}$/,
 };
 
-/** The first thing for which Google, or a push service behind it, refuses a message. */
+/** Returns the first violation for which Google, or a push service behind it, rejects a message. */
 function findWebPushViolation(webpush: FcmWebPush): FcmViolation | undefined {
   const at = (field: string, description: string): FcmViolation => ({ field: `message.webpush${field}`, description });
   const unknown = Object.keys(webpush).find((name) => !webPushMembers.has(name));
@@ -248,7 +248,7 @@ function findWebPushViolation(webpush: FcmWebPush): FcmViolation | undefined {
   return fault === undefined ? undefined : at('.data', fault);
 }
 
-/** What the site's worker is handed; Google cannot see it, and the simulator tells the developer. */
+/** Returns the payload for the site's worker. Google cannot see its faults; the simulator reports them to the developer. */
 export function readBrowserPayload({ data }: FcmWebPush): Record<string, unknown> {
   try {
     return JSON.parse(String(data?.carillon)) as Record<string, unknown>;
@@ -262,17 +262,17 @@ function findPayloadFault(text: unknown): string | undefined {
   return Object.keys(payload).length === 0 ? 'the worker cannot read this payload' : findBrowserFault(payload);
 }
 
-/** What Google refuses a message for: the member, and its words. */
+/** Why Google rejects a message: the member, and Google's words. */
 type FcmViolation = { field: string; description: string };
 
-/** Google's error body. */
+/** Returns Google's error response. */
 export function googleError(
   ...[code, status, message, details]: [number, string, string, object[]?]
 ): Exclude<SimulatedAnswer, 'silence'> {
   return { status: code, body: { error: { code, message, status, ...(details ? { details } : {}) } } };
 }
 
-/** FCM's own word among the details of an error. */
+/** Returns the error detail with FCM's own code. */
 export function fcmError(errorCode: string): object {
   return { '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode };
 }

@@ -22,7 +22,7 @@ const messagingScope = 'https://www.googleapis.com/auth/firebase.messaging';
 const tokenSeconds = 3600;
 const maxTokens = 1_000;
 
-/** Google's two services as far as a sender can see them: the token endpoint and `messages:send` of FCM HTTP v1. */
+/** Simulates Google's two services as far as a sender can see them: the token endpoint and `messages:send` of FCM HTTP v1. */
 export function makeSimulateFcm(accounts: () => SimulatorAccount[]): Simulate {
   const tokens = new Map<string, { workspaceId: string; expiresAt: number }>();
   const magic = makeMagicAnswers();
@@ -138,7 +138,7 @@ function deliver(
 
 type Received = Omit<DeliveredMessage, 'workspaceId' | 'deviceToken' | 'receivedAt' | 'headers'>;
 
-/** Of a message to several platforms a device takes its own part; here the part says what the device is. */
+/** A device reads its own part of a message to several platforms; here the part determines the kind of device. */
 function receive(message: FcmMessage, name: string): Received {
   if (message.apns) return receiveOnIphone(message.apns, name);
   if (message.webpush) return receiveInBrowser(message.webpush, name);
@@ -148,7 +148,7 @@ function receive(message: FcmMessage, name: string): Received {
     platform: 'ANDROID',
     title: screen.title,
     body: screen.body,
-    // What keeps a repeat from being shown a second time: the tag, which the app sets itself when it shows the message.
+    // Prevents a repeat from being shown a second time: the tag, which the app sets itself when it shows the message.
     collapseId: String(android.notification?.tag ?? own(data, 'tag') ?? android.collapse_key ?? ''),
     ...(typeof data.gcm_campaign_id === 'string' ? { campaignId: data.gcm_campaign_id } : {}),
     messageId: own(data, 'message_id') ?? name,
@@ -199,12 +199,12 @@ function addressOf({ token, fid }: FcmMessage): { address: string; member: 'toke
 type MagicAnswers = (address: string, member: 'token' | 'fid') => SimulatedAnswer | undefined;
 
 const sporadicRefusals = 2;
-// A developer has a handful.
+// A developer has only a handful.
 const maxSporadic = 10_000;
 
 function makeMagicAnswers(): MagicAnswers {
   const refusals = new Map<string, number>();
-  /** The first messages to an address are refused; a start of the simulator begins again. */
+  /** Refuses the first messages to an address; the count starts again with the simulator. */
   const sporadic = (address: string): SimulatedAnswer | undefined => {
     const before = refusals.get(address) ?? 0;
     if (before >= sporadicRefusals) return undefined;

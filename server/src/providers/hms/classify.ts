@@ -2,7 +2,7 @@ import { applyRule, classifyFailure, readJsonAnswer, readWord } from '../answer-
 import type { AnswerRule, AnswerRules } from '../answer-rules.ts';
 import type { Answer, Outcome } from '../provider.ts';
 
-/** What Huawei's codes mean. A request has one token, so a code about some or all tokens is about that one. */
+/** Rules for Huawei's codes. A request has one token, so a code about some or all tokens is about that one. */
 export const hmsAnswers = {
   invalidToken: {
     status: 'any',
@@ -64,7 +64,7 @@ const ruleOfCode = new Map<string, AnswerRule>([
     (code) => [code, hmsAnswers.message] as const,
   ),
   ['80200001', hmsAnswers.account],
-  // A new one was refused as well.
+  // A new access token was rejected as well.
   [tokenExpired, hmsAnswers.account],
   ['80300002', hmsAnswers.account],
   ['HMS_TOKEN_REFUSED', hmsAnswers.account],
@@ -73,7 +73,7 @@ const ruleOfCode = new Map<string, AnswerRule>([
   ['81000001', hmsAnswers.internal],
 ]);
 
-/** What Huawei's answer means: by its `code` first, which often comes with HTTP 200. Pure. */
+/** Classifies Huawei's response, first by its `code`, which often comes with HTTP 200. Pure. */
 export function classifyHmsAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   const body = readJsonAnswer(answer.body) as { code?: unknown; msg?: unknown; requestId?: unknown } | undefined;
@@ -82,12 +82,12 @@ export function classifyHmsAnswer(answer: Answer, now: Date): Outcome {
     const id = readWord(body?.requestId);
     return { kind: 'accepted', ...(id === undefined ? {} : { providerMessageId: id }) };
   }
-  // The ledger knows the platform and not the provider, so the code says whose status it is.
+  // The ledger stores the platform, not the provider, so the code names the provider.
   const code = word ?? `HMS_${answer.status}`;
   const detail = readWord(body?.msg) ?? `HTTP ${answer.status}`;
   const rule = (word === undefined ? undefined : ruleOfCode.get(word)) ?? ruleOfStatus(answer.status);
   if (rule) return applyRule({ rule, code, detail, answer, now });
-  // A success without a word of Huawei's.
+  // A success status without a code from Huawei.
   return word === undefined ? { kind: 'unknown', code } : { kind: 'rejected', code, detail };
 }
 
@@ -100,9 +100,9 @@ function ruleOfStatus(status: number): AnswerRule | undefined {
   return status >= 300 ? hmsAnswers.other : undefined;
 }
 
-/** True if Huawei does not accept the access token any more. */
+/** True if Huawei no longer accepts the access token. */
 export function isHmsTokenExpired(answer: Answer): boolean {
-  // Nearly every answer is of another kind, and need not be read twice.
+  // Nearly every response has another code and need not be parsed twice.
   if (answer.kind !== 'answer' || !answer.body.includes(tokenExpired)) return false;
   const body = readJsonAnswer(answer.body) as { code?: unknown } | undefined;
   return String(body?.code) === tokenExpired;

@@ -6,10 +6,10 @@ import { makeAndroidPart } from '../payload/android.ts';
 import type { AndroidMessage } from '../payload/android.ts';
 import type { Outcome, Plan, PlanInput } from '../provider.ts';
 
-// Of the body without the tokens.
+// Limit of the body without the tokens.
 export const maxBodyBytes = 4096;
 
-/** The request for one phone: Huawei's answer for several does not say which of them are meant. Pure. */
+/** Plans the request for one phone: Huawei's response for several does not say which of them it is about. Pure. */
 export function planHmsRequest(
   { message, device, credential }: PlanInput<HmsCredential>,
   origin: string,
@@ -34,18 +34,18 @@ export function planHmsRequest(
   };
 }
 
-/** What Huawei Push Kit carries of a message beside the address. */
+/** The part of a message that Huawei Push Kit carries in addition to the address. */
 type HmsPart = { data?: string; android: Record<string, unknown> };
 
-// Fifteen days; what lives longer elsewhere lives as long here.
+// Fifteen days; messages with a longer lifetime are kept this long here.
 const maxTtlSeconds = 1_296_000;
-/** Every message is kept for a phone that is away. A repeat after a crash replaces the first by its tag. */
+/** Huawei keeps every message for an offline phone. A repeat after a crash replaces the first message by its tag. */
 const keepAll = -1;
 
 /**
- * The same for an app of Huawei's: data are one JSON text under the names that the app reads from FCM too. Where neither a
- * content nor the app chooses, the system shows it: data for an app that is not running are not delivered in China (spec of phones, 6).
- * Pure.
+ * Returns the part of a message for an app on a Huawei phone. Data is one JSON text with the names that the app also reads from
+ * FCM. If neither the content nor the app chooses a mode, the system shows the message: data for an app that is not running is
+ * not delivered in China (spec of phones, 6). Pure.
  */
 export function makeHmsPart(message: AndroidMessage): HmsPart {
   const mode = message.content.options?.deliveryMode ?? message.payload.appMode ?? 'notification';
@@ -57,7 +57,7 @@ export function makeHmsPart(message: AndroidMessage): HmsPart {
     android: {
       collapse_key: keepAll,
       urgency: message.priority,
-      // Under this Huawei's own reports tell campaigns apart.
+      // Huawei's own reports distinguish campaigns by this tag.
       bi_tag: message.campaignId,
       ttl: `${Math.min(message.ttlSeconds, maxTtlSeconds)}s`,
       ...(message.isSilent || mode === 'data' ? {} : { notification: makeHmsNotification(message) }),
@@ -67,7 +67,7 @@ export function makeHmsPart(message: AndroidMessage): HmsPart {
 
 type Members = Record<string, unknown>;
 
-/** What the system of a Huawei phone shows: `android.notification` of its Push Kit. It has no buttons. */
+/** Returns what the system of a Huawei phone shows: `android.notification` of Push Kit. It has no buttons. */
 function makeHmsNotification({ content, identity }: AndroidMessage): Members {
   const { options = {} } = content;
   const [image, sound] = [richValue(content, 'image'), richValue(content, 'sound')];
@@ -79,7 +79,7 @@ function makeHmsNotification({ content, identity }: AndroidMessage): Members {
     click_action: makeClickAction(content.defaultAction),
     // One of the two is required.
     ...(sound === undefined ? { default_sound: true } : { sound }),
-    // Huawei refuses the whole message for another address.
+    // Huawei rejects the whole message if this URL is not https.
     ...(image?.startsWith('https:') ? { image } : {}),
     ...(content.summary === undefined ? {} : { notify_summary: content.summary }),
     ...(content.channelId === undefined ? {} : { channel_id: content.channelId }),
@@ -91,7 +91,7 @@ function makeHmsNotification({ content, identity }: AndroidMessage): Members {
 
 const clickKinds = { intent: 1, url: 2, openApp: 3 } as const;
 
-/** A tap opens a page, a link that the app has registered, or the app. A screen is known to the app alone. */
+/** Returns what a tap opens: a page, a link that the app has registered, or the app. Only the app knows its screens. */
 function makeClickAction(action: DefaultAction | undefined): Members {
   if (action?.type === 'richlanding' && action.value.startsWith('https:'))
     return { type: clickKinds.url, url: action.value };
@@ -100,7 +100,9 @@ function makeClickAction(action: DefaultAction | undefined): Members {
   return { type: clickKinds.openApp };
 }
 
-/** The address as Android writes an intent (Intent.URI_INTENT_SCHEME): what is behind the scheme, and the scheme by itself. */
+/**
+ * Returns an address as an Android intent (Intent.URI_INTENT_SCHEME): the part after the scheme, then the scheme separately.
+ */
 function makeIntent(address: string): string {
   const end = address.indexOf(':');
   return `intent:${address.slice(end + 1)}#Intent;scheme=${address.slice(0, end)};end`;
@@ -129,7 +131,7 @@ function richValue(content: AndroidContent, wanted: 'image' | 'sound'): string |
   return content.richContent.find(({ type }) => type === wanted)?.value;
 }
 
-/** The part with the caller's override, or why Huawei would not take it. A message without an override is left as it is. */
+/** Returns the part with the caller's override, or why Huawei would reject it. Without an override, returns it unchanged. */
 function overrideHmsPart(part: HmsPart, { content }: AndroidMessage): object | { fault: string } {
   const patch = content.overrides?.hms;
   if (patch === undefined) return part;

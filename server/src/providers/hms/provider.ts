@@ -13,11 +13,13 @@ export type HmsProviderOptions = {
   clock: Clock;
   transport: Http2Transport;
   endpoints: HmsEndpoints;
-  /** Where simulated credentials lead: the same origins, connected to loopback. */
+  /** Where simulated credentials connect: the same origins, on loopback. */
   simulator: HmsEndpoints | undefined;
 };
 
-/** Huawei Push Kit: one message a request, an access token of the OAuth client as bearer. */
+/**
+ * Makes the provider for Huawei Push Kit: one message per request, with an access token of the OAuth client as bearer token.
+ */
 export function makeHmsProvider({
   clock,
   transport,
@@ -55,14 +57,14 @@ export function makeHmsProvider({
     classify: classifyHmsAnswer,
     close: async () => {},
     access,
-    // A failure comes with HTTP 200 too.
+    // Failures come with HTTP 200 too.
     reads: 'bodies',
-    // A tap opens what is an address.
+    // What a tap opens depends on whether a text is a URL.
     texts: 'read',
     smallBodyBytes: maxBodyBytes,
     addressOf: plainAddress,
   };
 }
 
-// Renewed in time for what waits behind others.
+// Tokens are renewed in time for messages that wait behind others.
 const usedShareOfLife = 0.8;

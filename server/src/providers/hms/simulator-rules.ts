@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { SimulatedAnswer } from '../simulator/simulator.ts';
 
-/** A message of Huawei Push Kit, as far as a sender for its phones can write it. */
+/** A message of Huawei Push Kit, with the members that a sender for its phones can write. */
 export type HmsMessage = {
   token?: unknown;
   data?: unknown;
   android?: Record<string, unknown> & { notification?: Record<string, unknown> };
 };
 
-/** Huawei's code, and what it says. */
+/** Huawei's code and its text. */
 export type HmsViolation = { code: string; msg: string };
 
 const maxBytes = 4096;
@@ -53,7 +53,7 @@ const androidMembers: Record<string, Check> = {
   notification: isObject,
 };
 
-/** Of the template for all phones; those of `android.notification` begin so. */
+/** Members of the template for all phones; `android.notification` begins with them. */
 const plainMembers: Record<string, Check> = { title: isText, body: isText, image: isSecure };
 
 const notificationMembers: Record<string, Check> = {
@@ -87,7 +87,7 @@ const notificationMembers: Record<string, Check> = {
   foreground_show: isFlag,
 };
 
-/** The first thing for which Huawei refuses a message. `bytes`: of the body without its tokens. */
+/** Returns the first violation for which Huawei rejects a message. `bytes`: size of the body without its tokens. */
 export function findHmsViolation(message: HmsMessage | undefined, bytes: number): HmsViolation | undefined {
   if (!message || !isObject(message)) return wrong('message is required');
   const { token, data, android = {} } = message;
@@ -132,7 +132,7 @@ function checkNotification(notification: Record<string, unknown>): HmsViolation 
   return checkAction(action as Record<string, unknown>) ?? checkBadge(badge as Record<string, unknown> | undefined);
 }
 
-/** 1: an intent or an action of the app, 2: a page, 3: the app. */
+/** Checks a click action. Types: 1 is an intent or an action of the app, 2 a page, 3 the app. */
 function checkAction({ type, ...action }: Record<string, unknown>): HmsViolation | undefined {
   const path = 'message.android.notification.click_action';
   switch (type) {
@@ -167,7 +167,7 @@ function checkBadge(badge: Record<string, unknown> | undefined): HmsViolation | 
   );
 }
 
-/** Huawei's answer: many refusals come with HTTP 200, and the code says it. */
+/** Returns Huawei's response. Many refusals come with HTTP 200 and are reported by the code only. */
 export function hmsAnswer(...[status, code, msg]: [number, string, string]): Exclude<SimulatedAnswer, 'silence'> {
   return { status, body: { code, msg, requestId: randomBytes(8).toString('hex') } };
 }

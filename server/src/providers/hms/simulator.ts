@@ -15,7 +15,9 @@ const maxTokens = 1_000;
 
 type Tokens = Map<string, { clientId: string; expiresAt: number }>;
 
-/** Huawei's two services as far as a sender can see them: OAuth client credentials, and `messages:send` of Push Kit. */
+/**
+ * Simulates Huawei's two services as far as a sender can see them: OAuth client credentials, and `messages:send` of Push Kit.
+ */
 export function makeSimulateHms(accounts: () => SimulatorAccount[]): Simulate {
   const tokens: Tokens = new Map();
   return (request) =>
@@ -97,7 +99,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
       deviceToken: token,
       title: screen.title,
       body: screen.body,
-      // What keeps a repeat from being shown a second time.
+      // Prevents a repeat from being shown a second time.
       collapseId: String(android.notification?.tag ?? own(data, 'tag') ?? ''),
       ...(typeof android.bi_tag === 'string' ? { campaignId: android.bi_tag } : {}),
       messageId: own(data, 'message_id') ?? requestId,
@@ -110,7 +112,7 @@ function deliver(account: SimulatorAccount, request: SimulatedRequest): Simulate
   };
 }
 
-/** An app reads its data as JSON. */
+/** Parses data as JSON, as an app does. */
 function readTexts(text: unknown): Record<string, unknown> {
   try {
     return typeof text === 'string' ? (JSON.parse(text) as Record<string, unknown>) : {};

@@ -5,35 +5,35 @@ import { HpackEncoder } from './hpack-encoder.ts';
 import type { Header, AnswerListener } from './requests.ts';
 
 /**
- * What one connection knows. Made once with all its members, so that the functions that send and receive, which run for
- * every frame, meet one shape of object. Nothing outside this folder sees it.
+ * The state of one connection. It is made once with all its members, so that the functions that send and receive, which run for
+ * every frame, see one object shape. It is not used outside this folder.
  */
 export type ConnectionState = {
   readonly on: ConnectionEvents;
   readonly encoder: HpackEncoder;
   readonly out: OutgoingBytes;
   readonly streams: StreamTable;
-  /** Numbers of the streams whose body waits for a window, in their order. */
+  /** Numbers of the streams that have a body waiting for a window, in order. */
   readonly waiting: Set<number>;
-  /** What the peer's SETTINGS say. */
+  /** Limits from the peer's SETTINGS. */
   readonly peer: { initialWindowBytes: number; frameBytes: number; streams: number };
-  /** The last stream whose first frame is collected; and handed to the socket: until then nothing was sent. */
+  /** The last stream with a collected first frame, and the last one handed to the socket: until then nothing was sent. */
   collectedId: number;
   writtenId: number;
-  /** What the peer still takes on the connection. */
+  /** Bytes that the peer still accepts on the connection. */
   sendWindowBytes: number;
-  /** Received since the peer was last given room. */
+  /** Bytes received since the peer last got more window. */
   unacknowledgedBytes: number;
-  /** The peer's first SETTINGS are here. */
+  /** The peer's first SETTINGS were received. */
   isReady: boolean;
-  /** Takes no new request: GOAWAY came or was sent, or the stream numbers are used up. */
+  /** No new requests are accepted: GOAWAY was received or sent, or the stream numbers are used up. */
   isLeaving: boolean;
   isEnded: boolean;
-  /** A PING is not answered yet. */
+  /** A PING was not answered yet. */
   isPinging: boolean;
-  /** A stream ended or a limit changed since the owner was last told. */
+  /** A stream ended or a limit changed since the owner was last notified. */
   hasSpaceNews: boolean;
-  /** A header list whose END_HEADERS has not come. */
+  /** A header list that still waits for END_HEADERS. */
   block: HeaderBlock | undefined;
 };
 
@@ -41,13 +41,13 @@ export type ConnectionEvents = {
   /** Headers that every request of this connection begins with. */
   pseudo: readonly Header[];
   write: WriteBytes;
-  /** The peer's first SETTINGS are here, so its limits are known. */
+  /** Called when the peer's first SETTINGS were received, so its limits are known. */
   onReady: () => void;
-  /** Streams ended or a limit changed: once for all that came together. */
+  /** Called when streams ended or a limit changed, once for all frames that arrived together. */
   onSpace: () => void;
-  /** A request was given up because its time was over. */
+  /** Called when a request was given up because its time was over. */
   onTimedOut: () => void;
-  /** The peer broke the protocol; GOAWAY is written, the socket is to be closed. */
+  /** Called when the peer violated the protocol. GOAWAY is written; the socket must be closed. */
   onBroken: (error: Error) => void;
 };
 
@@ -89,7 +89,7 @@ export function settleStream(connection: ConnectionState, slot: number, answer: 
   listener.onAnswer(ticket, answer);
 }
 
-/** Ends an open stream whose listener reads no more of its 2xx than the status. */
+/** Ends an open stream with a 2xx, for a listener that reads only the status. */
 export function acceptStream(connection: ConnectionState, slot: number): void {
   const { streams } = connection;
   const listener = streams.listeners[slot]!;
@@ -106,23 +106,23 @@ function closeStream(connection: ConnectionState, slot: number): void {
   connection.hasSpaceNews = true;
 }
 
-/** What only some streams have: made when one of it is needed. */
+/** State that only some streams have, made on demand. */
 export type StreamDetail = {
   /** Body that waits for a window. */
   pending: Buffer | undefined;
   headers: Record<string, string> | undefined;
   body: Buffer[];
   bodyBytes: number;
-  /** Received since the peer was last given room. */
+  /** Bytes received since the peer last got more window. */
   unacknowledgedBytes: number;
 };
 
 const firstSlots = 64;
 
 /**
- * The open streams of one connection as columns of numbers: a request that is sent whole and answered 2xx to a listener
- * that reads no more than that leaves no object behind. A stream's slot follows from its number. Where a stream that takes
- * long still has the slot of the next number, that number is left out, which RFC 9113 §5.1.1 allows.
+ * The open streams of one connection as columns of numbers. A request leaves no object behind if it is sent whole, gets a 2xx,
+ * and its listener reads only the status. A stream's slot follows from its number. If a slow stream still has the slot of the
+ * next number, that number is skipped, which RFC 9113 §5.1.1 allows.
  */
 export class StreamTable {
   #mask = firstSlots - 1;
@@ -131,9 +131,9 @@ export class StreamTable {
   tickets = new Uint32Array(firstSlots);
   /** Milliseconds of the monotonic clock. */
   deadlines = new Float64Array(firstSlots);
-  /** What the peer still takes on the stream; SETTINGS can make it negative (RFC 9113 §6.9.2). */
+  /** Bytes that the peer still accepts on the stream; SETTINGS can make it negative (RFC 9113 §6.9.2). */
   sendWindows = new Float64Array(firstSlots);
-  /** 0 until the headers of the answer are here. */
+  /** 0 until the response headers were received. */
   statuses = new Uint16Array(firstSlots);
   listeners: (AnswerListener | undefined)[] = Array.from({ length: firstSlots }, () => undefined);
   details: (StreamDetail | undefined)[] = Array.from({ length: firstSlots }, () => undefined);
@@ -154,12 +154,12 @@ export class StreamTable {
     return slot;
   }
 
-  /** Whether a stream can be opened at all. Half of the slots are free, so few numbers are left out. */
+  /** True if a stream can be opened at all. Half of the slots are free, so few numbers are skipped. */
   hasNumbers(): boolean {
     return this.nextId + 2 * this.ids.length < maxWindowBytes;
   }
 
-  /** @returns -1 when the stream is not open */
+  /** @returns -1 if the stream is not open */
   slotOf(id: number): number {
     const slot = (id >>> 1) & this.#mask;
     return this.ids[slot] === id ? slot : -1;
@@ -182,7 +182,7 @@ export class StreamTable {
     });
   }
 
-  /** Slot of the open stream with the lowest number, -1 without one. */
+  /** Returns the slot of the open stream with the lowest number, or -1 if there is none. */
   oldest(): number {
     if (this.size === 0) {
       this.#oldestId = this.nextId;
@@ -192,12 +192,12 @@ export class StreamTable {
     return this.slotOf(this.#oldestId);
   }
 
-  /** Numbers of the open streams, in their order. */
+  /** Returns the numbers of the open streams, in ascending order. */
   openIds(): number[] {
     return [...this.ids].filter((id) => id !== 0).sort((one, other) => one - other);
   }
 
-  /** Numbers that differ in their slots differ in twice as many as well. */
+  /** Doubles the slots. Numbers that have different slots still have different slots in a table twice as large. */
   #grow(): void {
     const old = { ...this };
     const slots = 2 * this.ids.length;

@@ -36,16 +36,16 @@ export const errorCodes = {
 } as const;
 
 export const frameHeaderBytes = 9;
-/** What a peer may send until it is allowed more, which this client never does (RFC 9113 §4.2). */
+/** Maximum frame payload. A peer may send more only if it is allowed to, which this client never does (RFC 9113 §4.2). */
 export const frameBytes = 16_384;
 /** RFC 9113 §6.9.2. */
 export const usualWindowBytes = 65_535;
 export const maxWindowBytes = 2 ** 31 - 1;
 
-/** One frame within what arrived: its payload is `bytes` from `from` to `to`. */
+/** One frame within received bytes: its payload is `bytes` from `from` to `to`. */
 export type Frame = { type: number; flags: number; streamId: number; bytes: Buffer; from: number; to: number };
 
-/** The whole connection is broken: it ends with GOAWAY and this code. */
+/** Reports that the whole connection is broken. It ends with GOAWAY and this code. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code: number;
@@ -82,7 +82,7 @@ export function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** Leaves out the padding of a payload (RFC 9113 §6.1). @throws ConnectionError */
+/** Removes the padding of a payload (RFC 9113 §6.1). @throws ConnectionError */
 export function dropPadding(frame: Frame): void {
   if ((frame.flags & flags.padded) === 0) return;
   const padding = frame.from < frame.to ? frame.bytes[frame.from]! : 0;
@@ -94,13 +94,13 @@ export function dropPadding(frame: Frame): void {
 const nothing = Buffer.alloc(0);
 
 /**
- * Cuts what arrives into frames. There is one frame object, filled anew for each: it and its bytes are valid until
- * `onFrame` returns.
+ * Splits received bytes into frames. There is one frame object, which is reused: it and its bytes are valid until `onFrame`
+ * returns.
  */
 export class FrameReader {
   readonly #onFrame: (frame: Frame) => void;
   readonly #frame: Frame = { type: 0, flags: 0, streamId: 0, bytes: nothing, from: 0, to: 0 };
-  /** A frame that one piece ended within. Made when the first one does. */
+  /** Holds a frame that is split between two pieces. Allocated on demand. */
   #split = nothing;
   #splitBytes = 0;
 
@@ -108,7 +108,7 @@ export class FrameReader {
     this.#onFrame = onFrame;
   }
 
-  /** @throws ConnectionError for a frame longer than allowed, before its payload is waited for */
+  /** @throws ConnectionError for a frame longer than allowed, before waiting for its payload */
   push(piece: Buffer): void {
     let place = this.#splitBytes > 0 ? this.#endSplit(piece) : 0;
     while (piece.length - place >= frameHeaderBytes) {
@@ -164,17 +164,17 @@ function lengthAt(bytes: Buffer, place: number): number {
 
 const firstPieceBytes = 16 * 1024;
 const maxPieceBytes = 256 * 1024;
-/** Pieces that are kept to be written again, so that a busy connection allocates none. */
+/** Pieces kept for reuse, so that a busy connection allocates none. */
 const maxSpares = 4;
 
-/** Called when the socket is done with the bytes. */
+/** `onWritten` is called when the socket no longer needs the bytes. */
 export type WriteBytes = (bytes: Buffer, onWritten: () => void) => void;
 
 type Piece = { bytes: Buffer; writing: number };
 
 /**
- * Collects what is written within one turn of the event loop and hands it over as one piece: a TLS record and a system
- * call for each frame would cost more than all else. Writers reserve room, write at `to` in `bytes`, and commit.
+ * Collects what is written within one turn of the event loop and hands it over as one piece: a TLS record and a system call for
+ * each frame would cost more than everything else. Writers reserve room, write at `to` in `bytes`, and commit.
  */
 export class OutgoingBytes {
   readonly #write: WriteBytes;
@@ -199,7 +199,7 @@ export class OutgoingBytes {
     this.commit(this.to + bytes.length);
   }
 
-  /** Writes the head of a frame whose payload of `length` bytes is there, or comes, behind it; there is room for both. */
+  /** Writes the header of a frame before its payload of `length` bytes, which may be written later; there is room for both. */
   head(length: number, typeAndFlags: number, streamId: number): void {
     const { bytes, to } = this;
     bytes[to] = length >>> 16;
@@ -214,7 +214,7 @@ export class OutgoingBytes {
     this.commit(to + frameHeaderBytes + length);
   }
 
-  /** Makes `bytes` have room for so many more from `to` on. What is written there is nothing until it is committed. */
+  /** Makes room in `bytes` for this many more from `to` on. Bytes written there do not count until they are committed. */
   reserve(bytes: number): void {
     if (this.bytes.length - this.to < bytes) this.#nextPiece(bytes);
   }
@@ -226,7 +226,7 @@ export class OutgoingBytes {
     setImmediate(this.#flushPlanned);
   }
 
-  /** Hands over what is collected now. */
+  /** Hands over the collected bytes now. */
   flush(): void {
     if (this.to === this.#from) return;
     const piece = this.#piece;
@@ -251,7 +251,7 @@ export class OutgoingBytes {
     this.#keep(old);
   }
 
-  /** A piece that nobody reads any more is written again: from its beginning if it is the present one. */
+  /** Reuses a piece that is no longer read; the current piece is reused from its beginning. */
   #keep(piece: Piece): void {
     if (piece.writing > 0) return;
     if (piece === this.#piece) {

@@ -1,14 +1,14 @@
 import { decodeHuffman, isHuffmanText, HpackError, staticTable } from './hpack-tables.ts';
 
-/** More than any provider sends, and far from what would hurt. */
+/** More than any provider sends, and far from what would do harm. */
 const maxHeaders = 200;
 const maxTextBytes = 16 * 1024;
 
 /**
- * Decodes one header block (RFC 7541). There is no dynamic table: this client announces a table of size 0, so a
- * compression bomb has nothing to grow in, and a block that refers to one is an error.
+ * Decodes one header block (RFC 7541). There is no dynamic table: this client announces a table of size 0, so a compression
+ * bomb cannot grow, and a block that refers to the table is an error.
  *
- * @returns pairs in their order
+ * @returns pairs in order
  * @throws HpackError
  */
 export function decodeHeaders(block: Buffer): [name: string, value: string][] {
@@ -17,11 +17,11 @@ export function decodeHeaders(block: Buffer): [name: string, value: string][] {
   while (!reader.isAtEnd()) {
     const first = reader.peek();
     if ((first & 0x80) !== 0) headers.push([...fromTable(reader.integer(7))]);
-    // A table size update: anything but 0 would be more than was announced (RFC 7541 §4.2).
+    // A table size update: any size except 0 exceeds the announced one (RFC 7541 §4.2).
     else if ((first & 0xe0) === 0x20) {
       if (reader.integer(5) !== 0) throw new HpackError('table size beyond the one announced');
     } else {
-      // With incremental indexing (6 bits), without and never indexed (4 bits): the same to a table of size 0.
+      // With incremental indexing (6 bits), without it or never indexed (4 bits): no difference with a table of size 0.
       const index = reader.integer((first & 0x40) !== 0 ? 6 : 4);
       const name = index === 0 ? reader.text() : fromTable(index)[0];
       headers.push([name, reader.text()]);
@@ -32,14 +32,14 @@ export function decodeHeaders(block: Buffer): [name: string, value: string][] {
 }
 
 /**
- * The status of a block that begins with a 2xx of the static table, found without making a text of any field: each is
- * checked and passed over.
+ * Returns the status of a block that begins with a 2xx of the static table, without decoding a text: fields are only checked
+ * and skipped.
  *
- * @returns 0 for any other block: it is to be decoded
+ * @returns 0 for any other block, which must be decoded
  */
 export function findSuccess(bytes: Buffer, from: number, to: number): number {
   let place = from;
-  // RFC 7541 §4.2: the answer to a table size of 0.
+  // RFC 7541 §4.2: the peer's reaction to a table size of 0.
   if (place < to && bytes[place] === 0x20) place += 1;
   if (place >= to) return 0;
   const status = successes[bytes[place]! & 0x7f]!;
@@ -47,7 +47,7 @@ export function findSuccess(bytes: Buffer, from: number, to: number): number {
   place += 1;
   for (let fields = 1; place < to; fields += 1) {
     const first = bytes[place]!;
-    // A table size, or more than anybody sends.
+    // A table size, or more headers than any provider sends.
     if (fields >= maxHeaders || (first >= 0x20 && first < 0x40)) return 0;
     place += 1;
     if (first >= 0x80) {
@@ -58,7 +58,7 @@ export function findSuccess(bytes: Buffer, from: number, to: number): number {
     let nameIndex = first & full;
     if (nameIndex === full) {
       nameIndex += bytes[place]!;
-      // More would be beyond the static table.
+      // A larger index would be beyond the static table.
       if (place >= to || bytes[place]! >= 0x80) return 0;
       place += 1;
     }
@@ -69,7 +69,7 @@ export function findSuccess(bytes: Buffer, from: number, to: number): number {
       let length = bytes[place]! & 0x7f;
       place += 1;
       if (length === 0x7f) {
-        // Two bytes of length: beyond that it is decoded.
+        // At most two bytes of length; a block with a longer text is decoded.
         if (place >= to || bytes[place]! >= 0x80) return 0;
         length += bytes[place]!;
         place += 1;
@@ -82,7 +82,7 @@ export function findSuccess(bytes: Buffer, from: number, to: number): number {
   return status;
 }
 
-/** By index of the static table: 200, 204 and 206. */
+/** Success statuses by index of the static table: 200, 204 and 206. */
 const successes = Uint16Array.from({ length: 128 }, (_, index) => {
   const [name, value] = staticTable[index - 1] ?? ['', ''];
   return name === ':status' && value.startsWith('2') ? Number(value) : 0;
@@ -110,7 +110,7 @@ class BlockReader {
     return this.#block[this.#place]!;
   }
 
-  /** RFC 7541 §5.1; four continuation bytes are more than any length here. */
+  /** Reads an integer (RFC 7541 §5.1); four continuation bytes are more than any length needs here. */
   integer(prefixBits: number): number {
     const most = 2 ** prefixBits - 1;
     let value = this.#byte() & most;
@@ -123,7 +123,7 @@ class BlockReader {
     throw new HpackError('an integer without end');
   }
 
-  /** RFC 7541 §5.2. */
+  /** Reads a text (RFC 7541 §5.2). */
   text(): string {
     const isHuffman = (this.peek() & 0x80) !== 0;
     const length = this.integer(7);

@@ -2,26 +2,26 @@ import { staticTable } from './hpack-tables.ts';
 import { assertValue, headerOverheadBytes } from './requests.ts';
 import type { Header, RequestHead } from './requests.ts';
 
-/** What the encoder reads of a request. `values` are those of `head.names`, in their order. */
+/** The parts of a request that the encoder reads. `values` belong to `head.names`, in the same order. */
 export type HeadersToEncode = { head: RequestHead; path: string; values: readonly string[] };
 
 const ownTableBytes = 4096;
 // RFC 7541 §4.1.
 const entryOverheadBytes = 32;
-/** Of `:path` (RFC 7541 Appendix A). */
+/** Index of `:path` (RFC 7541 Appendix A). */
 const pathIndex = 4;
 
 const staticPairs = new Map(staticTable.map((pair, index) => [pair.join('\0'), index + 1]));
 const staticNames = new Map(staticTable.map(([name], index) => [name, index + 1] as const).reverse());
 
 type Entry = { key: string; bytes: number };
-/** A head as it is written as long as the table stays as it is: what comes before the path, and what after it. */
+/** An encoded head, valid while the table does not change: the bytes before the path, and the bytes after it. */
 type Written = { version: number; before: Buffer; after: Buffer };
 
 /**
- * Writes the header blocks of one connection (RFC 7541). Blocks must be sent in the order in which they are encoded: they
- * share a table with the peer. A head is encoded until nothing of it is new to the table; from then on its bytes are
- * copied, until the table changes.
+ * Writes the header blocks of one connection (RFC 7541). Blocks must be sent in the order in which they are encoded, because
+ * they share a table with the peer. A head is encoded until the table contains all of it. From then on its bytes are copied,
+ * until the table changes.
  */
 export class HpackEncoder {
   readonly #pseudo: readonly Header[];
@@ -36,20 +36,20 @@ export class HpackEncoder {
   #inserted = 0;
   #tableBytes = 0;
   #limitBytes = ownTableBytes;
-  /** Sizes of the table that the next block begins with. */
+  /** Table sizes that the next block begins with. */
   #announced: number[] = [];
-  /** Changes with the table, and with whatever else makes the same head other bytes. */
+  /** Changes with the table, and with anything else that changes the bytes of a head. */
   #version = 0;
   #into: Buffer = Buffer.alloc(0);
   #place = 0;
 
-  /** `pseudo`: what comes before the path in every request of this connection. */
+  /** `pseudo`: the headers before the path in every request of this connection. */
   constructor(pseudo: readonly Header[]) {
     for (const [name, value] of pseudo) assertValue(name, value);
     this.#pseudo = pseudo;
   }
 
-  /** No block of such a request is longer. */
+  /** Returns the maximum length of a block for this request. */
   maxBytes({ head, path, values }: HeadersToEncode): number {
     let bytes = head.maxBytes + path.length + 2 * headerOverheadBytes;
     for (const [name, value] of this.#pseudo) bytes += name.length + value.length + headerOverheadBytes;
@@ -58,9 +58,9 @@ export class HpackEncoder {
   }
 
   /**
-   * Writes a block and says where it ends; `into` has room for `maxBytes`.
+   * Writes a block and returns where it ends; `into` has room for `maxBytes`.
    *
-   * @throws TypeError for a value that is no header value; the table is then as it was
+   * @throws TypeError for an invalid header value; the table is then unchanged
    */
   encode(request: HeadersToEncode, into: Buffer, place: number): number {
     const { head, path, values } = request;
@@ -79,11 +79,11 @@ export class HpackEncoder {
     return this.#place;
   }
 
-  /** The peer's SETTINGS_HEADER_TABLE_SIZE. */
+  /** Applies the peer's SETTINGS_HEADER_TABLE_SIZE. */
   limitTable(bytes: number): void {
     this.#limitBytes = Math.min(ownTableBytes, bytes);
     this.#evictTo(this.#limitBytes);
-    // The smallest since the last block, when it was smaller than the last one (RFC 7541 §4.2).
+    // The smallest size since the last block comes first, if it was smaller than the final one (RFC 7541 §4.2).
     const smallest = Math.min(this.#limitBytes, ...this.#announced);
     this.#announced = smallest < this.#limitBytes ? [smallest, this.#limitBytes] : [this.#limitBytes];
     this.#version += 1;
@@ -101,7 +101,7 @@ export class HpackEncoder {
   }
 
   #encodeHead({ head, path, values }: HeadersToEncode): void {
-    // First, because a block that is given up half-way would leave the table ahead of the peer's.
+    // Checked first, because an abandoned block would leave the table ahead of the peer's.
     assertValue(':path', path);
     for (const [number, value] of values.entries()) assertValue(head.names[number]!, value);
     const version = this.#version;
@@ -123,7 +123,7 @@ export class HpackEncoder {
     this.#written.set(head, this.#lastWritten);
   }
 
-  /** By its index, or as a literal that gets one (RFC 7541 §6.1, §6.2.1). */
+  /** Writes a header as its index, or as a literal that gets one (RFC 7541 §6.1, §6.2.1). */
   #field([name, value]: Header): void {
     const key = `${name}\0${value}`;
     const insertion = this.#insertions.get(key);
@@ -140,7 +140,7 @@ export class HpackEncoder {
     this.#insert({ key, bytes });
   }
 
-  /** Without a place in the table (RFC 7541 §6.2.2). */
+  /** Writes a literal that gets no table entry (RFC 7541 §6.2.2). */
   #literal(nameIndex: number, name: string, value: string): void {
     this.#integer(nameIndex, 4, 0);
     if (nameIndex === 0) this.#text(name, name);
@@ -168,7 +168,7 @@ export class HpackEncoder {
   #copy(bytes: Buffer): void {
     const into = this.#into;
     let place = this.#place;
-    // A few bytes: less than a call of `set` costs.
+    // For a few bytes, a loop costs less than a call of `set`.
     if (bytes.length < 32) for (let at = 0; at < bytes.length; at += 1) into[place++] = bytes[at]!;
     else {
       into.set(bytes, place);
@@ -177,7 +177,7 @@ export class HpackEncoder {
     this.#place = place;
   }
 
-  /** RFC 7541 §5.1. */
+  /** Writes an integer (RFC 7541 §5.1). */
   #integer(value: number, prefixBits: number, flags: number): void {
     const into = this.#into;
     const full = (1 << prefixBits) - 1;
@@ -191,7 +191,7 @@ export class HpackEncoder {
     into[this.#place++] = rest;
   }
 
-  /** Checked and written in one go. `name`: of the header that it is part of. */
+  /** Checks and writes a text in one pass. `name`: the header that it belongs to. */
   #text(name: string, text: string): void {
     const { length } = text;
     this.#integer(length, 7, 0);
@@ -208,7 +208,7 @@ export class HpackEncoder {
   }
 }
 
-/** No value begins or ends with white space (RFC 9113 §8.2.1). */
+/** True unless the character is white space, with which no value begins or ends (RFC 9113 §8.2.1). */
 function isInner(code: number): boolean {
   return code !== 0x20 && code !== 0x09;
 }

@@ -64,8 +64,8 @@ export const staticTable: readonly (readonly [name: string, value: string])[] = 
 ];
 
 /**
- * Code lengths of RFC 7541 Appendix B, symbol 0 … 255 and the end of string. The code is canonical: shorter codes first,
- * equal lengths by symbol, so the lengths say it all.
+ * Code lengths of RFC 7541 Appendix B, symbol 0 … 255 and the end of string. The code is canonical: shorter codes first, equal
+ * lengths by symbol, so the lengths define it completely.
  */
 const codeLengths = [
   13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
@@ -81,15 +81,15 @@ const codeLengths = [
 
 const endOfString = 256;
 
-// One step takes four bits. No code is shorter than five, so a step ends at most one symbol. An entry holds the node that
-// is reached, and above it the symbol that was ended, plus one.
+// Each step reads four bits. No code is shorter than five bits, so a step completes at most one symbol. An entry holds the node
+// that is reached and, in the bits above it, the completed symbol plus one.
 const stepBits = 4;
 const nodeBits = 9;
 const nodeMask = (1 << nodeBits) - 1;
 const noStep = -1;
 
 /**
- * Decodes a text of RFC 7541 §5.2.
+ * Decodes a Huffman-coded text (RFC 7541 §5.2).
  *
  * @throws HpackError
  */
@@ -111,7 +111,7 @@ export function decodeHuffman(bytes: Buffer, from: number, to: number): string {
   return symbols.toString('latin1', 0, count);
 }
 
-/** Whether a text can be decoded. */
+/** True if a text can be decoded. */
 export function isHuffmanText(bytes: Buffer, from: number, to: number): boolean {
   let node = 0;
   for (let place = from; place < to; place += 1) {
@@ -125,7 +125,7 @@ export function isHuffmanText(bytes: Buffer, from: number, to: number): boolean 
   return isPadding[node] === 1;
 }
 
-/** The code as a tree: pairs of numbers, 0 or more the next node, less than 0 the symbol `-1 - n`. */
+/** Returns the code as a tree of number pairs: 0 or more is the next node, a negative number the symbol `-1 - n`. */
 function makeTree(): number[] {
   const order = codeLengths.map((length, symbol) => ({ length, symbol }));
   order.sort((one, other) => one.length - other.length || one.symbol - other.symbol);
@@ -167,7 +167,7 @@ function makeSteps(tree: number[]): Int32Array {
   });
 }
 
-/** The nodes that up to seven ones lead to. */
+/** Marks the nodes that up to seven ones lead to. */
 function makePadding(tree: number[]): Uint8Array {
   const padding = new Uint8Array(tree.length / 2);
   for (let bits = 0, node = 0; bits <= 7; bits += 1, node = tree[2 * node + 1]!) padding[node] = 1;
@@ -178,7 +178,7 @@ const tree = makeTree();
 const steps = makeSteps(tree);
 const isPadding = makePadding(tree);
 
-/** A header block that cannot be read: the whole connection is broken (RFC 9113 §4.3). */
+/** Reports a header block that cannot be decoded, which breaks the whole connection (RFC 9113 §4.3). */
 export class HpackError extends Error {
   override readonly name = 'HpackError';
 }

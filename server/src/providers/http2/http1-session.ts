@@ -16,16 +16,19 @@ import {
 import type { Session, SessionOptions } from './session.ts';
 
 /**
- * As many connections as a target may have where each carries one request at a time: at a round trip of 50 ms some 80
- * messages a second, and less than the six that browsers open to a host.
+ * Maximum number of connections to a target, each of which carries one request at a time. With a round trip of 50 ms this
+ * allows some 80 messages a second. Browsers open six connections to a host.
  */
 export const http1SessionsPerTarget = 4;
-/** A connection that no request needed any more. undici closes a used one after as long, or as the server's Keep-Alive says. */
+/**
+ * Time until a connection without requests is closed. undici closes a used one after the same time, or as the server's
+ * Keep-Alive says.
+ */
 const unusedMilliseconds = 4_000;
 
 /**
- * Sends requests by undici's HTTP/1.1 over a connection that is established, one after another. undici never opens a
- * connection itself: addresses are checked where the socket comes from.
+ * Sends requests one after another over an established connection, with undici's HTTP/1.1. undici never opens a connection
+ * itself: addresses are checked where the socket is opened.
  *
  * @throws the connection's error if it ended meanwhile
  */
@@ -38,7 +41,7 @@ export async function openHttp1Session(
     failure = error;
     log.debug({ err: error, authority: new URL(origin).host }, 'http1 session failed');
   });
-  // At the first such server: a hundred modules, which a start would wait for.
+  // Imported for the first HTTP/1.1 server, because a hundred modules would delay the start.
   const { Client } = await import('undici');
   if (socket.destroyed) throw failure;
   let given: Socket | undefined = socket;
@@ -46,9 +49,9 @@ export async function openHttp1Session(
     connect(_target, callback) {
       const first = given;
       given = undefined;
-      // Later, because undici does not go on with what it has where it is called back at once.
+      // Deferred, because undici does not continue with its queue if it is called back synchronously.
       queueMicrotask(() => {
-        // undici wants another connection for what it has not sent; the pool opens those.
+        // undici requests another connection for requests it has not sent, but only the pool opens connections.
         if (first === undefined || first.destroyed) callback(failure, null);
         else callback(null, first);
       });
@@ -82,7 +85,7 @@ export async function openHttp1Session(
         clearTimeout(limit);
         isBusy = false;
         if (isClosing) close();
-        // Later, because undici is in the middle of the answer, and `send` may not have returned.
+        // Deferred, because undici is still reading the response, and `send` may not have returned.
         queueMicrotask(() => {
           notifyListener({ listener, ticket }, answer);
           onSpace();
@@ -91,7 +94,7 @@ export async function openHttp1Session(
       const limit = setTimeout(() => exchange.expire(), requestMilliseconds);
       try {
         const headers = toHeaders(request);
-        // The caller may write over its bytes as soon as this returns.
+        // The caller may overwrite its bytes as soon as this returns.
         client.dispatch({ method: 'POST', path, headers, body: Buffer.from(request.body) }, exchange.handler);
       } catch (error) {
         exchange.refuse(error as Error);
@@ -108,13 +111,15 @@ export async function openHttp1Session(
 
 type Exchange = {
   handler: Dispatcher.DispatchHandler;
-  /** The time for the request is over. */
+  /** Ends the exchange because the request's time is over. */
   expire(): void;
-  /** The request is not one that can be sent. */
+  /** Ends the exchange because the request cannot be sent. */
   refuse(error: Error): void;
 };
 
-/** Reads the answer to one request: 64 KB of its body, and of a connection that broke what is certain. Settles once. */
+/**
+ * Reads the response to one request: up to 64 KB of its body and, if the connection broke, only what is certain. Settles once.
+ */
 function makeExchange(onAnswer: (answer: Answer) => void): Exchange {
   /** Set once undici writes the request. */
   let sent: Dispatcher.DispatchController | undefined;
@@ -136,7 +141,7 @@ function makeExchange(onAnswer: (answer: Answer) => void): Exchange {
         sent = controller;
       },
       onResponseStart(_controller, code, received) {
-        // 103 and its like come before the answer (RFC 9110 §15.2).
+        // 103 and similar responses come before the final response (RFC 9110 §15.2).
         if (code < 200) return;
         status = code;
         headers = joinHeaders(received);
@@ -152,7 +157,7 @@ function makeExchange(onAnswer: (answer: Answer) => void): Exchange {
       onResponseEnd: () => settle(toAnswer()),
       onResponseError(_controller, error) {
         if (sent === undefined) refuse(error);
-        // A 2xx is conclusive without its body; any other answer is treated as missing, because its body would decide.
+        // A 2xx is conclusive without its body. Any other response is treated as missing, because its body would decide.
         else settle(isSuccess(status) ? toAnswer() : lost(error.message));
       },
     },

@@ -18,9 +18,9 @@ const maxSweepMilliseconds = 250;
 const maxUnsentBytes = 16 * 1024 * 1024;
 
 /**
- * Connects and waits for the peer's SETTINGS, because they say how many streams there may be: Apple allows one until it
- * has seen a valid token. Where the target allows it and the server does not choose HTTP/2, the connection becomes one of
- * HTTP/1.1 before anything was sent over it.
+ * Connects and waits for the peer's SETTINGS, because they limit the streams: Apple allows one until it has seen a valid token.
+ * If the target allows it and the server does not choose HTTP/2, the connection becomes an HTTP/1.1 session before anything was
+ * sent over it.
  */
 export const openHttp2Session: OpenSession = async (target, options) => {
   let receive: (bytes: Buffer) => void = () => {};
@@ -43,7 +43,7 @@ export const openHttp2Session: OpenSession = async (target, options) => {
         origin: new URL(target.origin),
         onReady: () => resolve(session),
         onClosed(error) {
-          // After the session was given out this rejection is without effect.
+          // After the session was returned, this rejection has no effect.
           reject(error);
           options.onClosed();
         },
@@ -65,11 +65,11 @@ type Attachment = Omit<SessionOptions, 'onClosed'> & {
 function attach(socket: Socket, options: Attachment): { session: Session; connection: ClientConnection } {
   const { log, requestMilliseconds } = options;
   const authority = options.origin.host;
-  /** Kept as it is: its code says whether the host exists. */
+  /** The original error, because its code says whether the host exists. */
   let failure = new Error('the connection was closed');
   let idleSince = performance.now();
   let sweep: NodeJS.Timeout | undefined;
-  /** Of requests that leave with the next write: reading the clock for each would cost as much as a frame. */
+  /** Deadline of requests in the next write: reading the clock for each would cost as much as a frame. */
   let deadline = 0;
 
   const connection = makeClientConnection({
@@ -122,7 +122,7 @@ function attach(socket: Socket, options: Attachment): { session: Session; connec
     if (connection.openStreams() === 0) socket.end();
   }
 
-  // The peer answers nothing any more; what the socket still holds would keep it open, and take requests, for nothing.
+  // The peer no longer responds. Unsent bytes would keep the socket open, and accepting requests, for nothing.
   socket.on('end', () => {
     connection.end(failure.message);
     socket.destroy();
@@ -158,7 +158,7 @@ function attach(socket: Socket, options: Attachment): { session: Session; connec
   return { session, connection };
 }
 
-/** A peer that answers no PING is gone, though its connection may look open for ever. */
+/** Ends the connection of a peer that does not answer PING. The peer is gone, though its connection may look open for ever. */
 function watchSilence(socket: Socket, { connection, milliseconds }: Watched) {
   let limit: NodeJS.Timeout | undefined;
   return {
@@ -176,34 +176,35 @@ function watchSilence(socket: Socket, { connection, milliseconds }: Watched) {
 
 type Watched = { connection: Pick<ClientConnection, 'isSilent' | 'ping'>; milliseconds: number };
 
-/** One HTTP/2 connection seen from the client, without its socket: bytes come in by `receive` and leave by `write`. */
+/**
+ * One HTTP/2 connection as the client sees it, without its socket: bytes arrive through `receive` and are sent through `write`.
+ */
 type ClientConnection = {
   /**
-   * Sends a request on a stream of its own; its listener is called once, whatever happens, and never before this has
-   * returned.
+   * Sends a request on a new stream. Its listener is called exactly once, and never before this has returned.
    *
-   * @returns whether anything was written
+   * @returns true if anything was written
    */
   request(request: OutgoingRequest, deadline: number): boolean;
   receive(bytes: Buffer): void;
   /** Gives up streams whose deadline has passed. */
   expire(now: number): void;
   ping(): void;
-  /** Whether the peer has not answered the last ping. */
+  /** True if the peer has not answered the last PING. */
   isSilent(): boolean;
-  /** Tells the peer that no more requests come. */
+  /** Notifies the peer that no more requests will come. */
   leave(): void;
-  /** The socket is gone: settles what is open. */
+  /** Settles all open requests after the socket has closed. */
   end(detail: string): void;
   openStreams(): number;
   streamLimit(): number;
-  /** What the peer takes of bodies now, all streams together. */
+  /** Body bytes that the peer accepts now, for all streams together. */
   sendWindowBytes(): number;
-  /** Takes no new request: GOAWAY came or was sent, or the stream numbers are used up. */
+  /** True if no new requests are accepted: GOAWAY was received or sent, or the stream numbers are used up. */
   isLeaving(): boolean;
 };
 
-/** RFC 9113, as far as a client of push services needs it. */
+/** Implements RFC 9113 as far as a client of push services needs it. */
 export function makeClientConnection(on: ConnectionEvents): ClientConnection {
   const connection = makeConnectionState(on);
   const { streams } = connection;
@@ -216,8 +217,8 @@ export function makeClientConnection(on: ConnectionEvents): ClientConnection {
         sendRequest(connection, request, deadline);
         return true;
       } catch (error) {
-        // Nothing of it was written: the header block did not come to be. Told later, because who hears it sends the next
-        // one, and of thousands that cannot be sent each would be told within the one before.
+        // Nothing was written, because encoding the header block failed. The listener is notified later, because it then sends
+        // its next request. Otherwise thousands of requests that cannot be sent would be reported recursively.
         const { listener, ticket } = request;
         queueMicrotask(() => listener.onAnswer(ticket, unsent((error as Error).message)));
         return false;
@@ -233,7 +234,7 @@ export function makeClientConnection(on: ConnectionEvents): ClientConnection {
       tellSpace(connection);
     },
     expire(now) {
-      // Streams are in the order of their deadlines, because all wait equally long.
+      // Streams are ordered by deadline, because all have the same time limit.
       for (let slot = streams.oldest(); slot >= 0 && streams.deadlines[slot]! <= now; slot = streams.oldest()) {
         on.onTimedOut();
         sendReset(connection, slot, { code: errorCodes.cancel, answer: timedOut });
@@ -254,14 +255,14 @@ export function makeClientConnection(on: ConnectionEvents): ClientConnection {
   };
 }
 
-/** Once for all frames that came together, because telling costs more than a frame. */
+/** Notifies the owner once for all frames that arrived together, because a notification costs more than a frame. */
 function tellSpace(connection: ConnectionState): void {
   if (!connection.hasSpaceNews) return;
   connection.hasSpaceNews = false;
   connection.on.onSpace();
 }
 
-/** The peer violated the protocol: it is notified, and all open streams end. */
+/** Ends the connection after a protocol violation: notifies the peer and ends all open streams. */
 function breakOff(connection: ConnectionState, error: Error): void {
   sendGoaway(connection, codeOf(error));
   end(connection, error.message);

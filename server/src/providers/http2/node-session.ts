@@ -12,7 +12,7 @@ import type { OpenSession, Session, SessionOptions } from './session.ts';
 const pingMilliseconds = 60_000;
 const idleMilliseconds = 10 * 60_000;
 
-/** The same as `openHttp2Session` by Node's own HTTP/2, which makes a stream object for each request. */
+/** Like `openHttp2Session`, but with Node's own HTTP/2, which makes a stream object for each request. */
 export const openNodeSession: OpenSession = async (target, options) => {
   const begunAt = performance.now();
   const { allowedNetworks, proxy, connectMilliseconds } = options;
@@ -31,7 +31,7 @@ export const openNodeSession: OpenSession = async (target, options) => {
   }
 };
 
-/** A peer allows some streams from the first; how many it does is in its SETTINGS. */
+/** Waits for the peer's SETTINGS, which say how many streams it allows. Some are allowed from the start. */
 async function greet(session: ClientHttp2Session, options: SessionOptions & { authority: string }): Promise<Session> {
   return new Promise((resolve, reject) => {
     let detail = 'the connection was closed';
@@ -71,7 +71,7 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
     clearTimeout(silence);
   });
 
-  /** A peer that answers no PING is gone, though its connection may look open for ever. */
+  /** Ends the session of a peer that does not answer PING. The peer is gone, though its connection may look open for ever. */
   function probe(): void {
     if (silence !== undefined || session.destroyed) return;
     silence = setTimeout(() => session.destroy(new Error('a ping without answer')), options.connectMilliseconds);
@@ -105,7 +105,7 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
       if (openStreams === 0 && !session.destroyed) session.unref();
       options.onSpace();
     });
-    // The caller may write over its bytes as soon as this returns.
+    // The caller may overwrite its bytes as soon as this returns.
     stream.end(Buffer.from(request.body));
   }
 
@@ -143,7 +143,7 @@ function attach(session: ClientHttp2Session, options: SessionOptions): Session {
   };
 }
 
-/** The answer as our own client reads it: 64 KB of its body, and of a stream that broke off what is certain. */
+/** Reads the response as our own client does: up to 64 KB of its body and, if the stream broke off, only what is certain. */
 function readAnswer(stream: ClientHttp2Stream, settle: (answer: Answer) => void): void {
   let status = 0;
   let headers: Record<string, string> = {};
@@ -167,7 +167,7 @@ function readAnswer(stream: ClientHttp2Stream, settle: (answer: Answer) => void)
   stream.once('close', () => {
     if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) settle(unsent('the stream was refused'));
     else if (isSuccess(status) || (status !== 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR)) settle(toAnswer());
-    // No number was given to it: it never left.
+    // Without a stream number, the request was never sent.
     else settle(stream.id === undefined ? unsent(detail) : lost(detail));
   });
 }

@@ -6,30 +6,27 @@ import { unbracket } from '../../outgoing/proxy.ts';
 import type { OutgoingProxy } from '../../outgoing/proxy.ts';
 
 export type Http2Target = {
-  /** Names the pool: requests of one credential share sessions, others never see them. */
+  /** Names the pool: requests of one credential share sessions, which other requests never use. */
   key: string;
   /** Scheme, host and port as the provider knows it; becomes `:authority`. */
   origin: string;
   /** Where to connect instead, for the sandbox: a loopback origin. */
   connectTo?: string;
-  /**
-   * What is spoken over TLS with a server that does not negotiate HTTP/2 (RFC 7301). Without it such a server is not
-   * called.
-   */
+  /** The protocol over TLS if the server does not negotiate HTTP/2 (RFC 7301). Without it, such a server is not used. */
   fallback?: 'http/1.1' | undefined;
-  /** The host was chosen by somebody else: every address it resolves to must be allowed (decision D29). */
+  /** True if a third party chose the host: every address it resolves to must be allowed (decision D29). */
   isGuarded: boolean;
 };
 
 export type OpenSocketOptions = {
   allowedNetworks: readonly string[];
-  /** Leads to every target but those on this machine and those that its settings except. */
+  /** Used for every target except those on this machine and the exceptions in its settings. */
   proxy: OutgoingProxy | undefined;
-  /** Name resolution and the proxy's answer together. */
+  /** Limit for name resolution and the proxy's response together. */
   connectMilliseconds: number;
   /**
-   * Called with what arrives, valid until it returns. Without it the socket is read as any other, as it must be where
-   * the server may choose HTTP/1.1.
+   * Called with received bytes, which are valid until it returns. Without it the socket is read like any other, which is
+   * required if the server may choose HTTP/1.1.
    */
   onBytes?: (bytes: Buffer) => void;
 };
@@ -37,7 +34,7 @@ export type OpenSocketOptions = {
 const readBytes = 64 * 1024;
 
 /**
- * Begins a connection to a target, which must speak HTTP/2 unless it has a fallback.
+ * Starts a connection to a target, which must speak HTTP/2 unless it has a fallback.
  *
  * @throws AddressBlockedError, ProxyError, the resolver's error, or a time-out after `connectMilliseconds`
  */
@@ -52,7 +49,7 @@ export async function openSocket(target: Http2Target, options: OpenSocketOptions
     return { ...found, tunnel: await found.proxy?.openTunnel({ host: found.host, port, isSecure }, limit) };
   });
   const { tunnel } = route;
-  // An address has no server name (RFC 6066 §3); its certificate is compared with the address itself.
+  // An IP address has no server name (RFC 6066 §3); its certificate is compared with the address itself.
   const tls = {
     servername: isIP(host) ? '' : host,
     ALPNProtocols: ['h2', ...(target.fallback ? [target.fallback] : [])],
@@ -60,14 +57,14 @@ export async function openSocket(target: Http2Target, options: OpenSocketOptions
   const negotiate = target.fallback ? (socket: TLSSocket) => socket : requireHttp2;
   if (tunnel) {
     const socket = isSecure ? negotiate(connectTls({ ...tls, socket: tunnel, host })) : tunnel;
-    // Only a connection that Node opens itself reads into a buffer of ours.
+    // Only a connection that Node opens itself can read into our buffer.
     if (options.onBytes) socket.on('data', options.onBytes);
     return socket;
   }
   // Connecting to the checked address, under the host's own name for TLS, leaves no second resolution to attack.
   const to = { host: route.host, port, ...(options.onBytes && { onread: readInto(options.onBytes) }) };
   const socket = isSecure ? negotiate(connectTls({ ...to, ...tls })) : connectTcp(to);
-  // Small requests must not wait for the answer to the last packet (RFC 896), over TLS least of all: measured, a fifth
+  // Small requests must not wait for the acknowledgement of the last packet (RFC 896), least of all over TLS: measured, a fifth
   // of the rate.
   socket.setNoDelay(true);
   return socket;
@@ -81,7 +78,7 @@ function requireHttp2(socket: TLSSocket): TLSSocket {
 
 /** @throws the connection's error */
 export async function untilConnected(socket: Socket): Promise<void> {
-  // A tunnel without TLS inside is connected when it is given.
+  // A tunnel without TLS inside is already connected.
   if (!(socket instanceof TLSSocket) && !socket.connecting && !socket.destroyed) return;
   await new Promise<void>((resolve, reject) => {
     socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
@@ -92,12 +89,12 @@ export async function untilConnected(socket: Socket): Promise<void> {
   });
 }
 
-/** True if the server of a connected socket did not choose HTTP/2. Without TLS it is known beforehand that it speaks it. */
+/** True if the server of a connected socket did not choose HTTP/2. Without TLS, the server is known to speak HTTP/2. */
 export function speaksHttp1(socket: Socket): boolean {
   return socket instanceof TLSSocket && socket.alpnProtocol !== 'h2';
 }
 
-/** Leaves no timer behind, which a signal of Node's own would until its time is over. */
+/** Runs work with a time limit. Leaves no timer behind, while a time-out signal of Node would run until its time is over. */
 async function inTime<T>(
   { connectMilliseconds }: { connectMilliseconds: number },
   work: (limit: AbortSignal) => Promise<T>,
@@ -111,7 +108,7 @@ async function inTime<T>(
   }
 }
 
-/** One buffer for all that the connection reads: what arrives is used up before more is read. */
+/** Returns one buffer for all reads of a connection: received bytes are processed before more is read. */
 function readInto(onBytes: (bytes: Buffer) => void) {
   const buffer = Buffer.allocUnsafeSlow(readBytes);
   return {

@@ -26,7 +26,7 @@ import {
 } from './send-frames.ts';
 import { isAccepted, lost, maxBodyBytes, unsent, isSuccess, toAnswer } from './session.ts';
 
-/** @throws ConnectionError, HpackError when the peer breaks the protocol */
+/** @throws ConnectionError, HpackError if the peer violates the protocol */
 export function receiveFrame(connection: ConnectionState, frame: Frame): void {
   if (!connection.isReady && frame.type !== frameTypes.settings) throw broken('the first frame is not SETTINGS');
   const { block } = connection;
@@ -53,14 +53,14 @@ export function receiveFrame(connection: ConnectionState, frame: Frame): void {
     case frameTypes.windowUpdate:
       return receiveWindowUpdate(connection, frame);
     default:
-      // Unknown types and PRIORITY mean nothing to a client (RFC 9113 §5.5).
+      // A client ignores unknown types and PRIORITY (RFC 9113 §5.5).
       return undefined;
   }
 }
 
 function receiveData(connection: ConnectionState, frame: Frame): void {
   assertUsed(connection, frame.streamId);
-  // Padding counts too (RFC 9113 §6.1), and so do streams that are closed by now.
+  // Padding counts too (RFC 9113 §6.1), and so does data of streams that are already closed.
   const received = frame.to - frame.from;
   connection.unacknowledgedBytes += received;
   if (connection.unacknowledgedBytes > receiveWindowBytes)
@@ -76,12 +76,15 @@ function receiveData(connection: ConnectionState, frame: Frame): void {
   if (isLast && isWholeBody(connection, slot, frame)) return endStreamWithBody(connection, slot, frame);
   if (frame.to > frame.from && !isAccepted(connection, slot)) keepBody(connection, slot, frame);
   if (isLast) return endStream(connection, slot);
-  // What is beyond is read and dropped, as long as the request may take: some servers count the rest of a cancelled
-  // answer against the connection for ever, and in the end refuse every new stream (Node's does at 10 MB).
+  // Data beyond the limit is read and dropped while the request has time: some servers count the rest of a cancelled response
+  // against the connection for ever, and finally refuse every new stream (Node's does at 10 MB).
   renewStreamWindow(connection, slot, received);
 }
 
-/** As nearly every answer whose headers nobody reads: nothing of it was kept, and all of it is in this frame. */
+/**
+ * True if this frame holds the whole body, nothing was stored before, and the listener reads no headers, as for nearly every
+ * response.
+ */
 function isWholeBody({ streams }: ConnectionState, slot: number, { from, to }: Frame): boolean {
   return (
     streams.listeners[slot]!.reads === 'bodies' && streams.details[slot] === undefined && to - from <= maxBodyBytes
@@ -151,7 +154,7 @@ function applySetting({ encoder, peer }: ConnectionState, { id, value }: { id: n
       peer.frameBytes = value;
       return;
     case settingIds.enablePush:
-      // A server may only say 0 (RFC 9113 §6.5.2).
+      // A server may only send 0 (RFC 9113 §6.5.2).
       if (value !== 0) throw broken('a server that enables push');
       return;
     default:
@@ -159,8 +162,8 @@ function applySetting({ encoder, peer }: ConnectionState, { id, value }: { id: n
 }
 
 /**
- * Open streams follow the window that new ones begin with (RFC 9113 §6.9.2). Once for a frame, because a frame may name it
- * thousands of times.
+ * Adjusts open streams to a new initial window (RFC 9113 §6.9.2). Runs once per frame, because a frame may set it thousands of
+ * times.
  */
 function moveWindows({ streams }: ConnectionState, bytes: number): void {
   if (bytes === 0 || streams.size === 0) return;
@@ -188,7 +191,7 @@ function receiveGoaway(connection: ConnectionState, frame: Frame): void {
   if (payload.length < 8) throw broken('GOAWAY of a wrong length', errorCodes.frameSizeError);
   const last = payload.readUInt32BE(0) & 0x7fffffff;
   connection.isLeaving = true;
-  // Streams beyond the last one were not processed and go out again elsewhere (RFC 9113 §6.8).
+  // Streams beyond the last one were not processed and are sent again elsewhere (RFC 9113 §6.8).
   const { streams } = connection;
   for (const id of last < streams.nextId ? streams.openIds() : [])
     if (id > last) settleStream(connection, streams.slotOf(id), unsent('the peer goes away'));
@@ -198,14 +201,14 @@ function receiveGoaway(connection: ConnectionState, frame: Frame): void {
 function receiveWindowUpdate(connection: ConnectionState, { streamId, bytes, from, to }: Frame): void {
   if (to - from !== 4) throw broken('WINDOW_UPDATE of a wrong length', errorCodes.frameSizeError);
   const more = bytes.readUInt32BE(from) & 0x7fffffff;
-  // RFC 9113 §6.9 and §6.9.1: too little is another error than too much.
+  // RFC 9113 §6.9 and §6.9.1: an increment of 0 is a different error from an overflow.
   const code = more === 0 ? errorCodes.protocolError : errorCodes.flowControlError;
   if (streamId === 0) {
     const before = connection.sendWindowBytes;
     connection.sendWindowBytes += more;
     if (more === 0 || connection.sendWindowBytes > maxWindowBytes) throw broken('a wrong window', code);
     connection.hasSpaceNews = true;
-    // While there was a window, none waited for this one.
+    // While the window was open, no body waited for it.
     if (before <= 0) sendWaitingBodies(connection);
     return;
   }
@@ -220,7 +223,10 @@ function receiveWindowUpdate(connection: ConnectionState, { streamId, bytes, fro
   if (streams.details[slot]?.pending) sendBody(connection, slot);
 }
 
-/** Even-numbered streams belong to the peer, which has none; future streams are idle (RFC 9113 §5.1). */
+/**
+ * Rejects a frame on an unused stream. Even-numbered streams belong to the peer, which has none; future streams are idle
+ * (RFC 9113 §5.1).
+ */
 function assertUsed({ streams }: ConnectionState, streamId: number): void {
   if (streamId % 2 === 0 || streamId >= streams.nextId) throw broken(`a frame on stream ${streamId}, which is idle`);
 }
@@ -246,7 +252,9 @@ function receiveHeaders(connection: ConnectionState, frame: Frame): void {
   receiveBlock(connection, { streamId: frame.streamId, isLast, bytes: payloadOf(frame) });
 }
 
-/** The answer that nearly all requests get, when no more of it is read than that: found without decoding a text. */
+/**
+ * Finds a success status without decoding a text, unless the listener reads the headers. Nearly all responses are of this kind.
+ */
 function receiveSuccess({ streams }: ConnectionState, slot: number, frame: Frame): boolean {
   if (streams.statuses[slot] !== 0 || streams.listeners[slot]!.reads === 'all') return false;
   const status = findSuccess(frame.bytes, frame.from, frame.to);
@@ -274,7 +282,7 @@ function addToBlock(block: HeaderBlock, frame: Frame): void {
 type WholeBlock = { streamId: number; isLast: boolean; bytes: Buffer };
 
 function receiveBlock(connection: ConnectionState, { streamId, isLast, bytes }: WholeBlock): void {
-  // Decoded for a stream that is gone as well: what it breaks is the connection's.
+  // Blocks of closed streams are decoded too: a fault in one breaks the connection.
   const headers = decodeHeaders(bytes);
   const { streams } = connection;
   const slot = streams.slotOf(streamId);
@@ -282,7 +290,7 @@ function receiveBlock(connection: ConnectionState, { streamId, isLast, bytes }: 
   // Push services do not use trailers.
   if (streams.statuses[slot] === 0) {
     const status = statusOf(headers);
-    // 103 and its like come before the answer, and end nothing (RFC 9113 §8.1).
+    // 103 and similar responses come before the final response and do not end the stream (RFC 9113 §8.1).
     if (status === 0 || (status < 200 && isLast)) {
       const answer = lost('an answer without a status');
       return sendReset(connection, slot, { code: errorCodes.protocolError, answer });
@@ -294,18 +302,18 @@ function receiveBlock(connection: ConnectionState, { streamId, isLast, bytes }: 
   if (isLast) endStream(connection, slot);
 }
 
-/** Whether the listener reads no headers of this answer. */
+/** True if the listener reads no headers of this response. */
 function passesOver({ streams }: ConnectionState, slot: number): boolean {
   return streams.listeners[slot]!.reads !== 'all' && isSuccess(streams.statuses[slot]!);
 }
 
-/** Three digits (RFC 9110 §15), or 0. */
+/** Returns a status of three digits (RFC 9110 §15), or 0. */
 function statusOf(headers: [string, string][]): number {
   const status = headers.find(([name]) => name === ':status')?.[1] ?? '';
   return /^[1-9]\d\d$/.test(status) ? Number(status) : 0;
 }
 
-/** Repeated headers as one list (RFC 9110 §5.2); names of HTTP/2 are lower-case. */
+/** Joins repeated headers into one list (RFC 9110 §5.2). Header names of HTTP/2 are lower-case. */
 function joinHeaders(list: [string, string][]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of list) {
@@ -315,15 +323,15 @@ function joinHeaders(list: [string, string][]): Record<string, string> {
   return headers;
 }
 
-/** The answer is complete. */
+/** Ends a stream after its response is complete. */
 function endStream(connection: ConnectionState, slot: number): void {
   if (isAccepted(connection, slot)) acceptStream(connection, slot);
   else settleStream(connection, slot, toAnswer(connection, slot));
 }
 
 /**
- * The stream broke off. A 2xx status is conclusive without the body; any other answer is treated as missing, because its
- * body would decide.
+ * Ends a stream that broke off. A 2xx status is conclusive without the body. Any other response is treated as missing, because
+ * its body would decide.
  */
 export function breakStream(connection: ConnectionState, slot: number, detail: string): void {
   if (isSuccess(connection.streams.statuses[slot]!)) endStream(connection, slot);

@@ -2,21 +2,21 @@ import type { Answer } from '../provider.ts';
 
 export type Header = readonly [name: string, value: string];
 
-/** Index and lengths of one header take no more (RFC 7541 §5.1). */
+/** Maximum bytes for the index and lengths of one header (RFC 7541 §5.1). */
 export const headerOverheadBytes = 12;
 
 /**
- * What many requests have in common, made once: headers with their values, and the names of those whose values each
- * request brings. The values of the first kind are kept in the table of each connection (RFC 7541 §2.3.2), so that all of
- * them together cost a few bytes a request; of the second kind nothing is kept.
+ * The part that many requests share, made once: headers with their values, and names of headers for which each request has its
+ * own values. The shared values are stored in the table of each connection (RFC 7541 §2.3.2), so that together they cost a few
+ * bytes per request. Own values are not stored.
  */
 export class RequestHead {
   readonly headers: readonly Header[];
   readonly names: readonly string[];
-  /** No header block of this head is longer without its path and its own values. */
+  /** Maximum length of a header block with this head, without its path and its own values. */
   readonly maxBytes: number;
 
-  /** @throws TypeError for what is no header */
+  /** @throws TypeError for an invalid header */
   constructor(headers: readonly Header[], names: readonly string[] = []) {
     for (const [name, value] of headers) {
       assertName(name);
@@ -32,15 +32,15 @@ export class RequestHead {
 }
 
 /**
- * A line break in a value would be a header of its own behind a translating proxy (RFC 9113 §8.2.1, fault 3.12 check
- * 41).
+ * Rejects invalid values. A line break in a value would become a separate header behind a translating proxy (RFC 9113 §8.2.1,
+ * fault 3.12 check 41).
  */
 export function assertValue(name: string, value: string): void {
   if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || /^[\t ]|[\t ]$/.test(value))
     throw new TypeError(`not a value of header ${name}`);
 }
 
-/** The headers of one request as an object. @throws TypeError for what is no value, or no path */
+/** Returns the headers of one request as an object. @throws TypeError for an invalid value or path */
 export function toHeaders({ head, path, values }: { head: RequestHead; path: string; values: readonly string[] }) {
   assertValue(':path', path);
   const headers: Record<string, string> = Object.fromEntries(head.headers);
@@ -51,12 +51,12 @@ export function toHeaders({ head, path, values }: { head: RequestHead; path: str
   return headers;
 }
 
-/** A token of RFC 9110 §5.6.2 in lower case; what begins with a colon is HTTP/2's own (RFC 9113 §8.2.1, §8.3). */
+/** Requires a token of RFC 9110 §5.6.2 in lower case; names with a leading colon belong to HTTP/2 (RFC 9113 §8.2.1, §8.3). */
 function assertName(name: string): void {
   if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) throw new TypeError(`not the name of a header: ${name}`);
 }
 
-/** What does not differ from one message to the next is sent once a connection, then as one byte (RFC 7541 §6.2.1). */
+/** Headers that do not differ between messages. They are sent once per connection, then as one byte (RFC 7541 §6.2.1). */
 const repeated = new Set([
   'authorization',
   'content-type',
@@ -69,18 +69,18 @@ const repeated = new Set([
   'apns-priority',
 ]);
 
-/** Finds the head of one request after another: nearly always that of the last one. */
+/** Finds the head of each request: nearly always that of the last one. */
 export class RequestHeads {
   #head = new RequestHead([]);
 
-  /** `values` is empty, and gets what is a request's own. @throws TypeError for what is no header */
+  /** `values` must be empty and receives the request's own values. @throws TypeError for an invalid header */
   headOf(headers: Record<string, string>, values: string[]): RequestHead {
     if (!fits(this.#head, headers, values)) this.#head = makeHead(headers);
     return this.#head;
   }
 }
 
-/** Whether the headers are those of the head, in their order. Collects the values that are a request's own. */
+/** True if the headers are those of the head, in the same order. Collects the request's own values. */
 function fits(head: RequestHead, headers: Record<string, string>, values: string[]): boolean {
   let fitting = true;
   let shared = 0;
@@ -108,47 +108,47 @@ function makeHead(headers: Record<string, string>): RequestHead {
   return new RequestHead(shared, names);
 }
 
-/** Who is told how requests ended: each exactly once, after it was sent, by the number that it was sent with. */
+/** Receives how requests ended: each exactly once, after it was sent, by its ticket. */
 export type AnswerListener = {
   /**
-   * `failures`: of a 2xx only its status is read; its headers are passed over and its body is dropped. `bodies`: of a 2xx
-   * the headers are passed over. `all`: every answer is read.
+   * `failures`: only the status of a 2xx is read; its headers are skipped and its body is dropped. `bodies`: the headers of a
+   * 2xx are skipped. `all`: every response is read.
    */
   readonly reads: 'failures' | 'bodies' | 'all';
-  /** A 2xx of which no more is read. Called with `reads: 'failures'` only. */
+  /** Reports a 2xx of which no more is read. Called only with `reads: 'failures'`. */
   onAccepted(ticket: number, status: number): void;
-  /** Any other answer, or why there is none. */
+  /** Reports any other response, or why there is none. */
   onAnswer(ticket: number, answer: Answer): void;
 };
 
 /**
- * One request. The sender reads all of it before it returns, the bytes of the body included, so one object and one buffer
- * can be filled again for the next.
+ * One request. The sender reads all of it before it returns, including the bytes of the body, so one object and one buffer can
+ * be reused for the next.
  */
 export type OutgoingRequest = {
   head: RequestHead;
   path: string;
-  /** Of `head.names`, in their order. */
+  /** Values of `head.names`, in the same order. */
   values: readonly string[];
   body: Uint8Array;
-  /** Told to the listener with the answer; from 0 to 2³² − 1. */
+  /** Passed to the listener with the answer; from 0 to 2³² − 1. */
   ticket: number;
   listener: AnswerListener;
 };
 
 export type Http2Request = { path: string; headers: Record<string, string>; body: Buffer };
 
-/** A request whose answer is waited for by a promise. */
+/** A request that settles a promise with its answer. */
 export type PromisedRequest = Http2Request & {
   tries: number;
-  /** Milliseconds of the monotonic clock, until when it may wait for a stream. */
+  /** How long it may wait for a stream, as milliseconds of the monotonic clock. */
   waitsUntil: number;
   settle: (answer: Answer) => void;
 };
 
 const nothing = Buffer.alloc(0);
 
-/** The requests of one pool that are in flight for promises, each under a number of its own. */
+/** The requests of one pool that are in flight for promises, each with its own ticket. */
 export class PromisedRequests {
   readonly #onAnswer: (request: PromisedRequest, answer: Answer) => void;
   readonly #open: (PromisedRequest | undefined)[] = [];
@@ -172,7 +172,7 @@ export class PromisedRequests {
     this.#onAnswer = onAnswer;
   }
 
-  /** As it is to be sent, until the next one is begun. @throws TypeError for what is no header */
+  /** Returns the request as it is sent, valid until the next call. @throws TypeError for an invalid header */
   begin(request: PromisedRequest): OutgoingRequest {
     const outgoing = this.#outgoing;
     const values: string[] = [];

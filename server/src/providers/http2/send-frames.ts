@@ -13,10 +13,10 @@ import {
 } from './frames.ts';
 import type { OutgoingRequest } from './requests.ts';
 
-/** What is taken on the connection before the peer is given more room; on one stream it is `streamWindowBytes`. */
+/** Bytes accepted on the connection before the peer gets more window. `streamWindowBytes` is the same for one stream. */
 export const receiveWindowBytes = 4 * 1024 * 1024;
 export const streamWindowBytes = 128 * 1024;
-/** A header list that is spread over more is an attack (CONTINUATION flood, CVE-2024-27316). */
+/** A header list longer than this is an attack (CONTINUATION flood, CVE-2024-27316). */
 export const maxBlockBytes = 64 * 1024;
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -27,10 +27,10 @@ const dataFrame = frameTypes.data << 8;
 const lastDataFrame = dataFrame | flags.endStream;
 
 /**
- * Header block and body on a stream of its own; what the windows do not take of the body is copied and waits. The
- * listener gets its answer when this has returned.
+ * Sends header block and body on a new stream. The part of the body that does not fit in the windows is copied and waits. The
+ * listener gets its answer after this has returned.
  *
- * @throws TypeError, RangeError for headers that cannot be sent; nothing is written then
+ * @throws TypeError, RangeError for headers that cannot be sent; then nothing is written
  */
 export function sendRequest(connection: ConnectionState, request: OutgoingRequest, deadline: number): void {
   const { encoder, out, streams, peer } = connection;
@@ -63,7 +63,7 @@ export function sendRequest(connection: ConnectionState, request: OutgoingReques
   }
 }
 
-/** Writes as much of the body as both windows take; the end of an empty one needs no window (RFC 9113 §6.9). */
+/** Writes as much of the body as both windows allow; the end of an empty body needs no window (RFC 9113 §6.9). */
 export function sendBody(connection: ConnectionState, slot: number): void {
   const { out, streams, waiting, peer } = connection;
   const id = streams.ids[slot]!;
@@ -87,7 +87,7 @@ export function sendBody(connection: ConnectionState, slot: number): void {
   waiting.delete(id);
 }
 
-/** The window of the connection or of the streams has grown. */
+/** Sends waiting bodies after the window of the connection or of the streams has grown. */
 export function sendWaitingBodies(connection: ConnectionState): void {
   for (const id of connection.waiting) {
     if (connection.sendWindowBytes <= 0) return;
@@ -105,7 +105,7 @@ export function sendReset(
   settleStream(connection, slot, answer);
 }
 
-/** The client's greeting (RFC 9113 §3.4). */
+/** Sends the client's connection preface (RFC 9113 §3.4). */
 export function sendPreface({ out }: ConnectionState): void {
   out.add(preface);
   out.add(makeFrame({ type: frameTypes.settings, flags: 0, streamId: 0 }, ownSettings()));
@@ -117,7 +117,7 @@ export function sendSettingsAcknowledgement({ out }: ConnectionState): void {
   out.add(makeFrame({ type: frameTypes.settings, flags: flags.ack, streamId: 0 }, nothing));
 }
 
-/** Gives the peer the room back that it has used, once half of the connection's window is. */
+/** Returns used window to the peer, once more than half of the connection's window is used. */
 export function renewConnectionWindow(connection: ConnectionState): void {
   if (connection.unacknowledgedBytes <= receiveWindowBytes / 2) return;
   const more = uint32(connection.unacknowledgedBytes);
@@ -125,7 +125,7 @@ export function renewConnectionWindow(connection: ConnectionState): void {
   connection.unacknowledgedBytes = 0;
 }
 
-/** The same for one stream, which has received so many bytes more. */
+/** Does the same for one stream, which has received this many more bytes. */
 export function renewStreamWindow({ out, streams }: ConnectionState, slot: number, received: number): void {
   if (received === 0) return;
   const detail = streams.detailOf(slot);
@@ -145,9 +145,7 @@ export function answerPing({ out }: ConnectionState, payload: Buffer): void {
   out.add(makeFrame({ type: frameTypes.ping, flags: flags.ack, streamId: 0 }, payload));
 }
 
-/**
- * Tells the peer immediately that no more requests will come. The peer opened no streams, so the last stream id is 0.
- */
+/** Notifies the peer immediately that no more requests will come. The peer opened no streams, so the last stream id is 0. */
 export function sendGoaway(connection: ConnectionState, code: number): void {
   connection.isLeaving = true;
   const payload = Buffer.concat([uint32(0), uint32(code)]);

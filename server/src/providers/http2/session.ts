@@ -8,18 +8,18 @@ import type { Http2Target } from './open-socket.ts';
 import type { OutgoingRequest } from './requests.ts';
 
 /**
- * A connection that is ready for requests: HTTP/2 of ours (`http2-session.ts`) or of Node (`open-node-session.ts`), or
+ * A connection that is ready for requests: HTTP/2 through our client (`http2-session.ts`) or Node's (`node-session.ts`), or
  * HTTP/1.1 (`http1-session.ts`), which counts as one stream.
  */
 export type Session = {
   readonly protocol: 'h2' | 'http/1.1';
-  /** There must be a free stream. */
+  /** Requires a free stream. */
   send(request: OutgoingRequest): void;
   hasFreeStream(): boolean;
-  /** A free stream, and the peer takes bytes of a body: what is sent now leaves now. */
+  /** True if a stream is free and the peer accepts body bytes, so that a request is sent immediately. */
   hasSpace(): boolean;
   openStreams(): number;
-  /** Takes no new requests: GOAWAY was received or the session is closing. */
+  /** True if no new requests are accepted: GOAWAY was received or the session is closing. */
   isLeaving(): boolean;
   close(): void;
   closeGracefully(milliseconds: number): Promise<void>;
@@ -29,10 +29,10 @@ export type SessionOptions = {
   log: Logger;
   allowedNetworks: readonly string[];
   proxy: OutgoingProxy | undefined;
-  /** Until requests can be sent: with HTTP/2 until the peer's SETTINGS have come. */
+  /** Limit until requests can be sent; with HTTP/2, until the peer's SETTINGS were received. */
   connectMilliseconds: number;
   requestMilliseconds: number;
-  /** Streams ended, or a limit changed. */
+  /** Called when streams ended or a limit changed. */
   onSpace: () => void;
   onClosed: () => void;
 };
@@ -42,7 +42,7 @@ export type OpenSession = (target: Http2Target, options: SessionOptions) => Prom
 
 type Ending = { milliseconds: number; close: () => void };
 
-/** Lets open streams end for so long, then ends the connection under them. */
+/** Waits this long for open streams to end, then destroys the connection. */
 export async function closeInTime(socket: Socket, { milliseconds, close }: Ending): Promise<void> {
   if (socket.destroyed) return;
   await new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ export async function closeInTime(socket: Socket, { milliseconds, close }: Endin
   });
 }
 
-/** Gives a listener as much of an answer that was read as a whole as it reads. */
+/** Passes a complete answer to a listener, reduced to the parts that it reads. */
 export function notifyListener(
   { listener, ticket }: Pick<OutgoingRequest, 'listener' | 'ticket'>,
   answer: Answer,
@@ -66,7 +66,7 @@ export function notifyListener(
   else listener.onAnswer(ticket, { ...answer, headers: {} });
 }
 
-/** The interesting answers have a few hundred bytes; a hostile push service could send without end. */
+/** Useful responses have a few hundred bytes; a hostile push service could send without end. */
 export const maxBodyBytes = 64 * 1024;
 
 export function toAnswer({ streams }: ConnectionState, slot: number): Answer {
@@ -79,12 +79,12 @@ function textOf(pieces: Buffer[]): string {
   return (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString('utf8');
 }
 
-/** Whether the status alone decides: the listener reads no more of a 2xx. */
+/** True if the status alone decides: it is a 2xx, and the listener reads no more of it. */
 export function isAccepted({ streams }: ConnectionState, slot: number): boolean {
   return isSuccess(streams.statuses[slot]!) && streams.listeners[slot]!.reads === 'failures';
 }
 
-/** Repeated headers as one list (RFC 9110 §5.2), without those of HTTP/2 itself. */
+/** Joins repeated headers into one list (RFC 9110 §5.2), without those of HTTP/2 itself. */
 export function joinHeaders(received: IncomingHttpHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(received))

@@ -15,9 +15,9 @@ import type { OpenSession, Session } from './session.ts';
 export type Http2Transport = {
   /** Sends one request over a pooled session. Never rejects: a network fault is an answer of kind `failure`. */
   request(target: Http2Target, request: Http2Request): Promise<Answer>;
-  /** For many requests: no promise, and no object, is made for one. The requests name `owner` as their listener. */
+  /** Opens a lane for many requests, without a promise or an object for each. The requests name `owner` as their listener. */
   openLane(target: Http2Target, owner: LaneOwner): RequestLane;
-  /** Lets open requests end, at most five seconds, then closes every session. */
+  /** Waits up to five seconds for open requests to end, then closes every session. */
   close(): Promise<void>;
 };
 
@@ -25,9 +25,9 @@ export type Http2TransportOptions = {
   log: Logger;
   /** Networks beyond the public ones that guarded targets may reach. */
   allowedNetworks: readonly string[];
-  /** One for all targets of the transport, so that no session of another way is ever shared. */
+  /** One proxy for all targets of the transport, so that sessions with different routes are never shared. */
   proxy?: OutgoingProxy | undefined;
-  /** Whose HTTP/2 is spoken: this project's, or that of Node, which is slower and a second opinion. */
+  /** The HTTP/2 client: this project's, or Node's, which is slower and serves as a second opinion. */
   client?: Http2Client | undefined;
   /** Sessions per target; a second one is opened when the first has no free stream. */
   sessionsPerTarget?: number;
@@ -38,9 +38,9 @@ export type Http2TransportOptions = {
 export type Http2Client = 'carillon' | 'node';
 
 export const defaultSessionsPerTarget = 2;
-// A worker has at most some thousand requests open; more waiting than this means something is badly wrong.
+// A worker has at most some thousand open requests. More waiting requests mean that something is badly wrong.
 const maxWaiting = 10_000;
-// Targets are as many as providers, teams and push services; endpoints are chosen by others, so there is a bound.
+// There are as many targets as providers, teams and push services. Others choose the endpoints, so there is a limit.
 const maxTargets = 500;
 
 function isIdle({ waiting, hungry, opening, sessions }: SessionPool): boolean {
@@ -49,9 +49,9 @@ function isIdle({ waiting, hungry, opening, sessions }: SessionPool): boolean {
 }
 
 /**
- * Long-lived HTTP/2 sessions, a few per target (origin and credential), with streams limited to what the peer's SETTINGS
- * allow. A session that is going away finishes its streams while new requests take another. Targets with a fallback get
- * sessions of HTTP/1.1 where their server does not negotiate HTTP/2.
+ * Makes pools of long-lived HTTP/2 sessions, a few per target (origin and credential), with streams limited to what the peer's
+ * SETTINGS allow. A session that is going away finishes its streams while new requests use another. Targets with a fallback get
+ * HTTP/1.1 sessions if their server does not negotiate HTTP/2.
  */
 export function makeHttp2Transport(options: Http2TransportOptions): Http2Transport {
   const {
@@ -76,7 +76,7 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
     return pool;
   }
 
-  /** The one that was not used for the longest time. */
+  /** Drops the idle pool that was unused for the longest time. */
   function dropIdlePool(): void {
     let oldest: SessionPool | undefined;
     for (const pool of pools.values()) if (isIdle(pool) && pool.usedAt < (oldest?.usedAt ?? Infinity)) oldest = pool;
@@ -113,22 +113,22 @@ export function makeHttp2Transport(options: Http2TransportOptions): Http2Transpo
   };
 }
 
-/** Who sends many requests through a lane. */
+/** A sender of many requests through a lane. */
 export type LaneOwner = AnswerListener & HungryLane;
 
-/** Sends requests of one owner to one target, as fast as the peer takes them, and keeps nothing of them. */
+/** Sends one owner's requests to one target, as fast as the peer accepts them, and keeps none of them. */
 export type RequestLane = {
   /**
-   * Takes a request when it can leave now; its owner is told once how it ended, by its ticket. What ended `unsent` is not
-   * sent again by itself.
+   * Accepts a request if it can be sent now. Its owner is notified once how it ended, by its ticket. Requests that ended
+   * `unsent` are not retried automatically.
    *
-   * @returns false: there is no space, and nothing was read of it. `onSpace` says when to ask again; `onUnreachable`, that no
-   *   connection came to be in time
+   * @returns false if there is no space; nothing of the request was read. `onSpace` reports when to ask again, and
+   * `onUnreachable` that no connection was established in time
    */
   send(request: OutgoingRequest): boolean;
 };
 
-/** `poolOf` may make a new pool, when the old one was dropped for being idle. */
+/** `poolOf` may make a new pool if the old one was dropped because it was idle. */
 export function makeRequestLane(
   target: Http2Target,
   { owner, poolOf }: { owner: LaneOwner; poolOf: (target: Http2Target) => SessionPool },
@@ -142,7 +142,7 @@ export function makeRequestLane(
         queueMicrotask(() => owner.onAnswer(ticket, unsent('the transport is closed')));
         return true;
       }
-      // Those whose answer somebody waits for come first.
+      // Requests that a promise waits for come first.
       const session = pool.waiting.length === 0 ? findSpace(pool) : undefined;
       if (!session) {
         waitForSpace(pool, owner);
@@ -155,7 +155,7 @@ export function makeRequestLane(
   };
 }
 
-/** The sessions of one target and what waits for a stream of theirs. */
+/** The sessions of one target, and the requests that wait for a stream. */
 export type SessionPool = {
   target: Http2Target;
   /** One object for all pools of a transport: `isClosed` becomes true for all at once. */
@@ -164,16 +164,16 @@ export type SessionPool = {
   opening: number;
   promised: PromisedRequests;
   waiting: PromisedRequest[];
-  /** Lanes that were refused a request since they last heard of space. */
+  /** Lanes that had a request refused and were not notified of space since. */
   hungry: Set<HungryLane>;
-  /** Sessions opened since a request last got a stream, or those that waited were last told that there is none. */
+  /** Sessions opened since a request last got a stream, or since the waiting requests last failed. */
   openedInVain: number;
-  /** Runs while something waits; `hasProgress`: a stream was got since it was started. */
+  /** The timer runs while requests wait. `hasProgress`: a request got a stream since the timer started. */
   standstill: NodeJS.Timeout | undefined;
   hasProgress: boolean;
-  /** Milliseconds of the monotonic clock, when the pool was last asked for. */
+  /** When the pool was last used, in milliseconds of the monotonic clock. */
   usedAt: number;
-  /** Another pool may have been made for the target. */
+  /** If true, another pool may exist for the target. */
   isDropped: boolean;
 };
 
@@ -190,7 +190,7 @@ export type PoolRules = {
   isClosed: boolean;
 };
 
-// A refused stream was not processed (RFC 9113 §8.7), so it is sent again on another session.
+// A refused stream was not processed (RFC 9113 §8.7), so its request is sent again on another session.
 const maxTries = 3;
 
 export function makeSessionPool(target: Http2Target, rules: PoolRules): SessionPool {
@@ -211,7 +211,9 @@ export function makeSessionPool(target: Http2Target, rules: PoolRules): SessionP
   return pool;
 }
 
-/** Gives waiting requests to sessions with free streams, then space to lanes; opens another session when there is none. */
+/**
+ * Assigns waiting requests to sessions with free streams, then notifies lanes of space. Opens another session if there is none.
+ */
 export function dispatch(pool: SessionPool): void {
   while (pool.waiting.length > 0) {
     const session = findSession(pool, (candidate) => candidate.hasFreeStream());
@@ -229,7 +231,7 @@ export function dispatch(pool: SessionPool): void {
   watchStandstill(pool);
 }
 
-/** A session that can take a lane's request now. */
+/** Returns a session that can accept a lane's request now. */
 function findSpace(pool: SessionPool): Session | undefined {
   return findSession(pool, hasSpace);
 }
@@ -246,7 +248,7 @@ function noteProgress(pool: SessionPool): void {
   pool.hasProgress = true;
 }
 
-/** There is no space for the lane, which hears when there is. */
+/** Registers a lane without space, to notify it when there is space. */
 function waitForSpace(pool: SessionPool, lane: HungryLane): void {
   if (pool.hungry.has(lane)) return;
   pool.hungry.add(lane);
@@ -259,7 +261,7 @@ function openIfWanted(pool: SessionPool): void {
   let remaining = 0;
   for (const session of pool.sessions) if (!session.isLeaving()) remaining += 1;
   if (remaining >= maxSessions(pool)) return;
-  // A peer that ends every connection before it serves one would be called without pause.
+  // Without this limit, a peer that ends every connection before it serves a request would get connections without pause.
   if (pool.openedInVain < maxTries) void open(pool);
   else failWaiting(pool, new Error('every connection ended before it served a request'));
 }
@@ -268,7 +270,10 @@ function maxSessions({ sessions, rules }: SessionPool): number {
   return sessions[0]?.protocol === 'http/1.1' ? http1SessionsPerTarget : rules.sessionsPerTarget;
 }
 
-/** A peer may serve requests so slowly that the last of thousands would wait for an hour. Nothing of them was sent. */
+/**
+ * Fails requests that waited too long, of which nothing was sent. A slow peer could make the last of thousands wait for an
+ * hour.
+ */
 function failOverdue(pool: SessionPool): void {
   if (pool.waiting.length === 0) return;
   const now = performance.now();
@@ -282,13 +287,13 @@ const noStream = {
   detail: 'no stream was free in time',
 } as const satisfies Answer;
 
-/** Everything that waits is told that nothing of it was sent. */
+/** Notifies all waiting requests and lanes that nothing of them was sent. */
 export function failWaiting(pool: SessionPool, error: Error): void {
   const failure: Answer = { kind: 'failure', certainty: 'unsent', reason: reasonOf(error), detail: error.message };
   const failed = pool.waiting.splice(0);
   const lanes = [...pool.hungry];
   pool.hungry.clear();
-  // Whoever is told asks again when it wants to, and is tried for again.
+  // Callers decide when to retry; each retry opens a connection.
   pool.openedInVain = 0;
   watchStandstill(pool);
   for (const waiting of failed) waiting.settle(failure);
@@ -305,14 +310,14 @@ function reasonOf(error: Error) {
   if (error instanceof ProxyError) return proxyReasons[error.code];
   if (error instanceof HostNotAllowedError) return 'host-not-allowed';
   if (error instanceof AddressBlockedError) return 'address-blocked';
-  // Node has this code for names without an address (EAI_NONAME, EAI_NODATA) only: a resolver that does not answer, or
-  // answers with a fault of its own, has others (EAI_AGAIN, EAI_FAIL).
+  // Node reports this code only for names without an address (EAI_NONAME, EAI_NODATA). A resolver that does not respond, or
+  // that fails itself, has other codes (EAI_AGAIN, EAI_FAIL).
   return (error as NodeJS.ErrnoException).code === 'ENOTFOUND' ? 'unresolved' : 'unreachable';
 }
 
 /**
- * A peer may allow no streams at all and keep the connection: no request is sent then, but none may wait forever
- * either.
+ * Limits how long requests wait without progress. A peer may allow no streams at all and keep the connection: then no request
+ * is sent, but none may wait forever.
  */
 function watchStandstill(pool: SessionPool): void {
   const isWaiting = pool.waiting.length > 0 || pool.hungry.size > 0;
@@ -345,7 +350,7 @@ async function open(pool: SessionPool): Promise<void> {
       },
     });
     pool.opening -= 1;
-    // It was on its way when the transport was closed; nobody else would end it.
+    // The transport was closed while the session was opening; nothing else would end it.
     if (pool.rules.isClosed || session.isLeaving()) session.close();
     else pool.sessions.push(session);
   } catch (error) {

@@ -4,17 +4,17 @@ import { unknownCase } from '../../domain/unknown-case.ts';
 
 export type AndroidMessage = Extract<Message, { platform: 'ANDROID' }>;
 
-/** What FCM carries of a message beside the address. */
+/** The part of a message that FCM carries in addition to the address. */
 export type AndroidPart = {
-  /** FCM takes strings only; lists and objects travel as JSON text. */
+  /** FCM accepts only strings; lists and objects are sent as JSON text. */
   data?: Record<string, string>;
   android: Record<string, unknown> & { collapse_key?: string; notification?: Record<string, unknown> };
 };
 
 /**
- * A message in the mode of its workspace: `data` for an app that shows it itself, `notification` for the system alone,
- * `both` for the system in the background and the app in the foreground. Members of data carry the names that device
- * code of this interface's family reads (fact 3.9), the installation's or the workspace's abbreviation before them. Pure.
+ * Returns a message in the mode of its workspace: `data` for an app that shows it itself, `notification` for the system alone,
+ * `both` for the system in the background and the app in the foreground. Members of data have the names that device code of
+ * this interface's family reads (fact 3.9), with the installation's or the workspace's abbreviation as prefix. Pure.
  */
 export function makeAndroidPart(message: AndroidMessage): AndroidPart {
   const { content, payload, identity } = message;
@@ -24,15 +24,15 @@ export function makeAndroidPart(message: AndroidMessage): AndroidPart {
     case 'data':
       return {
         data: withPairs({ ...makeData(message), ...makeShownByApp(message) }, message),
-        // With a key of its own each message would be collapsible, and FCM keeps four of those for a phone that is off
-        // the network, but a hundred without a key. A repeat after a crash is known by its tag and its id.
+        // With its own key each message would be collapsible. FCM keeps four collapsible messages for an offline phone, but a
+        // hundred without a key. A repeat after a crash is recognized by its tag and its id.
         android: {
           ...(content.collapseReplaceKey === undefined ? {} : { collapse_key: identity.collapseId }),
           ...carried,
         },
       };
     case 'notification': {
-      // Extras of the intent stay on the phone: nothing of ours is among them.
+      // Data becomes extras of the intent, which stay on the phone. None of our own members are among them.
       const pairs = withPairs({}, message);
       return {
         ...(Object.keys(pairs).length === 0 ? {} : { data: pairs }),
@@ -99,7 +99,7 @@ function makeData(message: AndroidMessage): Record<string, string> {
   return data;
 }
 
-/** For the app's code alone, whatever the mode: there is nothing to show. */
+/** Returns data for the app's code only, in every mode: there is nothing to show. */
 function makeSilentData(message: AndroidMessage): Record<string, string> {
   const {
     gcm_title: _title,
@@ -111,7 +111,7 @@ function makeSilentData(message: AndroidMessage): Record<string, string> {
   return { ...data, [`${message.payload.dataPrefix}_silent`]: '1' };
 }
 
-/** What the system takes from `notification` where there is one, and the app has to be told where there is none. */
+/** Returns the values that the system reads from `notification`. Without a `notification`, the app needs them in data. */
 function makeShownByApp({ content, payload, identity, report }: AndroidMessage): Record<string, string> {
   const own = (name: string): string => `${payload.dataPrefix}_${name}`;
   const [image, sound] = [richValue(content, 'image'), richValue(content, 'sound')];
@@ -123,17 +123,17 @@ function makeShownByApp({ content, payload, identity, report }: AndroidMessage):
   };
 }
 
-/** The caller's pairs at the top, as an app of this interface's family reads them (fact 3.9). */
+/** Adds the caller's pairs at the top level, as an app of this interface's family reads them (fact 3.9). */
 function withPairs(
   data: Record<string, string>,
   { content, payload, isSilent }: AndroidMessage,
 ): Record<string, string> {
   const all = { ...data };
   for (const [name, value] of Object.entries(content.defaultAction?.keyValuePairs ?? {})) {
-    // FCM refuses these names in data; the app reads the pair under a prefix then.
+    // FCM rejects these names in data, so the app reads the pair under a prefix.
     const isReserved =
       name === 'from' || name === 'message_type' || name.startsWith('google.') || name.startsWith('gcm.');
-    // An app that shows messages itself believes what stands under our names.
+    // An app that shows messages itself trusts the members under our names.
     const isOurs =
       (payload.mode === 'data' || isSilent) && (name.startsWith(`${payload.dataPrefix}_`) || name.startsWith('gcm_'));
     all[isReserved || isOurs || name in all ? `kv_${name}` : name] = value;
@@ -148,7 +148,7 @@ function richValue(
   return content.richContent.find(({ type }) => type === wanted)?.value;
 }
 
-/** Members of FCM's `android` beside data and notification. */
+/** Returns the members of FCM's `android` other than data and notification. */
 function carryOptions(options: AndroidOptions = {}): Record<string, unknown> {
   const { directBootOk, bandwidthConstrainedOk, restrictedSatelliteOk, analyticsLabel } = options;
   return {
@@ -159,7 +159,7 @@ function carryOptions(options: AndroidOptions = {}): Record<string, unknown> {
   };
 }
 
-/** Members of `android.notification`, for the system. It cannot clear a badge, nor take a notification away by itself. */
+/** Returns members of `android.notification`, for the system. It cannot clear a badge, or remove a notification by itself. */
 function notificationOptions(options: AndroidOptions = {}): Record<string, unknown> {
   const { visibility, color, icon, sticky, badge, locKeys } = options;
   return {
@@ -175,7 +175,7 @@ function notificationOptions(options: AndroidOptions = {}): Record<string, unkno
   };
 }
 
-/** The same for the app, which shows the message itself; under these names behind the prefix, all of them texts. */
+/** Returns the same options for an app that shows the message itself: texts, under these names after the prefix. */
 function dataOptions(options: AndroidOptions = {}): Record<string, string> {
   const { visibility, color, icon, sticky, timeoutSeconds, badge, locKeys } = options;
   return {

@@ -4,7 +4,7 @@ import { mergePatch } from '../../domain/content/overrides.ts';
 export type BrowserMessage = Extract<Message, { platform: 'WEB' }>;
 export type Payload = Record<string, unknown>;
 
-/** What client/browser/carillon-service-worker.js reads. */
+/** Returns the payload that client/browser/carillon-service-worker.js reads. */
 export function makeWorkerPayload({ content, identity, report, ...message }: BrowserMessage): Payload {
   const { options = {} } = content;
   const { additionalActions: actions, badgeURL, appBadge, declarative: _declarative, ...shown } = options;
@@ -32,7 +32,9 @@ export function makeWorkerPayload({ content, identity, report, ...message }: Bro
   };
 }
 
-/** As JSON, with the caller's override and what stands beside it; undefined if that leaves nothing to show. */
+/**
+ * Returns the payload as JSON, with the caller's override and the members of `beside`; undefined if nothing is left to show.
+ */
 export function writeWorkerPayload(message: BrowserMessage, beside: Payload = {}): string | undefined {
   const payload = { ...beside, ...makeWorkerPayload(message) };
   const patch = message.content.overrides?.webpush?.payload;
@@ -41,7 +43,7 @@ export function writeWorkerPayload(message: BrowserMessage, beside: Payload = {}
   return isShown ? JSON.stringify(merged) : undefined;
 }
 
-/** Zero takes the badge away. */
+/** Returns the count of a badge; zero removes it. */
 export function countOf(badge: NonNullable<NonNullable<WebMessage['content']['options']>['appBadge']>): number {
   return badge.operation === 'clear' ? 0 : badge.value;
 }

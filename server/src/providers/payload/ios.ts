@@ -6,12 +6,12 @@ import { findHeaderFault } from './override-headers.ts';
 
 export type IosMessage = Extract<Message, { platform: 'IOS' }>;
 
-/** Body of a request to APNs: `aps` as Apple defines it, and the app's own under our prefix beside it. */
+/** Returns the body of a request to APNs: `aps` as Apple defines it, and next to it the app's own members under our prefix. */
 export function makeIosPayload(message: IosMessage): object {
   return message.isSilent ? makeSilent(message) : makeAlert(message);
 }
 
-/** The app runs, and nobody sees anything: `aps` holds nothing else then. */
+/** Returns a payload that starts the app without showing anything: `aps` contains nothing else. */
 function makeSilent(message: IosMessage): object {
   return {
     aps: { 'content-available': 1 },
@@ -40,8 +40,8 @@ function makeAlert(message: IosMessage): object {
       ...(content.enableBadge ? { badge: 1 } : {}),
       ...(category === undefined ? {} : { category }),
       ...(content.groupKey === undefined ? {} : { 'thread-id': content.groupKey }),
-      // Media is fetched, and that it was shown is reported, by the app's service extension, which runs for mutable
-      // content only. An app without one shows the same.
+      // The app's service extension fetches media, and reports that the message was shown. It runs only for mutable content. An
+      // app without an extension shows the same.
       ...(media.length > 0 || report !== undefined ? { 'mutable-content': 1 } : {}),
       ...makeApsOptions(options),
     },
@@ -78,7 +78,7 @@ function makeIds({ workspaceId, campaignId, runId, identity, inboxExpiresAt }: I
 function makeApsOptions(options: IosOptions): object {
   const { badge, contentAvailable, interruptionLevel, relevanceScore, targetContentId, filterCriteria } = options;
   return {
-    // Zero takes it away.
+    // Zero removes the badge.
     ...(badge === undefined ? {} : { badge: badge.operation === 'clear' ? 0 : badge.value }),
     ...(contentAvailable === true ? { 'content-available': 1 } : {}),
     ...(interruptionLevel === undefined ? {} : { 'interruption-level': interruptionLevel }),
@@ -88,7 +88,7 @@ function makeApsOptions(options: IosOptions): object {
   };
 }
 
-/** Keys that the app looks up, beside the texts. Apple calls the one of the body plainly `loc-key`. */
+/** Returns keys that the app looks up, in addition to the texts. Apple's key for the body is just `loc-key`. */
 function makeLocKeys(keys: LocKeys = {}): object {
   return {
     ...(keys.titleLocKey === undefined ? {} : { 'title-loc-key': keys.titleLocKey }),
@@ -100,7 +100,7 @@ function makeLocKeys(keys: LocKeys = {}): object {
   };
 }
 
-/** Buttons for the app's extension to register; in the form of Android's. */
+/** Returns buttons for the app's extension to register, in the same form as Android's. */
 function makeActions(actions: IosOptions['additionalActions']): object {
   if (actions === undefined) return {};
   return {
@@ -114,10 +114,12 @@ function makeActions(actions: IosOptions['additionalActions']): object {
   };
 }
 
-/** What Apple gets, whoever hands it over. `changed`: headers that the caller's override sets, or takes away with null. */
+/**
+ * The request to Apple, sent directly or by Firebase. `changed`: headers that the caller's override sets, or removes with null.
+ */
 export type IosRequest = { headers: Record<string, string>; changed: Record<string, string | null>; payload: object };
 
-/** With the caller's override, or why that cannot be sent. Pure. */
+/** Returns the request with the caller's override, or why it cannot be sent. Pure. */
 export function makeIosRequest(message: IosMessage, now: Date): IosRequest | { fault: string } {
   const payload = overrideIosPayload(message);
   const { headers: changed = {} } = message.content.overrides?.apns ?? {};
@@ -130,7 +132,7 @@ export function makeIosRequest(message: IosMessage, now: Date): IosRequest | { f
 function makeHeaders(message: IosMessage, now: Date): Record<string, string> {
   const expiration = message.ttlSeconds === 0 ? 0 : Math.floor(now.getTime() / 1000) + message.ttlSeconds;
   return {
-    // Apple refuses a silent message of another priority.
+    // Apple rejects a silent message with another priority.
     'apns-push-type': message.isSilent ? 'background' : 'alert',
     'apns-priority': message.isSilent ? '5' : String(message.priority),
     'apns-expiration': String(expiration),
@@ -138,12 +140,13 @@ function makeHeaders(message: IosMessage, now: Date): Record<string, string> {
   };
 }
 
-/** The payload with the caller's override; undefined if that leaves nothing Apple would show. */
+/** Returns the payload with the caller's override; undefined if nothing is left that Apple would show. */
 export function overrideIosPayload(message: IosMessage): object | undefined {
   const payload = makeIosPayload(message);
   const patch = message.content.overrides?.apns?.payload;
   if (patch === undefined) return payload;
-  // What stands beside `aps` under our prefix is the app's to believe, whatever the prefix was when it was accepted.
+  // The app trusts the members next to `aps` under our prefix, so the override cannot set them, whatever the prefix was when
+  // the message was accepted.
   const { [message.dataPrefix]: _own, ...allowed } = patch;
   const merged = mergePatch(payload, allowed) as { aps?: unknown };
   return isObject(merged.aps) ? merged : undefined;

@@ -1,10 +1,10 @@
 import { headerFault } from '../../domain/content/overrides.ts';
 
 type Headers = Record<string, string>;
-/** Null takes a header away. */
+/** Null removes a header. */
 type ChangedHeaders = Record<string, string | null>;
 
-/** Why a rendered header cannot be sent. */
+/** Returns why a rendered header cannot be sent; undefined if all can be sent. */
 export function findHeaderFault(provider: 'apns' | 'webpush', changed: ChangedHeaders): string | undefined {
   for (const [name, value] of Object.entries(changed)) {
     const reason = value === null ? undefined : headerFault(provider, { name, value });
@@ -13,7 +13,7 @@ export function findHeaderFault(provider: 'apns' | 'webpush', changed: ChangedHe
   return undefined;
 }
 
-/** The headers with those of the caller's override. Of Apple's topic that is the end alone. */
+/** Returns the headers with the caller's override, which for Apple's topic is only a suffix. */
 export function overrideHeaders(changed: ChangedHeaders, headers: Headers): Headers {
   const merged = new Map(Object.entries(headers));
   for (const [name, value] of Object.entries(changed)) {

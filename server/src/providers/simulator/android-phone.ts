@@ -2,7 +2,9 @@ import type { Screen } from '../../domain/sandbox/screen.ts';
 
 export type ReceivedByAndroid = { data: Record<string, unknown>; notification: Record<string, unknown> | undefined };
 
-/** What an Android phone shows: a notification is the system's, and data alone the app's, which is started for it. */
+/**
+ * Returns what an Android phone shows. The system shows a notification; data alone goes to the app, which is started for it.
+ */
 export function screenOfAndroid({ data, notification }: ReceivedByAndroid): Screen {
   const hasToken = own(data, 'report_token') !== undefined;
   if (notification)
@@ -11,9 +13,9 @@ export function screenOfAndroid({ data, notification }: ReceivedByAndroid): Scre
       title: text(notification.title),
       body: text(notification.body),
       ...imageOf(notification.image),
-      // The system knows no buttons of a sender.
+      // The system shows no buttons of a sender.
       buttons: [],
-      // No code of the app ran; data are the extras of the intent that a tap starts it with.
+      // No code of the app ran; data becomes extras of the intent with which a tap starts the app.
       reports: hasToken ? ['click'] : [],
     };
   if (own(data, 'silent') === '1') return { shownBy: 'nobody', title: '', body: '', buttons: [], reports: [] };
@@ -27,7 +29,7 @@ export function screenOfAndroid({ data, notification }: ReceivedByAndroid): Scre
   };
 }
 
-/** An app's own key, whatever abbreviation it was built with. */
+/** Returns the value of an app's own key, whatever abbreviation the app was built with. */
 export function own(data: Record<string, unknown>, name: string): string | undefined {
   const key = Object.keys(data).find((candidate) => /^[a-z][a-z0-9]*_/.exec(candidate)?.[0] + name === candidate);
   return key === undefined || key.startsWith('gcm_') || key.startsWith('kv_') ? undefined : text(data[key]);

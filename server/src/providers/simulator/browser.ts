@@ -9,7 +9,9 @@ const isCounts: Check = (value) => Array.isArray(value) && value.every(isCount);
 
 type Members = Record<string, Check>;
 
-/** Of a notification, as https://notifications.spec.whatwg.org names them; the same for the worker and in a declaration. */
+/**
+ * Members of a notification, as https://notifications.spec.whatwg.org names them; the same for the worker and in a declaration.
+ */
 const shown: Members = {
   title: isText,
   tag: isText,
@@ -22,7 +24,7 @@ const shown: Members = {
   timestamp: isCount,
 };
 
-/** What client/browser/carillon-service-worker.js reads, and what it leaves to the pages of the site. */
+/** Members that client/browser/carillon-service-worker.js reads, and those that it leaves to the pages of the site. */
 const workerMembers: Members = {
   ...shown,
   message: isText,
@@ -42,7 +44,7 @@ const workerMembers: Members = {
   click_proof: isText,
 };
 
-/** Of a declarative push message (https://www.w3.org/TR/push-api/#declarative-push-message). */
+/** Members of a declarative push message (https://www.w3.org/TR/push-api/#declarative-push-message). */
 const declaredMembers: Members = {
   web_push: (value) => value === 8030,
   mutable: isFlag,
@@ -63,8 +65,8 @@ const notificationMembers: Members = {
 };
 
 /**
- * What of a payload a browser or our worker would leave out in silence, or throw for. A push service cannot see it; the
- * simulator tells the developer.
+ * Returns the first fault in a payload: something that a browser or our worker would silently leave out, or throw for. A push
+ * service cannot see it; the simulator reports it to the developer.
  */
 export function findBrowserFault(payload: Record<string, unknown>): string | undefined {
   const { notification } = payload as { notification?: Record<string, unknown> };
@@ -87,13 +89,13 @@ function areMembers(list: unknown, members: Members): boolean {
   return Array.isArray(list) && list.every((item: object) => findWrong('', item, members) === undefined);
 }
 
-/** For these `showNotification` throws a TypeError. */
+/** Finds combinations for which `showNotification` throws a TypeError. */
 function findClash({ tag, renotify, silent, vibrate }: Record<string, unknown>): string | undefined {
   if (renotify === true && (tag === undefined || tag === '')) return 'renotify needs a tag';
   return silent === true && vibrate !== undefined ? 'silent excludes vibrate' : undefined;
 }
 
-/** A declaration that is not whole declares nothing. */
+/** Finds an incomplete declaration, which declares nothing. */
 function findIncomplete({ web_push, notification, ...payload }: Record<string, unknown>): string | undefined {
   const isDeclared = web_push !== undefined;
   if (!isDeclared && ['mutable', 'app_badge'].every((name) => payload[name] === undefined) && !notification)
@@ -103,7 +105,7 @@ function findIncomplete({ web_push, notification, ...payload }: Record<string, u
   return title === undefined || navigate === undefined ? 'a declaration needs title and navigate' : undefined;
 }
 
-/** What a browser with client/browser/carillon-service-worker.js shows. */
+/** Returns what a browser with client/browser/carillon-service-worker.js shows. */
 export function screenOfBrowser(payload: Record<string, unknown>): Screen {
   const actions = (payload.actions ?? []) as { title?: unknown }[];
   return {

@@ -7,7 +7,9 @@ import type { SimulatedAnswer } from './simulator.ts';
 
 export type FieldAnswer = Exclude<SimulatedAnswer, 'silence'>;
 
-/** An answer that real providers give in operation, as their senders reported it. The same one for the same device. */
+/**
+ * Returns a response that real providers send in operation, as reported by senders. It is always the same for the same device.
+ */
 export function fieldAnswer(provider: ProviderName, name: FieldAnswerName, device: string): FieldAnswer {
   switch (name) {
     case 'limited':
@@ -53,7 +55,9 @@ export function fieldAnswer(provider: ProviderName, name: FieldAnswerName, devic
   }
 }
 
-/** The subject, its spelling, the full stop and `Retry-After` differ in the field; which a device gets follows from its address. */
+/**
+ * The subject, its spelling, the full stop and `Retry-After` differ in the field; a device's address determines which it gets.
+ */
 const subjects = [
   (device: string) => device,
   (device: string) => `device:${device}`,

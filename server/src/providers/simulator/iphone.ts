@@ -9,7 +9,7 @@ export type ApnsPayload = {
     'mutable-content'?: number;
     'content-available'?: number;
   };
-  /** The app's own, under the prefix that it was built with. */
+  /** The app's own members, under the prefix that it was built with. */
   [prefix: string]: unknown;
 };
 
@@ -21,7 +21,7 @@ export type AppPart = {
   actions?: { name: string }[];
 };
 
-/** What an app finds beside `aps`, whatever abbreviation it was built with. */
+/** Returns the app's own part next to `aps`, whatever abbreviation the app was built with. */
 export function appPartOf({ aps: _aps, ...payload }: ApnsPayload): AppPart | undefined {
   return Object.values(payload).find((part) => part !== null && typeof part === 'object') as AppPart | undefined;
 }
@@ -53,7 +53,7 @@ const isAlert = holds({
 });
 const isCriticalSound = holds({ critical: isOne, name: isText, volume: isShare });
 
-/** Members of `aps`, and what each takes. Apple drops what it does not know in silence; a simulator can say so. */
+/** Members of `aps`, and the values that each accepts. Apple silently drops unknown members; a simulator can report them. */
 const isAps = holds({
   alert: (value) => isText(value) || isAlert(value),
   badge: (value) => Number.isInteger(value) && (value as number) >= 0,
@@ -68,7 +68,7 @@ const isAps = holds({
   'filter-criteria': isText,
 });
 
-/** The reason for which Apple refuses a payload whose content and headers do not fit each other. */
+/** Returns the reason why Apple rejects a payload with content and headers that do not match. */
 export function checkApnsContent(
   aps: ApnsPayload['aps'],
   headers: Record<string, string | string[] | undefined>,
@@ -86,7 +86,7 @@ export function checkApnsContent(
   }
 }
 
-/** What an iPhone shows of an app that has a notification service extension. */
+/** Returns what an iPhone shows for an app that has a notification service extension. */
 export function screenOfIphone(payload: ApnsPayload): Screen {
   const { aps } = payload;
   const own = appPartOf(payload);
@@ -101,10 +101,10 @@ export function screenOfIphone(payload: ApnsPayload): Screen {
     ...(isExtended && image !== undefined ? { image } : {}),
     buttons: [
       ...(aps.category === undefined ? [] : [aps.category]),
-      // The extension registers them before the message is shown.
+      // The extension registers the buttons before the message is shown.
       ...(isExtended ? (own?.actions ?? []).map(({ name }) => name) : []),
     ],
-    // Only the extension runs when it is shown; a tap starts the app, which its category may let know of a dismissal.
+    // Only the extension runs when the message is shown. A tap starts the app; its category may notify it of a dismissal.
     reports: canReport ? [...(isExtended ? (['impression'] as const) : []), 'click', 'close'] : [],
   };
 }

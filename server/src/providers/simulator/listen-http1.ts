@@ -9,8 +9,8 @@ import type { Exchange, SimulatorServer } from './simulator.ts';
 export type SimulatorTls = { key: string; cert: string };
 
 /**
- * Serves exchanges over HTTP/1.1 alone on loopback, as some push services do: without TLS, or with a certificate and no
- * other protocol to negotiate (ALPN, RFC 7301). It has no streams, so `goawayEvery` and `maxStreams` change nothing.
+ * Serves exchanges over HTTP/1.1 only, on loopback, as some push services do: without TLS, or with a certificate and no other
+ * protocol to negotiate (ALPN, RFC 7301). HTTP/1.1 has no streams, so `goawayEvery` and `maxStreams` have no effect.
  */
 export async function listenHttp1(
   onExchange: (exchange: Exchange) => void,

@@ -6,14 +6,14 @@ import { readBody, headersOf, textOf } from './simulator.ts';
 import type { Exchange, SimulatorServer } from './simulator.ts';
 
 export const usualStreams = 1_000;
-// A client that stays is shown the door.
+// After this time, the server closes the session of a client that has not closed it.
 const lingerMilliseconds = 5_000;
 
-/** Serves exchanges over HTTP/2 without TLS (h2c) on loopback, with the faults of connections. */
+/** Serves exchanges over HTTP/2 without TLS (h2c) on loopback, with connection faults. */
 export async function listenHttp2(onExchange: (exchange: Exchange) => void): Promise<SimulatorServer> {
   const sessions = new Set<Http2Session>();
   let faults: readonly Fault[] = [];
-  /** Of the connection rather than of a request. */
+  /** Finds a fault of the connection rather than of a request. */
   const findOf = (name: 'maxStreams' | 'goawayEvery'): number | undefined =>
     faults.find((fault) => fault[name] !== undefined)?.[name];
   const server = createServer({ settings: { maxConcurrentStreams: usualStreams, initialWindowSize: 1024 * 1024 } });
@@ -30,7 +30,7 @@ export async function listenHttp2(onExchange: (exchange: Exchange) => void): Pro
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {});
     const session = stream.session!;
-    // Streams behind the last one of a GOAWAY are not processed (RFC 9113 §6.8); Node would.
+    // Streams beyond the last one of a GOAWAY are not processed (RFC 9113 §6.8); Node would process them.
     if (stream.id! > (lastStreamOf.get(session) ?? Infinity)) {
       stream.close(constants.NGHTTP2_REFUSED_STREAM);
       return;
@@ -63,7 +63,7 @@ export async function listenHttp2(onExchange: (exchange: Exchange) => void): Pro
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     setFaults(next) {
       faults = next;
-      // One that was cut is still in the set until its close event, and throws.
+      // A destroyed session stays in the set until its close event, and would throw.
       for (const session of sessions)
         if (!session.destroyed) session.settings({ maxConcurrentStreams: findOf('maxStreams') ?? usualStreams });
     },

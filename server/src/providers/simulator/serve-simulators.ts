@@ -26,9 +26,12 @@ import type {
 export type WorkerData = {
   accounts: SimulatorAccount[];
   secret: Uint8Array;
-  /** Of the push service; HTTP/2 unless given. */
+  /** Protocol of the push service; HTTP/2 by default. */
   webPushProtocol?: SimulatorProtocol | undefined;
-  /** Of real time and of the service's to this thread's; and the instant at which the service's stands, if it does (NaN). */
+  /**
+   * Differences of real time and of the service's time from this thread's; then the time at which the service's clock is
+   * stopped, or NaN.
+   */
   clockDifferences: Float64Array;
 };
 
@@ -36,7 +39,7 @@ export type WorkerCommand =
   | { kind: 'accounts'; id: number; accounts: SimulatorAccount[] }
   | { kind: 'faults'; id: number; faults: Faults }
   | { kind: 'counters' | 'refusals' | 'reset' | 'settle' | 'stop'; id: number }
-  /** The batch is in the inbox. */
+  /** The batch is stored in the inbox. */
   | { kind: 'stored' };
 
 export type WorkerReport =
@@ -46,13 +49,13 @@ export type WorkerReport =
 
 const batchMessages = 500;
 const batchMilliseconds = 20;
-// Beyond this the phones wait for the inbox, and the senders for the phones.
+// Beyond this limit the phones wait for the inbox, and the senders for the phones.
 const maxWaiting = 20_000;
 // A developer looks at the last few; each has some hundred bytes.
 const maxRefusals = 1_000;
 /**
- * A server of each provider, which obey a port. Commands and messages pass over it; nothing else is shared except the clock's
- * offsets, so that they may run in a thread or in the sender's own.
+ * Runs a server for each provider, controlled through a port. Commands and messages pass over the port. Nothing else is shared
+ * except the clock's offsets, so the servers may run in a separate thread or in the sender's own.
  */
 export async function serveSimulators(port: MessagePort, data: WorkerData): Promise<void> {
   let accounts = data.accounts;
@@ -77,7 +80,7 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
       onRefused(refused) {
         refusedCount += 1;
         refusals.push({ number: refusedCount, at: times().shownAt.toISOString(), provider, ...refused });
-        // Half at a time: to move all at each would cost more than the refusal.
+        // Half at a time: moving all of them for each refusal would cost more than the refusal.
         if (refusals.length > 2 * maxRefusals) refusals = refusals.slice(-maxRefusals);
       },
     });
@@ -136,7 +139,7 @@ export async function serveSimulators(port: MessagePort, data: WorkerData): Prom
   port.on('message', (command: WorkerCommand) => {
     void obey(command).then((result) => {
       if ('id' in command) port.postMessage({ kind: 'done', id: command.id, result } satisfies WorkerReport);
-      // After the answer nothing may hold the thread: its port would.
+      // After the reply nothing may keep the thread alive, as its port would.
       if (command.kind === 'stop') port.close();
     });
   });
@@ -154,14 +157,14 @@ const deviceOf = {
       const [token] = [message?.token ?? message?.fid].flat();
       return typeof token === 'string' ? token : undefined;
     } catch {
-      // The request for an access token, or one that is refused as it is.
+      // A request for an access token, or one that is refused anyway.
       return undefined;
     }
   },
   path: ({ path }: { path: string }): string | undefined => path.split('/').at(-1),
 };
 
-/** What phones received, told in batches: the next when the one before is stored. */
+/** Reports the messages that phones received, in batches: the next batch when the previous one is stored. */
 function makeBatches(tell: (messages: DeliveredMessage[]) => void) {
   const waiting: DeliveredMessage[] = [];
   let isStoring = false;
@@ -176,7 +179,7 @@ function makeBatches(tell: (messages: DeliveredMessage[]) => void) {
     tell(waiting.splice(0, batchMessages));
   }
 
-  /** Resolves when everything that was received has been handed over and stored. */
+  /** Resolves when all received messages are handed over and stored. */
   async function settle(): Promise<void> {
     flush();
     if (isStoring) await new Promise<void>((resolve) => settleWaits.push(resolve));
@@ -205,22 +208,22 @@ export type ServedSimulator = SimulatorServer & { counters: SimulatorCounters };
 type ServeOptions = {
   provider: ProviderName;
   simulate: Simulate;
-  /** HTTP/2 without TLS unless given. */
+  /** HTTP/2 without TLS by default. */
   protocol?: SimulatorProtocol | undefined;
-  /** Where the same server issues access tokens. */
+  /** The path at which the same server issues access tokens. */
   tokenPath?: string | undefined;
   /** The address of the device that a request is for. */
   deviceOf: (request: { path: string; body: Buffer }) => string | undefined;
   times: () => Pick<SimulatedRequest, 'now' | 'shownAt'>;
-  /** Resolves when there is room for more; the answer waits for it. */
+  /** Resolves when there is room for more; the response waits for it. */
   onDelivered: (message: DeliveredMessage) => Promise<void> | undefined;
   onRefused: (refusal: Refused) => void;
 };
 
-/** Some push services speak nothing newer. */
+/** Some push services speak no newer protocol. */
 export type SimulatorProtocol = { version: 'http/1.1'; tls?: SimulatorTls };
 
-/** What is told of a refusal beside who refused, and when. */
+/** The details of a refusal, without its provider and time. */
 export type Refused = Omit<SandboxRefusal, 'number' | 'at' | 'provider'>;
 
 /** Serves one simulated provider over a real network protocol on loopback, with its fault switch. */
@@ -230,7 +233,7 @@ async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
   let strike = makeFaultSwitch(faults);
   const { protocol } = options;
   const onExchange = (exchange: Exchange): void => {
-    // A token endpoint shares the server but is no device.
+    // A token endpoint shares the server but is not a device.
     if (exchange.path !== options.tokenPath) counters.received += 1;
     void answer(exchange);
   };
@@ -281,7 +284,7 @@ async function serveSimulator(options: ServeOptions): Promise<ServedSimulator> {
 
 type Asked = { path: string; body: Buffer };
 
-/** Undefined for a fault that lets the simulator answer. */
+/** Returns the response of a fault; undefined if the fault lets the simulator respond. */
 function answerOfFault(
   fault: Fault,
   { provider, deviceOf }: Pick<ServeOptions, 'provider' | 'deviceOf'>,
@@ -292,7 +295,9 @@ function answerOfFault(
   return status === undefined ? undefined : { status, ...(headers ? { headers } : {}), body, rule: 'fault' };
 }
 
-/** What no rule foresaw is refused too: thrown, it would end the thread, and with it every simulator. */
+/**
+ * Asks the simulator, and refuses the request if that throws. An exception would end the thread, and with it every simulator.
+ */
 async function askSimulator(
   { simulate, times }: Pick<ServeOptions, 'simulate' | 'times'>,
   request: Omit<SimulatedRequest, 'now' | 'shownAt'>,
@@ -304,7 +309,7 @@ async function askSimulator(
   }
 }
 
-/** Some services refuse with a success, and say so in the body. */
+/** True for a refusal. Some services refuse with a success status, and report the refusal in the body. */
 function isRefusal({ status, rule }: Exclude<SimulatedAnswer, 'silence'>): boolean {
   return status >= 400 || rule !== undefined;
 }

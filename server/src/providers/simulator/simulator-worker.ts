@@ -2,6 +2,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { serveSimulators } from './serve-simulators.ts';
 import type { WorkerData } from './serve-simulators.ts';
 
-/** The simulators' own thread: they use another core than the sender. */
+/** Runs the simulators in a separate thread, so that they use another core than the sender. */
 
 await serveSimulators(parentPort!, workerData as WorkerData);

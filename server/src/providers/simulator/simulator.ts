@@ -4,13 +4,13 @@ import type { Fault } from '../../domain/sandbox/faults.ts';
 import type { RefusalRule } from '../../domain/sandbox/refusals.ts';
 import type { Screen } from '../../domain/sandbox/screen.ts';
 
-/** What a provider knows of one customer: no secret. */
+/** A provider's data about one account, without secrets. */
 export type SimulatorAccount = {
   workspaceId: string;
   fcm?: { projectId: string; clientEmail: string; publicKeyPem: string };
   apns?: { teamId: string; keyId: string; topics: string[]; publicKeyPem: string };
   webpush?: { publicKey: string };
-  /** The digest of its secret, hexadecimal (SHA-256). */
+  /** `secretDigest`: the SHA-256 digest of the secret, hexadecimal. */
   hms?: { clientId: string; secretDigest: string; owner: { kind: 'project' | 'app'; id: string } };
 };
 
@@ -25,27 +25,27 @@ export type DeliveredMessage = {
   campaignId?: string;
   messageId: string;
   receivedAt: Date;
-  /** How the provider was asked to carry it: what it takes beside the message. */
+  /** Delivery options in addition to the message, as the provider received them. */
   transport: Record<string, string>;
-  /** All that it was sent beside the message; of what authorizes only the scheme. */
+  /** All headers of the request; for authorization, only the scheme. */
   headers: Record<string, string>;
   payload: Record<string, unknown>;
   screen: Screen;
 };
 
-/** An answer of a simulated provider; `silence` never answers. */
+/** The response of a simulated provider; `silence` never responds. */
 export type SimulatedAnswer =
   | {
       status: number;
       headers?: Record<string, string>;
       body?: unknown;
       delivered?: DeliveredMessage;
-      /** Of a refusal: what it is refused by. */
+      /** The rule that refused the request, if any. */
       rule?: RefusalRule;
     }
   | 'silence';
 
-/** A refusal, if it is one, with what it is refused by. */
+/** Adds to a refusal the rule that it is refused by. */
 export function refusedBy<Answer extends SimulatedAnswer | undefined>(rule: RefusalRule, answer: Answer): Answer {
   return typeof answer === 'object' ? { ...answer, rule } : answer;
 }
@@ -55,13 +55,13 @@ export type SimulatedRequest = {
   path: string;
   headers: Record<string, string | string[] | undefined>;
   body: Buffer;
-  /** The provider's time, which is everybody's: tokens are judged by it. */
+  /** The provider's time, which is real time: tokens are checked by it. */
   now: Date;
   /** The time that phones show: the service's own, which the sandbox moves. */
   shownAt: Date;
 };
 
-/** What a request says of how it is to be carried, under the provider's own names; what is not said is left out. */
+/** Returns the delivery options of a request, under the provider's own names; missing options are left out. */
 export function transportOf(said: Record<string, unknown>, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -71,26 +71,26 @@ export function transportOf(said: Record<string, unknown>, names: readonly strin
   );
 }
 
-/** One provider's behaviour: request in, answer out. */
+/** One provider's behaviour: request in, response out. */
 export type Simulate = (request: SimulatedRequest) => SimulatedAnswer | Promise<SimulatedAnswer>;
 
 type Given = Exclude<SimulatedAnswer, 'silence'>;
 
-/** A request and the way to answer it, whatever protocol it came by. */
+/** A request and the way to respond to it, over any protocol. */
 export type Exchange = {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
   readBody(): Promise<Buffer>;
   respond(answer: Given): void;
-  /** Ends it without an answer. */
+  /** Ends it without a response. */
   cut(): void;
 };
 
 export type SimulatorServer = {
   /** Loopback origin. */
   origin: string;
-  /** The faults of connections. */
+  /** Sets the faults of connections. */
   setFaults(faults: readonly Fault[]): void;
   stop(): Promise<void>;
 };
@@ -107,7 +107,7 @@ export function textOf({ body }: Given): string {
 
 const maxBodyBytes = 64 * 1024;
 
-/** The body of a request, or as much of it as a simulator looks at. Never rejects. */
+/** Returns the body of a request, or as much of it as a simulator reads. Never rejects. */
 export function readBody(stream: Readable): Promise<Buffer> {
   return new Promise((resolve) => {
     const pieces: Buffer[] = [];

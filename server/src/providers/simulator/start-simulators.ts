@@ -25,11 +25,11 @@ export type SimulatorOptions = {
   accounts: SimulatorAccount[];
   /** Derives the keys of the simulated browsers. */
   secret: Buffer;
-  /** Receives what devices received, in batches; the next batch waits for it. */
+  /** Receives the messages that devices received, in batches; the next batch waits for it. */
   onDelivered: (messages: DeliveredMessage[]) => Promise<void>;
-  /** A thread of their own, the default, takes 20 MB and a tenth of a second of the processor to start. */
+  /** A separate thread, the default, takes 20 MB and a tenth of a second of the processor to start. */
   runIn?: SimulatorPlace;
-  /** What the push service speaks; HTTP/2 without TLS unless given. */
+  /** Protocol of the push service; HTTP/2 without TLS by default. */
   webPushProtocol?: SimulatorProtocol;
 };
 
@@ -38,21 +38,21 @@ export type SimulatorPlace = 'own thread' | 'this thread';
 export type Simulators = {
   endpoints: SimulatorEndpoints;
   setAccounts(accounts: SimulatorAccount[]): Promise<void>;
-  /** Exact, since the start or the last reset. */
+  /** Returns exact counts since the start or the last reset. */
   counters(): Promise<Record<'ANDROID' | 'IOS' | 'WEB' | 'HMS', SimulatorCounters>>;
-  /** Newest first, the last thousand since the start or the last reset. */
+  /** Returns the last thousand refusals since the start or the last reset, newest first. */
   refusals(): Promise<SandboxRefusal[]>;
   /** @throws ServiceError PARAMETER_INVALID */
   setFaults(faults: unknown): Promise<void>;
   reset(): Promise<void>;
   /** Settles when every message that was accepted before has been handed over and stored. */
   settle(): Promise<void>;
-  /** Takes over the clock after it was moved, so that the inbox shows the same time. */
+  /** Applies the clock after it was moved, so that the inbox shows the same time. */
   syncClock(): void;
   stop(): Promise<void>;
 };
 
-/** A command without the number that its answer carries. */
+/** A command without the id that its reply carries. */
 type Asked = WorkerCommand extends infer C ? (C extends { id: number } ? Omit<C, 'id'> : never) : never;
 
 const clockSyncMilliseconds = 1_000;
@@ -89,7 +89,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     worker.port.postMessage({ ...command, id });
     return asked.promise as Promise<Result>;
   };
-  // A thread that is gone answers nobody: who waits for it would wait for ever.
+  // A thread that has ended sends no replies, so pending calls would wait for ever.
   const fail = (error: Error): void => {
     failure ??= error;
     for (const { reject } of pending.values()) reject(failure);
@@ -140,7 +140,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   };
 }
 
-/** What serves the simulators, wherever it runs. */
+/** The thread or port that serves the simulators. */
 type Serving = {
   port: Worker | MessagePort;
   onFault(tell: (error: Error) => void): void;

@@ -2,7 +2,7 @@ import { applyRule, classifyFailure, classifyServerFault, readWord } from '../an
 import type { AnswerRule, AnswerRules } from '../answer-rules.ts';
 import type { Answer, Outcome } from '../provider.ts';
 
-/** What a push service's answer means (RFC 8030 §5, §7.3; delivery 3). Pure. */
+/** Classifies a push service's response (RFC 8030 §5, §7.3; delivery 3). Pure. */
 export function classifyWebPushAnswer(answer: Answer, now: Date): Outcome {
   if (answer.kind === 'failure') return classifyFailure(answer);
   const code = String(answer.status);
@@ -34,7 +34,7 @@ function ruleOf(status: number): AnswerRule {
   }
 }
 
-/** Headers in which Windows explains an answer (Push notification service request and response headers, Microsoft). */
+/** Headers in which Windows explains a response (Push notification service request and response headers, Microsoft). */
 const reasonHeaders: readonly (readonly [header: string, name: string])[] = [
   ['x-wns-status', 'status'],
   ['x-wns-notificationstatus', 'notification'],
@@ -45,8 +45,8 @@ const reasonHeaders: readonly (readonly [header: string, name: string])[] = [
 ];
 
 /**
- * Why a push service refused a message, in its own words and for the ledger: its body, or what Windows says in headers
- * while its body is empty, followed by what Microsoft's support asks for.
+ * Returns why a push service refused a message, in its own words and for the ledger: its body, or Windows' headers if the body
+ * is empty, followed by the values that Microsoft's support asks for.
  */
 function readRefusal({ status, headers, body }: Extract<Answer, { kind: 'answer' }>): string {
   const words = readWord(body) ?? readWord(headers['x-wns-error-description']) ?? `HTTP ${status}`;
@@ -57,7 +57,7 @@ function readRefusal({ status, headers, body }: Extract<Answer, { kind: 'answer'
   return more.length === 0 ? words : readWord(`${words} (${more.join(', ')})`)!;
 }
 
-/** What the answers of push services mean (RFC 8030 §5, §7.3; delivery 3, field reports of November 2026). */
+/** Rules for responses of push services (RFC 8030 §5, §7.3; delivery 3, field reports of November 2026). */
 export const webPushAnswers = {
   gone: {
     status: '404, 410',

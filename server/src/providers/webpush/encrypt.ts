@@ -8,23 +8,23 @@ export type SubscriptionKeys = {
   auth: Buffer;
 };
 
-/** Given in tests, so that the example of RFC 8291 §5 comes out byte for byte. */
+/** Set in tests, to reproduce the example of RFC 8291 §5 byte for byte. */
 export type EncryptionRandomness = { salt: Buffer; senderPrivateKey: Buffer };
 
-// 4096 less the header (86), the tag (16) and the delimiter (1): RFC 8291 §4.
+// 4096 minus the header (86), the tag (16) and the delimiter (1): RFC 8291 §4.
 export const maxPlainBytes = 3993;
 /**
- * Mozilla's service hands messages for Android on through FCM, and answers 413 "This message is intended for a constrained
- * device and is limited to 3070 bytes" (autopush errno 104, webpush-go issue 23), encrypted.
+ * Mozilla's service forwards messages for Android through FCM, and responds 413 "This message is intended for a constrained
+ * device and is limited to 3070 bytes" (autopush errno 104, webpush-go issue 23). The limit is for the encrypted message.
  */
 export const maxConstrainedBytes = 3070 - (4096 - maxPlainBytes);
 const recordSize = 4096;
 
 /**
- * Encrypts a message for one browser: `aes128gcm` with a key agreed for this message only (RFC 8291 §3.4, RFC 8188 §2).
- * Exactly one record.
+ * Encrypts a message for one browser: `aes128gcm` with a key agreed for this message only (RFC 8291 §3.4, RFC 8188 §2). Exactly
+ * one record.
  *
- * @throws when the browser's key is not a point of the curve
+ * @throws if the browser's key is not a point of the curve
  */
 export function encryptWebPush(plain: Uint8Array, keys: SubscriptionKeys, randomness?: EncryptionRandomness): Buffer {
   const salt = randomness?.salt ?? randomBytes(16);
@@ -53,7 +53,7 @@ export function encryptWebPush(plain: Uint8Array, keys: SubscriptionKeys, random
   ]);
 }
 
-/** Made once, because making one costs as much as its keys; each message has new ones. */
+/** Made once, because making one costs as much as generating its keys. Each message has new keys. */
 const sender = createECDH('prime256v1');
 const one = Buffer.from([1]);
 const lastRecord = Buffer.from([2]);
@@ -73,8 +73,8 @@ const addedBytes = 86 + 1 + 16;
 const keyLengthPlace = 20;
 
 /**
- * Encrypts messages that were packed into one piece of memory, which passes from one thread to another without a copy, and
- * packs the results likewise.
+ * Encrypts messages that are packed into one piece of memory, which passes between threads without a copy. Packs the results in
+ * the same way.
  */
 export function encryptBatch(packed: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
@@ -89,7 +89,7 @@ export function encryptBatch(packed: Uint8Array<ArrayBuffer>): Uint8Array<ArrayB
     try {
       results.set(encryptWebPush(plain, { p256dh, auth }), to);
     } catch {
-      // One bad key must not end the thread, which has the messages of others; the gap says so.
+      // One bad key must not end the thread, which has the messages of other devices. The gap in the results marks the failure.
     }
     from += headBytes + size;
     to += size + addedBytes;
@@ -111,7 +111,7 @@ export function packMessages(messages: readonly PlainMessage[]): Uint8Array<Arra
   return packed;
 }
 
-/** The results for the messages, in their order; undefined for one that could not be encrypted. */
+/** Returns the results for the messages, in order; undefined for a message that could not be encrypted. */
 export function unpackResults(
   results: Uint8Array<ArrayBuffer>,
   messages: readonly PlainMessage[],
@@ -127,7 +127,7 @@ export function unpackResults(
 
 export type Subscription = { endpoint: URL; keys: SubscriptionKeys };
 
-/** Reads the JSON text of a browser's PushSubscription; undefined if it is not one. */
+/** Parses the JSON text of a browser's PushSubscription; undefined if it is not one. */
 export function parseSubscription(text: string): Subscription | undefined {
   try {
     const value = JSON.parse(text) as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } };

@@ -5,43 +5,43 @@ import { packMessages, unpackResults, encryptWebPush } from './encrypt.ts';
 import type { PlainMessage } from './encrypt.ts';
 
 export type WebPushEncryption = {
-  /** @throws when the key is no point of the curve */
+  /** @throws if the key is not a point of the curve */
   encrypt(message: PlainMessage): Promise<Buffer>;
-  /** Ends the threads; what they had is encrypted here. */
+  /** Ends the threads; this thread encrypts their remaining messages. */
   close(): Promise<void>;
 };
 
 export type WebPushEncryptionOptions = {
   log: Logger;
-  /** Besides this one, which has all else to do. */
+  /** Threads in addition to this one, which does all other work. */
   threads?: number;
-  /** What a thread runs. */
+  /** The script that a thread runs. */
   script?: URL;
 };
 
-/** Whatever else is done for a message, which this thread does, takes longer than a third of its encryption. */
+/** This thread's other work for a message takes longer than a third of its encryption. */
 const maxUsefulThreads = 3;
-/** So many at once are worth a thread; fewer are encrypted here while there is none. */
+/** This many messages at once are worth starting threads; without threads, fewer are encrypted here. */
 const minToStart = 16;
 const maxBatch = 32;
 /**
- * Handed to one thread, and not back: some 50 ms of its time, and at most 1 MB. Beyond it this thread encrypts too, which
+ * Maximum number of messages in one thread: some 50 ms of its time, and at most 1 MB. Beyond it this thread encrypts too, which
  * uses its core.
  */
 const maxOpenPerThread = 256;
-/** In one turn of the event loop: some 2 ms. */
+/** Messages encrypted here in one turn of the event loop: some 2 ms. */
 const maxHere = 8;
 const checkMilliseconds = 30_000;
 const maxIdleChecks = 2;
 const recoveryMilliseconds = 60_000;
 
 type Waiting = PlainMessage & { resolve: (encrypted: Buffer) => void; reject: (error: unknown) => void };
-/** `hasAnswered`: since the last check. */
+/** `hasAnswered`: the thread has returned results since the last check. */
 type Thread = { worker: Worker; batches: Waiting[][]; open: number; hasAnswered: boolean };
 
 /**
- * Encryption of Web Push messages, nearly all of whose cost is agreeing on a key, on threads that are started when there is
- * much of it and end when there is none. A thread that fails costs time, never a message.
+ * Encrypts Web Push messages, for which nearly all of the cost is key agreement. Threads are started when there is much to
+ * encrypt and ended when there is nothing. A thread that fails costs time, never a message.
  */
 export function makeWebPushEncryption({
   log,
@@ -52,7 +52,7 @@ export function makeWebPushEncryption({
   const waiting: Waiting[] = [];
   let checks: NodeJS.Timeout | undefined;
   let idleChecks = 0;
-  /** There are to be no threads: for good, or for a while because one failed and another would fail as well. */
+  /** No threads may be started: permanently, or for a while because one failed and another would fail as well. */
   let isAlone = maxThreads < 1;
   let recovery: NodeJS.Timeout | undefined;
 
@@ -61,7 +61,7 @@ export function makeWebPushEncryption({
     if (waiting.length === 1) setImmediate(flush);
   }
 
-  /** Once a turn of the event loop, because a message each would cost more than it saves. */
+  /** Runs once per turn of the event loop, because posting each message separately would cost more than it saves. */
   function flush(): void {
     idleChecks = 0;
     if (threads.length === 0 && !isAlone && waiting.length >= minToStart) startThreads();
@@ -77,7 +77,7 @@ export function makeWebPushEncryption({
     checks ??= setInterval(check, checkMilliseconds).unref();
   }
 
-  /** Ends threads that have nothing to do any more, and one that has and does nothing. */
+  /** Ends threads that are idle, and a thread that has work but makes no progress. */
   function check(): void {
     for (const thread of threads) {
       if (thread.batches.length > 0 && !thread.hasAnswered) void thread.worker.terminate();
@@ -93,7 +93,7 @@ export function makeWebPushEncryption({
     for (const message of thread.batches.splice(0).flat()) add(message);
   }
 
-  /** A thread ended by itself. */
+  /** Stops using threads for a while, because one ended by itself. */
   function stayAlone(): void {
     isAlone = true;
     recovery ??= setTimeout(() => {
@@ -154,7 +154,7 @@ function post(thread: Thread, batch: Waiting[]): void {
   const packed = packMessages(batch);
   thread.batches.push(batch);
   thread.open += batch.length;
-  // A process that stops waits for what is open, not for a thread that has nothing to do.
+  // A process that stops waits for open batches, not for an idle thread.
   if (thread.batches.length === 1) thread.worker.ref();
   thread.worker.postMessage(packed, [packed.buffer]);
 }

@@ -8,8 +8,8 @@ import type { Outcome, Plan, PlanInput } from '../provider.ts';
 import { maxConstrainedBytes, maxPlainBytes, parseSubscription } from './encrypt.ts';
 
 /**
- * The request for one browser, with TTL, urgency and topic (RFC 8030 §5), and the keys for which its body is to be
- * encrypted (RFC 8291).
+ * Plans the request for one browser, with TTL, urgency and topic (RFC 8030 §5), and the keys for encrypting its body
+ * (RFC 8291).
  */
 export function planWebPushRequest({
   message,
@@ -17,7 +17,7 @@ export function planWebPushRequest({
 }: PlanInput<WebPushCredential>): { plan: Plan } | { outcome: Outcome } {
   if (message.platform !== 'WEB') throw new Error(`Web Push serves browsers, not ${message.platform}`);
   const subscription = parseSubscription(device.pushId);
-  // Bytes of the right length that are no point of the curve: no browser made them.
+  // Bytes of the right length that are not a point of the curve do not come from a browser.
   if (!subscription || !isCurvePoint(subscription.keys.p256dh))
     return { outcome: { kind: 'gone', code: 'INVALID_SUBSCRIPTION' } };
   if (isRemoved(subscription.endpoint.hostname)) return { outcome: { kind: 'gone', code: 'HOST_INVALID' } };
@@ -54,20 +54,23 @@ export function planWebPushRequest({
 }
 
 /**
- * Windows keeps messages unless a header of its own says otherwise, and refuses a TTL of 0 without it: 400 "Ttl value
- * conflicts with X-WNS-Cache-Policy" (pywebpush issue 162).
+ * Windows stores messages unless a separate header says otherwise, and rejects a TTL of 0 without it: 400 "Ttl value conflicts
+ * with X-WNS-Cache-Policy" (pywebpush issue 162).
  */
 function addCachePolicy({ hostname }: URL, headers: Record<string, string>): Record<string, string> {
   const isUnkept = /^0+$/.test(headers.ttl ?? '') && hostname.endsWith('.notify.windows.com');
   return isUnkept ? { ...headers, 'x-wns-cache-policy': 'no-cache' } : headers;
 }
 
-/** Chrome and Edge hand out endpoints under `.invalid` for dead subscriptions; no host has such a name (RFC 6761 §6.4). */
+/** Chrome and Edge return endpoints under `.invalid` for dead subscriptions; no host has such a name (RFC 6761 §6.4). */
 function isRemoved(host: string): boolean {
   return host !== simulatedPushHost && deadNameOf(host) === '.invalid';
 }
 
-/** What Web Push counts of a message before it is encrypted, and the most it accepts, everywhere and for Firefox on Android. */
+/**
+ * Returns how many bytes Web Push counts for a message before encryption, and the maximum it accepts, in general and
+ * everywhere, including Firefox on Android.
+ */
 export function measureWebPushMessage(message: BrowserMessage): {
   bytes: number;
   most: number;
@@ -78,9 +81,9 @@ export function measureWebPushMessage(message: BrowserMessage): {
 }
 
 /**
- * What the service worker reads, as JSON. Where a declarative notification was asked for, it stands beside that: a browser
- * that knows it needs no worker, every other ignores it. If both do not fit, it is left out. Undefined: the caller's override
- * leaves nothing to show.
+ * Returns the JSON for the service worker. A requested declarative notification is added to it: a browser that supports it
+ * needs no worker, and every other browser ignores it. If both do not fit, the declarative notification is left out. Undefined
+ * if the caller's override leaves nothing to show.
  */
 export function makeWebPayload(message: BrowserMessage, endpoint: URL | undefined): Buffer | undefined {
   const plain = writeWorkerPayload(message);
@@ -91,13 +94,13 @@ export function makeWebPayload(message: BrowserMessage, endpoint: URL | undefine
   return Buffer.from(declared !== undefined && Buffer.byteLength(declared) <= maxPlainBytes ? declared : plain);
 }
 
-/** Safari is the browser that knows declarative web push. */
+/** Safari is the browser that supports declarative web push. */
 function isDeclarative({ content }: BrowserMessage, endpoint: URL | undefined): boolean {
   const wanted = content.options?.declarative ?? 'never';
   return wanted === 'always' || (wanted === 'auto' && /(^|\.)push\.apple\.com$/.test(endpoint?.hostname ?? ''));
 }
 
-/** Members that browsers read by themselves (https://webkit.org/blog/16535/meet-declarative-web-push/). */
+/** Returns members that browsers read without a worker (https://webkit.org/blog/16535/meet-declarative-web-push/). */
 function makeDeclaration({ content, link, language }: BrowserMessage, payload: Payload): Payload {
   const { options = {} } = content;
   const { additionalActions: actions, badgeURL, appBadge, renotify, silent, requireInteraction, dir } = options;
@@ -105,7 +108,7 @@ function makeDeclaration({ content, link, language }: BrowserMessage, payload: P
   const badge = appBadge === undefined ? {} : { app_badge: countOf(appBadge) };
   return {
     web_push: 8030,
-    // The worker's push event comes first, and shows it with what only a worker can do.
+    // The worker's push event runs first, and shows the message with features that only a worker has.
     mutable: true,
     ...badge,
     notification: {
@@ -139,8 +142,8 @@ const prime = 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff
 const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 
 /**
- * Whether 65 bytes are an uncompressed point of P-256, which a browser's key is. Every point of the curve but the one that
- * has no such form is of the right order, so nothing more is to be checked (RFC 8291 §7).
+ * True if 65 bytes are an uncompressed point of P-256, which a browser's key is. Every point of the curve except the one
+ * without such a form is of the right order, so no further check is needed (RFC 8291 §7).
  */
 export function isCurvePoint(bytes: Buffer): boolean {
   if (bytes.length !== 65 || bytes[0] !== 4) return false;

@@ -14,17 +14,17 @@ export type WebPushProviderOptions = {
   clock: Clock;
   log: Logger;
   transport: Http2Transport;
-  /** The simulated push service: its subscriptions' origin, and where that is on loopback. */
+  /** The simulated push service: the origin in its subscriptions, and its loopback origin. */
   simulator: { origin: string; connectTo: string } | undefined;
 };
 
 const maxRedirects = 2;
-/** A service that answers slowly and redirects would hold a window of messages for minutes. */
+/** Without this limit, a service that responds slowly and redirects would hold a window of messages for minutes. */
 const redirectMilliseconds = 15_000;
 
 /**
- * Web Push (RFC 8030) with VAPID. The endpoint is chosen by a browser, or by anyone claiming to be one, so its host is
- * guarded, and so is every host that it redirects to.
+ * Makes the provider for Web Push (RFC 8030) with VAPID. The endpoint is chosen by a browser, or by anyone claiming to be one,
+ * so its host is guarded, and so is every host that it redirects to.
  */
 export function makeWebPushProvider({
   clock,
@@ -35,9 +35,9 @@ export function makeWebPushProvider({
   const authorizations = makeVapidAuthorizations({ clock });
   const encryption = makeWebPushEncryption({ log });
 
-  /** The audience of a token is the origin that gets it (RFC 8292 §2). */
+  /** Sends to one origin, which is the audience of the token (RFC 8292 §2). */
   async function sendTo({ origin, path }: Place, { headers, body, credential, connectTo }: Sending): Promise<Answer> {
-    // Push services that people host themselves often speak HTTP/1.1 only.
+    // Self-hosted push services often speak only HTTP/1.1.
     const target: Http2Target = { key: `webpush:${origin}`, origin, isGuarded: !connectTo, fallback: 'http/1.1' };
     const sendWith = (authorization: string): Promise<Answer> =>
       transport.request(connectTo ? { ...target, connectTo } : target, {
@@ -48,7 +48,7 @@ export function makeWebPushProvider({
     const refused = authorizations.get(credential, origin);
     const answer = await sendWith(refused);
     if (answer.kind !== 'answer' || (answer.status !== 401 && answer.status !== 403)) return answer;
-    // Its time may be wrong; as a rule the browser subscribed with another key, and one fresh token says so.
+    // The token's time may be wrong. Usually the browser subscribed with another key, and one new token shows that.
     const next = authorizations.replace(credential, { origin, refused });
     return next === undefined ? answer : sendWith(next);
   }
@@ -66,10 +66,10 @@ export function makeWebPushProvider({
       for (let redirects = 0; redirects < maxRedirects; redirects += 1) {
         const next = findRedirect(answer, place);
         if (next === undefined || performance.now() - begunAt >= redirectMilliseconds) return answer;
-        // What is simulated never leaves this machine.
+        // Simulated messages never leave this machine.
         if (connectTo !== undefined && next.origin !== plan.origin) return answer;
         const followed = await sendTo(next, sending);
-        // A redirect to where nothing may be sent says nothing about the device.
+        // A redirect to a blocked host says nothing about the device.
         if (isBlocked(followed)) return answer;
         [place, answer] = [next, followed];
       }
@@ -84,7 +84,7 @@ type Sending = {
   headers: Record<string, string>;
   body: Buffer;
   credential: WebPushCredential;
-  /** Where the simulated push service listens, if the message is for that. */
+  /** Where the simulated push service listens, if the message is for it. */
   connectTo: string | undefined;
 };
 
@@ -92,13 +92,13 @@ function isBlocked(answer: Answer): boolean {
   return answer.kind === 'failure' && (answer.reason === 'address-blocked' || answer.reason === 'host-not-allowed');
 }
 
-/** Where a message goes at a push service. */
+/** The address of a message at a push service. */
 type Place = Pick<Plan, 'origin' | 'path'>;
 
 /**
- * The place that an answer redirects a message to, or undefined. Only 307 and 308 are followed (RFC 9110 §15.4.8, §15.4.9):
- * they ask for the same request again. After 301 and 302 many servers expect a GET, and a page that answers 200 to anything
- * would look as if it had accepted the message. Mozilla documents its 301 for its own bridges only.
+ * Returns the place that a response redirects a message to, or undefined. Only 307 and 308 are followed (RFC 9110 §15.4.8,
+ * §15.4.9): they ask for the same request again. After 301 and 302 many servers expect a GET, and a page that responds 200 to
+ * anything would look as if it had accepted the message. Mozilla documents its 301 for its own bridges only.
  */
 function findRedirect(answer: Answer, from: Place): Place | undefined {
   if (answer.kind !== 'answer' || (answer.status !== 307 && answer.status !== 308)) return undefined;
@@ -107,7 +107,7 @@ function findRedirect(answer: Answer, from: Place): Place | undefined {
   const base = `${from.origin}${from.path}`;
   if (!URL.canParse(location, base)) return undefined;
   const to = new URL(location, base);
-  // The rules of a subscription's endpoint. Its address is checked when connecting.
+  // The same rules as for a subscription's endpoint. The host's address is checked when connecting.
   if (to.protocol !== 'https:' || to.username !== '' || to.password !== '') return undefined;
   return { origin: to.origin, path: `${to.pathname}${to.search}` };
 }

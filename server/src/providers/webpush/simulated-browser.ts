@@ -5,7 +5,7 @@ import { simulatedPushOrigin } from '../../domain/delivery/push-services.ts';
 type SimulatedBrowser = { ecdh: ECDH; auth: Buffer };
 
 /**
- * The keys of a simulated browser follow from the sandbox's secret and the subscription's id, so the simulator can
+ * Derives the keys of a simulated browser from the sandbox's secret and the subscription's id, so that the simulator can
  * decrypt for any number of browsers without a store.
  */
 export function simulatedBrowser({ secret, id }: { secret: Buffer; id: string }): SimulatedBrowser {
@@ -15,7 +15,7 @@ export function simulatedBrowser({ secret, id }: { secret: Buffer; id: string })
   return { ecdh, auth: Buffer.from(hkdfSync('sha256', secret, '', `browser-auth:${id}`, 16)) };
 }
 
-/** The JSON text of the PushSubscription that a simulated browser would hand out. */
+/** Returns the JSON text of the PushSubscription that a simulated browser would return. */
 export function makeSimulatedSubscription({ secret, id }: { secret: Buffer; id: string }): string {
   const { ecdh, auth } = simulatedBrowser({ secret, id });
   return JSON.stringify({
@@ -25,10 +25,10 @@ export function makeSimulatedSubscription({ secret, id }: { secret: Buffer; id: 
 }
 
 /**
- * Decrypts one message as a browser does (RFC 8291 §3.4, RFC 8188 §2.1), written apart from the encryption so that a
+ * Decrypts one message as a browser does (RFC 8291 §3.4, RFC 8188 §2.1). Written separately from the encryption, so that a
  * mistake in one shows in the other.
  *
- * @throws when anything does not fit
+ * @throws if anything does not match
  */
 export function decryptWebPush(body: Buffer, browser: SimulatedBrowser): Buffer {
   const salt = body.subarray(0, 16);

@@ -13,8 +13,8 @@ const maxBodyBytes = 4096;
 const maxTokens = 1_000;
 
 /**
- * A push service and the browsers behind it: VAPID, headers, and the decryption a browser would do (RFC 8030, RFC 8291,
- * RFC 8292).
+ * Simulates a push service and the browsers behind it: VAPID, headers, and the decryption a browser would do (RFC 8030,
+ * RFC 8291, RFC 8292).
  */
 export function makeSimulateWebPush(accounts: () => SimulatorAccount[], { secret }: { secret: Buffer }): Simulate {
   const verified = new Map<string, { workspaceId: string; expiresAt: number }>();
@@ -133,7 +133,7 @@ function deliver(request: SimulatedRequest, { id, secret, workspaceId }: Deliver
       unknown
     >;
   } catch {
-    // A real service cannot know this; the browser would silently drop the message. The simulator tells the developer.
+    // A real service cannot know this; the browser would silently drop the message. The simulator reports it to the developer.
     return { status: 400, body: 'the browser cannot decrypt this message', rule: 'payload' };
   }
   const fault = findBrowserFault(payload);

@@ -4,26 +4,26 @@ import type { WebPushCredential } from '../../domain/credentials/credentials.ts'
 import { isYoungToken } from '../access-tokens.ts';
 
 export type VapidAuthorizations = {
-  /** Value of the Authorization header for a push service's origin. */
+  /** Returns the value of the Authorization header for a push service's origin. */
   get(credential: WebPushCredential, origin: string): string;
   /**
-   * The push service refused one of ours: the one that takes its place. Undefined when the refused one has just taken the
-   * place of another: then it is not the token's time.
+   * Returns the replacement of a token that the push service refused. Undefined if the refused token has just replaced another:
+   * then its time is not the reason.
    */
   replace(credential: WebPushCredential, refusal: { origin: string; refused: string }): string | undefined;
 };
 
-// RFC 8292 §2 allows 24 hours; services with a skewed clock refuse what is close to it.
+// RFC 8292 §2 allows 24 hours; services with a skewed clock reject tokens close to that.
 const lifeSeconds = 12 * 3600;
 const maxTokens = 5_000;
-/** A refused token is replaced no more often, whatever the service says of the next. */
+/** A refused token is not replaced more often, even if the service refuses the next one. */
 const minReplaceMilliseconds = 20 * 60_000;
 
 type Kept = { header: string; signedAt: number; replacedAt?: number };
 
 /**
- * VAPID tokens (RFC 8292), one per key and push service, renewed at half their life. Signing one for every message is
- * what makes a web push sender slow.
+ * Makes VAPID tokens (RFC 8292), one per key and push service, renewed at half their life. Signing one for every message would
+ * make a web push sender slow.
  */
 export function makeVapidAuthorizations({ clock }: { clock: Clock }): VapidAuthorizations {
   const tokens = new Map<string, Kept>();
@@ -52,7 +52,7 @@ export function makeVapidAuthorizations({ clock }: { clock: Clock }): VapidAutho
     replace(credential, { origin, refused }) {
       const now = clock.realNow().getTime();
       const known = tokens.get(keyOf(credential, origin));
-      // Others were refused with it, and one of them was first.
+      // Other requests were refused with the same token, and the first of them has replaced it.
       if (known && known.header !== refused) return known.header;
       if (known?.replacedAt !== undefined && now - known.replacedAt < minReplaceMilliseconds) return undefined;
       const next = sign(credential, { origin, now });

@@ -15,7 +15,7 @@ export type Account = {
 const accountColumns = (tx: Queryable) => tx`
   id, email, name, role, created_at as "createdAt", signed_in_at as "signedInAt", disabled_at as "disabledAt"`;
 
-/** @returns undefined when the address has an account. Index: accounts_email. */
+/** Inserts an account. @returns undefined when the address already has one. Index: accounts_email. */
 export async function insertAccount(
   tx: Queryable,
   account: { id: string; email: string; name: string; role: Role; passwordHash: string | null; at: Date },
@@ -34,7 +34,7 @@ export async function findAccount(tx: Queryable, id: string): Promise<Account | 
   return row;
 }
 
-/** However the address is written. Index: accounts_email. */
+/** Finds an account by address, ignoring case. Index: accounts_email. */
 export async function findAccountByEmail(
   tx: Queryable,
   email: string,
@@ -44,7 +44,7 @@ export async function findAccountByEmail(
   return row;
 }
 
-/** An installation has tens. */
+/** An installation has tens of accounts. */
 export const maxAccountsListed = 1_000;
 
 /** Oldest first. */
@@ -53,8 +53,8 @@ export async function listAccounts(tx: Queryable): Promise<Account[]> {
 }
 
 /**
- * Locks every owner who can sign in, in one order, so that of two changes at once one sees the other's: there must be
- * one left. A table scan of tens of rows.
+ * Locks every owner who can sign in, in one order, so that of two simultaneous changes one sees the other's: one owner
+ * must remain. A table scan of tens of rows.
  */
 export async function lockOwners(tx: Queryable): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
@@ -62,7 +62,7 @@ export async function lockOwners(tx: Queryable): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Whether anybody can manage accounts. A table scan of tens of rows. */
+/** True if an account can manage accounts. A table scan of tens of rows. */
 export async function hasOwner(tx: Queryable): Promise<boolean> {
   const rows = await tx`select 1 from accounts where role = 'owner' and disabled_at is null limit 1`;
   return rows.length === 1;
@@ -73,7 +73,7 @@ export async function setAccountRole(tx: Queryable, { id, role }: { id: string; 
   await tx`update accounts set role = ${role} where id = ${id}`;
 }
 
-/** `at` null: enables it again. Index: primary key. */
+/** Disables an account; `at` null enables it again. Index: primary key. */
 export async function setAccountDisabled(tx: Queryable, { id, at }: { id: string; at: Date | null }): Promise<void> {
   await tx`update accounts set disabled_at = ${at} where id = ${id}`;
 }
@@ -87,8 +87,8 @@ export async function setPasswordHash(
 }
 
 /**
- * Sets a password where the one that was compared still stands, and the account may sign in: whoever set another meanwhile, or
- * disabled it, took the old one away. Index: primary key.
+ * Sets a password if the one that was compared is still stored and the account may sign in: a user who set another
+ * password meanwhile, or disabled the account, invalidated the old one. Index: primary key.
  *
  * @returns whether it was set
  */
@@ -110,8 +110,8 @@ export async function findPasswordHash(tx: Queryable, id: string): Promise<strin
 }
 
 /**
- * Locks the account of who has just proved it, and looks again: whoever disables it or sets its password ends its sessions, also
- * the one that follows here. Index: primary key.
+ * Locks the account of a user who has just signed in, and checks it again. Disabling it or setting its password ends
+ * its sessions; this also covers the session that the caller is about to create. Index: primary key.
  *
  * @param signIn.passwordHash what the password was compared with; absent where no password was
  * @returns false when the account was disabled or got another password meanwhile
@@ -128,10 +128,10 @@ export async function noteSignIn(
 
 export type AuditEntry = {
   id: string;
-  /** Null: what concerns the whole installation. */
+  /** Null for an action on the whole installation. */
   workspaceId: string | null;
   at: Date;
-  /** Null: the sandbox's start link, the command line. */
+  /** Null for the sandbox's start link and the command line. */
   actorId: string | null;
   actorName: string;
   /** `campaign.stop` */
@@ -142,7 +142,10 @@ export type AuditEntry = {
   detail: Record<string, unknown>;
 };
 
-/** @param entry.shownAt the sandbox's time; null for what no timeline shows */
+/**
+ * Inserts an audit entry.
+ * @param entry.shownAt the sandbox's time; null for entries that no timeline shows
+ */
 export async function insertAuditEntry(tx: Queryable, entry: AuditEntry & { shownAt: Date | null }): Promise<void> {
   await tx`
     insert into audit_log
@@ -152,9 +155,9 @@ export async function insertAuditEntry(tx: Queryable, entry: AuditEntry & { show
 }
 
 export type AuditFilters = {
-  /** A part of the name of who did it. */
+  /** A part of the actor's name. */
   actor: string | undefined;
-  /** The beginning of what was done: `campaign`, `campaign.stop`. */
+  /** The start of the action: `campaign`, `campaign.stop`. */
   action: string | undefined;
   /** The id of the object, or a part of its name. */
   object: string | undefined;
@@ -164,8 +167,9 @@ export type AuditFilters = {
 };
 
 /**
- * Newest first: of a workspace and of the installation as a whole, older than `beforeId`. Ids are in the order of time, so
- * that a time narrows the index; other filters read the lines of it. Index: primary key, or audit_log_workspace.
+ * Lists entries of a workspace and of the installation as a whole that are older than `beforeId`, newest first. Ids are
+ * in the order of time, so that a time narrows the index; other filters read the index's rows. Index: primary key, or
+ * audit_log_workspace.
  */
 export async function listAuditEntries(
   tx: Queryable,
@@ -192,14 +196,14 @@ export type LinkPurpose = 'SIGN_IN' | 'FIRST_OWNER' | 'INVITATION' | 'PASSWORD';
 export type AccountLink = {
   id: string;
   purpose: LinkPurpose;
-  /** Of an invitation. */
+  /** Set for an invitation. */
   email: string | null;
   role: Role | null;
-  /** Whose password is set anew. */
+  /** The account that gets a new password. */
   accountId: string | null;
   createdBy: string;
   createdAt: Date;
-  /** Of one that ended before its time: when it did. */
+  /** For a link that ended early: when it did. */
   expiresAt: Date;
   endedAs: LinkEnd | null;
 };
@@ -217,15 +221,15 @@ export async function insertAccountLink(tx: Queryable, link: NewLink): Promise<v
       ${link.createdBy}, ${link.createdAt}, ${link.expiresAt})`;
 }
 
-/** What a link would do, or would have done. Index: unique secret_hash. */
+/** Finds a link, also one that has ended. Index: unique secret_hash. */
 export async function findAccountLink(tx: Queryable, secretHash: Buffer): Promise<AccountLink | undefined> {
   const [row] = await tx<AccountLink[]>`select ${linkColumns(tx)} from account_links where secret_hash = ${secretHash}`;
   return row;
 }
 
 /**
- * Uses a link up, so that it works once, also for two browsers at the same moment: the second waits for the first one's row
- * and then finds it ended. Index: unique secret_hash.
+ * Uses a link up, so that it works once. Of two browsers at the same time, the second waits for the first one's row
+ * lock and then sees that the link has ended. Index: unique secret_hash.
  */
 export async function takeAccountLink(
   tx: Queryable,
@@ -239,8 +243,8 @@ export async function takeAccountLink(
 }
 
 /**
- * Uses up every invitation of an address, however it is written, newest first: its owner is known by other means than a
- * link. A table of tens of rows.
+ * Uses up every invitation to an address, ignoring case; returns them newest first. The caller knows the owner of the
+ * address by other means than a link. A table of tens of rows.
  */
 export async function takeInvitationsOf(
   tx: Queryable,
@@ -253,14 +257,14 @@ export async function takeInvitationsOf(
   return rows.toSorted((one, other) => (one.id < other.id ? 1 : -1));
 }
 
-/** Invitations nobody has accepted yet, newest first. A table of tens of rows. */
+/** Lists invitations that have not been accepted yet, newest first. A table of tens of rows. */
 export async function listInvitations(tx: Queryable, at: Date): Promise<AccountLink[]> {
   return tx<AccountLink[]>`
     select ${linkColumns(tx)} from account_links
     where purpose = 'INVITATION' and expires_at > ${at} and ended_as is null order by id desc limit 1000`;
 }
 
-/** Index: primary key. @returns undefined when it has ended already */
+/** Withdraws an invitation. Index: primary key. @returns undefined when it has ended already */
 export async function endInvitation(
   tx: Queryable,
   { id, at }: { id: string; at: Date },
@@ -272,7 +276,7 @@ export async function endInvitation(
   return row;
 }
 
-/** Ends links that would let a user in who must not come in any more. A table of tens of rows. */
+/** Ends links by which a user could still sign in who no longer may. A table of tens of rows. */
 export async function endPasswordLinks(
   tx: Queryable,
   { accountId, at }: { accountId: string; at: Date },
@@ -282,14 +286,14 @@ export async function endPasswordLinks(
     where account_id = ${accountId} and expires_at > ${at} and ended_as is null`;
 }
 
-/** Once there is an owner, no link makes a first one. A table of tens of rows. */
+/** Ends the links that create a first owner, once there is an owner. A table of tens of rows. */
 export async function endFirstOwnerLinks(tx: Queryable, at: Date): Promise<void> {
   await tx`
     update account_links set ended_as = 'WITHDRAWN', expires_at = ${at}
     where purpose = 'FIRST_OWNER' and expires_at > ${at} and ended_as is null`;
 }
 
-/** Links that ended before. A table of tens of rows. */
+/** Deletes links that ended before `before`. A table of tens of rows. */
 export async function deleteOldLinks(tx: Queryable, before: Date): Promise<void> {
   await tx`delete from account_links where expires_at <= ${before}`;
 }

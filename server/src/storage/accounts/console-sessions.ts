@@ -5,7 +5,7 @@ import type { Account } from './accounts.ts';
 export type NewSession = {
   tokenHash: Buffer;
   id: string;
-  /** Null: of the start link of a sandbox. */
+  /** Null for a sandbox's start link. */
   accountId: string | null;
   sourceAddress: string;
   /** Up to 300 characters. */
@@ -29,8 +29,8 @@ export type SessionOwner = {
 };
 
 /**
- * Whose session a token opens. An account's role is read each time, so that a change holds from the next call on; a
- * disabled account has none. Index: primary keys.
+ * Returns the owner of the session that a token belongs to. The account's role is read each time, so that a change
+ * applies from the next call on; a disabled account has no session. Index: primary keys.
  */
 export async function findSessionOwner(
   tx: Queryable,
@@ -48,7 +48,10 @@ export async function findSessionOwner(
   return row;
 }
 
-/** At most once a minute, so that a page that asks each second writes little. Index: primary key. */
+/**
+ * Updates the time a session was last seen. Call it at most once a minute, so that a page that polls each second writes
+ * little. Index: primary key.
+ */
 export async function touchConsoleSession(
   tx: Queryable,
   { tokenHash, at }: { tokenHash: Buffer; at: Date },
@@ -66,7 +69,7 @@ export type ConsoleSession = {
   expiresAt: Date;
 };
 
-/** Open sessions of an account, or of the sandbox's link, newest first. Index: console_sessions_account. */
+/** Lists open sessions of an account, or of the sandbox's link, newest first. Index: console_sessions_account. */
 export async function listConsoleSessions(
   tx: Queryable,
   { accountId, at }: { accountId: string | null; at: Date },
@@ -89,7 +92,7 @@ export async function deleteSessionOf(
   return rows.length === 1;
 }
 
-/** Ends every session of an account, but one where a person keeps the own. Index: console_sessions_account. */
+/** Ends every session of an account; `exceptId` keeps the user's own. Index: console_sessions_account. */
 export async function deleteSessionsOf(
   tx: Queryable,
   { accountId, exceptId }: { accountId: string; exceptId?: string },
@@ -112,7 +115,7 @@ export async function deleteExpiredConsoleSessions(tx: Queryable, at: Date): Pro
 
 export type CompanySignIn = { stateHash: Buffer; browserHash: Buffer; encrypted: Buffer; expiresAt: Date };
 
-/** Keeps one sign-in that is on its way. */
+/** Stores a sign-in that is in progress. */
 export async function insertCompanySignIn(
   tx: Queryable,
   { stateHash, browserHash, encrypted, expiresAt }: CompanySignIn,
@@ -123,9 +126,10 @@ export async function insertCompanySignIn(
 }
 
 /**
- * Uses a sign-in up: the row goes, so it ends once, and only in the browser that began it. Index: primary key.
+ * Uses a sign-in up: deletes the row, so that it completes once, and only in the browser that began it. Index: primary
+ * key.
  *
- * @returns nonce and verifier, sealed
+ * @returns nonce and verifier, encrypted
  */
 export async function takeCompanySignIn(
   tx: Queryable,
@@ -138,14 +142,14 @@ export async function takeCompanySignIn(
   return row?.encrypted;
 }
 
-/** Those that never came back. Index: company_sign_ins_expiry. */
+/** Deletes sign-ins whose browser never came back. Index: company_sign_ins_expiry. */
 export async function deleteExpiredCompanySignIns(tx: Queryable, at: Date): Promise<void> {
   await tx`delete from company_sign_ins where expires_at <= ${at}`;
 }
 
 type Identity = { issuer: string; subject: string };
 
-/** Whose account an issuer's subject is. Indexes: primary keys. */
+/** Finds the account of an issuer's subject. Indexes: primary keys. */
 export async function findAccountByIdentity(
   tx: Queryable,
   { issuer, subject }: Identity,
@@ -158,7 +162,11 @@ export async function findAccountByIdentity(
   return row;
 }
 
-/** Index: primary key, unique (issuer, account_id). @returns false when the account or the subject is another's already */
+/**
+ * Links an account to an issuer's subject. Index: primary key, unique (issuer, account_id).
+ *
+ * @returns false when the account or the subject is linked already
+ */
 export async function insertAccountIdentity(
   tx: Queryable,
   { issuer, subject, accountId, at }: Identity & { accountId: string; at: Date },

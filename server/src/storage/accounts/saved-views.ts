@@ -4,21 +4,22 @@ import { lockWorkspace } from '../workspaces.ts';
 
 export type SavedView = { id: string; name: string; search: string };
 
-/** Whose views they are; null: of those who have no account. */
+/** The owner of the views; a null account: users without an account share them. */
 type Owner = { workspaceId: string; accountId: string | null; screen: ViewedScreen };
 
 const owned = (tx: Queryable, { workspaceId, accountId, screen }: Owner) => tx`
   workspace_id = ${workspaceId} and screen = ${screen} and coalesce(account_id, '') = ${accountId ?? ''}`;
 
-/** By name. Index: saved_views_name. */
+/** Lists views by name. Index: saved_views_name. */
 export async function listSavedViews(tx: Queryable, owner: Owner): Promise<SavedView[]> {
   return tx<SavedView[]>`select id, name, search from saved_views where ${owned(tx, owner)} order by name`;
 }
 
 /**
- * A view of the same name is replaced. Of two at once the second waits for the first. Index: saved_views_name.
+ * Saves a view, replacing one of the same name. Of two simultaneous calls the second waits for the first. Index:
+ * saved_views_name.
  *
- * @returns undefined: there are as many as there may be
+ * @returns undefined when the owner already has `maxViews`
  */
 export async function saveView(
   tx: Transaction,
@@ -36,7 +37,7 @@ export async function saveView(
   return saved;
 }
 
-/** Index: primary key. @returns whether it was there and theirs */
+/** Deletes a view. Index: primary key. @returns false when the owner has no such view */
 export async function deleteSavedView(tx: Queryable, { id, ...owner }: Owner & { id: string }): Promise<boolean> {
   const rows = await tx`delete from saved_views where id = ${id} and ${owned(tx, owner)} returning 1`;
   return rows.length === 1;

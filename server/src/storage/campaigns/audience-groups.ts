@@ -10,30 +10,30 @@ import type { AudiencePage } from './audience.ts';
 import { inSpan } from './campaign-stats.ts';
 import type { AskedRuns } from './campaign-stats.ts';
 
-/** Users of a run with a device on a platform, of one control group or (null) of one variation. */
+/** Number of users of a run with a device on a platform, for one control group or (null) one variation. */
 export type GroupUsers = {
   platform: Platform;
   group: ControlGroup | null;
-  /** Null where there is one, and of control groups. */
+  /** Null if there is only one variation, and for control groups. */
   variation: number | null;
   users: number;
 };
 
 type RunAudience = Pick<AudiencePage, 'workspaceId' | 'platforms' | 'iosProvisional' | 'appIds' | 'bound'> & {
-  /** Undefined: all users; `runId`: whose triggers it answers. */
+  /** Undefined: all users. `runId`: the users whose triggers this run answers. */
   segment: { id: string; version: number } | { runId: string } | undefined;
 };
 
 type Audience = RunAudience & {
   shares: ControlShares;
-  /** Percent by variation; undefined where there is one, or where they are not drawn before the run. */
+  /** Percent by variation; undefined if there is only one, or if variations are not drawn before the run. */
   percents: readonly number[] | undefined;
 };
 
 /**
- * How many users a run is for, by variation, and its control groups keep out, each once a platform. Reads the audience's devices once, at
- * the run's start, as the count of devices does. Indexes: devices (workspace_id, bucket, user_id, device_id),
- * segment_members primary key.
+ * Counts the users that a run is for, by variation, and those that its control groups exclude, each once per platform.
+ * Reads the audience's devices once, at the run's start, like the count of devices. Indexes: devices (workspace_id,
+ * bucket, user_id, device_id), segment_members primary key.
  */
 export async function countGroupUsers(tx: Queryable, audience: Audience): Promise<GroupUsers[]> {
   const { workspaceId, shares, percents } = audience;
@@ -60,18 +60,18 @@ export async function countGroupUsers(tx: Queryable, audience: Audience): Promis
     order by 1, 2 nulls first, 3`;
 }
 
-/** Of the audience of a run, before anything is sent. */
+/** A platform of a run's audience, before anything is sent. */
 export type AudiencePlatform = {
   platform: Platform;
-  /** That are sent to. */
+  /** Devices that are sent to. */
   devices: number;
-  /** Users with a device that is sent to, and with one that has the app. */
+  /** Users with a device that is sent to, and users with a device that has the app. */
   users: number;
   installed: number;
 };
 
 /**
- * How many devices and users a run is for. Reads the audience's devices once, at the run's start. Indexes as of
+ * Counts the devices and users that a run is for. Reads the audience's devices once, at the run's start. Indexes: as
  * countGroupUsers.
  */
 export async function countAudiencePlatforms(tx: Queryable, audience: RunAudience): Promise<AudiencePlatform[]> {
@@ -87,7 +87,10 @@ export async function countAudiencePlatforms(tx: Queryable, audience: RunAudienc
     order by platform`;
 }
 
-/** All devices of the workspace, of a segment's members at a version, or of the users whose triggers a run answers. */
+/**
+ * Selects all devices of the workspace, of a segment's members at a version, or of the users whose triggers a run
+ * answers.
+ */
 function devicesOf(tx: Queryable, { workspaceId, segment }: RunAudience): Fragment {
   if (segment === undefined) return tx`devices where devices.workspace_id = ${workspaceId}`;
   if ('runId' in segment)
@@ -106,21 +109,21 @@ function devicesOf(tx: Queryable, { workspaceId, segment }: RunAudience): Fragme
       and (member.removed_in is null or member.removed_in > ${segment.version})`;
 }
 
-/** `drawPoint` of the domain, where many users are asked about: four bytes of SHA-256 as one number. */
+/** The domain's `drawPoint` in SQL, for many users: four bytes of SHA-256 as one number. */
 function drawPointOf(tx: Queryable, { draw, of, user }: { draw: Draw; of: string; user: Fragment }): Fragment {
   const digest = tx`sha256(convert_to(${`${draw} ${of} `}::text || ${user}, 'UTF8'))`;
   return tx`('x' || encode(substring(${digest} from 1 for 4), 'hex'))::bit(32)::bigint`;
 }
 
-/** Users of the runs of a campaign with a device of a platform, each once a run. */
+/** Number of users of a campaign's runs with a device on a platform, each once per run. */
 export type AudienceNumbers = {
   campaignId: string;
-  /** Null of runs whose audience has none. */
+  /** Null for runs whose audience has none. */
   platform: Platform | null;
-  /** With a device that is sent to, and with one that has the app. */
+  /** Users with a device that is sent to, and users with a device that has the app. */
   users: number;
   installed: number;
-  /** A run among them was not counted when it began. */
+  /** True if one of the runs was not counted when it began. */
   isUncounted: boolean;
 };
 
@@ -137,17 +140,19 @@ export async function sumAudiences(tx: Queryable, asked: AskedRuns): Promise<Aud
     group by runs.campaign_id, counted.platform`;
 }
 
-/** Users of the runs of a campaign, each once a run and platform, of one control group or (null) of a variation. */
+/**
+ * Number of users of a campaign's runs, each once per run and platform, for one control group or (null) a variation.
+ */
 export type GroupUserNumbers = {
   campaignId: string;
   platform: Platform;
   group: ControlGroup | null;
-  /** 0 where there is one, and of control groups. */
+  /** 0 if there is only one variation, and for control groups. */
   variation: number;
   users: number;
 };
 
-/** Campaigns without control groups and variations are not among them. Index: runs_campaign. */
+/** Omits campaigns without control groups and variations. Index: runs_campaign. */
 export async function sumGroupUsers(tx: Queryable, asked: AskedRuns): Promise<GroupUserNumbers[]> {
   return tx<GroupUserNumbers[]>`
     select runs.campaign_id as "campaignId", counted.platform, counted."group", coalesce(counted.variation, 0) as variation,
@@ -166,15 +171,16 @@ export type GroupConversionNumbers = {
   group: ControlGroup | null;
   total: number;
   unique: number;
-  /** Each user once a run. */
+  /** Each user once per run. */
   users: number;
-  /** Null: of all of them together; 0 where there is one. */
+  /** Null: all variations together; 0 if there is only one. */
   variation: number | null;
 };
 
 /**
- * Conversions in runs with control groups or variations, of everybody in their audience: those a message did not reach are
- * among the treated. Each counts for its variation and for all of them; a cluster has no grouping sets. Index: conversions_campaign.
+ * Counts the conversions in runs with control groups or variations, of everyone in their audience: users that a message
+ * did not reach belong to the treated ones. Each conversion counts for its variation and for the total, because a
+ * cluster has no grouping sets. Index: conversions_campaign.
  */
 export async function countGroupConversions(
   tx: Queryable,

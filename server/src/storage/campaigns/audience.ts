@@ -17,7 +17,7 @@ export type AudienceDevice = {
   id: string;
   userId: string;
   platform: Platform;
-  /** Null: the usual one of the platform. */
+  /** Null: the platform's default provider. */
   provider: ProviderName | null;
   pushId: string;
   /** Null: a token. */
@@ -26,38 +26,38 @@ export type AudienceDevice = {
   appId: string | null;
 };
 
-/** The same with where it stands in its bucket, in the order of the audience. */
+/** A device with its position in its bucket, in the order of the audience. */
 export type PagedDevice = AudienceDevice & { position: string };
 
 export type AudiencePage = {
   workspaceId: string;
   platforms: readonly Platform[];
-  /** iPhones that allowed pushes on trial only (true), or fully (false); null for both. */
+  /** iPhones with provisional push permission only (true), or full permission (false); null for both. */
   iosProvisional: boolean | null;
-  /** Of which apps; undefined: of all. */
+  /** Ids of the apps; undefined: all apps. */
   appIds?: readonly string[] | undefined;
-  /** In order, at least one. Of one, the page is read in one place of a cluster. */
+  /** In order, at least one. A page of one bucket is read in one shard of a cluster. */
   buckets: readonly number[];
-  /** Where the page before ended; '' at the start of a bucket. */
+  /** Where the previous page ended; '' at the start of a bucket. */
   after: Cursor;
-  /** Frozen upper bound: devices made later are not part of the run. */
+  /** Frozen upper bound: devices created later are not part of the run. */
   bound: string;
   limit: number;
 };
 
-/** So many lie all over a cluster; read as a range, they come in the order of the index. */
+/** More buckets than this are spread over the whole cluster; read as a range, they are returned in index order. */
 const fewBuckets = 16;
 
-/** The buckets of a page, by the column of a table: one after another, without a gap. */
+/** Restricts a table's column to the buckets of a page, which are consecutive. */
 function inBuckets(tx: Queryable, column: Fragment, buckets: readonly number[]): Fragment {
   if (buckets.length <= fewBuckets) return isInBuckets(tx, { column, buckets });
   return tx`${column} between ${buckets[0]!}::smallint and ${buckets.at(-1)!}::smallint`;
 }
 
-/** What a page is in the order of: the bucket, and columns within it with what the page before ended at. */
+/** The sort order of a page: the bucket, and columns within it with the position at which the previous page ended. */
 type PageOrder = { bucket: Fragment; columns: Fragment; position: Fragment };
 
-/** Behind the page before. */
+/** True for rows after the previous page. */
 function isAfter(tx: Queryable, { buckets, after }: AudiencePage, { bucket, columns, position }: PageOrder): Fragment {
   if (!buckets.includes(after.bucket)) return tx`true`;
   return buckets.length === 1
@@ -67,13 +67,13 @@ function isAfter(tx: Queryable, { buckets, after }: AudiencePage, { bucket, colu
 
 type Reached = Pick<AudiencePage, 'platforms' | 'iosProvisional' | 'appIds' | 'bound'>;
 
-/** Devices that name no app are of the default one. */
+/** Devices that name no app belong to the default one. */
 function isOfApps(tx: Queryable, appIds: AudiencePage['appIds']): Fragment {
   if (appIds === undefined) return tx`true`;
   return tx`coalesce(devices.app_id, ${defaultAppId}) = any(${[...appIds]})`;
 }
 
-/** Whom a run is for, of the devices that a page meets, whether they can be sent to or not. */
+/** True for the devices that a run is meant for, whether they can be sent to or not. */
 export function isMeant(tx: Queryable, { platforms, iosProvisional, appIds, bound }: Reached): Fragment {
   return tx`
     devices.id <= ${bound}
@@ -82,14 +82,14 @@ export function isMeant(tx: Queryable, { platforms, iosProvisional, appIds, boun
       and ${isOfApps(tx, appIds)}`;
 }
 
-/** Whom it reaches of them. */
+/** True for the devices that a run is meant for and that can be sent to. */
 export function isReached(tx: Queryable, reached: Reached): Fragment {
   return tx`${isMeant(tx, reached)} and devices.state = 'ACTIVE'`;
 }
 
 /**
- * The next devices of audience "All Users". A keyset page: one index range scan, no offset, so nothing is skipped or
- * repeated while devices come and go. Index: devices primary key.
+ * Returns the next devices of audience "All Users". Keyset pagination: one index range scan, no offset, so nothing is
+ * skipped or repeated while devices are added and removed. Index: devices primary key.
  */
 export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promise<PagedDevice[]> {
   const order = { bucket: tx`devices.bucket`, columns: tx`devices.id`, position: tx`${page.after.position}` };
@@ -106,8 +106,8 @@ export async function findAllUsersPage(tx: Queryable, page: AudiencePage): Promi
 }
 
 /**
- * The next devices of named users (audience "User"), in the same order. Index: devices unique key on (workspace_id,
- * bucket, user_id, device_id).
+ * Returns the next devices of named users (audience "User"), in the same order. Index: devices unique key on
+ * (workspace_id, bucket, user_id, device_id).
  */
 export async function findTargetUsersPage(
   tx: Queryable,
@@ -134,13 +134,13 @@ export async function findTargetUsersPage(
     limit ${page.limit}`;
 }
 
-/** Members of a segment at a version: added by then, and not removed by then. */
+/** Members of a segment at a version: added by then and not yet removed. */
 type SegmentAudience = { segmentId: string; version: number };
 
 /**
- * The next devices of a segment's members at a version, user by user. Read from the members, so that a small segment of
- * a large workspace costs its own size. A position is a user's id and a device's id, 24 characters each. Indexes:
- * segment_members primary key, devices (workspace_id, bucket, user_id, device_id).
+ * Returns the next devices of a segment's members at a version, user by user. Reads from the members, so that a small
+ * segment of a large workspace costs only its own size. A position is a user's id and a device's id, 24 characters
+ * each. Indexes: segment_members primary key, devices (workspace_id, bucket, user_id, device_id).
  */
 export async function findSegmentPage(tx: Queryable, page: AudiencePage & SegmentAudience): Promise<PagedDevice[]> {
   const [afterUser, afterDevice] = [page.after.position.slice(0, 24), page.after.position.slice(24)];
@@ -149,7 +149,7 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
     columns: tx`member.user_id, devices.id`,
     position: tx`${afterUser}, ${afterDevice}`,
   };
-  // Of one bucket the index is entered at the user.
+  // With one bucket, the index scan starts at the user.
   const isFrom =
     page.buckets.length === 1 && page.buckets[0] === page.after.bucket
       ? tx`member.user_id >= ${afterUser} collate "C"`
@@ -170,21 +170,21 @@ export async function findSegmentPage(tx: Queryable, page: AudiencePage & Segmen
     limit ${page.limit}`;
 }
 
-/** Whom a campaign would be for if it began now. */
+/** The audience of a campaign if it began now. */
 export type CountedAudience =
   | { kind: 'all' }
-  /** Members of a segment of a file or a partner at a version. */
+  /** Members of a segment from a file or a partner, at a version. */
   | { kind: 'segment'; id: string; version: number }
   | ({ kind: 'filter' } & Omit<FilterAudience, 'workspaceId'>);
 
-/** The best of a person's devices: it is reached, or what keeps it from being reached. */
+/** The state of the user's best device: it is reached, or the reason why it is not. */
 export type Reach = 'REACHED' | 'OTHER_PLATFORM' | 'OPTED_OUT' | 'BLOCKED' | 'GONE' | 'NO_DEVICE';
 
 type Asked = { workspaceId: string; audience: CountedAudience };
 
 /**
- * Everybody in an audience once, by the best of their devices. A large part of a workspace is read in the order of the
- * devices' unique key: a million people take 3 s, ten thousand members among them 0.2 s. Indexes: segment_members
+ * Counts each user in an audience once, by the best of their devices. A large part of a workspace is read in the order
+ * of the devices' unique key: a million users take 3 s, ten thousand members among them 0.2 s. Indexes: segment_members
  * primary key, devices (workspace_id, bucket, user_id, device_id); all users: both tables whole.
  */
 export async function countAudienceUsers(
@@ -199,7 +199,7 @@ export async function countAudienceUsers(
       when devices.state = 'BLOCKED' then 3
       else 4
     end as rank`;
-  // Not by an outer join: behind the wall of a workspace a cluster refuses one over several buckets.
+  // No outer join: under a workspace's row-level security a cluster rejects one over several buckets.
   const ranks =
     audience.kind === 'all'
       ? tx`select bucket, user_id, ${rank} from devices where devices.workspace_id = ${workspaceId}`
@@ -223,7 +223,7 @@ export async function countAudienceUsers(
   return without > 0 ? [...rows, { reach: 'NO_DEVICE', users: without }] : rows;
 }
 
-/** The devices of everybody in an audience, per platform and state. Indexes as above. */
+/** Counts the devices of all users in an audience, per platform and state. Indexes as above. */
 export async function countAudienceDevices(tx: Queryable, { workspaceId, audience }: Asked): Promise<DeviceCount[]> {
   if (audience.kind === 'all') return countDevices(tx, workspaceId);
   return tx<DeviceCount[]>`
@@ -237,7 +237,7 @@ export async function countAudienceDevices(tx: Queryable, { workspaceId, audienc
 
 type Members = { workspaceId: string; audience: Exclude<CountedAudience, { kind: 'all' }> };
 
-/** Buckets and ids of an audience's users. */
+/** Selects the buckets and ids of an audience's users. */
 function membersOf(tx: Queryable, { workspaceId, audience }: Members): Fragment {
   if (audience.kind === 'filter')
     return tx`select users.bucket, users.id as user_id from users where ${isInAudience(tx, { workspaceId, ...audience })}`;
@@ -249,8 +249,9 @@ function membersOf(tx: Queryable, { workspaceId, audience }: Members): Fragment 
 }
 
 /**
- * The next devices of the users whose triggers a run answers, user by user, each user once. A position is a user's id and a
- * device's id, 24 characters each. Indexes: triggers_run, devices (workspace_id, bucket, user_id, device_id).
+ * Returns the next devices of the users whose triggers a run answers, user by user, each user once. A position is a
+ * user's id and a device's id, 24 characters each. Indexes: triggers_run, devices (workspace_id, bucket, user_id,
+ * device_id).
  */
 export async function findTriggeredPage(tx: Queryable, page: AudiencePage & { runId: string }): Promise<PagedDevice[]> {
   const order = {
@@ -272,7 +273,7 @@ export async function findTriggeredPage(tx: Queryable, page: AudiencePage & { ru
     limit ${page.limit}`;
 }
 
-/** How many users a run answers triggers of. Index: triggers_run. */
+/** Counts the users whose triggers a run answers. Index: triggers_run. */
 export async function countTriggeredUsers(
   tx: Queryable,
   { workspaceId, runId }: { workspaceId: string; runId: string },
@@ -285,7 +286,9 @@ export async function countTriggeredUsers(
 
 type AskedUsers = { workspaceId: string; runId: string; users: readonly UserKey[] };
 
-/** Those of the users whose triggers a run answers, with what the events said. Index: triggers_run. */
+/**
+ * Returns those of the users whose triggers a run answers, with the attributes of their events. Index: triggers_run.
+ */
 export async function listTriggeredUsers(
   tx: Queryable,
   { workspaceId, runId, users }: AskedUsers,

@@ -7,7 +7,7 @@ import type { Variants } from '../../domain/experiments/variants.ts';
 import type { StoredTiming, Timing } from '../../domain/timing/timing.ts';
 import type { Queryable } from '../database.ts';
 
-/** What the campaign API writes of a campaign: the columns that the push API fills too, and the parts as sent. */
+/** The columns that the campaign API writes: those that the push API also fills, and the parts as sent. */
 export type AuthoredColumns = {
   name: string;
   deliveryType: CampaignDeliveryType;
@@ -16,12 +16,12 @@ export type AuthoredColumns = {
   platforms: Platform[];
   content: CampaignContent;
   variants: Variants | null;
-  /** A draft has none. */
+  /** Undefined for a draft. */
   timing: Timing | undefined;
   tags: string[];
   conversionGoals: ConversionGoal[];
   settings: DeliverySettings;
-  /** The event that starts it, when one does. */
+  /** The event that starts the campaign, if one does. */
   businessEventId: string | null;
   parts: CampaignParts;
   status: CampaignStatus;
@@ -32,7 +32,7 @@ type Identified = { workspaceId: string; id: string };
 
 export type NewAuthoredCampaign = Identified &
   AuthoredColumns & {
-    /** The first version and the number of this one, when it is a version of another document. */
+    /** The first version, and the number of this one, if it is a version of another document. */
     version?: { of: string; number: number };
     isTest?: boolean;
     createdBy: string;
@@ -73,7 +73,7 @@ export async function insertAuthoredCampaign(tx: Queryable, campaign: NewAuthore
   await tx`insert into campaigns ${tx(row)}`;
 }
 
-/** Writes a campaign anew; the caller holds its lock. Index: primary key. */
+/** Overwrites a campaign. The caller holds its lock. Index: primary key. */
 export async function updateAuthoredCampaign(
   tx: Queryable,
   campaign: Identified & AuthoredColumns & { updatedBy: string; at: Date },
@@ -89,7 +89,7 @@ export async function updateAuthoredCampaign(
 }
 
 export type AuthoredCampaign = Identified & {
-  /** What all versions share. */
+  /** The id that all versions share. */
   campaignId: string;
   versionNumber: number | null;
   channel: string;
@@ -116,7 +116,9 @@ export async function findAuthoredCampaign(
   return campaign;
 }
 
-/** Locks a campaign until the transaction ends: nobody fires, moves or changes it meanwhile. Index: primary key. */
+/**
+ * Locks a campaign until the transaction ends, so that it is not fired, moved or changed meanwhile. Index: primary key.
+ */
 export async function lockAuthoredCampaign(
   tx: Queryable,
   { workspaceId, id }: Identified,
@@ -128,8 +130,8 @@ export async function lockAuthoredCampaign(
 }
 
 /**
- * The newest version of the campaign that any version's id or the campaign's own names; the campaign itself when it was
- * never revised. Indexes: primary key, campaigns_version_of.
+ * Returns the newest version of the campaign that `id` names, which may be the id of any version or the campaign's own.
+ * Returns the campaign itself if it was never revised. Indexes: primary key, campaigns_version_of.
  */
 export async function findNewestVersionId(tx: Queryable, { workspaceId, id }: Identified): Promise<string | undefined> {
   const [row] = await tx<{ id: string }[]>`
@@ -142,7 +144,9 @@ export async function findNewestVersionId(tx: Queryable, { workspaceId, id }: Id
   return row?.id;
 }
 
-/** Writes what changes on a version itself: its name, its tags and the parts that say them. Index: primary key. */
+/**
+ * Updates what can change on a version itself: its name, its tags and the parts that contain them. Index: primary key.
+ */
 export async function relabelCampaign(
   tx: Queryable,
   campaign: Identified & Pick<AuthoredColumns, 'name' | 'tags' | 'parts'> & { updatedBy: string; at: Date },
@@ -154,7 +158,10 @@ export async function relabelCampaign(
     where id = ${campaign.id} and workspace_id = ${campaign.workspaceId}`;
 }
 
-/** ACTIVE or PAUSED → RETIRED, because a newer version takes its place. The caller holds its lock. Index: primary key. */
+/**
+ * Moves a campaign from ACTIVE or PAUSED to RETIRED, because a newer version replaces it. The caller holds its lock.
+ * Index: primary key.
+ */
 export async function retireVersion(
   tx: Queryable,
   version: Identified & { reason: string; updatedBy: string; at: Date },
@@ -184,8 +191,8 @@ export type ImportedCampaign = {
 };
 
 /**
- * Inserts records, in one statement; one whose id is there already stays as it is. Rows in id order, so that two imports
- * never wait in a circle. Index: primary key.
+ * Inserts records in one statement; existing ones stay as they are. Inserts rows in id order, so that two imports never
+ * deadlock. Index: primary key.
  *
  * @returns the ids that are new
  */
@@ -221,7 +228,10 @@ export async function insertImportedCampaigns(
   return new Set(inserted.map(({ id }) => id));
 }
 
-/** Of these ids those that another campaign has: one of another workspace, or one that was not imported. Primary key. */
+/**
+ * Returns those of the ids that belong to another campaign: one of another workspace, or one that was not imported.
+ * Primary key.
+ */
 export async function findForeignIds(
   tx: Queryable,
   { workspaceId, ids }: { workspaceId: string; ids: readonly string[] },

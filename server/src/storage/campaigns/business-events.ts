@@ -10,7 +10,7 @@ export type BusinessEvent = {
   lastTriggeredAt: Date | null;
   createdBy: string;
   createdAt: Date;
-  /** Campaigns that were published with it. */
+  /** Number of campaigns that were published with it. */
   campaigns: number;
 };
 
@@ -21,8 +21,8 @@ const columns = (tx: Queryable) => tx`
   (select count(*) from campaigns where campaigns.business_event_id = business_events.id) as campaigns`;
 
 /**
- * Lets one transaction at a time make the events of a workspace, so that their limit holds for requests at the same
- * moment. Held until the transaction ends.
+ * Lets one transaction at a time create events of a workspace, so that concurrent requests respect the limit. Held
+ * until the transaction ends.
  */
 export async function lockBusinessEvents(tx: Queryable, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`business-events:${workspaceId}`}, 0))`;
@@ -50,7 +50,7 @@ export async function insertBusinessEvent(tx: Queryable, event: NewBusinessEvent
   return rows.length === 1;
 }
 
-/** The event of that name or id. Indexes: unique (workspace_id, name), primary key. */
+/** Finds an event by its name or id. Indexes: unique (workspace_id, name), primary key. */
 export async function findBusinessEvent(
   tx: Queryable,
   { workspaceId, named }: { workspaceId: string; named: string },
@@ -72,7 +72,7 @@ export type BusinessEventPage = {
   limit: number;
 };
 
-/** Newest first, ties by id. Index: business_events_newest; there are at most fifty. */
+/** Lists events, newest first, ties by id. Index: business_events_newest; there are at most fifty. */
 export async function listBusinessEvents(tx: Queryable, page: BusinessEventPage): Promise<BusinessEvent[]> {
   const isAll = page.ids === undefined && page.names === undefined;
   return tx<BusinessEvent[]>`
@@ -89,7 +89,7 @@ export async function listBusinessEvents(tx: Queryable, page: BusinessEventPage)
     limit ${page.limit}`;
 }
 
-/** Notes a firing. The row's lock lets firings of one event follow each other. Index: primary key. */
+/** Records a firing. The row's lock serializes firings of one event. Index: primary key. */
 export async function noteTrigger(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`
     update business_events set total_triggers = total_triggers + 1, last_triggered_at = ${at} where id = ${id}`;
@@ -98,8 +98,8 @@ export async function noteTrigger(tx: Queryable, { id, at }: { id: string; at: D
 export type AttachedCampaign = { id: string; timing: StoredTiming; settings: Record<string, unknown> };
 
 /**
- * The live campaigns of an event, locked for sharing, so that none is stopped, paused or revised before the caller's
- * transaction has made its run. Rows in id order. Index: campaigns_business_event.
+ * Returns the live campaigns of an event, locked for sharing, so that none is stopped, paused or revised before the
+ * caller's transaction has created its run. Rows in id order. Index: campaigns_business_event.
  */
 export async function lockAttachedCampaigns(tx: Queryable, eventId: string): Promise<AttachedCampaign[]> {
   return tx<AttachedCampaign[]>`

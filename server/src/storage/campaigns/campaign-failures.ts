@@ -7,10 +7,10 @@ import type { FailureNumbers, StatsSpan } from './campaign-stats.ts';
 export type FailureGroup = {
   platform: Platform;
   outcome: 'GONE' | 'REJECTED' | 'EXPIRED' | 'FAILED' | 'WITHHELD';
-  /** The provider's word, or ours. */
+  /** The provider's code, or our own. */
   code: string;
   devices: number;
-  /** One of them, by the id of its row; null when the ledger of that day is gone. */
+  /** One of the devices, by the id of its row; null when the ledger of that day has been dropped. */
   sampleDeviceId: string | null;
   lastAt: Date;
 };
@@ -18,7 +18,9 @@ export type FailureGroup = {
 /** Runs of one day, by their numbers in the ledger. */
 export type RunDay = { day: string; workspaceNumber: number; runNumbers: number[] };
 
-/** Runs of a campaign by the day of the ledger that has their rows, if it is kept. Index: runs_campaign. */
+/**
+ * Lists a campaign's runs by the ledger day that holds their rows, for the days that are kept. Index: runs_campaign.
+ */
 export async function listRunDays(tx: Queryable, campaignId: string): Promise<RunDay[]> {
   return tx<RunDay[]>`
     select runs.day::text as day, workspaces.number as "workspaceNumber", array_agg(runs.number) as "runNumbers"
@@ -27,10 +29,13 @@ export async function listRunDays(tx: Queryable, campaignId: string): Promise<Ru
     group by runs.day, workspaces.number order by runs.day`;
 }
 
-// The looks for the newest rows of so many groups are put into one statement.
+// The lookups of the newest rows of up to this many groups are combined into one statement.
 const groupsAtOnce = 50;
 
-/** Why deliveries of a day failed, the most frequent first, with the newest of each reason: at most 1,000. */
+/**
+ * Groups the failed deliveries of a day by reason, the most frequent first, with the newest of each: at most 1,000
+ * groups.
+ */
 export async function groupFailures(tx: Queryable, asked: RunDay): Promise<FailureGroup[]> {
   const groups = await countFailureGroups(tx, asked);
   const newest: NewestFailure[] = [];
@@ -49,7 +54,7 @@ type CountedFailures = Pick<FailureGroup, 'platform' | 'outcome' | 'devices'> & 
   code: string | null;
 };
 
-/** The index alone is read. Index: deliveries_failed. */
+/** Index-only scan. Index: deliveries_failed. */
 async function countFailureGroups(tx: Queryable, { day, runNumbers }: RunDay): Promise<CountedFailures[]> {
   return tx<CountedFailures[]>`
     select run_number as "runNumber", ${platformWord(tx, tx`platform`)} as platform,
@@ -63,7 +68,7 @@ async function countFailureGroups(tx: Queryable, { day, runNumbers }: RunDay): P
 
 type NewestFailure = Pick<FailureGroup, 'sampleDeviceId' | 'lastAt'> & { place: number };
 
-/** One row of the ledger a group, by the places of the groups. Index: deliveries_failed. */
+/** Returns one ledger row per group, with the group's index. Index: deliveries_failed. */
 async function findNewestFailures(
   tx: Queryable,
   { day, groups, first }: RunDay & { groups: CountedFailures[]; first: number },
@@ -87,7 +92,10 @@ export type CampaignWaitingGroup = {
   nextAt: Date;
 };
 
-/** What waits for another attempt, of one day's runs, by why, with the next attempt. Index: deliveries_failed. */
+/**
+ * Groups the deliveries of one day's runs that wait for another attempt by reason, with the next attempt. Index:
+ * deliveries_failed.
+ */
 export async function groupCampaignWaiting(
   tx: Queryable,
   { day, runNumbers }: RunDay,
@@ -106,8 +114,9 @@ export async function groupCampaignWaiting(
 export type TimelineStep = { at: Date; accepted: number; notDelivered: number };
 
 /**
- * What became final in each step of time from a moment on, oldest first; steps without any are left out. The indexes
- * alone are read, each entry of the day's runs: about 0.5 s a million. Indexes: deliveries_log, deliveries_failed.
+ * Counts the deliveries that became final in each time step since `since`, oldest first, without empty steps.
+ * Index-only scans over each entry of the day's runs: about 0.5 s per million. Indexes: deliveries_log,
+ * deliveries_failed.
  */
 export async function readTimeline(
   tx: Queryable,
@@ -133,11 +142,11 @@ export async function readTimeline(
 }
 
 /**
- * Writes down why deliveries of a day failed, for the next `limit` runs after `after`: what the statistics need when the
- * day is dropped. A run is counted as a whole; one that was counted before stays as it is. Index: deliveries_failed of
+ * Stores why deliveries of a day failed, for the next `limit` runs after `after`; the statistics need this when the day
+ * is dropped. Each run is counted as a whole; a run that was counted before stays as it is. Index: deliveries_failed of
  * the day.
  *
- * @returns the number of the last run that was counted; undefined when there was none left
+ * @returns the number of the last run that was counted; undefined if none was left
  */
 export async function keepFailures(
   tx: Queryable,
@@ -163,7 +172,7 @@ export async function keepFailures(
 
 type FailuresOfRun = Omit<FailureGroup, 'sampleDeviceId'> & { runNumber: number };
 
-/** In the order of the runs' numbers. */
+/** Returns the failures in the order of the runs' numbers. */
 async function countFailuresOfDay(
   tx: Queryable,
   { day, after, limit }: { day: string; after: number; limit: number },
@@ -185,10 +194,13 @@ async function countFailuresOfDay(
     order by run_number`;
 }
 
-// A run whose day is there is counted from the ledger.
+// Runs whose ledger day still exists are counted from the ledger.
 const isDropped = (tx: Queryable) => tx`to_regclass('deliveries_' || to_char(runs.day, 'YYYYMMDD')) is null`;
 
-/** Why deliveries failed of runs whose day of the ledger is gone. Indexes: runs_campaign, run_failures primary key. */
+/**
+ * Counts by reason the failed deliveries of runs whose ledger day has been dropped. Indexes: runs_campaign,
+ * run_failures primary key.
+ */
 export async function countKeptFailures(
   tx: Queryable,
   { campaignIds, startsAt, endsBefore }: StatsSpan & { campaignIds: string[] },
@@ -203,7 +215,10 @@ export async function countKeptFailures(
     order by kept.code collate "C"`;
 }
 
-/** The same of one campaign, all its runs, with the last time. Indexes: runs_campaign, run_failures primary key. */
+/**
+ * Groups the same failures for all runs of one campaign, with the time of the last one. Indexes: runs_campaign,
+ * run_failures primary key.
+ */
 export async function groupKeptFailures(tx: Queryable, campaignId: string): Promise<FailureGroup[]> {
   const rows = await tx<(Omit<FailureGroup, 'sampleDeviceId'> & { platform: Platform })[]>`
     select kept.platform, kept.outcome, kept.code, sum(kept.devices)::bigint as devices, max(kept.last_at) as "lastAt"
@@ -216,7 +231,7 @@ export async function groupKeptFailures(tx: Queryable, campaignId: string): Prom
   return rows.map((row) => ({ ...row, sampleDeviceId: null }));
 }
 
-/** How many runs of a campaign were sent and have no rows in the ledger any more. Index: runs_campaign. */
+/** Counts the runs of a campaign that were sent and no longer have rows in the ledger. Index: runs_campaign. */
 export async function countRunsWithoutLedger(tx: Queryable, campaignId: string): Promise<number> {
   const rows = await tx<{ id: string }[]>`
     select id from runs where campaign_id = ${campaignId} and ${isDropped(tx)}`;
@@ -227,7 +242,7 @@ export async function countRunsWithoutLedger(tx: Queryable, campaignId: string):
   return sent.length;
 }
 
-/** Those of the runs that have counted a delivery. Index: run_counts primary key. */
+/** Returns those of the runs that have counted a delivery. Index: run_counts primary key. */
 export async function listRunsThatSent(tx: Queryable, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const rows = await tx<{ id: string }[]>`

@@ -7,30 +7,30 @@ import type { Fragment, Queryable } from '../database.ts';
 export type FoundCampaigns = {
   workspaceId: string;
   selection: CampaignSelection;
-  /** What findFewCampaigns found: stands for the name and the tags. */
+  /** The result of findFewCampaigns; replaces the conditions on name and tags. */
   fewIds?: string[] | undefined;
 };
-// As many are looked up by their ids in 10 ms.
+// This many are looked up by their ids in 10 ms.
 const maxFewIds = 1_000;
 
-/** By when they were made; an index has both ways. */
+/** By creation time; an index serves both directions. */
 export type CampaignOrder = 'newest' | 'oldest';
 
 export type CampaignPage = FoundCampaigns & { limit: number; offset: number; order?: CampaignOrder };
 
-/** A campaign, or a run of a recurring one that is shown as its child. */
+/** A campaign, or a run of a recurring campaign, which is shown as its child. */
 type FoundCampaign = { kind: 'CAMPAIGN' | 'EXECUTION'; id: string };
 
 /**
- * One page, newest or oldest first, ties by id: ids only, so that the rows before the page are read in an index alone. Index:
- * campaigns_newest, or that of the rarest thing asked for: campaigns_creator, campaigns_rare_channel,
+ * Returns one page, newest or oldest first, ties by id. Selects ids only, so that the rows before the page are read in
+ * an index alone. Index: campaigns_newest, or that of the rarest filter: campaigns_creator, campaigns_rare_channel,
  * campaigns_rare_type, campaigns_rare_status, campaigns_tags, campaigns_name, primary key.
  */
 export async function findCampaignPage(tx: Queryable, page: CampaignPage): Promise<FoundCampaign[]> {
   return selectCampaignPage(tx, page);
 }
 
-/** The statement of findCampaignPage; a test asks the planner about it. */
+/** The statement of findCampaignPage; a test checks its plan. */
 export function selectCampaignPage(tx: Queryable, { limit, offset, order = 'newest', ...found }: CampaignPage) {
   return tx<FoundCampaign[]>`
     select found.kind, found.id from (${foundCampaigns(tx, found, { order, most: limit + offset })}) as found
@@ -45,10 +45,11 @@ function inOrder(tx: Queryable, { table, order }: { table: Condition; order: Cam
 }
 
 /**
- * The campaigns of a workspace that have one of the tags and whose names hold a part of one or two characters, as far as
- * that is asked for, when they are at most 1,000; undefined when they are more, or when neither is asked for. The planner
- * knows how often a tag stands in all workspaces, not in this one: what is rare here is better known than guessed. What
- * more campaigns have is met soon enough by reading them, newest first. Indexes: campaigns_tags, campaigns_name_pairs.
+ * Returns the campaigns of a workspace that have one of the tags and whose names contain a text of one or two
+ * characters, as far as the search asks for these. Returns undefined if there are more than 1,000, or if it asks for
+ * neither. The planner knows how often a tag occurs in all workspaces but not in this one, so rare tags are counted
+ * here instead of guessed. Tags and texts that more campaigns have are found soon enough by reading campaigns, newest
+ * first. Indexes: campaigns_tags, campaigns_name_pairs.
  */
 export async function findFewCampaigns(tx: Queryable, found: FoundCampaigns): Promise<string[] | undefined> {
   const { tags, name } = found.selection;
@@ -57,7 +58,7 @@ export async function findFewCampaigns(tx: Queryable, found: FoundCampaigns): Pr
   return rows.length > maxFewIds ? undefined : rows.map(({ id }) => id);
 }
 
-/** The statement of findFewCampaigns; a test asks the planner about it. */
+/** The statement of findFewCampaigns; a test checks its plan. */
 export function selectFewCampaigns(tx: Queryable, { workspaceId, selection: { tags, name } }: FoundCampaigns) {
   const conditions = [tx`workspace_id = ${workspaceId} and not is_test`];
   if (tags) conditions.push(tx`tags && ${tags}`);
@@ -68,13 +69,13 @@ export function selectFewCampaigns(tx: Queryable, { workspaceId, selection: { ta
     select id from campaigns where ${every(tx, conditions)} limit ${maxFewIds + 1}`;
 }
 
-/** One or two characters; folding may lengthen: one capital becomes two. */
+/** True for one or two characters. Folding may lengthen a name: one capital becomes two characters. */
 function isShort(name: string | undefined): name is string {
   const length = name === undefined ? 0 : [...name.toLowerCase()].length;
   return length === 1 || length === 2;
 }
 
-/** How many a search finds on all its pages. Indexes as findCampaignPage. */
+/** Counts the results of a search on all its pages. Indexes: as findCampaignPage. */
 export async function countCampaigns(tx: Queryable, found: FoundCampaigns): Promise<number> {
   const [row] = await selectCampaignCount(tx, found);
   return row!.total;
@@ -84,7 +85,10 @@ export function selectCampaignCount(tx: Queryable, found: FoundCampaigns) {
   return tx<{ total: number }[]>`select count(*) as total from (${foundCampaigns(tx, found)}) as found`;
 }
 
-/** Of each part the first `most` alone, when they are given: more cannot be on a page, and are not read. */
+/**
+ * Selects the found campaigns. With `first`, reads only the first `most` of each part, because no more can be on a
+ * page.
+ */
 function foundCampaigns(tx: Queryable, found: FoundCampaigns, first?: { order: CampaignOrder; most: number }) {
   const { selection } = found;
   const onPage = (table: Condition) =>
@@ -109,10 +113,12 @@ function foundCampaigns(tx: Queryable, found: FoundCampaigns, first?: { order: C
   return parts.reduce((all, part) => tx`${all} union all ${part}`);
 }
 
-// A statement takes longer to plan for each.
+// Each word makes the statement take longer to plan.
 const maxWords = 8;
 
-/** Columns with an index of each word, newest first, and the word that it leaves out: what nearly all campaigns have. */
+/**
+ * Columns with an index per word, newest first, and the word that the index omits because nearly all campaigns have it.
+ */
 const indexedByWord = [
   { name: 'createdBy', usual: undefined },
   { name: 'deliveryTypes', usual: 'ONE_TIME' },
@@ -121,8 +127,9 @@ const indexedByWord = [
 ] as const;
 
 /**
- * A search for several words of one column, each of which has its campaigns newest first in an index, as a search for each: the
- * page is merged from them as far as it goes. Asked for at once, what has any of them is read whole, and sorted.
+ * Splits a search for several words of one column into one search per word. An index has the campaigns of each word,
+ * newest first, and the page is merged from them as far as it needs. A single search would read and sort all campaigns
+ * that have any of the words.
  */
 function askWordByWord(found: FoundCampaigns): FoundCampaigns[] {
   const { selection, fewIds } = found;
@@ -142,10 +149,10 @@ function every(tx: Queryable, conditions: Condition[]): Condition {
   return conditions.reduce((all, next) => tx`${all} and ${next}`);
 }
 
-/** What holds of a campaign and of its children alike. */
+/** Conditions on a campaign that also apply to its children. */
 function campaignConditions(tx: Queryable, { workspaceId, selection, fewIds }: FoundCampaigns): Condition[] {
   const { channels, deliveryTypes, createdBy, name, tags, versionNumber } = selection;
-  // A test send is nobody's campaign; the indexes below know none.
+  // Test sends are not listed as campaigns; the indexes below do not contain them.
   const conditions = [tx`campaigns.workspace_id = ${workspaceId} and not campaigns.is_test`];
   conditions.push(...wordConditions(tx, { column: tx`campaigns.channel`, words: campaignChannels, asked: channels }));
   if (deliveryTypes) {
@@ -157,7 +164,7 @@ function campaignConditions(tx: Queryable, { workspaceId, selection, fewIds }: F
   if (tags && !fewIds) conditions.push(tx`campaigns.tags && ${tags}`);
   if (name !== undefined && !(fewIds && isShort(name))) {
     const pattern = `%${name.replace(/[\\%_]/g, '\\$&')}%`;
-    // The collation of the column and its index; folding is the column's own.
+    // The collation of the column and its index; the column's own folding.
     conditions.push(tx`campaigns.name_folded like (lower(${pattern}::text collate "und-x-icu") collate "C")`);
   }
   if (versionNumber === 1) conditions.push(tx`(campaigns.version_number is null or campaigns.version_number = 1)`);
@@ -172,9 +179,9 @@ function ownConditions(tx: Queryable, { workspaceId, selection }: FoundCampaigns
   if (createdBefore) conditions.push(tx`campaigns.created_at < ${createdBefore}`);
   if (ids && versions === 'every') conditions.push(oneOf(tx, tx`campaigns.id`, ids));
   if (versions === 'newest') {
-    // The first version's id is the campaign's own.
+    // The id of the first version is the campaign's own id.
     if (ids) conditions.push(tx`(campaigns.id = any(${ids}) or campaigns.version_of = any(${ids}))`);
-    // Looked up once a statement, in campaigns_versions: it holds only campaigns that were revised.
+    // Evaluated once per statement, in campaigns_versions: it holds only campaigns that were revised.
     conditions.push(tx`(campaigns.version_number is null or campaigns.id not in (
       select older.id from campaigns as older
       join campaigns as newer
@@ -200,8 +207,8 @@ function childConditions(tx: Queryable, selection: CampaignSelection): Condition
 type Words = { column: Condition; words: readonly string[]; asked: readonly string[] };
 
 /**
- * A column of few words, of which most or few are asked for: one way or the other the condition shows the planner
- * whether a small index of rare words holds all that is asked for.
+ * Returns the conditions for a column with few words. Whether most or few of them are requested, the form of the
+ * condition shows the planner whether a small index of rare words holds all that is requested.
  */
 function wordConditions(tx: Queryable, { column, words, asked }: Words): Condition[] {
   const left = words.filter((word) => !asked.includes(word));
@@ -209,32 +216,32 @@ function wordConditions(tx: Queryable, { column, words, asked }: Words): Conditi
   return [oneOf(tx, column, asked)];
 }
 
-/** With one value the order of an index behind the column is the order of the page. */
+/** With one value, the order of an index after that column is the order of the page. */
 function oneOf(tx: Queryable, column: Condition, values: readonly string[]) {
   return values.length === 1 ? tx`${column} = ${values[0]!}` : tx`${column} = any(${[...values]})`;
 }
 
-/** A campaign as search shows it. JSON columns are as their writer left them: drafts may lack anything. */
+/** A campaign as search returns it. JSON columns are as they were written; drafts may lack any member. */
 export type CampaignRecord = {
-  /** The document's own id; of a child the run's. */
+  /** The document's own id; for a child the run's id. */
   id: string;
-  /** What all versions share; of a child its parent. */
+  /** The id that all versions share; for a child its parent's id. */
   campaignId: string;
   kind: FoundCampaign['kind'];
   versionNumber: number | null;
   name: string;
   channel: CampaignChannel;
   deliveryType: CampaignDeliveryType;
-  /** A word of `campaigns.status`; of a child one of `runs.status`. */
+  /** A value of `campaigns.status`; for a child one of `runs.status`. */
   status: string;
-  /** Why it failed, pauses, was stopped or missed. */
+  /** Why it failed, is paused, was stopped or was missed. */
   statusReason: string | null;
-  /** Of a child the occurrence it was made for; of a campaign that failed the one that was missed. */
+  /** For a child, the occurrence it was created for; for a failed campaign, the occurrence that was missed. */
   plannedAt: Date | null;
   createdBy: string;
   createdAt: Date;
   updatedAt: Date;
-  /** When its newest run began to be sent. */
+  /** When its newest run began to send. */
   sentAt: Date | null;
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   segmentId: string | null;
@@ -243,14 +250,16 @@ export type CampaignRecord = {
   tags: string[];
   content: Record<string, unknown>;
   timing: Record<string, unknown>;
-  /** As the campaign API was sent them; null for the push API. */
+  /** As the client sent them to the campaign API; null for the push API. */
   parts: CampaignParts | null;
   updatedBy: string | null;
   conversionGoals: unknown;
   settings: Record<string, unknown>;
 };
 
-/** The records of a page, in its order. Indexes: primary keys of campaigns, runs and segments, runs_campaign. */
+/**
+ * Returns the records of a page, in its order. Indexes: primary keys of campaigns, runs and segments, runs_campaign.
+ */
 export async function readCampaignRecords(tx: Queryable, page: readonly FoundCampaign[]): Promise<CampaignRecord[]> {
   if (page.length === 0) return [];
   return tx<CampaignRecord[]>`
@@ -284,7 +293,7 @@ export async function readCampaignRecords(tx: Queryable, page: readonly FoundCam
     order by page.place`;
 }
 
-/** Whether that document is a campaign of the workspace. Index: primary key. */
+/** True if the document is a campaign of the workspace. Index: primary key. */
 export async function hasCampaign(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -295,7 +304,7 @@ export async function hasCampaign(
 
 export type SearchSettings = { versioning: 'on' | 'off'; v1Answer: 'object' | 'array' };
 
-/** How a workspace wants search to answer. Index: primary key. */
+/** Returns the search settings of a workspace. Index: primary key. */
 export async function findSearchSettings(tx: Queryable, workspaceId: string): Promise<SearchSettings> {
   const [row] = await tx<SearchSettings[]>`
     select case when campaign_versioning then 'on' else 'off' end as versioning,
@@ -304,41 +313,43 @@ export async function findSearchSettings(tx: Queryable, workspaceId: string): Pr
   return row!;
 }
 
-/** What a list says of a campaign, or of one of its runs. */
+/** The figures that a list shows for a campaign or one of its runs. */
 export type ListedFigures = {
   id: string;
-  /** Those that were looked at. */
+  /** Number of runs included. */
   runs: number;
-  /** There are more: the figures are of the newest. */
+  /** True if there are more runs; the figures are of the newest ones. */
   hasMoreRuns: boolean;
   /** Devices of the newest run whose audience was counted. */
   reachableDevices: number | null;
-  /** Devices, each once a run: those that were tried, and of them those whose message a provider accepted. */
+  /** Devices, each once per run: those that were tried, and those of them for which a provider accepted the message. */
   attempted: number;
   accepted: number;
-  /** Messages, each once. */
+  /** Each message once. */
   shown: number;
   clicked: number;
 };
 
 /**
- * A push to named users is a run of a few rows, and a campaign may have a million of them; one to an audience has up to 256
- * rows of each outcome. So many of either kind are looked at: fifteen campaigns with all of them are answered in 0.3 s on two busy cores.
+ * Limits of the runs included. A push to named users is a run of a few rows, and a campaign may have a million of them.
+ * A run to an audience has up to 256 rows per outcome. With these limits, fifteen campaigns with the maximum of both
+ * kinds take 0.3 s on two busy cores.
  */
 export const maxListedRuns = 1_000;
 export const maxListedAudienceRuns = 7;
 const audienceLane = 1;
 
 /**
- * The figures of a page, of campaigns that have runs, in no order. The runs are found first and joined by themselves with what lies in
- * shards. Indexes: runs_campaign, one look a campaign; primary keys of runs, run_counts and run_interactions.
+ * Returns the figures of the campaigns on a page that have runs, in no order. Finds the runs first, separately, and
+ * joins them with the sharded tables. Indexes: runs_campaign, one lookup per campaign; primary keys of runs, run_counts
+ * and run_interactions.
  */
 export async function readListedFigures(tx: Queryable, page: readonly FoundCampaign[]): Promise<ListedFigures[]> {
   if (page.length === 0) return [];
   return selectListedFigures(tx, page);
 }
 
-/** The statement of readListedFigures; a test asks the planner about it. */
+/** The statement of readListedFigures; a test checks its plan. */
 export function selectListedFigures(tx: Queryable, page: readonly FoundCampaign[]) {
   const idsOf = (kind: FoundCampaign['kind']) => page.filter((found) => found.kind === kind).map(({ id }) => id);
   return tx<ListedFigures[]>`

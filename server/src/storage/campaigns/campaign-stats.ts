@@ -5,12 +5,12 @@ import type { Queryable } from '../database.ts';
 import type { DeliveryOutcome } from '../ledger/deliveries.ts';
 import { ledgerLocale, ledgerVariation, outcomeWord, platformWord } from '../ledger/ledger-encoding.ts';
 
-/** Runs that began in a span of time: from its first moment to before its end. */
+/** Runs that began in a span of time, including its start and excluding its end. */
 export type StatsSpan = { startsAt: Date; endsBefore: Date };
 
 export type StatsQuery = StatsSpan & {
   workspaceId: string;
-  /** These campaigns; undefined: every one with a run in the span. */
+  /** Ids of campaigns; undefined: every campaign with a run in the span. */
   ids: string[] | undefined;
 };
 
@@ -20,12 +20,12 @@ export type StatsCampaign = {
   deliveryType: string;
   platforms: Platform[];
   goals: ConversionGoal[];
-  /** Null where everybody gets the same. */
+  /** Null if all users get the same content. */
   locales: string[] | null;
   variations: number | null;
 };
 
-/** Of which of the contents; 0 and an empty text where there is one for all, or nothing was sent in a language. */
+/** The content variant; 0 and an empty text if there is only one, or if nothing was sent in a language. */
 export type NumbersOfVariant = { variation: number; locale: string };
 
 const matching = (tx: Queryable, { workspaceId, ids, startsAt, endsBefore }: StatsQuery) => tx`
@@ -49,7 +49,7 @@ const statsColumns = (tx: Queryable) => tx`
   campaigns.conversion_goals as goals, campaigns.variants -> 'locales' as locales,
   jsonb_array_length(campaigns.variants -> 'percents') as variations`;
 
-/** Newest first, ties by id. Indexes as above. */
+/** Lists campaigns, newest first, ties by id. Indexes as above. */
 export async function listStatsCampaigns(
   tx: Queryable,
   { offset, limit, ...query }: StatsQuery & { offset: number; limit: number },
@@ -61,7 +61,10 @@ export async function listStatsCampaigns(
     offset ${offset} limit ${limit}`;
 }
 
-/** The next of them by their ids, newest first: those that are made meanwhile are not met twice. Indexes as above. */
+/**
+ * Lists the next campaigns by id, newest first, so that campaigns created meanwhile do not cause duplicates. Indexes as
+ * above.
+ */
 export async function listReportedCampaigns(
   tx: Queryable,
   { before, limit, ...query }: StatsQuery & { before: string | undefined; limit: number },
@@ -80,7 +83,7 @@ export const inSpan = (tx: Queryable, { startsAt, endsBefore }: StatsSpan) => tx
 
 export type RunNumbers = { campaignId: string; runsInSpan: number; runs: number };
 
-/** How many runs of each campaign have begun, in the span and at all. Index: runs_campaign. */
+/** Counts the started runs of each campaign, in the span and in total. Index: runs_campaign. */
 export async function countStartedRuns(tx: Queryable, asked: AskedRuns): Promise<RunNumbers[]> {
   return tx<RunNumbers[]>`
     select runs.campaign_id as "campaignId", count(*) filter (where ${inSpan(tx, asked)}) as "runsInSpan",
@@ -98,14 +101,14 @@ export type OutcomeNumbers = NumbersOfVariant & {
 };
 
 /**
- * The runs by themselves, to be joined with what lies in shards: a cluster sends these rows there, and would send the
- * whole table if it were joined directly. Index: runs_campaign.
+ * Selects the runs separately, to be joined with sharded tables: a cluster sends these rows to the shards, and would
+ * send the whole table if it were joined directly. Index: runs_campaign.
  */
 const runsInSpan = (tx: Queryable, asked: AskedRuns) => tx`
   select runs.id, runs.number, runs.day, runs.campaign_id, runs.locales from runs
   where runs.campaign_id = any(${asked.campaignIds}) and ${inSpan(tx, asked)}`;
 
-/** Deliveries by outcome, from the counters of the runs. Indexes: runs_campaign, run_counts primary key. */
+/** Sums deliveries by outcome, from the counters of the runs. Indexes: runs_campaign, run_counts primary key. */
 export async function sumOutcomes(tx: Queryable, asked: AskedRuns): Promise<OutcomeNumbers[]> {
   return tx<OutcomeNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})
@@ -118,12 +121,12 @@ export async function sumOutcomes(tx: Queryable, asked: AskedRuns): Promise<Outc
 
 export type FailureNumbers = { campaignId: string; platform: Platform; cause: string; devices: number };
 
-/** The same by content. */
+/** Failure numbers by content variant. */
 export type LedgerFailureNumbers = FailureNumbers & NumbersOfVariant;
 
 /**
- * Why deliveries failed, in the provider's words, or were withheld. Indexes: runs_campaign, deliveries_failed of each
- * run's day.
+ * Counts failed or withheld deliveries by reason, in the provider's words. Indexes: runs_campaign, deliveries_failed of
+ * each run's day.
  */
 export async function countFailures(tx: Queryable, asked: AskedRuns): Promise<LedgerFailureNumbers[]> {
   const days = await listDaysInSpan(tx, asked);
@@ -142,7 +145,7 @@ export async function countFailures(tx: Queryable, asked: AskedRuns): Promise<Le
     order by ${cause} collate "C"`;
 }
 
-/** The days of the ledger that have the runs' rows. Index: runs_campaign. */
+/** Lists the ledger days that hold the runs' rows. Index: runs_campaign. */
 async function listDaysInSpan(tx: Queryable, asked: AskedRuns): Promise<string[]> {
   const rows = await tx<{ day: string }[]>`
     select distinct day::text as day from (${runsInSpan(tx, asked)}) as asked`;
@@ -155,18 +158,19 @@ export type ConversionNumbers = {
   goal: number;
   total: number;
   unique: number;
-  /** Each user once a run. */
+  /** Each user once per run. */
   users: number;
-  /** What the events brought, as far as they say; null: none does. */
+  /** Revenue of the events that state one; null if none does. */
   revenue: number | null;
 } & AskedVariant;
 
-/** Null: of all of them together. */
+/** Null: all of them together. */
 export type AskedVariant = { variation: number | null; locale: string | null };
 
 /**
- * Conversions that the runs brought, by one attribution, whenever they happened, and how many users these were: together, by variation, by
- * locale and by both. Each counts in four groups; a cluster has no grouping sets. Index: conversions_campaign.
+ * Counts the conversions of the runs and their users for one attribution, whenever they happened: in total, by
+ * variation, by locale and by both. Each conversion counts in four groups, because a cluster has no grouping sets.
+ * Index: conversions_campaign.
  */
 export async function countConversions(
   tx: Queryable,
@@ -189,11 +193,11 @@ export async function countConversions(
     group by conversions.campaign_id, conversions.platform, conversions.goal, own.variation, own.locale`;
 }
 
-/** Sums over the runs of a campaign's document. */
+/** Sums over the runs of a campaign document. */
 export type RunSums = {
   runs: number;
   openRuns: number;
-  /** People; null when a run of before this was counted has begun. */
+  /** Number of users; null if a run has begun that predates this count. */
   audienceUsers: number | null;
   reachableDevices: number;
   startedAt: Date | null;
@@ -202,8 +206,8 @@ export type RunSums = {
 };
 
 /**
- * Runs to named users count no devices at their start: those that were tried are the reachable ones. Indexes:
- * runs_campaign, run_counts primary key.
+ * Sums the runs of a campaign. Runs to named users count no devices at their start; for them, the devices that were
+ * tried are the reachable ones. Indexes: runs_campaign, run_counts primary key.
  */
 export async function sumRuns(tx: Queryable, campaignId: string): Promise<RunSums> {
   const [row] = await tx<RunSums[]>`
@@ -238,12 +242,14 @@ export type ReportedRun = {
   accepted: number;
   waiting: number;
   notDelivered: number;
-  /** Messages, each once. */
+  /** Each message once. */
   shown: number;
   clicked: number;
 };
 
-/** Newest first, with what came of each. Indexes: runs_campaign, primary keys of run_counts and run_interactions. */
+/**
+ * Lists runs with their results, newest first. Indexes: runs_campaign, primary keys of run_counts and run_interactions.
+ */
 export async function listReportedRuns(
   tx: Queryable,
   page: { campaignId: string; limit: number; offset: number },
@@ -287,7 +293,7 @@ export type CampaignVersion = {
   createdBy: string;
 };
 
-/** Every published revision of a campaign, newest first. Indexes: primary key, campaigns_version_of. */
+/** Lists every published revision of a campaign, newest first. Indexes: primary key, campaigns_version_of. */
 export async function listVersions(tx: Queryable, campaignId: string): Promise<CampaignVersion[]> {
   return tx<CampaignVersion[]>`
     select id, version_number as "versionNumber", status, created_at as "createdAt", created_by as "createdBy"
@@ -295,16 +301,16 @@ export async function listVersions(tx: Queryable, campaignId: string): Promise<C
     order by version_number desc nulls last, id desc`;
 }
 
-/** What the light list says beside the record (fact 4.7). */
+/** The fields that the light list has in addition to the record (fact 4.7). */
 export type CampaignMeta = {
   id: string;
   children: number;
-  /** Devices of the newest run whose audience was counted, and when it was. */
+  /** Devices of the newest run whose audience was counted, and the time of that count. */
   reachableDevices: number | null;
   countedAt: Date | null;
 };
 
-/** In no order; campaigns without a run are not among them. Index: runs_campaign. */
+/** Returns the figures in no order, without campaigns that have no run. Index: runs_campaign. */
 export async function readCampaignMeta(tx: Queryable, ids: readonly string[]): Promise<CampaignMeta[]> {
   if (ids.length === 0) return [];
   return tx<CampaignMeta[]>`
@@ -316,19 +322,19 @@ export async function readCampaignMeta(tx: Queryable, ids: readonly string[]): P
     group by runs.campaign_id`;
 }
 
-/** Of one kind of report. */
+/** Numbers of one kind of report. */
 type ReportNumbers = NumbersOfVariant & {
   campaignId: string;
   platform: Platform;
   kind: StoredInteractionKind;
   total: number;
-  /** Each once, whatever its device reported of others. */
+  /** Each message once, whatever its device reported about others. */
   messages: number;
 };
 
 export type InteractionNumbers = ReportNumbers & { uniqueDevices: number };
 
-/** What devices reported of the campaigns, over all their runs. Index: campaign_interactions primary key. */
+/** Sums the devices' reports about the campaigns, over all their runs. Index: campaign_interactions primary key. */
 export async function findInteractionNumbers(
   tx: Queryable,
   { workspaceId, campaignIds }: { workspaceId: string; campaignIds: string[] },
@@ -343,7 +349,7 @@ export async function findInteractionNumbers(
 
 export type RunInteractionNumbers = ReportNumbers;
 
-/** The same of the runs in a span. Indexes: runs_campaign, run_interactions primary key. */
+/** Sums the devices' reports about the runs in a span. Indexes: runs_campaign, run_interactions primary key. */
 export async function sumRunInteractions(tx: Queryable, asked: AskedRuns): Promise<RunInteractionNumbers[]> {
   return tx<RunInteractionNumbers[]>`
     with asked as materialized (${runsInSpan(tx, asked)})

@@ -16,7 +16,7 @@ type Identified = { workspaceId: string; id: string };
 const columns = (tx: Queryable) => tx`
   id, name, parts, created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** By name. A workspace has a bounded number. Index: campaign_templates_name. */
+/** Lists templates by name. A workspace has a bounded number. Index: campaign_templates_name. */
 export async function listCampaignTemplates(tx: Queryable, workspaceId: string): Promise<CampaignTemplate[]> {
   return tx<CampaignTemplate[]>`
     select ${columns(tx)} from campaign_templates where workspace_id = ${workspaceId} order by name`;
@@ -35,9 +35,9 @@ export async function findCampaignTemplate(
 export type NewCampaignTemplate = Identified & Pick<CampaignTemplate, 'name' | 'parts' | 'createdBy'> & { at: Date };
 
 /**
- * Of two at once the second waits for the first. Index: campaign_templates_name.
+ * Stores a template. Of two concurrent calls, the second waits for the first. Index: campaign_templates_name.
  *
- * @returns whether there was a place for it, and its name was free
+ * @returns `full` if the workspace has `maxTemplates` already, `taken` if the name is in use
  */
 export async function insertCampaignTemplate(
   tx: Transaction,
@@ -56,7 +56,11 @@ export async function insertCampaignTemplate(
   return rows.length === 1 ? 'stored' : 'taken';
 }
 
-/** In a transaction that has locked the workspace. Index: primary key, campaign_templates_name. @returns whether the name was free */
+/**
+ * Renames a template. The caller's transaction has locked the workspace. Index: primary key, campaign_templates_name.
+ *
+ * @returns true if the name was free
+ */
 export async function renameCampaignTemplate(
   tx: Queryable,
   { workspaceId, id, name, at }: Identified & { name: string; at: Date },

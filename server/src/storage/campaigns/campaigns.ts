@@ -15,14 +15,14 @@ export type NewCampaign = {
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   /** Audience `SEGMENT` only. */
   segmentId: string | null;
-  /** Audience `USER` that is sent later: whom to look up then. */
+  /** For audience `USER` that is sent later: selects the users at that time. */
   targetSelector: UserSelector | null;
   platforms: Platform[];
   content: CampaignContent;
   timing: Timing;
   deliveryType: 'ONE_TIME' | 'PERIODIC';
   status: 'SENDING' | 'SCHEDULED' | 'ACTIVE';
-  /** The first moment of one that is sent later. */
+  /** The first occurrence of a campaign that is sent later. */
   nextAt: Date | null;
   tags: string[];
   conversionGoals: ConversionGoal[];
@@ -31,7 +31,7 @@ export type NewCampaign = {
   createdAt: Date;
 };
 
-/** Inserts campaigns of the push API, in one statement. Their names have been taken before. */
+/** Inserts campaigns of the push API in one statement. The caller has already reserved their names. */
 export async function insertCampaigns(tx: Queryable, campaigns: NewCampaign[]): Promise<void> {
   if (campaigns.length === 0) return;
   const rows = campaigns.map((campaign) => ({
@@ -63,11 +63,11 @@ export type StoredCampaign = {
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
   settings: Record<string, unknown>;
-  /** Whoever joins it makes it send again. */
+  /** True if a request that joins the campaign makes it send again. */
   hasEnded: boolean;
 };
 
-/** The campaign that holds a name. */
+/** Finds the campaign that owns a name. */
 export async function findCampaignByName(
   tx: Queryable,
   { workspaceId, name }: { workspaceId: string; name: string },
@@ -77,8 +77,8 @@ export async function findCampaignByName(
 }
 
 /**
- * Those that hold several names, in the order asked. Requests that come together mostly join a few campaigns: each name is
- * looked for once. Indexes: campaign_names key, campaigns primary key, one look a name.
+ * Finds the campaigns that own several names, in the order of `asked`. Concurrent requests mostly join a few campaigns,
+ * so each name is looked up once. Indexes: campaign_names key, campaigns primary key, one lookup per name.
  */
 export async function findCampaignsByNames(
   tx: Queryable,
@@ -102,16 +102,16 @@ export async function findCampaignsByNames(
 /** A campaign of audience `USER` that a request joins. */
 export type JoinedCampaign = { id: string; status: CampaignStatus; nextAt: Date | null };
 
-// A campaign that ends between the two statements is met again; it would have to end each time.
+// A campaign that ends between the two statements is joined again; it would have to end each time.
 const maxJoins = 5;
 
 /**
- * Requests join these campaigns: those that had ended are sending again. Then locks all of them for sharing, so that
- * none is stopped, ended or fired before the caller's transaction has stored what joins. One that ends between the two
- * statements, or before the first and unknown to the caller, is not locked by the second, and is joined again. Rows in id
- * order each time, so that two batches never wait in a circle; the stronger lock first. Index: primary key.
+ * Joins requests to these campaigns: makes the ended ones send again, then locks all of them for sharing, so that none
+ * is stopped, ended or fired before the caller's transaction has stored its requests. A campaign that ends between the
+ * two statements, or before the first without the caller's knowledge, is not locked by the second, and is joined again.
+ * Locks rows in id order each time, so that two batches never deadlock; the stronger lock first. Index: primary key.
  *
- * @param asked `endedIds`: those of them that had ended when they were looked for
+ * @param asked `endedIds`: those that had ended when the caller looked them up
  */
 export async function joinCampaigns(
   tx: Queryable,
@@ -153,8 +153,9 @@ async function lockJoined(
 export type CampaignName = { workspaceId: string; name: string; campaignId: string };
 
 /**
- * Takes names for campaigns that follow in the same transaction. A name in use, also twice in one call, is taken by one
- * only; the table decides, so two nodes cannot both win. Names in order, so that two batches never wait in a circle.
+ * Reserves names for campaigns that follow in the same transaction. A name that is already in use, or requested twice
+ * in one call, belongs to one campaign only; the table decides, so two nodes cannot both win. Inserts names in order,
+ * so that two batches never deadlock.
  *
  * @returns the ids of the campaigns whose name was free
  */
@@ -174,10 +175,10 @@ export async function takeCampaignNames(tx: Queryable, names: CampaignName[]): P
 }
 
 /**
- * Takes a request id for an hour (fact 6.1), in the caller's transaction: a call that fails leaves it free. A second
- * call with the same one waits here for the first one's transaction. Index: primary key.
+ * Reserves a request id for an hour (fact 6.1), in the caller's transaction: a call that fails leaves the id free. A
+ * second call with the same id waits for the transaction of the first one. Index: primary key.
  *
- * @returns whether it was free
+ * @returns true if the id was free
  */
 export async function takeCampaignRequestId(
   tx: Queryable,
@@ -193,7 +194,7 @@ export async function takeCampaignRequestId(
   return rows.length === 1;
 }
 
-/** Forgets what was taken before; at most 10,000 a call, so that the job stays short. Index: used_at. */
+/** Deletes request ids used before `before`, at most 10,000 per call, so that the job stays short. Index: used_at. */
 export async function deleteOldCampaignRequestIds(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`
     delete from campaign_request_ids
@@ -203,7 +204,6 @@ export async function deleteOldCampaignRequestIds(tx: Queryable, before: Date): 
   return rows.count;
 }
 
-/** How a campaign stands. */
 export type CampaignSummary = {
   id: string;
   name: string;
@@ -233,7 +233,7 @@ export async function findCampaignSummary(
   return campaign;
 }
 
-/** Newest first. Index: campaigns_newest. */
+/** Lists campaigns, newest first. Index: campaigns_newest. */
 export async function listCampaignSummaries(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
@@ -251,7 +251,11 @@ export type CampaignMove = Identified & {
   at: Date;
 };
 
-/** Moves a campaign from one status to another. Index: primary key. @returns false when it has another by now */
+/**
+ * Moves a campaign from one status to another. Index: primary key.
+ *
+ * @returns false if its status has changed meanwhile
+ */
 export async function moveCampaign(tx: Queryable, move: CampaignMove): Promise<boolean> {
   const rows = await tx`
     update campaigns
@@ -271,7 +275,7 @@ export type PushRequest = {
   receivedAt: Date;
 };
 
-/** Records what was promised to callers, in one statement, whose text is the same for any number of them. */
+/** Stores the requests acknowledged to callers, in one statement whose text is the same for any number of them. */
 export async function insertPushRequests(tx: Queryable, requests: PushRequest[]): Promise<void> {
   if (requests.length === 0) return;
   await tx`
@@ -298,10 +302,10 @@ export type JoiningPush = {
 };
 
 /**
- * Stores requests that join campaigns which are sending: runs to named users with a chunk each, and what was promised to the
- * callers. All in one statement with its receipt, and so in one round trip: what costs is the message and the statement, not
- * the row. The campaigns are locked for sharing in the order of their ids, as `joinCampaigns` does; requests of one that does
- * not send store nothing here. Indexes: campaigns primary key.
+ * Stores requests that join campaigns which are sending: runs to named users with a chunk each, and the acknowledged
+ * requests. Does so in one statement with its receipt, and so in one round trip: the cost is in the message and the
+ * statement, not in the row. Locks the campaigns for sharing in id order, like `joinCampaigns`. Stores nothing for a
+ * campaign that is not sending. Indexes: campaigns primary key.
  *
  * @returns the ids of the campaigns whose requests are stored
  */

@@ -4,7 +4,10 @@ import type { Lease } from '../../domain/lease.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { lockWorkspace } from '../workspaces.ts';
 
-/** Whose figures a file has, of which days (YYYY-MM-DD in the workspace's zone, both included), counted how. */
+/**
+ * The campaigns, the days (YYYY-MM-DD in the workspace's zone, both included), the attribution and the metric of a
+ * file.
+ */
 export type ReportRequest = {
   campaignIds: string[] | undefined;
   startDate: string;
@@ -18,14 +21,19 @@ export type NewReportFile = {
   workspaceId: string;
   name: string;
   request: ReportRequest;
-  /** Behind the request; null: the command line asked. */
+  /** The key of the request; null: requested on the command line. */
   key: { id: string; generation: number } | null;
   signatureHash: Buffer;
   at: Date;
   expiresAt: Date;
 };
 
-/** Of two at once the second waits for the first. Index: report_files_workspace. @returns whether there was a place for it */
+/**
+ * Stores a file unless the workspace already has `maxFiles`. Of two concurrent calls, the second waits for the first.
+ * Index: report_files_workspace.
+ *
+ * @returns true if it was stored
+ */
 export async function insertReportFile(tx: Transaction, file: NewReportFile & { maxFiles: number }): Promise<boolean> {
   await lockWorkspace(tx, file.workspaceId);
   const rows = await tx`
@@ -54,7 +62,7 @@ export type ReportFile = {
   expiresAt: Date;
 };
 
-/** Newest first, without those that are gone. Index: report_files_workspace. */
+/** Lists files, newest first, without expired ones. Index: report_files_workspace. */
 export async function listReportFiles(
   tx: Queryable,
   { workspaceId, at }: { workspaceId: string; at: Date },
@@ -67,7 +75,7 @@ export async function listReportFiles(
 
 export type ReadableReport = Pick<ReportFile, 'id' | 'state' | 'bytes' | 'reason' | 'expiresAt'> & {
   signatureHash: Buffer;
-  /** The key behind it is what it was when the file was asked for, or there is none. */
+  /** True if the key is unchanged since the file was requested, or there is none. */
   isKeyCurrent: boolean;
 };
 
@@ -101,8 +109,8 @@ export async function findReportPiece(
 export type DueReport = { id: string; workspaceId: string; attempts: number; request: ReportRequest };
 
 /**
- * Takes the file that has waited the longest, with the attempt counted before anything is made, and deletes what an attempt
- * before left. One that another node makes is skipped. Index: report_files_due.
+ * Claims the file that has waited longest, counts the attempt before anything is written, and deletes the pieces of an
+ * earlier attempt. Skips a file that another node is writing. Index: report_files_due.
  */
 export async function claimReportFile(database: Database, claim: { at: Date } & Lease): Promise<DueReport | undefined> {
   const [row] = await database<DueReport[]>`
@@ -123,9 +131,9 @@ export async function claimReportFile(database: Database, claim: { at: Date } & 
 type Attempt = { id: string; attempts: number };
 
 /**
- * Stores a piece and prolongs the lease. Index: primary keys.
+ * Stores a piece and extends the lease. Index: primary keys.
  *
- * @returns whether the attempt still has the file
+ * @returns true if the attempt still holds the file
  */
 export async function addReportPiece(
   tx: Queryable,
@@ -143,7 +151,7 @@ export async function addReportPiece(
   return rows.length === 1;
 }
 
-/** The file is made. Guarded by the attempt. Index: primary key. */
+/** Stores that the file is complete. Guarded by the attempt. Index: primary key. */
 export async function endReportFile(
   tx: Queryable,
   { id, attempts, ...file }: Attempt & { campaigns: number; bytes: number; at: Date },
@@ -155,7 +163,10 @@ export async function endReportFile(
     where id = ${id} and attempts = ${attempts} and state = 'WAITING'`;
 }
 
-/** It could not be made, and is tried again or given up, with what was made of it. Guarded as endReportFile. Index: primary key. */
+/**
+ * Stores a failed attempt: the file is retried or given up, and keeps the pieces written so far. Guarded like
+ * endReportFile. Index: primary key.
+ */
 export async function keepReportFile(
   tx: Queryable,
   { id, attempts, ...failed }: Attempt & { reason: string; nextAt: Date | undefined; at: Date },
@@ -168,7 +179,7 @@ export async function keepReportFile(
     where id = ${id} and attempts = ${attempts} and state = 'WAITING'`;
 }
 
-/** Files that are gone, with their pieces. Index: report_files_expiry. */
+/** Deletes expired files with their pieces. Index: report_files_expiry. */
 export async function deleteExpiredReportFiles(
   tx: Queryable,
   { before, limit }: { before: Date; limit: number },

@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../database.ts';
 import { isInBuckets } from '../users/buckets.ts';
 import type { GroupUsers } from './audience-groups.ts';
 
-/** A campaign, as far as a winner among its variations concerns it. */
+/** The parts of a campaign that concern a winner among its variations. */
 export type VariedCampaign = {
   id: string;
   name: string;
@@ -15,7 +15,7 @@ export type VariedCampaign = {
   platforms: Platform[];
   goals: ConversionGoal[];
   locales: string[] | null;
-  /** Percent by variation; null: everybody gets the same. */
+  /** Percent by variation; null: all users get the same. */
   percents: number[] | null;
   isLearned: boolean;
   winner: number | null;
@@ -39,13 +39,13 @@ export async function findVariedCampaign(
 
 export type NamedWinner = {
   campaign: Pick<VariedCampaign, 'id' | 'status' | 'percents' | 'winner'>;
-  /** Null: the shares decide again. */
+  /** Null: the shares apply again. */
   winner: number | null;
   by: string;
   at: Date;
 };
 
-/** Notes the winner of a campaign that is still what it was when it was looked at. Index: primary key. */
+/** Stores the winner of a campaign if the campaign has not changed since it was read. Index: primary key. */
 export async function setWinner(tx: Transaction, { campaign, winner, by, at }: NamedWinner): Promise<boolean> {
   const named = winner === null ? { by: null, at: null } : { by, at };
   const rows = await tx`
@@ -57,13 +57,16 @@ export async function setWinner(tx: Transaction, { campaign, winner, by, at }: N
   return rows.length === 1;
 }
 
-/** What a run that is about to start must take for the winner: nobody names another until it has started. Index: primary key. */
+/**
+ * Returns the winner that a run about to start must use. No other winner can be named until the run has started. Index:
+ * primary key.
+ */
 export async function holdWinner(tx: Transaction, campaignId: string): Promise<number | null> {
   const [row] = await tx<{ winner: number | null }[]>`select winner from campaigns where id = ${campaignId} for share`;
   return row!.winner;
 }
 
-/** A new version has the winner of the one before, unless its shares are others. Index: primary key. */
+/** Copies the winner to a new version, unless its shares differ. Index: primary key. */
 export async function inheritWinner(tx: Transaction, { from, to }: { from: string; to: string }): Promise<void> {
   await tx`
     update campaigns as version
@@ -73,7 +76,7 @@ export async function inheritWinner(tx: Transaction, { from, to }: { from: strin
       and former.variants -> 'percents' = version.variants -> 'percents' and not version.variants ? 'learning'`;
 }
 
-/** A campaign that got other shares has no winner any more. The caller holds its lock. Index: primary key. */
+/** Removes the winner of a campaign whose shares changed. The caller holds its lock. Index: primary key. */
 export async function dropWinner(
   tx: Transaction,
   { id, percents }: { id: string; percents: readonly number[] | null },
@@ -87,8 +90,8 @@ export async function dropWinner(
 export type OpenRun = { id: string; hasStarted: boolean; groupUsers: GroupUsers[] | null };
 
 /**
- * Locks the runs of a campaign that are under way or will be, in the order of their ids, as whoever pauses or stops them does.
- * Index: runs_campaign.
+ * Locks the runs of a campaign that are in progress or queued, in id order, like the statements that pause or stop
+ * them. Index: runs_campaign.
  */
 export async function lockOpenRuns(tx: Transaction, campaignId: string): Promise<OpenRun[]> {
   return tx<OpenRun[]>`
@@ -97,7 +100,7 @@ export async function lockOpenRuns(tx: Transaction, campaignId: string): Promise
     order by id for update`;
 }
 
-/** The ids of the same, as they are known now, locking nothing. Index: runs_campaign. */
+/** Lists the ids of the same runs without locking them; they may change. Index: runs_campaign. */
 export async function listOpenRunIds(tx: Transaction, campaignId: string): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select id from runs where campaign_id = ${campaignId} and status in ('QUEUED', 'SENDING', 'PAUSED') order by id`;
@@ -109,13 +112,14 @@ export type OpenChunk = {
   number: number;
   bucketFrom: number;
   bucketTo: number;
-  /** In which the window ends that is on its way, or was when its worker died. */
+  /** The bucket in which the window in flight ends, or the last window if its worker died. */
   windowBucket: number | null;
   winners: WinnerStep[] | null;
 };
 
 /**
- * Locks the chunks of runs that are not ended: none opens or stores a window meanwhile. In the order of the primary key.
+ * Locks the chunks of runs that have not ended, so that none of them opens or stores a window meanwhile. In the order
+ * of the primary key.
  */
 export async function lockOpenChunks(tx: Transaction, runIds: readonly string[]): Promise<OpenChunk[]> {
   return tx<OpenChunk[]>`
@@ -127,7 +131,9 @@ export async function lockOpenChunks(tx: Transaction, runIds: readonly string[])
 
 export type BegunBucket = { runId: string; bucket: number };
 
-/** The buckets in which a window of the runs has ended. Read under the locks of their chunks. Index: primary key. */
+/**
+ * Lists the buckets in which a window of the runs has ended. Read under the locks of their chunks. Index: primary key.
+ */
 export async function listBegunBuckets(tx: Queryable, runIds: readonly string[]): Promise<BegunBucket[]> {
   return tx<BegunBucket[]>`
     select run_id as "runId", bucket from run_cursors where run_id = any(${[...runIds]}) order by run_id, bucket`;
@@ -135,7 +141,7 @@ export async function listBegunBuckets(tx: Queryable, runIds: readonly string[])
 
 export type MarkedChunk = Pick<OpenChunk, 'runId' | 'number'> & { winners: WinnerStep[] };
 
-/** Writes down from which bucket on which variation is everybody's. The caller holds the locks. Index: primary key. */
+/** Stores from which bucket on all users get which variation. The caller holds the locks. Index: primary key. */
 export async function markChunks(tx: Transaction, chunks: readonly MarkedChunk[]): Promise<void> {
   if (chunks.length === 0) return;
   await tx`
@@ -144,7 +150,7 @@ export async function markChunks(tx: Transaction, chunks: readonly MarkedChunk[]
     where chunks.run_id = given."runId" collate "C" and chunks.number = given.number`;
 }
 
-/** Whom a run is for by variation, after that has changed. The caller holds the lock. Index: primary key. */
+/** Stores a run's users by variation after a change. The caller holds the lock. Index: primary key. */
 export async function setGroupUsers(
   tx: Transaction,
   { runId, groupUsers }: { runId: string; groupUsers: readonly GroupUsers[] },
@@ -152,10 +158,10 @@ export async function setGroupUsers(
   await tx`update runs set group_users = ${tx.json(groupUsers)} where id = ${runId}`;
 }
 
-/** The shares of a bucket of a run, by variation, of 10,000. */
+/** The shares of a bucket of a run, by variation, in units of 1/10,000. */
 export type BucketShares = { bucket: number; shares: number[] };
 
-/** Those of the buckets that have been written, by bucket. Index: primary key. */
+/** Returns the stored shares of these buckets, by bucket. Index: primary key. */
 export async function findRunShares(
   tx: Queryable,
   { runId, buckets }: { runId: string; buckets: readonly number[] },
@@ -169,8 +175,8 @@ export async function findRunShares(
 }
 
 /**
- * Writes the shares of buckets; those of a bucket that has some stay. Rows in the order of the key: who comes second waits
- * for the first row of a bucket and leaves all of them. Index: primary key.
+ * Stores the shares of buckets; existing shares stay. Writes rows in key order: the second of two transactions waits
+ * for the first row of a bucket and then changes none of its rows. Index: primary key.
  */
 export async function insertRunShares(
   tx: Queryable,
@@ -191,16 +197,16 @@ export async function insertRunShares(
 }
 
 export type LearningOf = {
-  /** The campaign's own id, which all of its versions have. */
+  /** The campaign's own id, shared by all of its versions. */
   canonicalCampaignId: string;
   runId: string;
-  /** Newest runs. */
+  /** Maximum number of runs, newest first. */
   limit: number;
 };
 
 /**
- * What the run and those before it with the same contents and the same measure have learned, by variation. Indexes:
- * campaigns primary key, campaigns_version_of, runs_campaign, run_variations primary key.
+ * Sums, by variation, what the run and earlier runs with the same contents and measure have learned. Indexes: campaigns
+ * primary key, campaigns_version_of, runs_campaign, run_variations primary key.
  */
 export async function sumLearned(
   tx: Queryable,
@@ -224,9 +230,9 @@ export async function sumLearned(
 export type LearnedRow = Trials & { workspaceId: string; runId: string; bucket: number; variation: number };
 
 /**
- * Adds what was learned to the rows of buckets, in the transaction that stores the outcomes, the reports or the
- * conversions; what is given of one row is added up. Rows in the order of the key, so that two transactions never wait in a
- * circle. Index: primary key.
+ * Adds learned numbers to the rows of buckets, in the transaction that stores the outcomes, the reports or the
+ * conversions. Sums several values for one row. Writes rows in key order, so that two transactions never deadlock.
+ * Index: primary key.
  */
 export async function addLearned(tx: Queryable, learned: readonly LearnedRow[]): Promise<void> {
   if (learned.length === 0) return;

@@ -2,19 +2,20 @@ import type { Queryable } from '../database.ts';
 import { isInBuckets } from '../users/buckets.ts';
 import { maxBadge } from '../../domain/limits/content-options.ts';
 
-/** `adds`: the value is added to what is counted; otherwise it stands in its place. */
+/** `adds`: the value is added to the current count; otherwise it replaces the count. */
 export type BadgeStep = { bucket: number; deviceId: string; adds: boolean; value: number };
 
-// A message that waits behind as many others that change the badge counts anew; a device gets a few a day.
+// A message that waits while this many later ones change the badge is counted again; a device gets a few a day.
 const rememberedRuns = 16;
 
 /**
- * Counts the badges of devices that a run is about to send to, and remembers the numbers beside the count, in one
- * statement: whoever asks again for the same run gets the same number and counts nothing. Of two that ask at the same
- * time one waits for the other's row and then finds the number there, as all that is decided stands in the row. Devices
- * are given in one order, as everywhere. After planByValues. Index: devices primary key, one look a device.
+ * Counts the badges of the devices that a run is about to send to and stores each number next to the count, in one
+ * statement. A second call for the same run returns the same number and counts nothing. Of two concurrent calls, one
+ * waits for the other's row lock and then finds the number, because the row holds everything that the decision needs.
+ * Callers pass devices in the same order everywhere. Requires planByValues. Index: devices primary key, one lookup per
+ * device.
  *
- * @returns the numbers by the devices' ids; a device that is not there any more has none
+ * @returns the numbers by device id; a device that no longer exists has none
  */
 export async function countBadges(
   tx: Queryable,
@@ -41,7 +42,7 @@ export async function countBadges(
   return new Map(rows.map(({ id, badge }) => [id, badge]));
 }
 
-/** What an app says that stands on its icon now. Index: devices primary key. */
+/** Stores the badge number that the app reports as shown on its icon. Index: devices primary key. */
 export async function setBadgeCount(
   tx: Queryable,
   { workspaceId, bucket, deviceId, count }: { workspaceId: string; bucket: number; deviceId: string; count: number },

@@ -9,7 +9,7 @@ import { deviceAttributes, deviceIdentifier } from '../users/identifiers.ts';
 export type DeviceRecord = {
   deviceId: string;
   platform: Platform;
-  /** Null: the usual one of the platform. */
+  /** Null: the platform's default provider. */
   provider: ProviderName | null;
   pushId: string;
   /** Null: a token. */
@@ -37,7 +37,10 @@ export type StoredDevice = UserKey & {
   idfv: string | null;
 };
 
-/** A user's device by the caller's name for it, locked. Index: devices (workspace_id, bucket, user_id, device_id). */
+/**
+ * Finds and locks a user's device by the caller's name for it. Index: devices (workspace_id, bucket, user_id,
+ * device_id).
+ */
 export async function lockDevice(
   tx: Queryable,
   device: UserKey & { workspaceId: string; deviceId: string },
@@ -52,8 +55,8 @@ export async function lockDevice(
 }
 
 /**
- * What an app says of a device that is known: a block stays and keeps the state for later, what the app leaves out stays,
- * and one that was gone is back.
+ * Updates a known device when its app registers it again. A block stays and keeps the new state for later, values that
+ * the app omits stay, and a gone device becomes active again.
  */
 const registeredAgain = (tx: Queryable): Fragment => tx`
     on conflict (workspace_id, bucket, user_id, device_id) do update
@@ -70,8 +73,9 @@ const registeredAgain = (tx: Queryable): Fragment => tx`
       suspected_at = null, updated_at = excluded.updated_at`;
 
 /**
- * Makes or renews a device. A renewed one is alive again, whatever a provider said of it before; a blocked one stays
- * blocked and keeps for later what it would be. Index: devices (workspace_id, bucket, user_id, device_id).
+ * Creates or updates a device. An updated device is active again, whatever a provider reported about it before. A
+ * blocked device stays blocked and keeps the new state for later. Index: devices (workspace_id, bucket, user_id,
+ * device_id).
  *
  * @returns the row's id
  */
@@ -97,10 +101,10 @@ export async function upsertDevice(
 }
 
 /**
- * Writes down that a person does or does not want messages on a device, until its app says otherwise; a blocked one keeps
- * it for later, one that is gone is left. The caller holds the user's lock. Index: primary key.
+ * Stores whether a user wants messages on a device, until its app reports otherwise. A blocked device keeps the choice
+ * for later; a gone device is not changed. The caller holds the user's lock. Index: primary key.
  *
- * @returns false when the device is gone or not there
+ * @returns false when the device is gone or does not exist
  */
 export async function setDeviceOptIn(
   tx: Queryable,
@@ -116,7 +120,7 @@ export async function setDeviceOptIn(
   return rows.length === 1;
 }
 
-/** Removes a device whose push address now belongs to another. Index: primary key. */
+/** Deletes a device whose push address now belongs to another device. Index: primary key. */
 export async function deleteDevice(
   tx: Queryable,
   device: { workspaceId: string; bucket: number; id: string },
@@ -132,7 +136,7 @@ export type AddressOwner = { bucket: number; deviceRowId: string };
 export type PushAddress = { workspaceId: string; addressHash: Buffer };
 
 /**
- * Gives an address to a device and says whose it was. The row's lock makes two claims of one address follow each other.
+ * Assigns an address to a device and returns its previous owner. The row's lock serializes two claims of one address.
  * Index: primary key.
  */
 export async function claimPushAddress(
@@ -151,7 +155,7 @@ export async function claimPushAddress(
   return before;
 }
 
-/** Frees an address its device no longer uses. Index: primary key. */
+/** Releases an address that its device no longer uses. Index: primary key. */
 export async function releasePushAddress(tx: Queryable, address: PushAddress & AddressOwner): Promise<void> {
   await tx`
     delete from push_addresses
@@ -170,7 +174,9 @@ export type DeviceOfUser = {
 
 type Owner = UserKey & { workspaceId: string };
 
-/** A user's devices; the caller holds the user's lock. Index: devices (workspace_id, bucket, user_id, device_id). */
+/**
+ * Lists a user's devices. The caller holds the user's lock. Index: devices (workspace_id, bucket, user_id, device_id).
+ */
 export async function listDevicesOfUser(tx: Queryable, owner: Owner): Promise<DeviceOfUser[]> {
   return tx<DeviceOfUser[]>`
     select id, device_id as "deviceId", platform, push_id as "pushId", gaid, idfv
@@ -180,8 +186,8 @@ export async function listDevicesOfUser(tx: Queryable, owner: Owner): Promise<De
 }
 
 /**
- * Blocks devices and keeps what they were. One that is blocked already gets the new reason. Locks the rows after the
- * user's. Index: primary key.
+ * Blocks devices and keeps their previous state. A device that is already blocked gets the new reason. Locks the rows
+ * after the user's row. Index: primary key.
  */
 export async function blockDevicesOf(
   tx: Queryable,
@@ -194,7 +200,7 @@ export async function blockDevicesOf(
     where workspace_id = ${block.workspaceId} and bucket = ${block.bucket} and id = any(${block.ids})`;
 }
 
-/** Gives blocked devices back what they were; the others stay as they are. Index: primary key. */
+/** Restores the previous state of blocked devices; the others stay as they are. Index: primary key. */
 export async function unblockDevicesOf(tx: Queryable, block: Owner & { ids: string[]; at: Date }): Promise<void> {
   await tx`
     update devices
@@ -204,7 +210,7 @@ export async function unblockDevicesOf(tx: Queryable, block: Owner & { ids: stri
       and state = 'BLOCKED'`;
 }
 
-/** How many devices an app has, whatever their state. Reads every device of the workspace. */
+/** Counts the devices of an app in any state. Reads every device of the workspace. */
 export async function countDevicesOfApp(
   tx: Queryable,
   { workspaceId, platform, appId }: { workspaceId: string; platform: Platform; appId: string },
@@ -217,14 +223,14 @@ export async function countDevicesOfApp(
 
 export type ReachedDevices = { platform: Platform; provider: ProviderName | null; devices: number };
 
-/** Devices that take messages, by what carries them. Reads every device of the workspace. */
+/** Counts the active devices by platform and provider. Reads every device of the workspace. */
 export async function countReachedDevices(tx: Queryable, workspaceId: string): Promise<ReachedDevices[]> {
   return tx<ReachedDevices[]>`
     select platform, push_provider as provider, count(*) as devices
     from devices where workspace_id = ${workspaceId} and state = 'ACTIVE' group by platform, push_provider`;
 }
 
-/** Makes the staging tables of devices in this session. */
+/** Creates the staging tables of devices in this session. */
 export async function makeDeviceStaging(session: Session): Promise<void> {
   await session`
     create temporary table if not exists import_devices (
@@ -234,7 +240,7 @@ export async function makeDeviceStaging(session: Session): Promise<void> {
       idfv text, locale text collate "C", badge_count integer,
       previous_push_id text, is_existing boolean
     )`;
-  // Users whose devices this batch changes; is_known: they had some before.
+  // Users whose devices this batch changes; is_known: they already had devices.
   await session`
     create temporary table if not exists import_owners (bucket smallint, user_id text collate "C", is_known boolean)`;
   await session`truncate import_devices, import_owners`;
@@ -243,10 +249,10 @@ export async function makeDeviceStaging(session: Session): Promise<void> {
 type Batch = { workspaceId: string; at: Date };
 
 /**
- * Stores one staged batch of devices: rows, owners of push addresses, identifiers. Set-based; the caller holds a
+ * Stores one staged batch of devices: rows, owners of push addresses, identifiers. Set-based. The caller holds a
  * transaction open, under lockImportsOf, and has stored the batch's users.
  *
- * @returns the lines of devices whose customers do not exist
+ * @returns the lines of devices whose users do not exist
  */
 export async function storeStagedDevices(session: Queryable, batch: Batch): Promise<number[]> {
   await session`analyze import_devices`;
@@ -259,7 +265,7 @@ export async function storeStagedDevices(session: Queryable, batch: Batch): Prom
 }
 
 async function findOwners(session: Queryable, workspaceId: string): Promise<number[]> {
-  // Found first, then noted: to update a staging table from a table of shards, a cluster would fetch all of the latter.
+  // Selects first, then updates: a cluster would fetch a whole sharded table to update a staging table from it.
   await session`
     with found as materialized (
       select staged.id, users.id as user_id
@@ -287,7 +293,9 @@ async function findOwners(session: Queryable, workspaceId: string): Promise<numb
   return strangers.map(({ line }) => line);
 }
 
-/** Addresses that were another device's: that device goes. Addresses that their own device leaves are free. */
+/**
+ * Deletes devices whose address now belongs to another device, and releases the addresses that a device no longer uses.
+ */
 async function dropMovedDevices(session: Queryable, workspaceId: string): Promise<void> {
   await session`
     with moved as (
@@ -328,7 +336,9 @@ async function upsertDevices(session: Queryable, { workspaceId, at }: Batch): Pr
     set bucket = excluded.bucket, device_row_id = excluded.device_row_id`;
 }
 
-/** What devices say of their users, in step: what no device says any more goes, what one says is there. */
+/**
+ * Syncs users' identifiers with their devices: deletes the ones that no device has any more, inserts the current ones.
+ */
 async function storeDeviceIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
   await session`
     delete from identifiers using import_owners owners
@@ -347,7 +357,10 @@ async function storeDeviceIdentifiers(session: Queryable, workspaceId: string): 
     on conflict (workspace_id, bucket, user_id, attribute, type, value) do nothing`;
 }
 
-/** The languages of devices that said one, by the devices' ids. Index: devices primary key, one look a device. */
+/**
+ * Returns the locales of the devices that reported one, by device id. Index: devices primary key, one lookup per
+ * device.
+ */
 export async function findDeviceLocales(
   tx: Queryable,
   { workspaceId, devices }: { workspaceId: string; devices: readonly { bucket: number; id: string }[] },
@@ -364,7 +377,10 @@ export async function findDeviceLocales(
   return new Map(rows.map(({ id, locale }) => [id, locale]));
 }
 
-/** The language that a user's devices of each platform said last. Index: devices (workspace_id, bucket, user_id, device_id). */
+/**
+ * Returns the latest locale that a user's devices reported, by platform. Index: devices (workspace_id, bucket, user_id,
+ * device_id).
+ */
 export async function findLocalesOfUser(
   tx: Queryable,
   { workspaceId, bucket, userId }: { workspaceId: string; bucket: number; userId: string },

@@ -11,9 +11,9 @@ import { isInBuckets } from '../users/buckets.ts';
 export type SuspectedDevice = { bucket: number; userId: string; id: string; code: string };
 
 /**
- * Notes a send in which these devices got an answer that usually means a dead address, and drops those that got one in enough
- * sends over enough time. In the transaction that stores the outcomes, so each send counts once. Rows in the order of the
- * primary key. Index: devices primary key.
+ * Records a send in which the provider's response for these devices usually means a dead address. Drops the devices
+ * that got such responses in enough sends over enough time. Runs in the transaction that stores the outcomes, so each
+ * send counts once. Locks rows in primary key order. Index: devices primary key.
  */
 export async function noteSuspectedDevices(
   tx: Queryable,
@@ -56,7 +56,7 @@ async function lockSuspicions(
   { workspaceId, devices }: { workspaceId: string; devices: readonly SuspectedDevice[] },
 ): Promise<Map<string, Known>> {
   const found = new Map<string, Known>();
-  // Bucket by bucket: a cluster locks rows of one bucket only.
+  // Bucket by bucket, because a cluster locks rows of one bucket only.
   for (const [bucket, own] of Map.groupBy(devices, (device) => device.bucket)) {
     const rows = await tx<(Known & { id: string })[]>`
       select id, suspected_code as code, suspected_sends as sends, suspected_since as since, suspected_at as "lastAt"
@@ -69,7 +69,7 @@ async function lockSuspicions(
   return found;
 }
 
-/** Those that were accepted after their last suspicion: they begin anew. */
+/** Returns the devices that were accepted after their last suspicion; their suspicion starts again. */
 async function findRecovered(
   tx: Queryable,
   { devices, known }: { devices: readonly SuspectedDevice[]; known: Map<string, Known> },
@@ -84,7 +84,7 @@ export type ListedSuspect = UserKey & {
   id: string;
   deviceId: string;
   platform: Platform;
-  /** Null: the usual one of the platform. */
+  /** Null: the platform's default provider. */
   provider: ProviderName | null;
   state: DeviceState;
 } & Suspicion;
@@ -93,13 +93,13 @@ export type ListedSuspect = UserKey & {
 export type SuspectPlace = { lastAt: Date; id: string };
 type Page = { workspaceId: string; after: SuspectPlace | undefined; limit: number };
 
-/** That a suspicion has been enough to take its device out of the audience; `isDroppedSuspect` in SQL. */
+/** True if a suspicion has removed its device from the audience; `isDroppedSuspect` in SQL. */
 const isEnough = (tx: Queryable): Fragment => tx`
   (suspected_sends >= ${suspicionSends} and suspected_at - suspected_since >= make_interval(hours => ${suspicionHours}))`;
 
 /**
- * Suspected devices of a workspace, the latest first; not those that a provider has called dead since. Reads all of them, in
- * every bucket. Index: devices_suspected.
+ * Lists the suspected devices of a workspace, latest first, without those that a provider has since reported as gone.
+ * Reads all of them, in every bucket. Index: devices_suspected.
  */
 export async function listSuspectedDevices(
   tx: Queryable,
@@ -115,7 +115,10 @@ export async function listSuspectedDevices(
     order by suspected_at desc, id desc limit ${limit}`;
 }
 
-/** The user of a suspected device, by the device's id alone, in every bucket. Index: devices_suspected, or the primary key. */
+/**
+ * Finds the user of a suspected device by the device's id alone, in every bucket. Index: devices_suspected, or the
+ * primary key.
+ */
 export async function findUserOfSuspect(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -129,8 +132,8 @@ export async function findUserOfSuspect(
 type Suspect = { workspaceId: string; bucket: number; id: string; at: Date };
 
 /**
- * Keeps a suspected device: its suspicion is forgotten, and a device that left the audience because of it is back. One that was
- * blocked after it left is back when it is unblocked. Index: devices_suspected, or the primary key.
+ * Keeps a suspected device: clears its suspicion, and returns it to the audience if the suspicion had removed it. A
+ * device that was blocked after its removal returns when it is unblocked. Index: devices_suspected, or the primary key.
  *
  * @returns false if there is no such suspected device
  */
@@ -148,7 +151,7 @@ export async function keepSuspectedDevice(tx: Queryable, { workspaceId, bucket, 
   return rows.length === 1;
 }
 
-/** What a device is suspected of, as its row has it: four columns, all of them null where it is not. */
+/** The suspicion columns of a device's row. All four are null for a device that is not suspected. */
 export type SuspicionColumns = {
   suspectedCode: string | null;
   suspectedSends: number | null;
@@ -160,7 +163,7 @@ export const suspicionColumns = (tx: Queryable): Fragment => tx`
   devices.suspected_code as "suspectedCode", devices.suspected_sends as "suspectedSends",
   devices.suspected_since as "suspectedSince", devices.suspected_at as "suspectedAt"`;
 
-/** A row with its suspicion as one member. */
+/** Returns the row with its suspicion as one member. */
 export function withSuspicion<Row extends SuspicionColumns>(
   row: Row,
 ): Omit<Row, keyof SuspicionColumns> & { suspicion: Suspicion | null } {
@@ -169,12 +172,12 @@ export function withSuspicion<Row extends SuspicionColumns>(
   return { ...others, suspicion };
 }
 
-/** A device as the ledger finds it: by its user, in the user's bucket. */
+/** A device as the ledger is searched for it: by its user, in the user's bucket. */
 export type LedgerDevice = { bucket: number; userId: string; id: string };
 
 /**
- * The ids of those devices that have an accepted message in the ledger, after an instant if one is given. For a few devices:
- * it looks into each day that is kept. Index: deliveries primary key (bucket, user_id, device_id, …).
+ * Returns the ids of the devices that have an accepted message in the ledger, after `since` if given. For a few
+ * devices, because it searches every day that is kept. Index: deliveries primary key (bucket, user_id, device_id, …).
  */
 export async function findAcceptedDevices(
   tx: Queryable,
@@ -196,9 +199,9 @@ export async function findAcceptedDevices(
 }
 
 /**
- * The ids of those suspected devices that have an accepted message in the ledger after their last strike: nothing speaks
- * against them any more. For a page of devices: it looks into each day that is kept. Index: deliveries primary key (bucket,
- * user_id, device_id, …).
+ * Returns the ids of the suspected devices that have an accepted message in the ledger after their last strike and so
+ * are no longer suspected. For a page of devices, because it searches every day that is kept. Index: deliveries primary
+ * key (bucket, user_id, device_id, …).
  */
 export async function findRecoveredDevices(
   tx: Queryable,

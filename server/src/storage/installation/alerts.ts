@@ -10,7 +10,11 @@ export type AlertSettings = { webhookUrl: string | null; emails: string[]; muted
 const columns = (tx: Queryable) => tx`
   id, workspace_id as "workspaceId", kind, subject, what, todo, opened_at as "openedAt", closed_at as "closedAt"`;
 
-/** Lets one node look, of all that want to at one time: the row is the installation's only one. @returns whether it is this one */
+/**
+ * Lets one of several concurrent nodes check for alerts; the row is the installation's only one.
+ *
+ * @returns true for that node
+ */
 export async function claimAlertRound(tx: Queryable, { at, before }: { at: Date; before: Date }): Promise<boolean> {
   const rows = await tx`
     update installation set alerts_checked_at = ${at}
@@ -19,7 +23,11 @@ export async function claimAlertRound(tx: Queryable, { at, before }: { at: Date;
   return rows.length === 1;
 }
 
-/** Notes that it is so now. Index: alerts_open. @returns the alert when it is new */
+/**
+ * Opens an alert for a condition, or updates the open one. Index: alerts_open.
+ *
+ * @returns the alert if it is new
+ */
 export async function openAlert(
   tx: Queryable,
   { id, workspaceId, at, ...condition }: Omit<Condition, 'recheck'> & { id: string; workspaceId: string; at: Date },
@@ -35,7 +43,11 @@ export async function openAlert(
   return isNew ? alert : undefined;
 }
 
-/** Ends what was not found to be so for a while. Index: alerts_open. @returns what ended */
+/**
+ * Closes alerts whose condition has not been found since `seenBefore`. Index: alerts_open.
+ *
+ * @returns the closed alerts
+ */
 export async function closeAlerts(
   tx: Queryable,
   { workspaceId, seenBefore, at }: { workspaceId: string; seenBefore: Date; at: Date },
@@ -46,7 +58,7 @@ export async function closeAlerts(
     returning ${columns(tx)}`;
 }
 
-/** Newest first. Index: alerts_newest. */
+/** Lists alerts, newest first. Index: alerts_newest. */
 export async function listAlerts(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
@@ -77,7 +89,11 @@ export async function storeAlertSettings(
         updated_at = excluded.updated_at`;
 }
 
-/** Forgets alerts that ended before. Index: alerts_closed. @returns how many */
+/**
+ * Deletes alerts that were closed before `before`. Index: alerts_closed.
+ *
+ * @returns the number of alerts
+ */
 export async function deleteOldAlerts(
   tx: Queryable,
   { before, limit }: { before: Date; limit: number },
@@ -88,7 +104,7 @@ export async function deleteOldAlerts(
 }
 
 export type NotifyDependencies = {
-  /** Whether there is a mail server; without one emails are kept to be read in the console. */
+  /** Depends on whether there is an SMTP server; without one, emails are kept to be read in the console. */
   emailState: NewEmail['state'];
   consoleUrl: string | undefined;
 };
@@ -101,7 +117,10 @@ type Notice = {
   at: Date;
 };
 
-/** Has an alert posted and emailed, with the attempts and resends of every callback and email; in the caller's transaction. */
+/**
+ * Queues an alert as a callback and an email, which have the usual attempts and resends. Runs in the caller's
+ * transaction.
+ */
 export async function notifyOfAlert(
   tx: Queryable,
   { emailState, consoleUrl, ...notice }: NotifyDependencies & Notice,

@@ -15,14 +15,14 @@ export type ApiLogEntry = {
   warnings: string[];
   requestBody: string | null;
   responseBody: string | null;
-  /** JSON of `{ request, response }`, each by name. */
+  /** JSON of `{ request, response }`, each an object by header name. */
   headers: string | null;
 };
 
 /**
- * Stores a batch of finished calls; lists, so that the text is the same for any number of them. It does not wait for the disk: a
- * crash of the database forgets the calls of the last half second, as a crash of the node does, and responses that are made
- * durable meanwhile wait for one flush less.
+ * Stores a batch of finished calls. Passes arrays, so that the statement's text is the same for any number of calls.
+ * Does not wait for the disk: a database crash loses the calls of the last half second, as a crash of the node does.
+ * Responses that become durable meanwhile wait for one flush less.
  */
 export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[]): Promise<void> {
   await tx`
@@ -51,20 +51,20 @@ export async function insertApiLogEntries(tx: Queryable, entries: ApiLogEntry[])
 export type LogPlace = { receivedAt: Date; id: string };
 
 export type ApiLogFilters = {
-  /** Undefined: calls that named no workspace we know. */
+  /** Undefined: calls that named no known workspace. */
   workspaceId: string | undefined;
   isRefused: boolean | undefined;
   keyId: string | undefined;
   /** The first digit of the status. */
   statusClass: number | undefined;
-  /** A part of the path. */
+  /** A substring of the path. */
   path: string | undefined;
-  /** Stands in the path or in a body, as far as they are kept. */
+  /** A substring of the path or of a body, as far as they are kept. */
   text: string | undefined;
   from: Date | undefined;
   /** Exclusive. */
   before: Date | undefined;
-  /** The last one of the page before. */
+  /** The last call of the previous page. */
   after: LogPlace | undefined;
 };
 
@@ -73,7 +73,7 @@ export type ListedCall = Omit<ApiLogEntry, 'workspaceId' | 'requestBody' | 'resp
 };
 
 /**
- * Calls of a workspace, newest first, down to `until` where it is given. Indexes: api_log_workspace, api_log_refused; of
+ * Lists calls of a workspace, newest first, down to `until` if given. Indexes: api_log_workspace, api_log_refused; for
  * the names the keys' primary key.
  */
 export async function listCalls(
@@ -99,7 +99,9 @@ export async function listCalls(
     order by received_at desc, call.id desc`;
 }
 
-/** Where a search that has looked at `calls` of them goes on; undefined: fewer are left. Indexes as listCalls. */
+/**
+ * Returns where a search continues after it has read `calls` calls; undefined if fewer are left. Indexes: as listCalls.
+ */
 export async function findCallBehind(
   tx: Queryable,
   { calls, ...filters }: ApiLogFilters & { calls: number },
@@ -112,7 +114,7 @@ export async function findCallBehind(
   return row;
 }
 
-/** What the order of an index narrows. */
+/** Conditions that use the order of an index. */
 function inOrder(tx: Queryable, { workspaceId, isRefused, from, before, after }: ApiLogFilters): Fragment {
   return tx`
     ${workspaceId === undefined ? tx`workspace_id is null` : tx`workspace_id = ${workspaceId}`}
@@ -129,7 +131,7 @@ function holdsText(tx: Queryable, text: string): Fragment {
 
 export type OpenedCall = ListedCall & Pick<ApiLogEntry, 'requestBody' | 'responseBody' | 'headers'>;
 
-/** One call of a workspace, or of none. Index: primary key. */
+/** Finds one call of a workspace, or of none. Index: primary key. */
 export async function findCall(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -144,7 +146,7 @@ export async function findCall(
   return row;
 }
 
-/** Drops calls older than the retention; at most 10,000 a call. Index: api_log_age. */
+/** Deletes calls older than the retention, at most 10,000 per call. Index: api_log_age. */
 export async function deleteOldApiLogEntries(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`
     delete from api_log where id in (select id from api_log where received_at < ${before} limit 10000)`;

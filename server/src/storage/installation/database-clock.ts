@@ -1,15 +1,15 @@
 import type { Queryable } from '../database.ts';
 
 /**
- * The database's own clock: the one place where SQL asks for the time. All nodes anchor to it, so they agree whatever
- * their machines believe (fault F13).
+ * Reads the database's own clock: the only place where SQL asks for the time. All nodes anchor to it, so they agree
+ * whatever their machines' clocks say (fault F13).
  */
 export async function readDatabaseClock(database: Queryable): Promise<Date> {
   const [row] = await database<{ instant: Date }[]>`select clock_timestamp() as instant`;
   return row!.instant;
 }
 
-/** A cheap proof that the database answers, and whether it takes writes at all. */
+/** Checks cheaply that the database responds, and whether it accepts writes. */
 export async function pingDatabase(database: Queryable): Promise<{ isReadOnly: boolean }> {
   const [row] = await database<{ isReadOnly: boolean }[]>`
     select current_setting('transaction_read_only')::boolean as "isReadOnly"`;
@@ -17,16 +17,16 @@ export async function pingDatabase(database: Queryable): Promise<{ isReadOnly: b
 }
 
 export type StandbyState = {
-  /** Not any more, once it was made the primary. */
+  /** False once the standby was promoted to primary. */
   isStandby: boolean;
-  /** How long ago the newest transaction that it knows was committed; undefined when it knows none. */
+  /** Age of the newest transaction commit that it has replayed; undefined if it has none. */
   lagSeconds: number | undefined;
 };
 
 /**
- * How far a standby is behind. By the time of what it has replayed, not by positions in the log: a standby that has lost its primary
- * has replayed all that it received. Where nothing is written this grows too; a node writes its report every five seconds.
- * Reads no table.
+ * Returns how far a standby is behind. Measures the time of the last replayed transaction, not log positions: a standby
+ * that has lost its primary has replayed all that it received. The lag also grows while nothing is written, but a node
+ * writes its report every five seconds. Reads no table.
  */
 export async function readStandbyState(tx: Queryable): Promise<StandbyState> {
   const [row] = await tx<{ isStandby: boolean; lagSeconds: number | null }[]>`

@@ -1,20 +1,23 @@
 import { inSchemaTransaction, withSession } from '../database.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 
-/** The role that works across workspaces, of which the application's login is a member without its rights. */
+/**
+ * Returns the role that works across workspaces. The application's login is a member of it but does not inherit its
+ * rights.
+ */
 export const acrossRoleOf = (application: string): string => `${application}_across`;
 
 export type LoginRights = {
   role: string;
-  /** Why row-level security does not hold this login; undefined when it does. */
+  /** Why row-level security does not restrict this login; undefined if it does. */
   fault: 'superuser' | 'bypasses row security' | 'owns the tables' | 'inherits the rights across' | undefined;
-  /** Whether it may change the schema: it owns it, or there is none yet and it may make one. */
+  /** True if the login may change the schema: it owns the schema, or there is none yet and it may create one. */
   mayMigrate: boolean;
-  /** Undefined when there is none that it could take on. */
+  /** Undefined if there is no such role that the login may assume. */
   acrossRole: string | undefined;
 };
 
-/** What the login of these connections is and may do. Reads the catalogue only. */
+/** Returns the role and the rights of the login of these connections. Reads the catalogue only. */
 export async function readLoginRights(database: Queryable): Promise<LoginRights> {
   const [row] = await database<
     (Omit<LoginRights, 'fault'> & Record<'isSuperuser' | 'bypasses' | 'owns' | 'inherits' | 'isAllowed', boolean>)[]
@@ -40,15 +43,15 @@ export async function readLoginRights(database: Queryable): Promise<LoginRights>
   return { ...rights, fault: inherits || isAllowed ? 'inherits the rights across' : undefined };
 }
 
-/** The roles of an application that owns nothing are missing, or are not as they must be. */
+/** The roles of an application that owns nothing are missing or misconfigured. */
 export class ApplicationRolesError extends Error {
   override readonly name = 'ApplicationRolesError';
 }
 
 /**
- * Gives the application's login, and its role that works across workspaces, what they need in this database; whatever
- * they have stays. Called by the owner after each migration. An application that is the
- * owner itself only gets the policy, which its tables ask of their owner too.
+ * Grants the application's login, and its role that works across workspaces, the rights they need in this database;
+ * existing rights stay. Called by the owner after each migration. An application that is itself the owner only gets the
+ * policy, because its tables apply policies to their owner too.
  *
  * @throws ApplicationRolesError
  */
@@ -85,7 +88,7 @@ async function requireRoles(
   );
 }
 
-// Staging tables of segments hold values of one workspace and no workspace_id; who makes them grants them.
+// Staging tables of segments hold values of one workspace and no workspace_id; their creator grants access to them.
 const grantTables = (tx: Queryable) => tx`
   do $$
   declare
@@ -113,8 +116,8 @@ const grantTables = (tx: Queryable) => tx`
     );
   end $$`;
 
-// For the owner, whose own statements are those of migrations, and a role that the administrator could not let bypass the
-// policies. An application that was the owner once is taken out.
+// The policy is for the owner, who runs the migrations, and for a role that the administrator could not let bypass the
+// policies. An application that was once the owner is removed from it.
 const allowAcross = (tx: Queryable) => tx`
   do $$
   declare

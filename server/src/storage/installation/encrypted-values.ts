@@ -3,8 +3,8 @@ import type { ProviderCredential } from '../../domain/credentials/credentials.ts
 import type { Fragment, Queryable, Transaction, Value } from '../database.ts';
 
 /**
- * Every column that holds values encrypted under the master key, with the key of its rows in the order of the primary
- * key and the context of a row. A test compares the list with the catalogue.
+ * Lists every column of values encrypted under the master key, with the key of its rows in primary key order and the
+ * context of a row. A test compares the list with the catalogue.
  */
 export const encryptedColumns: readonly EncryptedColumn[] = [
   ofInstallation('master_key_check', encryptionContext.masterKeyCheck),
@@ -48,7 +48,7 @@ type RowNames = Record<string, Value>;
 export type EncryptedColumn = {
   table: string;
   column: string;
-  /** Columns of the primary key by the names that the context knows them by. */
+  /** Columns of the primary key, by their names in the context. */
   key: Record<string, string>;
   besides?: Record<string, string>;
   contextOf(row: RowNames): string;
@@ -56,7 +56,7 @@ export type EncryptedColumn = {
 
 export type EncryptedValue = { context: string; encrypted: Buffer; key: readonly Value[] };
 
-/** How many values a column holds under other keys than this one. Reads the whole table. */
+/** Counts the values of a column that are encrypted under other keys. Reads the whole table. */
 export async function countUnderOtherKeys(
   tx: Queryable,
   { table, column }: EncryptedColumn,
@@ -69,9 +69,10 @@ export async function countUnderOtherKeys(
 }
 
 /**
- * Locks the next values that are under another key, until the transaction ends. In the order of the primary key, after
- * `after`; a row that somebody else has locked is left for the next pass, so that nobody waits for two rows. The lock
- * leaves the row's own key alone, so rows that refer to it can be stored meanwhile. Index: primary key.
+ * Locks the next values that are under another key, until the transaction ends. In primary key order, after `after`.
+ * Skips rows locked by another transaction and leaves them for the next pass, so that no transaction waits for two
+ * rows. The lock does not cover the row's own key, so rows that refer to it can be stored meanwhile. Index: primary
+ * key.
  */
 export async function lockUnderOtherKeys(
   tx: Transaction,
@@ -93,7 +94,7 @@ export async function lockUnderOtherKeys(
   }));
 }
 
-/** Stores a value that `lockUnderOtherKeys` locked, encrypted anew. Index: primary key. */
+/** Stores the re-encrypted form of a value that `lockUnderOtherKeys` locked. Index: primary key. */
 export async function storeUnderNewKey(
   tx: Transaction,
   { table, column, key }: EncryptedColumn,
@@ -117,7 +118,7 @@ function listValues(tx: Queryable, values: readonly Value[]): Fragment[] {
   return values.map((value, index) => (index === 0 ? tx`${value}` : tx`, ${value}`));
 }
 
-/** Holds the names of a column's key to what its context takes. */
+/** Checks the names of a column's key against the parameters of its context. */
 function valuesOf<Row extends RowNames>(
   column: Omit<EncryptedColumn, 'contextOf' | 'key' | 'besides'> & {
     key: Partial<Record<keyof Row & string, string>>;

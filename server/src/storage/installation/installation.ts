@@ -5,20 +5,20 @@ import type { Queryable, Session, Transaction } from '../database.ts';
 export type Installation = {
   createdAt: Date;
   masterKeyCheck: Buffer;
-  /** Of the key that everything is encrypted under now. */
+  /** Id of the key that encrypts all values now. */
   masterKeyId: string;
-  /** Of the key that a rotation is leaving. */
+  /** Id of the previous key during a rotation. */
   rotatingFromKeyId: string | null;
   encryptedSecrets: Record<InstallationPurpose, Buffer>;
   demoWorkspaceId: string | null;
   clockOffsetMilliseconds: number;
-  /** The instant of real time at which the sandbox's clock stands; null while it runs. */
+  /** The instant of real time at which the sandbox clock is frozen; null while it runs. */
   clockFrozenAt: Date | null;
   /** The seed of the demo's ids and keys; null without a demo. */
   encryptedDemoSeed: Buffer | null;
 };
 
-/** The one row of this installation, locked when `tx` is a transaction that goes on to change it. */
+/** Returns the one row of this installation. A transaction that goes on to change it locks it with `lockInstallation`. */
 export async function findInstallation(tx: Queryable): Promise<Installation | undefined> {
   type Row = Omit<Installation, 'encryptedSecrets'> & Record<InstallationPurpose, Buffer>;
   const [row] = await tx<Row[]>`
@@ -34,13 +34,13 @@ export async function findInstallation(tx: Queryable): Promise<Installation | un
   return { ...rest, encryptedSecrets: { interactions, simulator } };
 }
 
-/** Whether a node has ever been started on this database, also when nothing is migrated. */
+/** True if a node has ever been started on this database, even if it is not migrated. */
 export async function hasInstallation(tx: Queryable): Promise<boolean> {
   const [row] = await tx<{ isThere: boolean }[]>`select to_regclass('installation') is not null as "isThere"`;
   return row!.isThere;
 }
 
-/** Makes the row once; a second node finds it made. */
+/** Inserts the row once; a second node finds it present. */
 export async function insertInstallation(
   tx: Queryable,
   row: { createdAt: Date; masterKeyCheck: Buffer; encryptedSecrets: Record<InstallationPurpose, Buffer> },
@@ -52,7 +52,7 @@ export async function insertInstallation(
     on conflict (only_row) do nothing`;
 }
 
-/** From now on every node encrypts under the key of this check; the row must be locked. */
+/** Makes every node encrypt under the key of this check from now on. The row must be locked. */
 export async function beginKeyRotation(
   tx: Transaction,
   { masterKeyCheck, fromKeyId }: { masterKeyCheck: Buffer; fromKeyId: string },
@@ -60,7 +60,10 @@ export async function beginKeyRotation(
   await tx`update installation set master_key_check = ${masterKeyCheck}, rotating_from_key_id = ${fromKeyId}`;
 }
 
-/** Nothing is left under the old key; unless somebody has begun to go back to it meanwhile. */
+/**
+ * Ends the rotation because no value is left under the old key. Does nothing if a rotation back to it has begun
+ * meanwhile.
+ */
 export async function endKeyRotation(tx: Queryable, masterKeyId: string): Promise<void> {
   await tx`
     update installation set rotating_from_key_id = null
@@ -68,8 +71,8 @@ export async function endKeyRotation(tx: Queryable, masterKeyId: string): Promis
 }
 
 /**
- * The transactions of this database that have written something and are open; a snapshot would count those of the other
- * databases of the server as well. A prepared one has no process, and counts.
+ * Lists the open transactions of this database that have written something; a snapshot would also contain those of the
+ * server's other databases. Includes prepared transactions, which have no process.
  */
 export async function listOpenTransactions(tx: Queryable): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
@@ -97,7 +100,7 @@ export async function setClockOffset(tx: Queryable, milliseconds: number): Promi
   await tx`update installation set clock_offset_ms = ${milliseconds}`;
 }
 
-/** Lets the sandbox clock of all nodes stand, or run. */
+/** Freezes the sandbox clock of all nodes, or lets it run. */
 export async function setSandboxClock(
   tx: Queryable,
   { offsetMilliseconds, frozenAt }: { offsetMilliseconds: number; frozenAt: Date | null },
@@ -109,14 +112,14 @@ export type DatabaseFacts = {
   /** As `server_version`: "18.4". */
   version: string;
   sizeBytes: number;
-  /** Of this database. */
+  /** Connections to this database. */
   connections: number;
   maxConnections: number;
-  /** By the database's own clock, as all instants here are. */
+  /** By the database's own clock, like all instants here. */
   startedAt: Date;
 };
 
-/** What the database says of itself. Reads the catalogue only; the size costs a look at each file. */
+/** Returns facts about the database. Reads the catalogue only; the size requires a look at each file. */
 export async function readDatabaseFacts(tx: Queryable): Promise<DatabaseFacts> {
   const [row] = await tx<DatabaseFacts[]>`
     select current_setting('server_version') as version, pg_database_size(current_database()) as "sizeBytes",
@@ -125,7 +128,7 @@ export async function readDatabaseFacts(tx: Queryable): Promise<DatabaseFacts> {
   return row!;
 }
 
-/** How many connections the login of these gets. Reads the settings and the catalogue only. */
+/** Returns how many connections this login may open. Reads the settings and the catalogue only. */
 export async function readConnectionLimit(tx: Queryable): Promise<ConnectionLimit> {
   const [row] = await tx<ConnectionLimit[]>`
     select current_setting('max_connections')::int as "maxConnections",
@@ -140,7 +143,7 @@ export async function readConnectionLimit(tx: Queryable): Promise<ConnectionLimi
 
 export type Replica = { state: string; lagBytes: number | null };
 
-/** Copies that follow this database, with how far they are behind; none where the account may not see them. */
+/** Lists the replicas of this database and their lag; empty if the account may not see them. */
 export async function listReplicas(tx: Queryable): Promise<Replica[]> {
   return tx<Replica[]>`
     select state, pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::bigint as "lagBytes"
@@ -149,37 +152,41 @@ export async function listReplicas(tx: Queryable): Promise<Replica[]> {
 
 export type AppliedMigration = { name: string; appliedAt: Date };
 
-/** Newest first. A table of tens of rows. */
+/** Lists migrations, newest first. A table of tens of rows. */
 export async function listAppliedMigrations(tx: Queryable): Promise<AppliedMigration[]> {
   return tx<AppliedMigration[]>`
     select name, applied_at as "appliedAt" from schema_migrations order by name desc limit 1000`;
 }
 
-// The session that holds this advisory lock owns the embedded server's folder; a server without such a session is an
+// The session that holds this advisory lock owns the embedded server's folder. A server without such a session is an
 // orphan of a killed process. The number is arbitrary.
 const ownershipLock = 7312844;
 
-/** Waits until this session owns the embedded server; it does until it ends. */
+/** Waits until this session owns the embedded server. Ownership ends with the session. */
 export async function lockOwnership(session: Session): Promise<void> {
   await session`select pg_advisory_lock(${ownershipLock})`;
 }
 
-/** Which files a server serves, and since when: the two facts that its lock file states as well. */
+/** Returns which files a server serves and when it started: the two facts that its lock file also states. */
 export async function readServerIdentity(probe: Queryable): Promise<{ folder: string; startedAt: Date }> {
   const [row] = await probe<{ folder: string; startedAt: Date }[]>`
     select current_setting('data_directory') as folder, pg_postmaster_start_time() as "startedAt"`;
   return row!;
 }
 
-/** Whether nobody owned the embedded server; then the caller's session does until it ends. */
+/**
+ * Takes ownership of the embedded server if no session owns it; it ends with the caller's session.
+ *
+ * @returns true if it was free
+ */
 export async function takeOwnershipIfFree(probe: Queryable): Promise<boolean> {
   const [row] = await probe<{ isFree: boolean }[]>`select pg_try_advisory_lock(${ownershipLock}) as "isFree"`;
   return row!.isFree;
 }
 
 /**
- * Makes the roles and the database in an embedded server, each when it is missing: `carillon` owns the tables,
- * `carillon_app` owns nothing.
+ * Creates the missing roles and the database in an embedded server: `carillon` owns the tables, `carillon_app` owns
+ * nothing.
  *
  * @param passwords base64url, so that they need no quoting; DDL takes no parameters
  */
@@ -193,7 +200,7 @@ export async function makeApplicationDatabase(
     await superuser.unsafe(`create role carillon login nosuperuser password '${passwords.owner}'`);
   if (isMissing('carillon_app_across')) await superuser.unsafe('create role carillon_app_across nologin bypassrls');
   if (isMissing('carillon_app')) {
-    // One transaction: a role that lacks the other would be refused at every start.
+    // One transaction: a role without the other would be refused at every start.
     await superuser.unsafe(`create role carillon_app login noinherit password '${passwords.application}';
       grant carillon_app_across to carillon_app`);
   }
@@ -201,12 +208,14 @@ export async function makeApplicationDatabase(
   if (!database) await superuser.unsafe(`create database carillon owner carillon`);
 }
 
-/** Those that searches are fast by, and that a migration makes where it may. */
+/** Extensions that make searches fast; a migration creates them where it may. */
 export const usefulExtensions = ['pg_trgm', 'btree_gin'] as const;
 
 export type Extension = { name: string; isAvailable: boolean; isInstalled: boolean };
 
-/** Which of them the database has, and the server could have. Reads the catalogue and a folder of the server. */
+/**
+ * Returns which of them the database has, and which the server offers. Reads the catalogue and a folder of the server.
+ */
 export async function readUsefulExtensions(tx: Queryable): Promise<Extension[]> {
   return tx<Extension[]>`
     select wanted.name, available.name is not null as "isAvailable", available.installed_version is not null as "isInstalled"
@@ -216,8 +225,8 @@ export async function readUsefulExtensions(tx: Queryable): Promise<Extension[]> 
 }
 
 /**
- * A database like another to which nobody is connected. Copied as files: through the write-ahead log, the default, it takes
- * four times as much of the processor. Not in a transaction; two of the same template do not go side by side.
+ * Creates a copy of a database to which there are no connections. Copies files: the default, through the write-ahead
+ * log, takes four times the CPU time. Not in a transaction. Two copies of the same template cannot run concurrently.
  *
  * @param copy names of letters, digits and underscores: DDL takes no parameters
  */
@@ -225,7 +234,7 @@ export async function cloneDatabase(server: Queryable, copy: { name: string; tem
   await server.unsafe(`create database ${copy.name} template ${copy.template} strategy file_copy`);
 }
 
-/** With the sessions that it may have. Not in a transaction. */
+/** Drops a database and ends its sessions. Not in a transaction. */
 export async function dropDatabase(server: Queryable, name: string): Promise<void> {
   await server.unsafe(`drop database ${name} with (force)`);
 }

@@ -13,14 +13,14 @@ export type FigureName =
   | 'partitions'
   | 'partitions-ahead-days'
   | 'backup-age';
-/** `of` is the lane, the role, the kind or the table that it is a figure of; empty where there is one. */
+/** `of` is the lane, role, kind or table of the figure; empty if there is only one. */
 export type Figure = { name: FigureName; of: string; value: number };
 
 const most = 100_000;
 
 /**
- * What the whole installation has of work and of its parts. Of each table at most 100,000 rows are read, of partitions the
- * catalogue alone. Indexes: chunks_open, runs primary key, runs_paused, alerts_open.
+ * Reads the figures of the whole installation's work and parts. Reads at most 100,000 rows of each table, and only the
+ * catalogue for partitions. Indexes: chunks_open, runs primary key, runs_paused, alerts_open.
  */
 export async function readMetricFigures(
   tx: Queryable,
@@ -72,8 +72,8 @@ export async function readMetricFigures(
 export type TableSize = { table: string; bytes: number };
 
 /**
- * Bytes on disk: of the tables that are partitioned by day, and of the database (`table` is then empty). Asks the file
- * system for every file; on a cluster every worker, and the database is the coordinator's.
+ * Returns the bytes on disk of the tables that are partitioned by day, and of the database (with an empty `table`).
+ * Checks every file in the file system; on a cluster on every worker, but the database is the coordinator's.
  */
 export async function readMetricSizes(tx: Queryable): Promise<TableSize[]> {
   const [whole] = await tx<{ bytes: number }[]>`select pg_database_size(current_database())::float8 as bytes`;
@@ -93,7 +93,7 @@ async function readDayTableSizes(tx: Queryable): Promise<TableSize[]> {
 
 export type NodeMinute = { minute: Date; nodeId: string; figures: MinuteFigures };
 
-/** What was counted so far, in the place of what was said of the same minute before. Index: primary key. */
+/** Stores what was counted in a minute so far, replacing earlier values of the same minute. Index: primary key. */
 export async function upsertNodeMinutes(tx: Queryable, rows: NodeMinute[]): Promise<void> {
   if (rows.length === 0) return;
   await tx`
@@ -108,7 +108,11 @@ export async function upsertNodeMinutes(tx: Queryable, rows: NodeMinute[]): Prom
       set counts = excluded.counts, gauges = node_minutes.gauges || excluded.gauges`;
 }
 
-/** Forgets minutes of before. Index: primary key. @returns how many */
+/**
+ * Deletes minutes before `before`. Index: primary key.
+ *
+ * @returns the number of rows
+ */
 export async function deleteOldMinutes(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`
     delete from node_minutes where (minute, node_id) in (
@@ -120,8 +124,8 @@ export async function deleteOldMinutes(tx: Queryable, before: Date): Promise<num
 export type FigureStep = { at: Date; name: string; value: number };
 
 /**
- * Figures of the whole installation since an instant, in steps of so many seconds: counts added up, of gauges the greatest.
- * A week of three nodes is 30,000 rows. Index: primary key.
+ * Returns the figures of the whole installation since an instant, in steps of `stepSeconds`: the sum of counts, the
+ * maximum of gauges. A week of three nodes is 30,000 rows. Index: primary key.
  */
 export async function sumFigures(
   tx: Queryable,

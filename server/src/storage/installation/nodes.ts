@@ -2,14 +2,14 @@ import { inTransaction } from '../database.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import { listOpenDays } from '../runs/run-states.ts';
 
-/** The last run of a job, as it is kept in the report of its node; instants are texts there. */
+/** The last run of a job, as stored in its node's report; instants are texts there. */
 export type JobNote = {
   name: string;
   doneAt: string | null;
-  /** How many things the last round did. */
+  /** Number of items that the last run processed. */
   done: number;
   failedAt: string | null;
-  /** The kind of the last fault, never its message. */
+  /** The kind of the last error, never its message. */
   fault: string | null;
 };
 
@@ -29,18 +29,20 @@ export type NodeReport = {
   seenAt: Date;
   memoryBytes: number;
   jobs: JobNote[];
-  /** Ids of the master keys it knows, first the one it encrypts under; none of a version that did not say. */
+  /** Ids of the master keys it has, the one it encrypts under first; empty for a version that did not report them. */
   masterKeyIds: readonly string[];
   simulators: SimulatorOrigins | null;
-  /** Most that it opens to the database itself. */
+  /** Maximum number of connections that it opens to the database itself. */
   connections: number;
-  /** Where it answers calls; null of a worker, of a start under way, and of a version that did not say. */
+  /**
+   * The address at which it serves calls; null for a worker, while it starts, and for a version that did not report it.
+   */
   url: string | null;
-  /** When the certificate ends that it serves; null of one that serves none, and of a version that did not say. */
+  /** Expiry of the certificate that it serves; null if it serves none, and for a version that did not report it. */
   certificateEndsAt: Date | null;
 };
 
-/** A node's word that it is there, in the place of its last one. Index: primary key. */
+/** Stores a node's report, replacing its last one. Index: primary key. */
 export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void> {
   await tx`
     insert into nodes
@@ -56,7 +58,7 @@ export async function upsertNode(tx: Queryable, node: NodeReport): Promise<void>
         certificate_ends_at = excluded.certificate_ends_at`;
 }
 
-/** Oldest first. A table of as many rows as nodes ran within a day. */
+/** Lists nodes, oldest first. A table of as many rows as nodes ran within a day. */
 export async function listNodes(tx: Queryable): Promise<NodeReport[]> {
   return tx<NodeReport[]>`
     select id, host, process_id as "processId", role, version, started_at as "startedAt", seen_at as "seenAt",
@@ -65,12 +67,16 @@ export async function listNodes(tx: Queryable): Promise<NodeReport[]> {
     from nodes order by started_at, id limit 1000`;
 }
 
-/** A node that stops takes its row along. Index: primary key. */
+/** Deletes the row of a node that stops. Index: primary key. */
 export async function deleteNode(tx: Queryable, id: string): Promise<void> {
   await tx`delete from nodes where id = ${id}`;
 }
 
-/** Forgets nodes that have not been heard of since. A table of tens of rows. @returns how many */
+/**
+ * Deletes nodes that have not reported since `before`. A table of tens of rows.
+ *
+ * @returns the number of nodes
+ */
 export async function deleteSilentNodes(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`delete from nodes where seen_at < ${before}`;
   return rows.count;
@@ -86,16 +92,17 @@ export type FreedLeases = {
 };
 
 /**
- * Ends every lease and forgets every node, for a caller who knows that no other process works on this database. What was
- * held is taken up at once, as if its leases had run out: a worker that died in the middle still counts as one that did.
- * Rows in the order of the index that finds them; nobody else is there to wait for. Indexes: chunks_open,
- * deliveries_waiting of the days of open runs, segment_operations_open, callbacks_due, mails_due, event_stream_batches_due.
+ * Ends every lease and deletes every node, for a caller that knows that no other process works on this database. The
+ * work they held is claimed again immediately, as if its leases had expired: a worker that died halfway still counts as
+ * one that did. Updates rows in the order of the index that finds them; there is no other transaction to wait for.
+ * Indexes: chunks_open, deliveries_waiting of the days of open runs, segment_operations_open, callbacks_due, mails_due,
+ * event_stream_batches_due.
  */
 export function endLeasesOfPredecessors(database: Database, at: Date): Promise<FreedLeases> {
   return inTransaction(database, (tx) => endLeases(tx, at));
 }
 
-/** The same as a part of the caller's transaction. */
+/** Does the same in the caller's transaction. */
 export async function endLeases(tx: Transaction, at: Date): Promise<FreedLeases> {
   const chunks = await tx`update chunks set lease_until = ${at} where state = 'CLAIMED' and lease_until > ${at}`;
   const days = await listOpenDays(tx);

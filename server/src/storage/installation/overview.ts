@@ -10,7 +10,7 @@ export type WorkspaceSummary = { id: string; dbName: string; name: string; timeZ
 // A row has about 150 bytes.
 const workspacesOfPage = 1_000;
 
-/** All workspaces of this installation, oldest first, in pages of a thousand. */
+/** Lists all workspaces of this installation, oldest first, in pages of a thousand. */
 export async function listWorkspaces(tx: Queryable): Promise<WorkspaceSummary[]> {
   const all: WorkspaceSummary[] = [];
   for (;;) {
@@ -21,8 +21,8 @@ export async function listWorkspaces(tx: Queryable): Promise<WorkspaceSummary[]>
 }
 
 /**
- * A page of the workspaces, oldest first, after one of them. Sorts the table, which has at most thousands of rows. No workspace
- * is ever removed, so the one before is there.
+ * Lists a page of workspaces, oldest first, after `afterId`. Sorts the table, which has at most thousands of rows.
+ * Workspaces are never removed, so the previous one exists.
  */
 export async function listWorkspacesAfter(
   tx: Queryable,
@@ -40,7 +40,7 @@ export async function listWorkspacesAfter(
 
 export type DeviceCount = { platform: Platform; state: string; devices: number };
 
-/** Devices per platform and state. Reads every device of the workspace: about 0.3 s a million. */
+/** Counts devices per platform and state. Reads every device of the workspace: about 0.3 s per million. */
 export async function countDevices(tx: Queryable, workspaceId: string): Promise<DeviceCount[]> {
   return tx<DeviceCount[]>`
     select platform, state, count(*) as devices
@@ -62,7 +62,10 @@ export type RecentCampaign = {
   counts: { platform: Platform; outcome: string; devices: number }[];
 };
 
-/** Newest campaigns with what became of their messages. Index: campaigns_newest, runs_campaign, run_counts key. */
+/**
+ * Lists the newest campaigns with the outcomes of their messages. Index: campaigns_newest, runs_campaign, run_counts
+ * key.
+ */
 export async function listRecentCampaigns(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
@@ -107,7 +110,7 @@ export type RunningSend = {
   waiting: number;
 };
 
-/** Campaigns that are being sent, newest first. Indexes: runs_sending, run_counts primary key. */
+/** Lists campaigns that are being sent, newest first. Indexes: runs_sending, run_counts primary key. */
 export async function listRunningSends(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
@@ -137,23 +140,23 @@ export async function listRunningSends(
 }
 
 export type PausedSends = {
-  /** Of the provider that refused; null when a person paused them. */
+  /** Platform of the provider that refused; null when a user paused them. */
   platform: Platform | null;
-  /** Who refused, where it is known beside its words. */
+  /** The provider that refused, if known in addition to its words. */
   provider: ProviderName | null;
-  /** Whether all devices of the sends wait, or those of the refused credential alone. */
+  /** `all`: all devices of the sends wait. `some`: only those of the refused credential. */
   waits: 'all' | 'some';
-  /** In the words of the provider. */
+  /** The provider's words. */
   reason: string;
   runs: number;
-  /** The newest of them. */
+  /** The newest of the campaigns. */
   campaignId: string;
   campaignName: string;
 };
 
 /**
- * Runs that are paused, and those that go on without the devices of a refused credential, by the reason; the newest 1,000 of
- * each are looked at. Indexes: runs_paused, run_refusals_workspace, runs primary key.
+ * Groups by reason the runs that are paused, and those that continue without the devices of a refused credential. Reads
+ * the newest 1,000 of each. Indexes: runs_paused, run_refusals_workspace, runs primary key.
  */
 export async function groupPausedSends(tx: Queryable, workspaceId: string): Promise<PausedSends[]> {
   return tx<PausedSends[]>`
@@ -190,7 +193,7 @@ export type FailedRun = {
   endedAt: Date;
 };
 
-/** Runs that failed or whose moment was missed since, newest first. Index: runs_failed. */
+/** Lists runs that failed or were missed after `since`, newest first. Index: runs_failed. */
 export async function listFailedRuns(
   tx: Queryable,
   { workspaceId, since, limit }: { workspaceId: string; since: Date; limit: number },
@@ -206,7 +209,7 @@ export async function listFailedRuns(
 
 export type ScheduledSend = { campaignId: string; campaignName: string; nextAt: Date; deliveryType: string };
 
-/** The next moments, soonest first. Index: campaigns_next. */
+/** Lists the next occurrences, soonest first. Index: campaigns_next. */
 export async function listScheduledSends(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
@@ -227,9 +230,9 @@ type Recent = { workspaceNumber: number; days: string[]; since: Date; most: numb
 export type WaitingGroup = { code: string; devices: number; lastAt: Date };
 
 /**
- * Deliveries of a platform that wait for another attempt, by why, with the newest attempt; at most `most` are read.
- * Index: deliveries_log_other. The outcome is looked up, not written: for the written one the planner may take the index of all
- * that wait, of every workspace, and sort it.
+ * Groups a platform's deliveries that wait for another attempt by reason, with the newest attempt; reads at most
+ * `most`. Index: deliveries_log_other. The outcome is a subquery, not a literal: for a literal the planner may use the
+ * index of all waiting deliveries, of every workspace, and sort them.
  */
 export async function groupWaiting(
   tx: Queryable,
@@ -248,7 +251,7 @@ export async function groupWaiting(
     order by devices desc, 1`;
 }
 
-/** One look for each platform and outcome, which a cluster takes written out only. */
+/** Returns one lookup per platform and outcome; a cluster accepts them only when each is written out. */
 function eachKind(tx: Queryable, { recent, outcomes, look }: Looks): Fragment[] {
   const kinds = recent.platforms.flatMap((platform) => outcomes.map((outcome) => ({ platform, outcome })));
   return kinds.map((kind, place) => (place === 0 ? look(kind) : tx`union all ${look(kind)}`));
@@ -264,8 +267,8 @@ const isRecent = (tx: Queryable, { recent, platform, outcome }: Kind & { recent:
   and ${isOutcome(tx, outcome)} and platform = ${platformLetters[platform]}::"char" and sent_at > ${recent.since}`;
 
 /**
- * How many deliveries became final since, per platform and outcome; at most `most` of each are counted. Index alone:
- * deliveries_log, deliveries_log_other of each day.
+ * Counts the deliveries that became final after `since`, per platform and outcome; counts at most `most` of each.
+ * Index-only scan: deliveries_log, deliveries_log_other of each day.
  */
 export async function countRecentDeliveries(tx: Queryable, recent: Recent): Promise<RecentCount[]> {
   const look = ({ platform, outcome }: Kind) => tx`
@@ -279,8 +282,8 @@ export async function countRecentDeliveries(tx: Queryable, recent: Recent): Prom
 }
 
 /**
- * Why deliveries failed since, the most frequent reason first; the newest `most` of each platform and outcome are looked
- * at. Index: deliveries_log_other of each day.
+ * Groups the deliveries that failed after `since` by reason, the most frequent first; reads the newest `most` of each
+ * platform and outcome. Index: deliveries_log_other of each day.
  */
 export async function groupRecentFailures(tx: Queryable, recent: Recent): Promise<RecentFailure[]> {
   const look = ({ platform, outcome }: Kind) => tx`
@@ -298,8 +301,9 @@ export async function groupRecentFailures(tx: Queryable, recent: Recent): Promis
 export type FirstSteps = { hasPushed: boolean; hasProvider: boolean; hasUsers: boolean; hasInvited: boolean };
 
 /**
- * What was done of what one does first, from what is there: each look ends at the first row. Users of a sandbox's seed are
- * made with the workspace, and do not count. Indexes: campaigns_newest, primary keys; accounts are tens of rows.
+ * Returns which of the first steps are done, judging by the stored data; each lookup stops at the first row. Users of a
+ * sandbox's seed are created with the workspace and do not count. Indexes: campaigns_newest, primary keys; accounts are
+ * tens of rows.
  */
 export async function readFirstSteps(tx: Queryable, workspaceId: string): Promise<FirstSteps> {
   const [row] = await tx<FirstSteps[]>`

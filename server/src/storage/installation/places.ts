@@ -4,12 +4,12 @@ import { allBuckets } from '../segments/segment-members.ts';
 
 export type FoundPlaceKind = 'campaign' | 'run' | 'segment' | 'call' | 'key' | 'callback' | 'email';
 
-/** Something with a screen of its own. `id` is what the screen's address has: of a run its campaign. */
+/** An object that has a screen. `id` is the id in the screen's address; for a run its campaign's id. */
 export type FoundPlace = { kind: FoundPlaceKind; id: string; name: string };
 
 type Asked = { workspaceId: string; id: string };
 
-/** Whatever of a workspace has that id. Indexes: primary keys. */
+/** Finds any object of a workspace that has this id. Indexes: primary keys. */
 export async function findPlacesOfId(tx: Queryable, { workspaceId, id }: Asked): Promise<FoundPlace[]> {
   return tx<FoundPlace[]>`
     select 'campaign' as kind, id, name from campaigns where id = ${id} and workspace_id = ${workspaceId}
@@ -30,7 +30,7 @@ export async function findPlacesOfId(tx: Queryable, { workspaceId, id }: Asked):
     select 'email', id, subject from mails where id = ${id} and workspace_id = ${workspaceId}`;
 }
 
-/** The campaign that a push became, by the `responseId` of its reply. Index: primary key. */
+/** Finds the campaign that a push created or joined, by the `responseId` of the response. Index: primary key. */
 export async function findPlaceOfResponse(
   tx: Queryable,
   { workspaceId, responseId }: { workspaceId: string; responseId: string },
@@ -42,7 +42,10 @@ export async function findPlaceOfResponse(
   return row;
 }
 
-/** Whose the device is that has that id. The id does not tell its bucket, so each is looked into. Index: primary key. */
+/**
+ * Finds the user of a device by the device's id. The id does not contain the bucket, so every bucket is searched.
+ * Index: primary key.
+ */
 export async function findOwnerOfDevice(
   tx: Queryable,
   { workspaceId, id }: Asked,
@@ -53,14 +56,17 @@ export async function findOwnerOfDevice(
   return row;
 }
 
-/** The day of a run, which is that of its rows in the ledger. Index: primary key. */
+/** Returns the day of a run, which is also the day of its ledger rows. Index: primary key. */
 export async function findDayOfRun(tx: Queryable, { workspaceId, id }: Asked): Promise<string | undefined> {
   const [row] = await tx<{ day: string }[]>`
     select day::text as day from runs where id = ${id} and workspace_id = ${workspaceId}`;
   return row?.day;
 }
 
-/** Segments whose name holds a text, in whatever case, newest first. Reads at most the workspace's few thousand. Index: segments_newest. */
+/**
+ * Lists segments whose name contains a text, ignoring case, newest first. Reads at most the workspace's few thousand.
+ * Index: segments_newest.
+ */
 export async function findSegmentsByName(
   tx: Queryable,
   { workspaceId, text, limit }: { workspaceId: string; text: string; limit: number },

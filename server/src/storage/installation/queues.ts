@@ -15,14 +15,14 @@ export type QueueName = (typeof queueNames)[number];
 
 export type QueueState = {
   name: QueueName;
-  /** Could be worked now; at most 100,000 are counted. */
+  /** Ready to be processed now; at most 100,000 are counted. */
   waiting: number;
   running: number;
-  /** Wait for a moment to come: another attempt, a quiet hour. At most 100,000 are counted. */
+  /** Not due yet: another attempt, a quiet hour. At most 100,000 are counted. */
   later: number;
-  /** In the last 24 hours. At most 100,000 are counted. */
+  /** Failed in the last 24 hours. At most 100,000 are counted. */
   failed: number;
-  /** Since when the oldest of those that could be worked waits. */
+  /** Since when the oldest of the ready ones has been waiting. */
   oldestAt: Date | null;
 };
 
@@ -38,7 +38,7 @@ export async function readQueues(tx: Queryable, at: Date): Promise<QueueState[]>
   return states.sort((one, other) => queueNames.indexOf(one.name) - queueNames.indexOf(other.name));
 }
 
-/** Counts rows up to a bound, so that a backlog does not get worse because it is looked at. */
+/** Counts rows up to a bound, so that measuring a backlog does not make it worse. */
 const countUpTo = (tx: Queryable, rows: Fragment): Fragment =>
   tx`(select count(*) from (select 1 from ${rows} limit ${most}) as counted)`;
 
@@ -59,10 +59,11 @@ async function readRetryQueue(tx: Queryable, at: Date): Promise<QueueState> {
 }
 
 /**
- * Returns the state of all other work, whose tables a cluster keeps on the coordinator. Callbacks and batches whose receiver is
- * paused because it does not answer come later: no worker is late. Locks nothing. Indexes: runs_open, chunks_open, chunks_quarantined,
- * segment_operations_open, segment_operations_failed, callbacks_due, callbacks_given_up, callback_receivers
- * primary key, event_stream_batches_due, event_stream_batches_given_up, mails_due, mails_failed, erasures_due, runs_failed.
+ * Returns the state of all other work, whose tables a cluster keeps on the coordinator. Callbacks and batches of an
+ * unresponsive receiver that is paused count as later, because no worker is late. Locks nothing. Indexes: runs_open,
+ * chunks_open, chunks_quarantined, segment_operations_open, segment_operations_failed, callbacks_due,
+ * callbacks_given_up, callback_receivers primary key, event_stream_batches_due, event_stream_batches_given_up,
+ * mails_due, mails_failed, erasures_due, runs_failed.
  */
 async function readCoordinatorQueues(tx: Queryable, at: Date): Promise<QueueState[]> {
   const since = new Date(at.getTime() - dayMilliseconds);
@@ -114,10 +115,11 @@ async function readCoordinatorQueues(tx: Queryable, at: Date): Promise<QueueStat
 }
 
 /**
- * The first instant in a span at which something becomes due: a schedule, a waiting delivery or run, a chunk that its
- * throttle holds back, what an event started, a fill, a report file, a callback, an email, the end of a segment, an erasure. Undefined if
- * nothing does. Indexes: triggers_due, report_files_due, campaigns_due, runs_due, deliveries_waiting, chunks_open, segment_operations_open, callbacks_due, mails_due,
- * segments_expiry, erasures_due. Of the ledger the partitions of runs that are being sent.
+ * Returns the first instant in a span at which work becomes due: a schedule, a waiting delivery or run, a chunk held
+ * back by its throttle, a trigger, a fill, a report file, a callback, an email, the end of a segment, an erasure.
+ * Returns undefined if there is none. Indexes: triggers_due, report_files_due, campaigns_due, runs_due,
+ * deliveries_waiting, chunks_open, segment_operations_open, callbacks_due, mails_due, segments_expiry, erasures_due.
+ * Reads the ledger partitions of runs that are being sent.
  */
 export async function findNextDue(
   tx: Queryable,
@@ -151,8 +153,9 @@ export async function findNextDue(
 }
 
 /**
- * When the first delivery of a run that is being sent is due again. The runs are read first, because a cluster joins no
- * distributed table with one of the coordinator. Indexes: runs_open, deliveries_waiting of the runs' days.
+ * Returns when the first delivery of a run that is being sent is due again. Reads the runs first, because a cluster
+ * does not join a distributed table with one of the coordinator. Indexes: runs_open, deliveries_waiting of the runs'
+ * days.
  */
 async function findNextRetry(tx: Queryable, { after, until }: { after: Date; until: Date }): Promise<Date | undefined> {
   const { days, numbers } = await listSendingRuns(tx);
@@ -165,10 +168,10 @@ async function findNextRetry(tx: Queryable, { after, until }: { after: Date; unt
 }
 
 /**
- * Whether anything that is due is not done yet: what findNextDue looks for, runs that are to be released, and runs that
- * nothing holds back any more. What waits for a segment that is being filled is that fill's; what waits for a receiver that is
- * paused is not due. The ledger is asked last, and
- * where runs are being sent only: each new day of it makes the database plan anew. Indexes: as findNextDue.
+ * True if due work is not done yet: the work that findNextDue looks for, runs to be released, and runs that are no
+ * longer held back. Work that waits for a segment being filled counts as part of that fill; work for a paused receiver
+ * is not due. Queries the ledger last, and only while runs are being sent, because each new day of it makes the
+ * database plan again. Indexes: as findNextDue.
  */
 export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
   const [row] = await tx<{ isLeft: boolean }[]>`
@@ -211,8 +214,8 @@ export async function hasDueWork(tx: Queryable, at: Date): Promise<boolean> {
 }
 
 /**
- * Of runs that are being sent: deliveries that are due, runs that nothing holds back. Indexes: runs_open, chunks primary
- * key, deliveries_waiting of the runs' days.
+ * True if a run that is being sent has due deliveries or is not held back. Indexes: runs_open, chunks primary key,
+ * deliveries_waiting of the runs' days.
  */
 async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
   const { days, numbers } = await listSendingRuns(tx);
@@ -235,8 +238,10 @@ async function hasDueDeliveries(tx: Queryable, at: Date): Promise<boolean> {
   return row!.isLeft;
 }
 
-/** Index: runs_open. */
-/** When the first trigger that waits is due. By itself: a cluster has them in its shards. Index: triggers_due. */
+/**
+ * Returns when the first waiting trigger is due. A separate statement, because a cluster has triggers in its shards.
+ * Index: triggers_due.
+ */
 async function findNextTrigger(
   tx: Queryable,
   { after, until }: { after: Date; until: Date },
@@ -246,12 +251,13 @@ async function findNextTrigger(
   return row?.at ?? undefined;
 }
 
-/** Whether one is due. Index: triggers_due. */
+/** True if a trigger is due. Index: triggers_due. */
 async function hasDueTriggers(tx: Queryable, at: Date): Promise<boolean> {
   const rows = await tx`select 1 from triggers where state = 'WAITING' and due_at <= ${at} limit 1`;
   return rows.length > 0;
 }
 
+/** Index: runs_open. */
 async function listSendingRuns(tx: Queryable): Promise<{ days: string[]; numbers: number[] }> {
   const rows = await tx<{ number: number; day: string }[]>`
     select number, day::text as day from runs where status = 'SENDING'`;

@@ -3,7 +3,7 @@ import type { ProviderName } from '../../domain/delivery/providers.ts';
 import type { Screen } from '../../domain/sandbox/screen.ts';
 import type { Queryable } from '../database.ts';
 
-/** Rows of these are a workspace's by what they belong to. */
+/** Tables whose rows belong to a workspace through a parent row. */
 const owned = [
   { table: 'callback_attempts', by: 'callback_id', parent: 'callbacks' },
   { table: 'mail_attempts', by: 'mail_id', parent: 'mails' },
@@ -11,7 +11,10 @@ const owned = [
   { table: 'segment_file_pieces', by: 'operation_id', parent: 'segment_operations' },
 ];
 
-/** All that a workspace is full of, in the order in which rows can go. A test holds this list against the catalog. */
+/**
+ * Tables with rows of a workspace, in the order in which the rows can be deleted. A test compares this list with the
+ * catalog.
+ */
 export const emptiedTables = [
   'alerts',
   'alert_settings',
@@ -58,7 +61,7 @@ export const emptiedTables = [
   'trigger_conditions',
   'triggers',
   'runs',
-  // After the runs: one that a push stored meanwhile keeps its campaign, and all of this is tried again.
+  // After the runs: a run that a push stores meanwhile keeps its campaign, and the whole deletion is retried.
   'chunks',
   'push_requests',
   'sandbox_messages',
@@ -76,13 +79,14 @@ export const emptiedTables = [
 ];
 
 /**
- * Takes everything out of a workspace but its own row, its provider credentials and its lines of the audit log. Reads the workspace's part of each table; the sandbox's are small.
+ * Deletes everything of a workspace except its own row, its provider credentials and its lines of the audit log. Reads
+ * the workspace's part of each table; those of a sandbox are small.
  */
 export async function emptyWorkspace(tx: Queryable, workspaceId: string): Promise<void> {
   for (const { table, by, parent } of owned)
     await tx`
       delete from ${tx(table)} where ${tx(by)} in (select id from ${tx(parent)} where workspace_id = ${workspaceId})`;
-  // Versions go before what they are versions of.
+  // Versions are deleted before the campaigns they are versions of.
   await tx`update campaigns set version_of = null, version_number = null where workspace_id = ${workspaceId}
     and version_of is not null`;
   for (const table of emptiedTables)
@@ -92,7 +96,7 @@ export async function emptyWorkspace(tx: Queryable, workspaceId: string): Promis
     else await tx`delete from ${tx(table)} where workspace_id = ${workspaceId}`;
 }
 
-/** A workspace's settings as a new one has them. Index: primary key. */
+/** Resets a workspace's settings to those of a new one. Index: primary key. */
 export async function restoreWorkspace(
   tx: Queryable,
   { id, name, timeZone }: { id: string; name: string; timeZone: string },
@@ -108,7 +112,7 @@ export async function restoreWorkspace(
     where id = ${id}`;
 }
 
-/** Campaigns that send or will send. Index: campaigns_newest. */
+/** Lists campaigns that send or will send. Index: campaigns_newest. */
 export async function listLiveCampaigns(tx: Queryable, workspaceId: string): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     select id from campaigns
@@ -116,7 +120,10 @@ export async function listLiveCampaigns(tx: Queryable, workspaceId: string): Pro
   return rows.map(({ id }) => id);
 }
 
-/** How many workers hold something of a workspace at an instant of real time. Indexes: chunks_open, segment_operations_open, callbacks_due, mails_due. */
+/**
+ * Counts the items of a workspace that workers hold at an instant of real time. Indexes: chunks_open,
+ * segment_operations_open, callbacks_due, mails_due.
+ */
 export async function countWorkUnderWay(
   tx: Queryable,
   { workspaceId, at }: { workspaceId: string; at: Date },
@@ -139,16 +146,16 @@ export type SandboxMessage = {
   collapseId: string;
   campaignId: string | null;
   messageId: string;
-  /** How the provider was asked to carry it, under its own names. */
+  /** Transport options of the request, under the provider's own names. */
   transport: Record<string, string>;
-  /** Of the request; of what authorizes only the scheme. Empty for messages of older versions. */
+  /** Headers of the request; for an authorization only its scheme. Empty for messages of older versions. */
   headers: Record<string, string>;
   payload: unknown;
   screen: Screen;
   receivedAt: Date;
 };
 
-/** Puts a batch of received messages into the inbox, in one statement. */
+/** Stores a batch of received messages in the inbox, in one statement. */
 export async function insertSandboxMessages(tx: Queryable, messages: SandboxMessage[]): Promise<void> {
   await tx`
     insert into sandbox_messages (
@@ -175,13 +182,15 @@ export async function insertSandboxMessages(tx: Queryable, messages: SandboxMess
     )`;
 }
 
-/** The greatest id of the whole inbox. Index: primary key. */
+/** Returns the greatest message id of the whole inbox. Index: primary key. */
 export async function findNewestMessageId(tx: Queryable): Promise<string | undefined> {
   const [row] = await tx<{ id: string }[]>`select id from sandbox_messages order by id desc limit 1`;
   return row?.id;
 }
 
-/** Newest first, of one workspace, newer than `afterId`. Index: sandbox_messages_workspace. */
+/**
+ * Lists the messages of one workspace that are newer than `afterId`, newest first. Index: sandbox_messages_workspace.
+ */
 export async function listSandboxMessages(
   tx: Queryable,
   page: { workspaceId: string; afterId: string; limit: number },
@@ -196,7 +205,7 @@ export async function listSandboxMessages(
     limit ${page.limit}`;
 }
 
-/** One message of a workspace. Index: primary key. */
+/** Finds one message of a workspace. Index: primary key. */
 export async function findSandboxMessage(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -208,7 +217,10 @@ export async function findSandboxMessage(
 
 export type DeviceMessage = Pick<SandboxMessage, 'id' | 'deviceToken' | 'title' | 'body' | 'receivedAt'>;
 
-/** The newest messages of each device, however many others got some. The inbox is bounded. Index: sandbox_messages_workspace. */
+/**
+ * Lists the newest messages of each device, however many messages other devices got. The inbox is bounded. Index:
+ * sandbox_messages_workspace.
+ */
 export async function listMessagesOfDevices(
   tx: Queryable,
   { workspaceId, tokens, each }: { workspaceId: string; tokens: string[]; each: number },
@@ -224,19 +236,19 @@ export async function listMessagesOfDevices(
 }
 
 export type TestDevice = {
-  /** Of the row. */
+  /** Id of the device's row. */
   id: string;
   userId: string;
   customerId: string;
   deviceId: string;
   platform: Platform;
-  /** Null: the usual one of the platform. */
+  /** Null: the platform's default provider. */
   provider: ProviderName | null;
   pushId: string;
   state: string;
 };
 
-/** Devices of people marked for tests, by person. Indexes: users_test, devices of a user. */
+/** Lists the devices of test users, by user. Indexes: users_test, devices of a user. */
 export async function listTestDevices(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
@@ -252,7 +264,7 @@ export async function listTestDevices(
     limit ${limit}`;
 }
 
-/** Keeps the newest messages of the installation. Index: primary key. */
+/** Keeps only the newest messages of the installation. Index: primary key. */
 export async function trimSandboxMessages(tx: Queryable, keep: number): Promise<number> {
   const rows = await tx`
     delete from sandbox_messages

@@ -8,30 +8,30 @@ export type ApiKey = {
   kind: KeyKind;
   name: string;
   scopes: string[];
-  /** Raised when the secret is made anew; a token of another generation is dead. */
+  /** Raised when the secret is replaced; tokens of other generations are invalid. */
   generation: number;
   accessTokenMinutes: number;
   secretHint: string;
-  /** Push keys only: they sign, so they must be readable. */
+  /** Push keys only: they sign, so the secret must be readable. */
   encryptedSecret: Buffer | null;
   createdAt: Date;
   /** To the minute. */
   lastUsedAt: Date | null;
   archivedAt: Date | null;
-  /** It was rotated and is archived then. */
+  /** When the key was rotated: the time it is archived. */
   endsAt: Date | null;
 };
 
 type KeyId = { workspaceId: string; id: string };
 
-/** The columns of an ApiKey, named once for every statement that returns keys. */
+/** The columns of an ApiKey, for every statement that returns keys. */
 export const apiKeyColumns = (tx: Queryable) => tx`
   api_keys.id, api_keys.workspace_id as "workspaceId", api_keys.kind, api_keys.name, api_keys.scopes,
   api_keys.generation, api_keys.access_token_minutes as "accessTokenMinutes", api_keys.secret_hint as "secretHint",
   api_keys.secret_sealed as "encryptedSecret", api_keys.created_at as "createdAt",
   api_keys.last_used_at as "lastUsedAt", api_keys.archived_at as "archivedAt", api_keys.ends_at as "endsAt"`;
 
-/** Adds a key. A secret that exists already (256 bits: a broken random source) is refused by the unique index. */
+/** Adds a key. The unique index rejects a secret that exists already (256 bits: a broken random source). */
 export async function insertApiKey(
   tx: Queryable,
   key: {
@@ -59,7 +59,7 @@ export async function insertApiKey(
   return row!;
 }
 
-/** The key of that id, archived or not. Index: primary key. */
+/** Finds a key by id, archived or not. Index: primary key. */
 export async function findApiKey(tx: Queryable, { workspaceId, id }: KeyId): Promise<ApiKey | undefined> {
   const [row] = await tx<ApiKey[]>`
     select ${apiKeyColumns(tx)} from api_keys where id = ${id} and workspace_id = ${workspaceId}`;
@@ -68,13 +68,13 @@ export async function findApiKey(tx: Queryable, { workspaceId, id }: KeyId): Pro
 
 export type PresentedKey = ApiKey & {
   secretHash: Buffer;
-  /** That of the workspace (decision D1). */
+  /** The data center of the workspace (decision D1). */
   dataCenter: string;
 };
 
 type PresentedSecret = { workspaceId: string; secretHash: Buffer };
 
-/** The key of that secret in that workspace, archived or not; see `findApiKeysBySecretHashes`. */
+/** Finds the key with a secret in a workspace, archived or not; see `findApiKeysBySecretHashes`. */
 export async function findApiKeyBySecretHash(
   tx: Queryable,
   search: PresentedSecret,
@@ -84,8 +84,9 @@ export async function findApiKeyBySecretHash(
 }
 
 /**
- * The keys of several secrets, each in its workspace, archived or not, in the order asked. An unknown workspace and a wrong
- * secret are the same look-up. Indexes: unique secret_hash, one look a secret, then the workspaces' primary key.
+ * Finds the keys of several secrets, each in its workspace, archived or not, in the order of `searches`. An unknown
+ * workspace and a wrong secret are the same look-up. Indexes: unique secret_hash, one look-up per secret, then the
+ * workspaces' primary key.
  */
 export async function findApiKeysBySecretHashes(
   tx: Queryable,
@@ -106,7 +107,7 @@ export async function findApiKeysBySecretHashes(
   return searches.map((_, index) => found.get(index + 1));
 }
 
-/** The keys of one kind that are not archived, oldest first. Index: (workspace_id, kind) where archived_at is null. */
+/** Lists the keys of one kind that are not archived, oldest first. Index: (workspace_id, kind) where archived_at is null. */
 export async function listActiveApiKeys(
   tx: Queryable,
   search: { workspaceId: string; kind: KeyKind },
@@ -118,7 +119,7 @@ export async function listActiveApiKeys(
     order by id`;
 }
 
-/** The keys of a workspace that have an end and are not over, the next to end first. Index: api_keys_ending. */
+/** Lists the keys of a workspace that have an end date and are not archived, the next to end first. Index: api_keys_ending. */
 export async function listEndingKeys(tx: Queryable, workspaceId: string): Promise<EndingKey[]> {
   return tx<EndingKey[]>`
     select name, ends_at as "endsAt", last_used_at as "lastUsedAt" from api_keys
@@ -126,7 +127,7 @@ export async function listEndingKeys(tx: Queryable, workspaceId: string): Promis
     order by ends_at limit 100`;
 }
 
-/** Every key of a workspace, newest first: the key dashboard. A workspace has tens of keys; the table is small. */
+/** Lists every key of a workspace, newest first: the key dashboard. A workspace has tens of keys; the table is small. */
 export async function listApiKeys(tx: Queryable, workspaceId: string): Promise<ApiKey[]> {
   return tx<ApiKey[]>`
     select ${apiKeyColumns(tx)} from api_keys where workspace_id = ${workspaceId} order by id desc`;
@@ -145,7 +146,7 @@ export async function archiveApiKey(tx: Queryable, { workspaceId, id, at }: KeyI
   return rows.length === 1;
 }
 
-/** Sets when a key ends that has no end yet. Locks the row. Index: primary key. @returns whether this call set it */
+/** Sets an end date for a key that has none yet. Locks the row. Index: primary key. @returns whether this call set it */
 export async function endApiKeyAt(
   tx: Queryable,
   { workspaceId, id, endsAt }: KeyId & { endsAt: Date },
@@ -157,15 +158,15 @@ export async function endApiKeyAt(
   return rows.length === 1;
 }
 
-/** Archives the keys whose end has come. Index: api_keys_ending. @returns how many */
+/** Archives the keys that have reached their end date. Index: api_keys_ending. @returns how many */
 export async function archiveEndedApiKeys(tx: Queryable, at: Date): Promise<number> {
   const rows = await tx`update api_keys set archived_at = ends_at where ends_at <= ${at} and archived_at is null`;
   return rows.count;
 }
 
 /**
- * Puts a new secret in place of the old one, which fails at once, as do the tokens of the old generation. Locks the
- * row. Index: primary key.
+ * Replaces a key's secret. The old secret fails at once, as do the tokens of the old generation. Locks the row. Index:
+ * primary key.
  *
  * @returns undefined when there is no such key or it is archived
  */
@@ -191,7 +192,7 @@ export async function setApiKeyName(tx: Queryable, change: KeyId & { name: strin
   return rows.length === 1;
 }
 
-/** Sets what a key covers; its live tokens follow at once. Index: primary key. @returns whether there is one */
+/** Sets a key's scopes; its live tokens follow at once. Index: primary key. @returns whether there is one */
 export async function setApiKeyScopes(tx: Queryable, change: KeyId & { scopes: readonly string[] }): Promise<boolean> {
   const rows = await tx`
     update api_keys set scopes = ${[...change.scopes]}
@@ -201,7 +202,7 @@ export async function setApiKeyScopes(tx: Queryable, change: KeyId & { scopes: r
 }
 
 /**
- * Sets the lifetime of access tokens issued from now on; those issued keep theirs. Index: primary key.
+ * Sets the lifetime of access tokens issued from now on; existing tokens keep theirs. Index: primary key.
  *
  * @returns whether there is such a key that is not archived
  */
@@ -216,14 +217,15 @@ export async function setAccessTokenMinutes(
   return rows.length === 1;
 }
 
-/** Notes that a key was used; see `touchApiKeys`. */
+/** Records that a key was used; see `touchApiKeys`. */
 export async function touchApiKey(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
   await touchApiKeys(tx, { ids: [id], at });
 }
 
 /**
- * Notes that keys were used, each at most once a minute, so that a busy key is not a hot row. A row that another request
- * holds is skipped: that request notes the same. Whoever stores a token of the key is not waited for. Index: primary key.
+ * Records that keys were used, each at most once a minute, so that a busy key is not a hot row. Skips a row that
+ * another request has locked: that request records the same. Does not wait for requests that store a token of the key.
+ * Index: primary key.
  */
 export async function touchApiKeys(tx: Queryable, { ids, at }: { ids: readonly string[]; at: Date }): Promise<void> {
   await tx`

@@ -25,7 +25,7 @@ export async function upsertProviderCredential(
 
 export type CheckVerdict = 'ACCEPTED' | 'REFUSED' | 'UNKNOWN';
 
-/** What the provider said when it was last asked; all three are null when it never was. */
+/** The provider's response to the last check; all three are null when there was none. */
 export type StoredCheck = { checkedAt: Date | null; checkVerdict: CheckVerdict | null; checkWords: string | null };
 
 export type StoredCredential = EncryptedCredential &
@@ -36,11 +36,11 @@ export type StoredCredential = EncryptedCredential &
     version: string;
   };
 
-/** What tells the credentials of a provider from those that take their place. An aggregate, over `window` where it is one. */
+/** A version that changes when credentials of a provider are replaced. An aggregate; a window function with `window`. */
 export const credentialsVersion = (tx: Queryable, window: Fragment): Fragment =>
   tx`count(*) ${window} || ' ' || extract(epoch from max(updated_at) ${window})`;
 
-/** A workspace's credentials, still encrypted, with what may be shown of them. Index: primary key. */
+/** Lists a workspace's credentials, still encrypted, with a summary that may be shown. Index: primary key. */
 export async function listProviderCredentials(tx: Queryable, workspaceId: string): Promise<StoredCredential[]> {
   return tx<StoredCredential[]>`
     select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated, summary, updated_at as "updatedAt",
@@ -50,7 +50,7 @@ export async function listProviderCredentials(tx: Queryable, workspaceId: string
 }
 
 /**
- * Keeps what the provider said, unless the credential was replaced since it was asked: the words are not about the new one.
+ * Stores the result of a check, unless the credential was replaced since: the result does not apply to the new one.
  * Index: primary key.
  */
 export async function noteCredentialCheck(
@@ -59,7 +59,7 @@ export async function noteCredentialCheck(
     workspaceId: string;
     provider: ProviderName;
     appId: string;
-    /** Of the credential that was asked about. */
+    /** Of the credential that was checked. */
     updatedAt: Date;
     verdict: CheckVerdict;
     words: string;
@@ -84,7 +84,7 @@ export async function deleteProviderCredential(
   return rows.length === 1;
 }
 
-/** Every simulated credential of this installation; the simulators learn from it whom they serve. */
+/** Lists every simulated credential of this installation; from it the simulators know whom they serve. */
 export async function listSimulatedCredentials(tx: Queryable): Promise<EncryptedCredential[]> {
   return tx<EncryptedCredential[]>`
     select workspace_id as "workspaceId", provider, app_id as "appId", sealed as encrypted, simulated
@@ -93,7 +93,7 @@ export async function listSimulatedCredentials(tx: Queryable): Promise<Encrypted
 
 export type EncryptedToken = { encrypted: Buffer; issuedAt: Date };
 
-/** Locks the name of a token until the transaction ends, so that one node makes it and the others wait for it. */
+/** Locks the name of a token until the transaction ends, so that one node creates it and the others wait for it. */
 export async function lockProviderToken(tx: Queryable, key: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`provider-token:${key}`}, 0))`;
 }
@@ -112,7 +112,7 @@ export async function upsertProviderToken(tx: Queryable, token: EncryptedToken &
     on conflict (key) do update set sealed = excluded.sealed, issued_at = excluded.issued_at`;
 }
 
-/** Drops tokens that no provider takes any more; keys that were replaced leave theirs behind. */
+/** Deletes tokens that no provider accepts any more; replaced keys leave theirs behind. */
 export async function deleteOldProviderTokens(tx: Queryable, issuedBefore: Date): Promise<number> {
   const rows = await tx`delete from provider_tokens where issued_at < ${issuedBefore}`;
   return rows.count;

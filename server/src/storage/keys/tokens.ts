@@ -12,8 +12,8 @@ export type StoredAccessToken = ApiKey & {
 };
 
 /**
- * Adds an access token to a refresh token that is not revoked. The share lock on the refresh token makes a revocation
- * at the same moment wait or win; see revokeRefreshToken. Index: primary key of refresh_tokens.
+ * Adds an access token to a refresh token that is not revoked. The share lock on the refresh token serialises a
+ * simultaneous revocation, before or after; see revokeRefreshToken. Index: primary key of refresh_tokens.
  *
  * @returns whether the refresh token was not revoked
  */
@@ -44,7 +44,7 @@ export async function insertAccessToken(
   return rows.length === 1;
 }
 
-/** The token of that hash, alive or not, in one look-up. Indexes: the three primary keys. */
+/** Finds a token by its hash, valid or not, in one look-up. Indexes: the three primary keys. */
 export async function findAccessToken(tx: Queryable, tokenHash: Buffer): Promise<StoredAccessToken | undefined> {
   const [row] = await tx<StoredAccessToken[]>`
     select ${apiKeyColumns(tx)}, access_tokens.token_hash as "tokenHash",
@@ -57,7 +57,7 @@ export async function findAccessToken(tx: Queryable, tokenHash: Buffer): Promise
   return row;
 }
 
-/** Revokes one access token of that workspace. Index: primary key. @returns whether there was a live one */
+/** Revokes one access token of a workspace. Index: primary key. @returns whether there was one that was not revoked */
 export async function revokeAccessToken(
   tx: Queryable,
   { tokenHash, workspaceId, at }: { tokenHash: Buffer; workspaceId: string; at: Date },
@@ -69,7 +69,7 @@ export async function revokeAccessToken(
   return rows.length === 1;
 }
 
-/** Revokes every access token that came from a refresh token. Index: refresh_token_hash. @returns how many */
+/** Revokes every access token issued from a refresh token. Index: refresh_token_hash. @returns how many */
 export async function revokeAccessTokensOfRefresh(
   tx: Queryable,
   { refreshTokenHash, at }: { refreshTokenHash: Buffer; at: Date },
@@ -81,7 +81,7 @@ export async function revokeAccessTokensOfRefresh(
 }
 
 /**
- * Forgets tokens that expired before `before` (24 hours ago, decision D13); at most 10,000 a call, so that the job
+ * Deletes tokens that expired before `before` (24 hours ago, decision D13); at most 10,000 per call, so that the job
  * stays short. Index: expires_at.
  *
  * @returns the number of rows
@@ -117,11 +117,11 @@ export type NewTokens = {
 };
 
 /**
- * Adds refresh tokens, each with its first access token, in one statement. Two equal tokens (256 bits: a broken random source)
- * are refused by the primary keys. The locks on the keys' rows, in order, make whoever removes a key at the same moment, as a
- * reset of the sandbox does, wait or win. Index: primary key of api_keys.
+ * Adds refresh tokens, each with its first access token, in one statement. The primary keys reject two equal tokens
+ * (256 bits: a broken random source). Locks the keys' rows in order, so that a simultaneous removal of a key, as in a
+ * reset of the sandbox, comes before or after. Index: primary key of api_keys.
  *
- * @returns for each whether there was the key
+ * @returns for each token whether its key exists
  */
 export async function insertTokens(tx: Queryable, tokens: readonly NewTokens[]): Promise<boolean[]> {
   const rows = await tx<{ place: number }[]>`
@@ -153,7 +153,7 @@ export async function insertTokens(tx: Queryable, tokens: readonly NewTokens[]):
   return tokens.map((_, index) => stored.has(index + 1));
 }
 
-/** The token of that hash, alive or not. Indexes: the three primary keys. */
+/** Finds a token by its hash, valid or not. Indexes: the three primary keys. */
 export async function findRefreshToken(tx: Queryable, tokenHash: Buffer): Promise<StoredRefreshToken | undefined> {
   const [row] = await tx<StoredRefreshToken[]>`
     select ${apiKeyColumns(tx)}, refresh_tokens.token_hash as "tokenHash",
@@ -168,8 +168,8 @@ export async function findRefreshToken(tx: Queryable, tokenHash: Buffer): Promis
 }
 
 /**
- * Revokes a refresh token of that workspace. Locks the row first, so a refresh that runs at the same time either is
- * refused or has stored its access token before revokeAccessTokensOfRefresh looks. Index: primary key.
+ * Revokes a refresh token of a workspace. Locks the row first: a simultaneous refresh is either rejected or has stored
+ * its access token before revokeAccessTokensOfRefresh reads. Index: primary key.
  *
  * @returns whether there is such a token that was not revoked
  */
@@ -185,7 +185,7 @@ export async function revokeRefreshToken(
 }
 
 /**
- * Forgets tokens that expired before `before`; at most 10,000 a call, so that the job stays short. Index: expires_at.
+ * Deletes tokens that expired before `before`; at most 10,000 per call, so that the job stays short. Index: expires_at.
  *
  * @returns the number of rows
  */

@@ -13,18 +13,18 @@ import { ledgerLocale, ledgerVariation, platformWord } from './ledger-encoding.t
 type OfMessage =
   'eventId' | 'workspaceId' | 'bucket' | 'userId' | 'occurredAt' | 'campaignId' | 'runId' | 'platform' | 'reach';
 
-/** An event that counts for a goal of a campaign, by one of its messages. */
+/** An event that counts towards a goal of a campaign, attributed to one of its messages. */
 export type Conversion = Pick<MessageOfEvent, OfMessage | 'variation' | 'locale' | 'learnsBy'> & {
   attribution: AttributionType;
-  /** Its place in the campaign's goals. */
+  /** Index in the campaign's goals. */
   goal: number;
-  /** What the event brought; null where that is not known. */
+  /** Revenue of the event; null if unknown. */
   revenue: number | null;
 };
 
 /**
- * Inserts conversions, in one statement; one that is there already stays as it is. Rows in the order of the key, so that
- * two transactions never wait in a circle. Index: primary key.
+ * Inserts conversions in one statement; existing ones stay as they are. Inserts rows in key order, so that two
+ * transactions never deadlock. Index: primary key.
  */
 export async function insertConversions(tx: Queryable, conversions: Conversion[]): Promise<void> {
   if (conversions.length === 0) return;
@@ -56,8 +56,8 @@ export async function insertConversions(tx: Queryable, conversions: Conversion[]
 export type ConvertedUser = Pick<Conversion, 'workspaceId' | 'bucket' | 'campaignId' | 'goal' | 'runId' | 'userId'>;
 
 /**
- * Those of the conversions whose user fulfilled the goal before, in the same run: each a user, a run and a goal. Index:
- * conversions_campaign.
+ * Returns those of the conversions whose user already fulfilled the goal in the same run, one per user, run and goal.
+ * Index: conversions_campaign.
  */
 export async function findConvertedUsers(
   tx: Queryable,
@@ -78,7 +78,7 @@ export async function findConvertedUsers(
       and conversions.user_id = given.user_id collate "C" and conversions.attribution = 'TOTAL_CONVERSIONS'`;
 }
 
-/** An event, and a message of a campaign with a goal of its name that its user was sent before. */
+/** An event, and an earlier message to its user from a campaign that has a goal with the event's name. */
 export type MessageOfEvent = MessageBefore & {
   eventId: string;
   workspaceId: string;
@@ -91,24 +91,25 @@ export type MessageOfEvent = MessageBefore & {
   goals: ConversionGoal[];
   runId: string;
   platform: Platform;
-  /** Null: a provider accepted the message. Others are told of runs with control groups only. */
+  /** Null: a provider accepted the message. Other values occur only in runs with control groups. */
   reach: ControlGroup | 'NOT_REACHED' | null;
-  /** Null where there is one for all. */
+  /** Null if there is only one variation. */
   variation: number | null;
   locale: string | null;
-  /** Of its run. */
+  /** The run's measure. */
   learnsBy: LearningMeasure | null;
 };
 
-/** A message may be shown as long after it was sent. */
+/** A message may be shown up to this long after it was sent. */
 const lifeHours = maxTtlMinutes / 60;
 
 /**
- * The messages by which campaigns may claim each event: those that were sent, shown or clicked within the campaign's window
- * before it; of each event and campaign the newest first. In a run with control groups whoever was in its audience counts, by
- * how the message ended: the two sides can only be compared whole, as they were drawn. A run may have been made days before it
- * sent; of the ledger the days of the runs that were under way in that time are looked into, and of the reports those of the
- * messages that are found there. Indexes: events primary key, primary key of the runs' days, device_interactions primary key.
+ * Returns the messages that campaigns may attribute each event to: those sent, shown or clicked within the campaign's
+ * window before the event, the newest first for each event and campaign. In a run with control groups, everyone in the
+ * audience counts, by how their message ended: the two groups are comparable only as a whole, as they were drawn. A run
+ * may have been created days before it sent. So the statement reads the ledger days of the runs that were active in
+ * that time, and only the reports of messages found there. Indexes: events primary key, primary key of the runs' days,
+ * device_interactions primary key.
  */
 export async function findMessagesOfEvents(tx: Queryable, taken: TakenEvent[]): Promise<MessageOfEvent[]> {
   const eventDays = [...new Set(taken.map(({ day }) => day))];
@@ -157,7 +158,7 @@ type FoundMessage = Omit<MessageOfEvent, 'campaignId' | 'goals' | 'locale' | 'le
   localeNumber: number | null;
 };
 
-/** What the device of a message reported of it before the event. */
+/** Matches a report that the message's device sent before the event. */
 const isReportOf = (tx: Queryable, { alias, kind }: { alias: Fragment; kind: 'IMPRESSION' | 'CLICK' }): Fragment => tx`
   deliveries.outcome = 'A' and ${alias}.workspace_id = events.workspace_id and ${alias}.bucket = deliveries.bucket
     and ${alias}.campaign_id = run.campaign_id collate "C"
@@ -170,10 +171,10 @@ const takenOf = (tx: Queryable, taken: TakenEvent[]): Fragment => tx`
     ${taken.map((event) => event.bucket)}::smallint[], ${taken.map((event) => event.eventId)}::text[]
   ) as taken (day, workspace_id, bucket, event_id)`;
 
-/** When the events of a workspace occurred, and their names. */
+/** The time span and the names of a workspace's events. */
 type EventSpan = { workspaceId: string; opensAt: Date; closesAt: Date; names: string[] };
 
-/** One row a workspace. Index: events primary key. */
+/** Returns one row per workspace. Index: events primary key. */
 async function listEventSpans(
   tx: Queryable,
   { taken, eventDays }: { taken: TakenEvent[]; eventDays: string[] },
@@ -200,9 +201,9 @@ type ReachingRun = {
 };
 
 /**
- * Runs whose messages could be shown within their campaign's window before these times, of campaigns with a goal of these
- * names. Nodes' clocks differ a little, and a window that was on its way when its run was stopped is stored minutes later: an
- * hour is added at both ends. Indexes: campaigns_with_goals, runs_campaign.
+ * Lists the runs whose messages could be shown within their campaign's window before these times, for campaigns with a
+ * goal of one of these names. Adds an hour at both ends: node clocks differ slightly, and a window in flight when its
+ * run was stopped is stored minutes later. Indexes: campaigns_with_goals, runs_campaign.
  */
 async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<ReachingRun[]> {
   const found: ReachingRun[] = [];
@@ -226,7 +227,7 @@ async function listReachingRuns(tx: Queryable, spans: EventSpan[]): Promise<Reac
   return found;
 }
 
-/** A click, and an event of the same user after it. */
+/** A click and a later event of the same user. */
 export type ClickBefore = {
   workspaceId: string;
   bucket: number;
@@ -236,8 +237,8 @@ export type ClickBefore = {
 };
 
 /**
- * For each, in order, the longest time in seconds in which its user did nothing between the click and the event. Events lie in
- * the day that they were received on, which is that of their time or later: of all days those up to today are looked into.
+ * Returns, for each click in order, the user's longest idle time in seconds between the click and the event. An event
+ * is stored in the day of its receipt, which is the day of its time or later, so every day up to today is searched.
  * Index: events_user of the days.
  */
 export async function measureIdleSeconds(tx: Queryable, clicks: readonly ClickBefore[]): Promise<number[]> {

@@ -13,7 +13,7 @@ import {
 import { makeDay, partitionName } from '../day-partitions.ts';
 import { isInBuckets } from '../users/buckets.ts';
 
-/** How a delivery stands. `WAITING` is tried again at `retryAt`; all others are final. */
+/** The state of a delivery. `WAITING` is retried at `retryAt`; all others are final. */
 export type DeliveryOutcome = keyof typeof outcomeLetters;
 
 export type Delivery = {
@@ -26,24 +26,22 @@ export type Delivery = {
   providerMessageId: string | null;
   attempts: number;
   retryAt: Date | null;
-  /** Which of the campaign's contents it was; absent or null where there is one for all, or none was sent. */
+  /** Which of the campaign's contents was sent; absent or null if there is only one, or none was sent. */
   variant?: Variant | null;
 };
 
-/** The run a batch of deliveries belongs to. `day` (YYYY-MM-DD) names the partition. */
+/** The run that a batch of deliveries belongs to. `day` (YYYY-MM-DD) names the partition. */
 export type DeliveryRun = { day: string; runNumber: number };
 
 /**
- * Makes the partition of a day when `prepare-days` has not. Only other changes of the ledger's partitions wait for it. It
- * is called once a run and looks first.
+ * Creates the partition of a day if `prepare-days` has not. It blocks only other changes of the ledger's partitions.
+ * Called once per run; checks first whether the partition exists.
  */
 export async function ensureDeliveriesPartition(database: Database, day: string): Promise<void> {
   await makeDay(database, { table: 'deliveries', day });
 }
 
-/**
- * The table of a day. Asked itself, it needs no look at the column `day`, so an index that has no day answers alone.
- */
+/** Returns the table of a day. A query on it needs no condition on `day`, so an index without that column is enough. */
 export function partitionOf(day: string): string {
   return partitionName({ table: 'deliveries', day });
 }
@@ -51,22 +49,23 @@ export function partitionOf(day: string): string {
 export type DeliveriesToStore = DeliveryRun & { workspaceNumber: number; sentAt: Date; deliveries: Delivery[] };
 
 /**
- * Stores the outcomes of one window, none of whose devices has a row in this run: as nearly every window is. A plain insert
- * writes an eighth less to the database's log than one that looks for conflicts.
+ * Stores the outcomes of one window in which no device has a row of this run yet, which is true of nearly every window.
+ * A plain insert writes an eighth less WAL than one that checks for conflicts.
  *
- * @throws DatabaseError 23505 (`hasDelivery`) when a device has a row; the transaction is over then
+ * @throws DatabaseError 23505 (`hasDelivery`) when a device has a row; the transaction is aborted then
  */
 export async function insertDeliveries(tx: Queryable, window: DeliveriesToStore): Promise<void> {
   await insertRows(tx, { window, devices: 'have no row' });
 }
 
-/** That a device of the window had a row. */
+/** True if the error says that a device of the window already had a row. */
 export function hasDelivery(error: unknown): boolean {
   return (error as { code?: unknown }).code === '23505';
 }
 
 /**
- * The same where some devices may have rows: each keeps its own, the first stored outcome stands.
+ * Stores the outcomes of one window in which some devices may have rows. Those rows stay: the first stored outcome is
+ * kept.
  *
  * @returns the devices whose row was new
  */
@@ -82,17 +81,19 @@ function insertRows(
   const { deliveries } = window;
   const conflict =
     devices === 'have no row' ? tx`` : tx`on conflict (bucket, user_id, device_id, day, run_number) do nothing`;
-  // Nobody asks which rows are new where all are. A cluster inserts by COPY what returns nothing, and refuses that under policies.
+  // Returns no ids where all rows are new. A cluster uses COPY for an insert that returns nothing, and rejects COPY
+  // under policies.
   const returned = devices === 'have no row' ? tx`null` : tx`encode(device_id, 'hex')`;
-  // What has one length is one value that the server cuts: to write an array takes a worker longer than all else here. They
-  // are bytes, because the place of a letter in a text is found by counting from its start: an eighth of the server's time.
+  // Fixed-length values are sent as one value that the server splits, because writing an array takes a worker longer
+  // than everything else here. They are bytes, because finding the nth character of a text means counting from its
+  // start: an eighth of the server's time.
   const deviceIds = joinIdBytes(deliveries.map((row) => row.deviceId));
   const userIds = joinIdBytes(deliveries.map((row) => row.userId));
   const platforms = Buffer.from(deliveries.map((row) => platformLetters[row.platform]).join(''), 'latin1');
   const outcomes = Buffer.from(deliveries.map((row) => outcomeLetters[row.outcome]).join(''), 'latin1');
   const buckets = joinSmallNumbers(deliveries.map((row) => row.bucket));
   const attempts = joinSmallNumbers(deliveries.map((row) => row.attempts));
-  // Hardly any campaign has several contents: nothing is said of them otherwise.
+  // Few campaigns have several contents; for the others no codes are sent.
   const isVaried = deliveries.some(({ variant }) => variant);
   const codes = (codeOf: typeof variationCode) =>
     tx`nullif(get_byte(${Buffer.from(deliveries.map(({ variant }) => codeOf(variant)))}::bytea, delivery.place::integer - 1), 0)::"char"`;
@@ -127,12 +128,12 @@ export type CountChange = {
   outcome: DeliveryOutcome;
   /** May be negative. */
   devices: number;
-  /** Absent where there is one content for all. */
+  /** Absent if there is only one variation. */
   variation?: number;
   locale?: string;
 };
 
-/** Adds to the counters of buckets, in the transaction that stores the outcomes. Changes of one counter are added up. */
+/** Adds to the counters of buckets, in the transaction that stores the outcomes. Sums the changes of one counter. */
 export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promise<void> {
   if (changes.length === 0) return;
   await tx`
@@ -153,7 +154,7 @@ export async function addRunCounts(tx: Queryable, changes: CountChange[]): Promi
     on conflict (run_id, bucket, platform, outcome, variation, locale) do update set devices = run_counts.devices + excluded.devices`;
 }
 
-/** True if anybody's message of a run was accepted. Index: run_counts primary key (run_id, …). */
+/** True if any message of a run was accepted. Index: run_counts primary key (run_id, …). */
 export async function hasAccepted(tx: Queryable, runId: string): Promise<boolean> {
   const [row] = await tx<{ accepted: number }[]>`
     select coalesce(sum(devices), 0)::bigint as accepted from run_counts
@@ -162,9 +163,10 @@ export async function hasAccepted(tx: Queryable, runId: string): Promise<boolean
 }
 
 /**
- * Drops devices the provider called dead, unless the app registered again after that. Index: devices primary key.
+ * Drops devices that the provider reported as gone, unless the app registered again afterwards. Index: devices primary
+ * key.
  *
- * @returns how many were dropped
+ * @returns the number of devices dropped
  */
 export async function markDevicesGone(
   tx: Queryable,
@@ -175,7 +177,7 @@ export async function markDevicesGone(
   },
 ): Promise<number> {
   if (gone.devices.length === 0) return 0;
-  // Of one bucket they are in one place of a cluster, where the outcomes are stored.
+  // Devices of one bucket are in one shard of a cluster, the one that stores the outcomes.
   const isThere = isInBuckets(tx, { column: tx`devices.bucket`, buckets: gone.devices.map(({ bucket }) => bucket) });
   const rows = await tx`
     update devices

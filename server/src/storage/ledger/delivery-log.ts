@@ -19,7 +19,7 @@ import {
 } from './ledger-encoding.ts';
 import type { LedgerVariant } from './ledger-encoding.ts';
 
-/** Where a page of a day ends: the next one begins after it. */
+/** The end of a page of a day; the next page begins after it. */
 export type LogPlace = { sentAt: Date; runNumber: number; deviceId: string };
 
 export type LogFilters = {
@@ -39,9 +39,9 @@ export type LoggedDelivery = {
   day: string;
   bucket: number;
   runId: string;
-  /** The run in the ledger. */
+  /** The run's number in the ledger. */
   runNumber: number;
-  /** Id of the row of the device. */
+  /** Id of the device's row. */
   deviceRowId: string;
   userId: string;
   platform: Platform;
@@ -54,8 +54,8 @@ export type LoggedDelivery = {
 };
 
 /**
- * Days that the ledger has, newest first, from one on: names of its partitions. They are compared as texts, because a plan
- * may look at the names of other relations first, which are no dates.
+ * Lists the days in the ledger up to `until`, newest first, from the names of its partitions. Compares the names as
+ * texts, because a plan may evaluate the names of other relations first, which are not dates.
  */
 export async function listLedgerDays(tx: Queryable, { until, limit }: { until: string; limit: number }) {
   const rows = await tx<{ digits: string }[]>`
@@ -67,12 +67,12 @@ export async function listLedgerDays(tx: Queryable, { until, limit }: { until: s
   return rows.map(({ digits }) => `${digits.slice(0, 4)}-${digits.slice(4, 6)}-${digits.slice(6)}`);
 }
 
-// Looks into an index that are put into one statement.
+// Index lookups combined into one statement.
 const looksAtOnce = 64;
 
 /**
- * Deliveries of a day, newest first. Each combination of what they may be is one short look into an index, in its order,
- * so that what the filters leave out is not read.
+ * Lists the deliveries of a day, newest first. Each combination of filter values is one short lookup in an index, in
+ * index order, so that rows excluded by the filters are not read.
  */
 export async function listLoggedDeliveries(tx: Queryable, filters: LogFilters): Promise<LoggedDelivery[]> {
   const { day, user, campaignId, code } = filters;
@@ -118,19 +118,20 @@ async function listRunsOfDay(
   return rows.map(({ number }) => number);
 }
 
-/** What one look asks for, in the order of one index. */
+/** The filter values of one lookup, in the order of one index. */
 type Look = {
   runNumber?: number;
   outcome?: DeliveryOutcome;
   platform?: Platform;
   user?: UserKey;
-  /** Of a user's deliveries those of these runs. */
+  /** With `user`: only the user's deliveries of these runs. */
   runNumbers?: number[] | undefined;
 };
 
 /**
- * The newest of all looks. Indexes: deliveries_log for what was accepted, deliveries_log_other for all else; of a code
- * deliveries_log_code, of a campaign's code deliveries_failed; of a user the primary key.
+ * Returns the newest deliveries of all lookups. Indexes: deliveries_log for accepted deliveries, deliveries_log_other
+ * for all others; for a code deliveries_log_code, for a code within a campaign deliveries_failed; for a user the
+ * primary key.
  */
 async function takeLooks(
   tx: Queryable,
@@ -187,12 +188,12 @@ function oneLook(
 export type LogNames = {
   campaignId: string;
   campaignName: string;
-  /** Null when the person or the device is there no more. */
+  /** Null when the user or the device no longer exists. */
   customerId: string | null;
   deviceId: string | null;
 };
 
-/** Whose rows of the log are, in their order. */
+/** Returns the names that belong to the rows of the log, in the order of the rows. */
 export async function nameLoggedDeliveries(
   tx: Queryable,
   { workspaceId, rows }: { workspaceId: string; rows: LoggedDelivery[] },
@@ -220,7 +221,7 @@ async function findCampaignsOfRuns(
   return new Map(rows.map(({ runId, ...campaign }) => [runId, campaign]));
 }
 
-/** Index: users primary key, one look a user. */
+/** Index: users primary key, one lookup per user. */
 async function findCustomerIds(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: UserKey[] },
@@ -234,7 +235,7 @@ async function findCustomerIds(
   return new Map(rows.map(({ userId, customerId }) => [userId, customerId]));
 }
 
-/** The app's names. Index: devices primary key, one look a device. */
+/** Returns the app's names for devices. Index: devices primary key, one lookup per device. */
 async function findDeviceNames(
   tx: Queryable,
   { workspaceId, devices }: { workspaceId: string; devices: { bucket: number; deviceRowId: string }[] },
@@ -263,12 +264,15 @@ export type OpenedDelivery = Omit<LoggedDelivery, 'runNumber'> &
     pushId: string | null;
     runStatus: string;
     sendUntil: Date;
-    /** The run's own when it differs from the campaign's. */
+    /** The run's content if it differs from the campaign's. */
     content: CampaignContent;
     settings: Record<string, unknown>;
   };
 
-/** One delivery with what was sent. Indexes: primary keys of the ledger, runs, campaigns, users and devices. */
+/**
+ * Finds one delivery with the content that was sent. Indexes: primary keys of the ledger, runs, campaigns, users and
+ * devices.
+ */
 export async function findLoggedDelivery(tx: Queryable, key: LogKey): Promise<OpenedDelivery | undefined> {
   const [run] = await tx<SentRun[]>`
     select runs.number as "runNumber", workspaces.number as "workspaceNumber", campaigns.id as "campaignId",
@@ -333,7 +337,7 @@ async function findDeliveryOfRun(
   return row && { ...row, providerMessageId: unpackedOrNull(row.providerMessageId) };
 }
 
-/** The ids of runs, by their numbers in the ledger. Index: runs_number_key. */
+/** Returns the ids of runs by their numbers in the ledger. Index: runs_number_key. */
 async function findRunIds(tx: Queryable, numbers: readonly number[]): Promise<Map<number, string>> {
   if (numbers.length === 0) return new Map();
   const rows = await tx<{ id: string; number: number }[]>`

@@ -18,10 +18,10 @@ import {
 } from './ledger-encoding.ts';
 import type { LedgerVariant } from './ledger-encoding.ts';
 
-/** A delivery that is due again. */
+/** A delivery that is due for a retry. */
 export type DueDelivery = Delivery & DeliveryRun;
 
-/** Which deliveries are due, on the days of runs that are being sent. */
+/** Selects due deliveries, on the days of runs that are being sent. */
 export type DueClaim = {
   days: readonly string[];
   at: Date;
@@ -29,12 +29,12 @@ export type DueClaim = {
   kind: 'fresh' | 'lost' | 'suspect';
 } & Lease;
 
-/** A bucket in which deliveries are due: how many, and of which runs. */
+/** A bucket with due deliveries: how many, and of which runs. */
 export type DueBucket = { bucket: number; runNumbers: number[]; devices: number };
 
 /**
- * Returns the buckets of the deliveries that have been due longest; `limit` counts deliveries. Locks nothing: it says
- * where to claim. Index: deliveries_waiting of the partitions of these days.
+ * Returns the buckets of the deliveries that have been due longest; `limit` counts deliveries. Locks nothing: the
+ * result only says where to claim. Index: deliveries_waiting of the partitions of these days.
  */
 export async function listDueBuckets(tx: Queryable, claim: DueClaim): Promise<DueBucket[]> {
   return tx<DueBucket[]>`
@@ -55,10 +55,11 @@ export async function listDueBuckets(tx: Queryable, claim: DueClaim): Promise<Du
 }
 
 /**
- * Claims deliveries that are due again in these buckets, oldest first, with the attempt counted before anything is sent: a
- * worker that dies leaves them due again when its lease ends. Skips rows that others have locked. On a cluster the caller
- * names one bucket, because Citus locks rows in one shard a statement; it also joins no run, hence their numbers. Index:
- * deliveries_waiting of the partitions of these days; planned over those of a year, it would take a tenth of a second.
+ * Claims due deliveries in these buckets, oldest first, and counts the attempt before anything is sent: if the worker
+ * dies, they become due again when its lease ends. Skips rows that other workers have locked. On a cluster the caller
+ * passes one bucket, because Citus locks rows in one shard per statement. The statement does not join runs either, so
+ * the caller passes their numbers. Index: deliveries_waiting of the partitions of these days; planning over a year's
+ * partitions would take a tenth of a second.
  */
 export async function claimDueDeliveries(
   tx: Queryable,
@@ -89,7 +90,7 @@ export async function claimDueDeliveries(
   return rows.map(({ day, providerMessageId, variation, locale, ...due }) => ({
     ...due,
     variant: variantOf({ variation, locale }),
-    // A shard makes no text of a day: how it is written is a setting.
+    // The shard returns the day as a date, because its text form depends on a setting.
     day: utcDay(day),
     providerMessageId: unpackedOrNull(providerMessageId),
   }));
@@ -98,12 +99,12 @@ export async function claimDueDeliveries(
 type ClaimedRow = Omit<DueDelivery, 'day' | 'providerMessageId' | 'variant'> &
   LedgerVariant & { day: Date; providerMessageId: Buffer | null };
 
-/** Where a device is reached, and of which app it is; null is the default one. */
+/** A device's push address and its app; null is the default app. */
 export type Address = { provider: ProviderName | null; pushId: string; pushIdType: 'fid' | null; appId: string | null };
 
 /**
- * The addresses of devices that are active still, by their ids: the others left, opted out or were dropped while their
- * delivery waited. Index: devices primary key, one look a device.
+ * Returns the addresses of the devices that are still active, by device id. The others were removed, opted out or were
+ * dropped while their delivery waited. Index: devices primary key, one lookup per device.
  */
 export async function findAddresses(
   tx: Queryable,
@@ -127,7 +128,10 @@ function isDue(tx: Queryable, claim: DueClaim): Fragment {
     and ${isClaimable(tx, claim)}`;
 }
 
-/** `fresh`: nobody held it since it was due. `lost`: its worker's lease ended. `suspect`: and so did one before. */
+/**
+ * `fresh`: not claimed since it became due. `lost`: its worker's lease expired. `suspect`: an earlier lease expired
+ * too.
+ */
 function isClaimable(
   tx: Queryable,
   { kind, leasedAt }: { kind: 'fresh' | 'lost' | 'suspect'; leasedAt: Date },
@@ -140,18 +144,18 @@ function isClaimable(
 export type SettledDelivery = Delivery & DeliveryRun & { claimedAttempts: number };
 
 /**
- * Stores what became of deliveries that were due again, in one statement. Each is guarded by the attempt number of its
- * claim, so a worker whose lease ran out changes nothing; an attempt that was not made is given back. Rows are locked in
- * the order of the primary key. Index: primary key.
+ * Stores the outcomes of deliveries that were due again, in one statement. Each update is guarded by the attempt number
+ * of its claim, so a worker with an expired lease changes nothing. An attempt that was not made is given back. Locks
+ * rows in primary key order. Index: primary key.
  *
- * @returns the places in `deliveries` of those that were stored
+ * @returns the indexes in `deliveries` of those that were stored
  */
 export async function settleDeliveries(
   tx: Queryable,
   { deliveries, sentAt }: { deliveries: SettledDelivery[]; sentAt: Date },
 ): Promise<number[]> {
   const days = [...new Set(deliveries.map(({ day }) => day))];
-  // Of one bucket they are locked where it lies.
+  // With one bucket, the rows are locked in its shard.
   const isThere = isInBuckets(tx, { column: tx`deliveries.bucket`, buckets: deliveries.map(({ bucket }) => bucket) });
   const rows = await tx<{ place: number }[]>`
     with settled as (
@@ -199,8 +203,8 @@ export type HeldDelivery = DeliveryRun & { bucket: number; userId: string; devic
 type OpenRun = { day: string; runNumber: number; sendUntil: Date };
 
 /**
- * Some deliveries that wait until a held key works again, of one run that waits for it. The run first, since the ledger lies in the
- * shards of a cluster and runs do not. Indexes: run_refusals_evidence, deliveries_waiting of the run's day.
+ * Lists some deliveries of one run that wait until a held key works again. Finds the run first, because the ledger is
+ * in the shards of a cluster and runs are not. Indexes: run_refusals_evidence, deliveries_waiting of the run's day.
  */
 export async function listWaitingForKey(
   tx: Queryable,

@@ -9,7 +9,7 @@ import type {
 import type { LearningMeasure } from '../../domain/experiments/variants.ts';
 import type { Queryable, Transaction } from '../database.ts';
 
-/** A report of a device about a message, ready to be counted. */
+/** A device's report about a message, ready to be counted. */
 export type DeviceReport = {
   workspaceId: string;
   bucket: number;
@@ -20,7 +20,7 @@ export type DeviceReport = {
   platform: Platform;
   action: string | null;
   isLowered?: boolean | undefined;
-  /** Tells a report from a repeat of it. */
+  /** Distinguishes a report from a repeated one. */
   digest: Buffer;
 } & ReportedVariant;
 
@@ -33,8 +33,8 @@ export type ReportedRun = {
 };
 
 /**
- * The campaigns of runs that devices report about. Not of those that began before `since`: earlier reports about them may
- * be deleted, so that a repeat could not be told. Index: runs primary key.
+ * Finds the runs that devices report about. Excludes runs that began before `since`: their earlier reports may be
+ * deleted, so that a repeated report could not be detected. Index: runs primary key.
  */
 export async function findReportedRuns(
   tx: Queryable,
@@ -45,13 +45,14 @@ export async function findReportedRuns(
     where id = any(${[...ids]}) and coalesce(started_at, created_at) >= ${since}`;
 }
 
-// More would not make fewer wait, and locks are few in PostgreSQL: all nodes together hold at most as many.
+// More locks would not reduce waiting, and PostgreSQL has few: all nodes together hold at most this many.
 const reportLocks = 1_024;
 
 /**
- * Lets one transaction at a time count what devices of a bucket report of a campaign, so that what it reads in statements
- * of its own is all that was counted before. In one order everywhere, so that two batches never wait in a circle. Others of
- * the campaign are counted meanwhile, and nothing else waits for these locks. They end with the transaction.
+ * Locks the reports of these campaigns and buckets: one transaction at a time counts a bucket's reports about a
+ * campaign, so its later statements read everything counted before. Takes the locks in one order everywhere, so that
+ * two batches never deadlock. Other buckets of the campaign are counted concurrently, and nothing else waits for these
+ * locks. They end with the transaction.
  */
 export async function holdReports(tx: Transaction, reports: readonly DeviceReport[]): Promise<void> {
   // 7312848 is arbitrary; it only has to be the same on every node. Two buckets of one campaign never share a lock.
@@ -69,8 +70,8 @@ export async function holdReports(tx: Transaction, reports: readonly DeviceRepor
 const bucketsOf = (rows: readonly { bucket: number }[]): number[] => [...new Set(rows.map(({ bucket }) => bucket))];
 
 /**
- * What was counted of the devices that report, in every run of these campaigns. The caller holds them. Index:
- * device_interactions primary key.
+ * Returns the reports already counted for these devices, in every run of these campaigns. The caller holds the locks of
+ * holdReports. Index: device_interactions primary key.
  */
 export async function findCountedReports(tx: Transaction, reports: readonly DeviceReport[]): Promise<CountedReports[]> {
   return tx<CountedReports[]>`
@@ -92,8 +93,8 @@ export async function findCountedReports(tx: Transaction, reports: readonly Devi
 }
 
 /**
- * Adds reports that were not counted yet to the rows of their devices; of the actions the newest that was named stands. The
- * caller holds them. Rows in the order of the key. Index: primary key.
+ * Adds uncounted reports to the rows of their devices; the latest action that a report names is kept. The caller holds
+ * the locks of holdReports. Writes rows in key order. Index: primary key.
  */
 export async function addDeviceReports(
   tx: Transaction,
@@ -128,8 +129,8 @@ export async function addDeviceReports(
 }
 
 /**
- * Adds to the figures of campaigns, one row a bucket, platform, kind and content, in the transaction that counts the reports. Rows
- * in the order of the key. Index: primary key.
+ * Adds to the figures of campaigns, one row per bucket, platform, kind and content, in the transaction that counts the
+ * reports. Writes rows in key order. Index: primary key.
  */
 export async function addCampaignInteractions(tx: Transaction, gains: readonly FigureGain[]): Promise<void> {
   await tx`
@@ -154,7 +155,7 @@ export async function addCampaignInteractions(tx: Transaction, gains: readonly F
       messages = campaign_interactions.messages + excluded.messages`;
 }
 
-/** The same of their runs. Rows in the order of the key. Index: primary key. */
+/** Adds to the figures of runs, in the same way. Writes rows in key order. Index: primary key. */
 export async function addRunInteractions(tx: Transaction, gains: readonly RunGain[]): Promise<void> {
   await tx`
     insert into run_interactions (
@@ -181,7 +182,7 @@ export type CampaignInteractions = {
   uniqueDevices: number;
 };
 
-/** The figures of a campaign, over its buckets: at most 2,304 rows. Index: primary key. */
+/** Returns the figures of a campaign, summed over its buckets: at most 2,304 rows. Index: primary key. */
 export async function listCampaignInteractions(
   tx: Queryable,
   campaign: { workspaceId: string; campaignId: string },
@@ -194,18 +195,18 @@ export async function listCampaignInteractions(
     order by platform, kind`;
 }
 
-/** Where a page ends: the next one begins after it. */
+/** The end of a page; the next page begins after it. */
 export type ReportPlace = { bucket: number; deviceRowId: string; runId: string };
 
-/** A device that reported a message of a campaign as shown or clicked. */
+/** A device that reported a campaign's message as shown or clicked. */
 export type ReportedDevice = ReportPlace & {
   platform: Platform;
   /** The button of a click; null: the message itself. */
   action: string | null;
-  /** How often it was reported, and when first. */
+  /** The number of reports, and the time of the first one. */
   times: number;
   at: Date;
-  /** Null: removed since. */
+  /** Null: the device was removed since. */
   deviceId: string | null;
   userId: string | null;
   customerId: string | null;
@@ -217,14 +218,14 @@ export type ReportLook = {
   kind: 'IMPRESSION' | 'CLICK';
   platform: Platform | undefined;
   bucket: number;
-  /** Undefined: from the first of the bucket on. */
+  /** Undefined: from the start of the bucket. */
   after: ReportPlace | undefined;
   limit: number;
 };
 
 /**
- * Reports of one bucket about a campaign, by device and run, with whose they are: all of it lies in one shard. Indexes:
- * device_interactions_pkey, in its order; devices and users primary keys, one look a row.
+ * Lists the reports about a campaign in one bucket, by device and run, with the users. All of these rows are in one
+ * shard. Indexes: device_interactions_pkey, in its order; devices and users primary keys, one lookup per row.
  */
 export async function listDeviceReports(tx: Queryable, look: ReportLook): Promise<ReportedDevice[]> {
   const { workspaceId, campaignId, kind, platform, bucket, after, limit } = look;

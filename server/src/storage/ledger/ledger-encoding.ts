@@ -4,12 +4,12 @@ import { packMessageId, unpackMessageId } from '../../domain/ids.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import type { Fragment, Queryable } from '../database.ts';
 
-/** Platforms as the ledger has them: a letter each. */
+/** Platforms in the ledger's encoding, one letter each. */
 export const platformLetters = { ANDROID: 'A', IOS: 'I', WEB: 'W' } as const satisfies Record<Platform, string>;
 
 /**
- * Outcomes as the ledger has them: a letter each. An enumeration would be four bytes, and its comparison is none that
- * PostgreSQL lets into an index before a policy has looked; that of a letter is.
+ * Outcomes in the ledger's encoding, one letter each. An enumeration would take four bytes, and PostgreSQL does not use
+ * its comparison in an index before it has checked a policy; it does use that of a letter.
  */
 export const outcomeLetters = {
   ACCEPTED: 'A',
@@ -21,7 +21,7 @@ export const outcomeLetters = {
   WAITING: 'W',
 } as const;
 
-/** A platform of the ledger as all else has it. */
+/** Decodes a platform of the ledger. */
 export function platformWord(tx: Queryable, column: Fragment): Fragment {
   return tx`case ${column} when 'A' then 'ANDROID' when 'I' then 'IOS' when 'W' then 'WEB' end`;
 }
@@ -29,42 +29,42 @@ export function platformWord(tx: Queryable, column: Fragment): Fragment {
 const variationBase = 48;
 const localeBase = 64;
 
-/** A variation as the ledger has it: the digit, as a number; 0 for none. */
+/** Encodes a variation for the ledger: the character code of its digit; 0 for none. */
 export function variationCode(variant: Variant | null | undefined): number {
   return variant && variant.variation > 0 ? variationBase + variant.variation : 0;
 }
 
-/** A locale as the ledger has it: A for the first, as a number; 0 for none. */
+/** Encodes a locale for the ledger: the character code of a letter, A for the first; 0 for none. */
 export function localeCode(variant: Variant | null | undefined): number {
   return variant && variant.locale > 0 ? localeBase + variant.locale : 0;
 }
 
-/** The number of a row's variation; null where there is one. */
+/** Decodes the variation of a row to its number; null if there is only one. */
 export function ledgerVariation(tx: Queryable): Fragment {
   return tx`deliveries.variation::integer - ${variationBase}::integer`;
 }
 
-/** The number of a row's locale; null where there is one. */
+/** Decodes the locale of a row to its number; null if there is only one. */
 export function ledgerLocale(tx: Queryable): Fragment {
   return tx`deliveries.locale::integer - ${localeBase}::integer`;
 }
 
-/** As a statement reads it, by number. */
+/** A variant as a statement reads it, by number. */
 export type LedgerVariant = { variation: number | null; locale: number | null };
 
-/** What a row says of the content that its device got. */
+/** Returns the content variant that a row's device got. */
 export function variantOf(row: LedgerVariant): Variant | null {
   const { variation, locale } = row;
   return variation === null && locale === null ? null : { variation: variation ?? 0, locale: locale ?? 0 };
 }
 
-/** An outcome of the ledger as all else has it. */
+/** Decodes an outcome of the ledger. */
 export function outcomeWord(tx: Queryable, column: Fragment): Fragment {
   return tx`case ${column} when 'A' then 'ACCEPTED' when 'G' then 'GONE' when 'R' then 'REJECTED'
     when 'E' then 'EXPIRED' when 'F' then 'FAILED' when 'H' then 'WITHHELD' when 'W' then 'WAITING' end`;
 }
 
-/** That a row was accepted, or has another outcome; what was accepted has indexes of its own. */
+/** True for rows with this outcome; accepted rows have separate indexes. */
 export function isOutcome(tx: Queryable, outcome: keyof typeof outcomeLetters): Fragment {
   return outcome === 'ACCEPTED'
     ? tx`outcome = 'A'`
@@ -72,19 +72,23 @@ export function isOutcome(tx: Queryable, outcome: keyof typeof outcomeLetters): 
 }
 
 /**
- * A record id (domain/ids.ts) as the ledger has it: its 12 bytes instead of their 24 characters, because a row of the
- * ledger holds three of them and an entry of its key as many.
+ * Encodes a record id (domain/ids.ts) for the ledger: 12 bytes instead of 24 characters, because each row of the ledger
+ * holds three ids and each entry of its key as many.
  */
 export function idBytes(id: string): Buffer {
   return Buffer.from(id, 'hex');
 }
 
-/** Many of them, for a parameter that is cast to `bytea[]`. */
+/** Encodes several ids for a parameter that is cast to `bytea[]`. */
 export function idBytesOf(ids: readonly string[]): string[] {
   return ids.map((id) => `\\x${id}`);
 }
 
-/** Many of them one behind the other. @throws RangeError for one of another length, which would move all behind it */
+/**
+ * Encodes several ids and concatenates them.
+ *
+ * @throws RangeError for an id of another length, which would shift all that follow
+ */
 export function joinIdBytes(ids: readonly string[]): Buffer {
   const bytes = Buffer.from(ids.join(''), 'hex');
   if (ids.some((id) => id.length !== 24) || bytes.length !== 12 * ids.length)
@@ -92,21 +96,26 @@ export function joinIdBytes(ids: readonly string[]): Buffer {
   return bytes;
 }
 
-/** Small numbers one behind the other, a byte each. @throws RangeError for one that is no byte */
+/**
+ * Concatenates small numbers, one byte each.
+ *
+ * @throws RangeError for a number that does not fit in a byte
+ */
 export function joinSmallNumbers(numbers: readonly number[]): Buffer {
   const bytes = Buffer.from(numbers);
   if (numbers.some((number, place) => bytes[place] !== number)) throw new RangeError('not a byte');
   return bytes;
 }
 
-/** An id of the ledger as all other tables have it. */
+/** Decodes an id of the ledger to its text form in all other tables. */
 export function idText(tx: Queryable, column: Fragment): Fragment {
   return tx`encode(${column}, 'hex') collate "C"`;
 }
 
 /**
- * Users as a set to join the ledger with. Their ids come as bytes: `decode` in the join would keep it from an index, since
- * PostgreSQL lets no function that might tell of other rows look before a policy has.
+ * Returns users as a set to join the ledger with. Their ids are passed as bytes: `decode` in the join would prevent the
+ * use of an index, because PostgreSQL does not evaluate a function that might leak other rows before it has checked a
+ * policy.
  */
 export function givenInLedger(tx: Queryable, users: readonly UserKey[]): Fragment {
   return tx`
@@ -114,12 +123,12 @@ export function givenInLedger(tx: Queryable, users: readonly UserKey[]): Fragmen
       as given (bucket, user_id)`;
 }
 
-/** A provider's id of a message as the ledger has it. */
+/** Encodes a provider's message id for the ledger. */
 export function packedOrNull(providerMessageId: string | null): Buffer | null {
   return providerMessageId === null ? null : packMessageId(providerMessageId);
 }
 
-/** And back. */
+/** Decodes a provider's message id of the ledger. */
 export function unpackedOrNull(providerMessageId: Buffer | null): string | null {
   return providerMessageId === null ? null : unpackMessageId(providerMessageId);
 }

@@ -12,7 +12,7 @@ import { isGivenBucket } from '../users/buckets.ts';
 import { givenInLedger, ledgerLocale, ledgerVariation, outcomeWord, platformWord } from './ledger-encoding.ts';
 import type { LedgerVariant } from './ledger-encoding.ts';
 
-/** A user of whom something is asked, with what is known under it. */
+/** A row together with the user it belongs to. */
 type OfUser<Row> = Row & UserKey;
 
 const given = (tx: Queryable, users: UserKey[]) => tx`
@@ -21,7 +21,7 @@ const given = (tx: Queryable, users: UserKey[]) => tx`
 
 export type CampaignToExplain = {
   id: string;
-  /** The same in all versions of the campaign. */
+  /** The same for all versions of the campaign. */
   canonicalCampaignId: string;
   deliveryType: CampaignDeliveryType;
   name: string;
@@ -32,7 +32,7 @@ export type CampaignToExplain = {
   nextAt: Date | null;
 };
 
-/** Any campaign, tests of campaigns too. Index: campaigns primary key. */
+/** Finds any campaign, including test campaigns. Index: campaigns primary key. */
 export async function findCampaignToExplain(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -45,7 +45,7 @@ export async function findCampaignToExplain(
 
 export type RunToExplain = {
   id: string;
-  /** The run in the ledger. */
+  /** The run's number in the ledger. */
   number: number;
   status: RunStatus;
   statusReason: string | null;
@@ -55,16 +55,16 @@ export type RunToExplain = {
   audienceBound: string | null;
   segmentId: string | null;
   version: number | null;
-  /** Members of its audience may have been deleted since: who is not found may have been one. */
+  /** Members of its audience may have been deleted since, so a user who is not found may have been one. */
   isForgotten: boolean;
-  /** It sent, and its day of the ledger is not there any more. */
+  /** The run sent messages, and its ledger day has been dropped. */
   isLedgerDropped: boolean;
   targetUsers: [bucket: number, userId: string][] | null;
-  /** Null of a campaign in one language. */
+  /** Null for a campaign in one language. */
   locales: string[] | null;
 };
 
-/** The newest runs of a campaign, or of those asked for. Indexes: runs_campaign, segments primary key. */
+/** Lists the newest runs of a campaign, or of the given ones. Indexes: runs_campaign, segments primary key. */
 export async function listRunsToExplain(
   tx: Queryable,
   { campaignId, runIds, limit }: { campaignId: string; runIds: readonly string[] | undefined; limit: number },
@@ -88,10 +88,10 @@ export async function listRunsToExplain(
   return runs.map((run) => ({ ...run, isLedgerDropped: sent.has(run.id) }));
 }
 
-/** `suspicion`: as its row has it; the device may have recovered since. */
+/** `suspicion`: as stored in the row; the device may have recovered since. */
 export type DeviceToExplain = Omit<ExplainedDevice, 'suspicion'> & { suspicion: Suspicion | null };
 
-/** Devices of users, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
+/** Lists the users' devices in any state. Index: devices (workspace_id, bucket, user_id, device_id). */
 export async function listDevicesToExplain(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: UserKey[] },
@@ -110,7 +110,7 @@ export async function listDevicesToExplain(
 
 type Asked = { workspaceId: string; run: RunToExplain; users: UserKey[] };
 
-/** The ledger's rows of users in a run. Index: primary key of the run's day. */
+/** Lists the ledger rows of these users in a run. Index: primary key of the run's day. */
 export async function listDeliveriesToExplain(
   tx: Queryable,
   { run, users }: Asked,
@@ -128,7 +128,7 @@ export async function listDeliveriesToExplain(
   return rows.map((row) => ({ ...row, ...namedVariant(run.locales, row) }));
 }
 
-/** Those of the users whom the run's frozen segment holds. Index: segment_members primary key. */
+/** Returns those of the users who are in the run's frozen segment. Index: segment_members primary key. */
 export async function listMembersToExplain(tx: Queryable, { workspaceId, run, users }: Asked): Promise<UserKey[]> {
   const inBucket = isGivenBucket(tx, { column: tx`member.bucket`, given: tx`given.bucket`, rows: users });
   return tx<UserKey[]>`
@@ -141,7 +141,7 @@ export async function listMembersToExplain(tx: Queryable, { workspaceId, run, us
 
 export type ChunkToExplain = ExplainedChunk & { bucketFrom: number; bucketTo: number };
 
-/** The chunks of a run, at most 256. Index: primary key. */
+/** Lists the chunks of a run, at most 256. Index: primary key. */
 export async function listChunksToExplain(tx: Queryable, runId: string): Promise<ChunkToExplain[]> {
   return tx<ChunkToExplain[]>`
     select state, bucket_from as "bucketFrom", bucket_to as "bucketTo" from chunks where run_id = ${runId}`;

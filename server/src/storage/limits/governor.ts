@@ -5,9 +5,9 @@ import type { SendBudget } from '../../domain/delivery/send-budget.ts';
 import type { Queryable, Fragment } from '../database.ts';
 
 /**
- * Reads a budget and locks its row until the transaction ends; makes it when there is none. The commit does not wait
- * for the disk: a database that crashes may forget the last lease, which is a second of one account. Index: primary
- * key.
+ * Reads a budget and locks its row until the transaction ends; creates the row if there is none. The commit does not
+ * wait for the disk: a database that crashes may lose the last lease, which is one second of one account. Index:
+ * primary key.
  */
 export async function lockSendBudget(tx: Queryable, { key, at }: { key: string; at: Date }): Promise<SendBudget> {
   const fresh = newSendBudget(at);
@@ -22,7 +22,7 @@ export async function lockSendBudget(tx: Queryable, { key, at }: { key: string; 
   return row!;
 }
 
-/** The caller holds the row's lock. Index: primary key. */
+/** Stores a budget. The caller holds the row's lock. Index: primary key. */
 export async function storeSendBudget(tx: Queryable, { key, budget }: { key: string; budget: SendBudget }) {
   await tx`
     update send_budgets
@@ -30,10 +30,13 @@ export async function storeSendBudget(tx: Queryable, { key, budget }: { key: str
     where key = ${key}`;
 }
 
-/** An account that all nodes leave alone for a while, or that takes less than usual. */
+/** An account that all nodes pause for a while, or send to at a lower rate. */
 export type AccountLimit = { key: string; silentUntil: Date | null; penaltyUntil: Date | null };
 
-/** What is in force at an instant: few rows, read by every node each second. Indexes: send_budgets_silent, _penalty. */
+/**
+ * Lists the limits in force at an instant: few rows, read by every node each second. Indexes: send_budgets_silent,
+ * _penalty.
+ */
 export async function listAccountLimits(tx: Queryable, at: Date): Promise<AccountLimit[]> {
   return tx<AccountLimit[]>`
     select key, silent_until as "silentUntil", penalty_until as "penaltyUntil" from send_budgets
@@ -44,8 +47,8 @@ export async function listAccountLimits(tx: Queryable, at: Date): Promise<Accoun
 export type ExplainedAccountLimit = AccountLimit & { silentReason: string | null };
 
 /**
- * What is in force for some accounts, with why; a sender's push services are the keys that begin with `prefix`. Index:
- * primary key, or send_budgets_silent and send_budgets_penalty.
+ * Returns the limits in force for some accounts, with the reason. The keys that begin with `prefix` are a sender's push
+ * services. Index: primary key, or send_budgets_silent and send_budgets_penalty.
  */
 export async function findAccountLimits(
   tx: Queryable,
@@ -59,7 +62,7 @@ export async function findAccountLimits(
     order by key limit 100`;
 }
 
-/** Silences an account; a shorter silence never ends a longer one. Index: primary key. */
+/** Pauses an account; a shorter pause never ends a longer one. Index: primary key. */
 export async function pauseAccount(
   tx: Queryable,
   { key, until, reason, at }: { key: string; until: Date; reason: string; at: Date },
@@ -72,10 +75,11 @@ export async function pauseAccount(
 }
 
 /**
- * A push service judged this site noisy: a day at the lower rate, a week the second time, then a fortnight; forgotten
- * 42 days after the last (delivery 3). Nothing while one is in force. Index: primary key.
+ * Throttles an account because a push service judged this site noisy: for a day, then a week the second time, then a
+ * fortnight. Past penalties are forgotten 42 days after the last one (delivery 3). Does nothing while a penalty is in
+ * force. Index: primary key.
  *
- * @returns until when, or undefined when it was known already
+ * @returns the end of the penalty, or undefined if one was already in force
  */
 export async function throttleAccount(
   tx: Queryable,
@@ -95,7 +99,7 @@ export async function throttleAccount(
   return row?.until;
 }
 
-/** Drops what says nothing any more: unused for a day, not silent, and without a penalty of the last 42 days. */
+/** Deletes budgets without information: unused for a day, not paused, and without a penalty in the last 42 days. */
 export async function dropIdleBudgets(tx: Queryable, at: Date): Promise<number> {
   const rows = await tx`
     delete from send_budgets
@@ -105,12 +109,13 @@ export async function dropIdleBudgets(tx: Queryable, at: Date): Promise<number> 
   return rows.count;
 }
 
-/** A key with the credential that it belongs to. */
+/** A key and the credential that it belongs to. */
 export type EvidenceOwner = { key: string; workspaceId: string; provider: ProviderName; appId: string };
 
 /**
- * The remembered answers of a key, locked until the transaction ends; makes the row when there is none. The commit does not
- * wait for the disk: a database that crashes may forget the last answers, which come again. Index: primary key.
+ * Returns the remembered responses of a key, locked until the transaction ends; creates the row if there is none. The
+ * commit does not wait for the disk: a database that crashes may lose the last responses, but new ones follow. Index:
+ * primary key.
  */
 export async function lockEvidence(tx: Queryable, { at, ...of }: EvidenceOwner & { at: Date }): Promise<Seen[]> {
   await tx`set local synchronous_commit to off`;
@@ -123,7 +128,7 @@ export async function lockEvidence(tx: Queryable, { at, ...of }: EvidenceOwner &
   return row!.remembered;
 }
 
-/** The caller holds the row's lock. Index: primary key. */
+/** Stores the remembered responses. The caller holds the row's lock. Index: primary key. */
 export async function storeEvidence(
   tx: Queryable,
   { key, remembered, at }: { key: string; remembered: readonly Seen[]; at: Date },
@@ -135,11 +140,11 @@ export async function storeEvidence(
 
 export type HoldToStore = Omit<Hold, 'remembered'> & {
   at: Date;
-  /** False: the answers of many devices decided. */
+  /** False: decided from the responses for many devices. */
   isSure: boolean;
 };
 
-/** Holds a key. A hold without an end is never made shorter by a pause. The caller holds the row's lock. Index: primary key. */
+/** Holds a key. A pause never shortens a hold without an end. The caller holds the row's lock. Index: primary key. */
 export async function holdKey(tx: Queryable, hold: HoldToStore): Promise<void> {
   await tx`
     update provider_evidence
@@ -149,7 +154,7 @@ export async function holdKey(tx: Queryable, hold: HoldToStore): Promise<void> {
       and (held_at is null or held_until is not null and (${hold.until}::timestamptz is null or held_until < ${hold.until}))`;
 }
 
-/** The keys that are held at an instant: few rows, read by every node each second. Index: provider_evidence_held. */
+/** Lists the keys held at an instant: few rows, read by every node each second. Index: provider_evidence_held. */
 export async function listHolds(tx: Queryable, at: Date): Promise<Hold[]> {
   return tx<Hold[]>`
     select key, held_code as code, held_detail as detail, held_until as until, remembered
@@ -159,8 +164,8 @@ export async function listHolds(tx: Queryable, at: Date): Promise<Hold[]> {
 }
 
 /**
- * Lets one message of a held key through, if none was since `before`; of several nodes that ask at once one may. Index:
- * primary key.
+ * Lets one message of a held key through if there was none since `before`; of several nodes that ask at once, one
+ * succeeds. Index: primary key.
  */
 export async function claimProbe(
   tx: Queryable,
@@ -173,12 +178,15 @@ export async function claimProbe(
   return rows.length === 1;
 }
 
-/** What a release sets: the key is not held, and the answers before it say nothing any more. */
+/** The assignments of a release: the key is no longer held, and the responses before the release no longer count. */
 const released = (tx: Queryable, at: Date): Fragment => tx`
   held_at = null, held_code = null, held_detail = null, held_until = null, held_for_sure = null, probed_at = null,
   remembered = '[]', updated_at = ${at}`;
 
-/** A device of the key was accepted: nothing is held, and what failed before is forgotten. Index: primary key. */
+/**
+ * Releases a key because a message to one of its devices was accepted; forgets the earlier failures. Index: primary
+ * key.
+ */
 export async function releaseKey(tx: Queryable, { key, at }: { key: string; at: Date }): Promise<void> {
   await tx`
     update provider_evidence
@@ -186,7 +194,10 @@ export async function releaseKey(tx: Queryable, { key, at }: { key: string; at: 
     where key = ${key} and held_at is not null`;
 }
 
-/** Releases the keys of a workspace, so that its providers are asked again. Index: provider_evidence_workspace. */
+/**
+ * Releases the keys of a workspace, so that messages are sent to its providers again. Index:
+ * provider_evidence_workspace.
+ */
 export async function releaseWorkspaceKeys(
   tx: Queryable,
   { workspaceId, at }: { workspaceId: string; at: Date },
@@ -198,8 +209,9 @@ export async function releaseWorkspaceKeys(
 }
 
 /**
- * Releases keys whose credential was checked and accepted after the provider had refused it for sure. A check sends to a
- * made-up device, so it says nothing about a hold that the answers of real devices decided. Index: provider_evidence_held.
+ * Releases keys whose credential passed a check after the provider had definitely refused it. A check sends to a
+ * made-up device, so it proves nothing about a hold decided from the responses for real devices. Index:
+ * provider_evidence_held.
  */
 export async function releaseCheckedKeys(tx: Queryable, at: Date): Promise<number> {
   const rows = await tx`
@@ -212,7 +224,10 @@ export async function releaseCheckedKeys(tx: Queryable, at: Date): Promise<numbe
   return rows.count;
 }
 
-/** Drops keys without an answer for a day, but for those that runs wait for. Indexes: provider_evidence_updated, run_refusals_evidence. */
+/**
+ * Deletes keys without a response since `before`, except keys that runs wait for. Indexes: provider_evidence_updated,
+ * run_refusals_evidence.
+ */
 export async function dropOldEvidence(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`
     delete from provider_evidence
@@ -223,7 +238,10 @@ export async function dropOldEvidence(tx: Queryable, before: Date): Promise<numb
 
 export type HeldKey = { key: string; provider: ProviderName; code: string; remembered: Seen[] };
 
-/** Held keys whose next message may go, for runs that wait for them. Index: provider_evidence_held, run_refusals_evidence. */
+/**
+ * Lists held keys that runs wait for and whose next message may be sent. Index: provider_evidence_held,
+ * run_refusals_evidence.
+ */
 export async function listKeysToProbe(
   tx: Queryable,
   { before, limit }: { before: Date; limit: number },

@@ -5,10 +5,10 @@ export type IdempotencyRow = { bodyHash: Buffer; encryptedAnswer: Buffer | null 
 export type IdempotencyKey = { workspaceId: string; operation: string; keyHash: Buffer };
 
 /**
- * Claims the key. A second request with it waits here for the first one's transaction, then finds its row.
+ * Claims the key. A second request with the same key waits for the transaction of the first one, then finds its row.
  * Index: primary key.
  *
- * @returns whether this request is the first
+ * @returns true if this request is the first
  */
 export async function claimIdempotencyKey(
   tx: Queryable,
@@ -25,7 +25,7 @@ export async function claimIdempotencyKey(
   return rows.length === 1;
 }
 
-/** The stored first request. Index: primary key. */
+/** Returns the stored first request. Index: primary key. */
 export async function findIdempotencyKey(tx: Queryable, key: IdempotencyKey): Promise<IdempotencyRow | undefined> {
   const [row] = await tx<IdempotencyRow[]>`
     select body_hash as "bodyHash", answer_sealed as "encryptedAnswer"
@@ -34,7 +34,7 @@ export async function findIdempotencyKey(tx: Queryable, key: IdempotencyKey): Pr
   return row;
 }
 
-/** Stores the answer of the first request, in its own transaction. Index: primary key. */
+/** Stores the response to the first request, in that request's transaction. Index: primary key. */
 export async function storeIdempotentAnswer(
   tx: Queryable,
   key: IdempotencyKey & { encryptedAnswer: Buffer },
@@ -44,14 +44,14 @@ export async function storeIdempotentAnswer(
     where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
 }
 
-/** Forgets a key that its own request claimed and did not use. Index: primary key. */
+/** Deletes a key that this request claimed and did not use. Index: primary key. */
 export async function forgetIdempotencyKey(tx: Queryable, key: IdempotencyKey): Promise<void> {
   await tx`
     delete from idempotency_keys
     where workspace_id = ${key.workspaceId} and operation = ${key.operation} and key_hash = ${key.keyHash}`;
 }
 
-/** Forgets keys older than 24 hours; at most 10,000 a call, so that the job stays short. Index: created_at. */
+/** Deletes keys older than 24 hours, at most 10,000 per call, so that the job stays short. Index: created_at. */
 export async function deleteOldIdempotencyKeys(tx: Queryable, before: Date): Promise<number> {
   const rows = await tx`
     delete from idempotency_keys

@@ -3,20 +3,20 @@ import type { Database, Queryable, Transaction } from '../database.ts';
 export type LimitCount = {
   operation: string;
   workspaceId: string;
-  /** Events that ask to be counted together. */
+  /** Number of events to count together. */
   wanted: number;
-  /** Most events in any window. */
+  /** Maximum number of events in any window. */
   limit: number;
   windowSeconds: number;
   at: Date;
 };
 
 export type LimitGrant = {
-  /** How many of the wanted events are within the limit; they are counted, the others are not. */
+  /** How many of the wanted events are within the limit. They are counted; the others are not. */
   granted: number;
-  /** How many more would pass now. */
+  /** How many more events would pass now. */
   remaining: number;
-  /** Whole seconds until one more would pass; 0 when one passes now. */
+  /** Whole seconds until one more event would pass; 0 if one passes now. */
   retryAfterSeconds: number;
 };
 
@@ -32,31 +32,33 @@ export function countEachWithinLimit(tx: Transaction, counts: readonly LimitCoun
 }
 
 /**
- * Counts events before what they are for is stored, by one message and without waiting for the disk: the log of the database
- * has one order, so when what follows is durable, that it was counted is too. A crash forgets the counts of the last half
- * second that nothing followed, which are those of refused requests. When the connection is lost meanwhile, the caller cannot
- * know whether it was counted; asked again, it is counted once too often, never too rarely.
+ * Counts events before the work they belong to is stored, in one message and without waiting for the disk. The
+ * database's log has one order, so when the work is durable, its count is too. A crash loses the counts of the last
+ * half second that no stored work followed, which are those of rejected requests. If the connection is lost meanwhile,
+ * the caller cannot know whether the events were counted: a retry may count them twice, but never too few.
  */
 export function countBeforehand(database: Database, counts: readonly LimitCount[]): Promise<LimitGrant[]> {
   return countTogether(database, { counts, isFlushed: false });
 }
 
-// A batch adds one mark of each workspace and operation: so what piled up goes, a little with each.
+// A batch adds one mark per workspace and operation, so each batch removes a part of an accumulated backlog.
 const oldMarksDeleted = 20;
 
 /**
- * Counts events in exact sliding windows, each of another workspace or operation, a batch at the cost of one row each. Event
- * number k passes when event number k − limit is at least one window old, and a mark says how many events had been counted
- * at an instant; so the mark at the window's edge says how far the count may go. The first batch of an instant and its
- * followers keep marks of their own, which `counted` tells apart. The newest old mark stays: it is the base of the count.
+ * Counts events in exact sliding windows, each for a different workspace or operation. A batch of events costs one row.
+ * Event number k passes when event number k − limit is at least one window old. A mark stores how many events had been
+ * counted at an instant, so the mark at the window's edge says how far the count may go. The first batch of an instant
+ * and later ones have separate marks, which differ in `counted`. The newest old mark stays: it is the base of the
+ * count.
  *
- * The counters are locked first, and what is read under the lock is what a transaction before us has counted. Its marks are not
- * seen by who waited for it in this statement; they are as young as this count, so none of them can be the base. Order of
- * locks: by operation and workspace. Indexes: limit_counters key, limit_marks_time, limit_marks key. Old marks are deleted by
- * their places, which nobody moves under the lock: joined by key they were looked for once for each mark of the window. They
- * are joined one by one and not as an array, which a plan made while the table was small compares with every row: 50 to 90 ms.
+ * The statement locks the counters first; what it reads under the lock includes every earlier transaction's count. A
+ * statement that waited for the lock does not see the marks of the transaction it waited for. Those are as young as
+ * this count, so none of them can be the base. Order of locks: by operation and workspace. Indexes: limit_counters key,
+ * limit_marks_time, limit_marks key. Old marks are deleted by their ctid, which cannot change under the lock; a join by
+ * key would look them up once for each mark of the window. They are joined row by row and not as an array, because a
+ * plan made while the table was small compares an array with every row: 50 to 90 ms.
  *
- * @returns the grants, in the order asked
+ * @returns the grants, in the order of `counts`
  */
 async function countTogether(
   tx: Queryable,
@@ -71,7 +73,7 @@ async function countTogether(
   return counts.map((count) => grants.get(count)!);
 }
 
-/** Those that have a counter. */
+/** Counts the events that already have a counter. */
 async function countThose(
   tx: Queryable,
   { counts, isFlushed }: { counts: readonly LimitCount[]; isFlushed: boolean },
@@ -153,13 +155,16 @@ async function makeCounters(tx: Queryable, counts: readonly LimitCount[]): Promi
     on conflict (operation, workspace_id) do nothing`;
 }
 
-/** From an event that is counted now until the mark is a window old. */
+/** Returns the seconds from an event counted now until the mark is a window old. */
 function secondsUntil(markAt: Date | null, { at, windowSeconds }: LimitCount): number {
   if (markAt === null) return 0;
   return Math.max(1, Math.ceil((markAt.getTime() + windowSeconds * 1000 - at.getTime()) / 1000));
 }
 
-/** How many events the window that ends at `at` holds; counts none. Indexes: limit_counters key, limit_marks_time. */
+/**
+ * Returns how many events the window that ends at `at` holds, without counting any. Indexes: limit_counters key,
+ * limit_marks_time.
+ */
 export async function readCounted(
   tx: Queryable,
   { operation, workspaceId, windowSeconds, at }: Pick<LimitCount, 'operation' | 'workspaceId' | 'windowSeconds' | 'at'>,

@@ -5,9 +5,9 @@ import { signInWindows } from '../../domain/limits/accounts.ts';
 import type { Queryable } from '../database.ts';
 
 export type LimitSubject = {
-  /** What is limited, for example `token`. */
+  /** The limited operation, for example `token`. */
   operation: string;
-  /** SHA-256 of whose limit it is. */
+  /** SHA-256 of the subject that the limit applies to. */
   subject: Buffer;
 };
 
@@ -20,16 +20,16 @@ export async function countEvent(
   return counted!;
 }
 
-/** Whether an event was counted, and whether it is the only one of the longest window. */
+/** `counted`: the event was counted. `isFirst`: it is the only event in the longest window. */
 export type CountedEvent = { counted: boolean; isFirst: boolean };
 
 /**
- * Counts one event of each subject, all of which differ, if every window has room for it. The statement takes the rows' locks,
- * so of two nodes that ask at once one sees the other's event; a refused event is not counted. Subjects in order, so that two
- * batches never wait in a circle. Events out of the longest window are dropped here, so a row holds at most as many as the
- * largest limit. Index: primary key.
+ * Counts one event per subject if every window has room for it; all subjects differ. The statement locks the rows, so
+ * of two concurrent nodes one sees the other's event. A rejected event is not counted. Locks subjects in order, so that
+ * two batches never deadlock. Drops events outside the longest window, so a row holds at most as many as the largest
+ * limit. Index: primary key.
  *
- * @returns for each subject, in the order asked
+ * @returns one result per subject, in the order of `subjects`
  */
 export async function countEvents(
   tx: Queryable,
@@ -71,14 +71,14 @@ export async function countEvents(
   });
 }
 
-/** Tells subjects apart. */
+/** Returns a text that identifies a subject. */
 export function keyOf({ operation, subject }: LimitSubject): string {
   return `${operation} ${subject.toString('latin1')}`;
 }
 
 /**
- * The counted events of several subjects in one look-up, in the order asked; none where there is no row. Index: primary key,
- * one look a subject: a plan that was made while the table was small would read all of it.
+ * Returns the counted events of several subjects in one statement, in the order of `subjects`; none if there is no row.
+ * Index: primary key, one lookup per subject: a plan that was made while the table was small would read all of it.
  */
 export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSubject[]): Promise<Date[][]> {
   const asked = [...new Map(subjects.map((subject) => [keyOf(subject), subject])).values()];
@@ -95,10 +95,10 @@ export async function findLimitWindows(tx: Queryable, subjects: readonly LimitSu
 }
 
 /**
- * Bounds the rows whose subjects callers choose (token operations, guesses, sign-ins): idle ones go, then all but the newest
- * 200,000. Rows of other operations, whose windows are longer, stay.
+ * Limits the rows whose subjects callers choose (token operations, guesses, sign-ins): deletes the idle ones, then all
+ * but the newest 200,000. Keeps the rows of other operations, whose windows are longer.
  *
- * @returns the number of rows deleted, at most 20,000 a call
+ * @returns the number of rows deleted, at most 20,000 per call
  */
 export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Promise<number> {
   const operations = [...tokenLimitOperations, ...Object.keys(signInWindows), 'failed-sign-in-address'];
@@ -107,10 +107,14 @@ export async function trimLimitWindows(tx: Queryable, { at }: { at: Date }): Pro
   return idle + (await capLimitWindows(tx, { operations, rows: tokenLimitRows }));
 }
 
-/** Rows that one call of the clean-up statements deletes at most, so that the job stays short. */
+/** Maximum number of rows that one clean-up statement deletes, so that the job stays short. */
 const batch = 10_000;
 
-/** Forgets subjects without an event since `before`. Index: last_event_at. @returns the number of rows */
+/**
+ * Deletes subjects without an event since `before`. Index: last_event_at.
+ *
+ * @returns the number of rows deleted
+ */
 export async function deleteIdleLimitWindows(
   tx: Queryable,
   { operations, before }: { operations: readonly string[]; before: Date },
@@ -128,7 +132,7 @@ export async function deleteIdleLimitWindows(
 }
 
 /**
- * Keeps the newest `rows` subjects of those operations, whose subjects callers choose, and forgets the others. Index:
+ * Keeps the newest `rows` subjects of those operations, whose subjects callers choose, and deletes the others. Index:
  * last_event_at, read backwards.
  *
  * @returns the number of rows deleted

@@ -19,17 +19,19 @@ export type EventStream = {
   events: StreamedKind[];
   userAttributes: string[];
   deviceAttributes: StreamedDeviceAttribute[];
-  /** Receivers replied 2xx to batches with so many events. */
+  /** Number of events in batches that the receiver answered with 2xx. */
   deliveredEvents: number;
   lastDeliveredAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
-  /** Batches that are still to be delivered, and that were given up. */
+  /** Batches that are still to be delivered, and batches that were given up. */
   pendingBatches: number;
   deadBatches: number;
-  /** Since when the receiver has not answered. Null: it answered last, or was not tried yet. */
+  /**
+   * Start of the current run of attempts without a response. Null: the receiver responded last, or was not tried yet.
+   */
   silentSince: Date | null;
-  /** Nothing is posted until then, because the receiver does not answer. */
+  /** No batch is posted until then, because the receiver does not respond. */
   pausedUntil: Date | null;
 };
 
@@ -44,7 +46,7 @@ const columns = (tx: Queryable): Fragment => tx`
   (select count(*) from event_stream_batches as batches
     where batches.stream_id = streams.id and batches.state = 'GIVEN_UP') as "deadBatches"`;
 
-/** A workspace's streams, oldest first: a few. Index: event_streams_workspace. */
+/** Lists the few streams of a workspace, oldest first. Index: event_streams_workspace. */
 export async function listEventStreams(tx: Queryable, workspaceId: string): Promise<EventStream[]> {
   return tx<EventStream[]>`
     select ${columns(tx)} from event_streams as streams
@@ -65,10 +67,10 @@ export async function findEventStream(
 export type EventStreamSettings = Pick<EventStream, 'url' | 'events' | 'userAttributes' | 'deviceAttributes'>;
 
 /**
- * Adds a stream unless the workspace has `maxStreams` already. The workspace's row is locked, so that two at once are counted one
- * after the other. Indexes: workspaces primary key, event_streams_workspace.
+ * Adds a stream unless the workspace already has `maxStreams`. Locks the workspace's row, so that two concurrent calls
+ * are counted one after the other. Indexes: workspaces primary key, event_streams_workspace.
  *
- * @returns whether it was added
+ * @returns true if it was added
  */
 export async function insertEventStream(
   tx: Transaction,
@@ -93,10 +95,10 @@ export async function insertEventStream(
 }
 
 /**
- * Changes what is given and nothing else, so that two changes at once both stand. A new address is tried at once, whatever
- * is known of the one before. Index: primary key.
+ * Changes only the given settings, so that two concurrent changes both take effect. A new address is tried immediately,
+ * whatever is known about the previous one. Index: primary key.
  *
- * @returns whether there is such a stream
+ * @returns true if there is such a stream
  */
 export async function updateEventStream(
   tx: Queryable,
@@ -113,7 +115,11 @@ export async function updateEventStream(
   return rows.length === 1;
 }
 
-/** With all that waits in it. Index: primary key. @returns whether there was such a stream */
+/**
+ * Deletes a stream with all its waiting events. Index: primary key.
+ *
+ * @returns true if there was such a stream
+ */
 export async function deleteEventStream(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -122,7 +128,7 @@ export async function deleteEventStream(
   return rows.length === 1;
 }
 
-/** The encrypted secret that signs what a stream posts. Index: primary key. */
+/** Returns the encrypted secret that signs a stream's requests. Index: primary key. */
 export async function findEventStreamSecret(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -132,7 +138,7 @@ export async function findEventStreamSecret(
   return row?.encrypted;
 }
 
-/** Stores batches, due at once, in the transaction that took their marks. */
+/** Stores batches, due immediately, in the transaction that took their marks. */
 export async function insertEventBatches(
   tx: Transaction,
   { stream, batches, at }: { stream: { id: string; workspaceId: string }; batches: NewEventBatch[]; at: Date },
@@ -162,10 +168,10 @@ export type DueEventBatch = {
 type Settled = { id: string; attempts: number };
 
 /**
- * A batch was taken: it goes, and its stream counts its events. Guarded by the attempt, so that a worker whose lease ran out
- * changes nothing. Index: primary keys.
+ * Deletes a delivered batch and adds its events to the stream's count. Guarded by the attempt, so that a worker with an
+ * expired lease changes nothing. Index: primary keys.
  *
- * @returns whether it was stored
+ * @returns true if it was stored
  */
 export async function endEventBatch(tx: Queryable, { id, attempts, at }: Settled & { at: Date }): Promise<boolean> {
   const rows = await tx`
@@ -184,9 +190,9 @@ export type MissedAttempt = Settled & { status: number | null; error: string | n
   );
 
 /**
- * A batch was not taken: it is due again, or was given up. Guarded as endEventBatch. Index: primary key.
+ * Stores a failed attempt: the batch is due again or given up. Guarded like endEventBatch. Index: primary key.
  *
- * @returns whether it was stored
+ * @returns true if it was stored
  */
 export async function keepEventBatch(tx: Queryable, batch: MissedAttempt): Promise<boolean> {
   const rows = await tx`
@@ -209,7 +215,7 @@ export type DeadBatch = {
   endedAt: Date;
 };
 
-/** Batches that were given up, newest first. Index: event_stream_batches_given_up. */
+/** Lists batches that were given up, newest first. Index: event_stream_batches_given_up. */
 export async function listDeadBatches(
   tx: Queryable,
   { streamId, limit, before }: { streamId: string; limit: number; before: string | undefined },
@@ -223,10 +229,10 @@ export async function listDeadBatches(
 }
 
 /**
- * Makes batches that were given up due again, one or all, with the whole schedule before them: their attempts go on in the
- * next round, as those of callbacks do. Index: event_stream_batches_given_up.
+ * Makes one batch or all batches that were given up due again, with a whole new retry schedule: their attempts continue
+ * in the next round, like those of callbacks. Index: event_stream_batches_given_up.
  *
- * @returns how many
+ * @returns the number of batches
  */
 export async function resendDeadBatches(
   tx: Queryable,
@@ -242,8 +248,8 @@ export async function resendDeadBatches(
 }
 
 /**
- * What is known now of the runs, devices and users of at most a hundred events. Indexes: primary keys of runs, campaigns,
- * devices and users.
+ * Returns the current facts about the runs, devices and users of at most a hundred events. Indexes: primary keys of
+ * runs, campaigns, devices and users.
  */
 export async function findBatchFacts(
   tx: Queryable,
@@ -280,7 +286,7 @@ async function findDevices(tx: Queryable, { workspaceId, events }: Of): Promise<
 
 type FoundUser = StreamedUser & { id: string };
 
-/** A user has the bucket of the event, and of the device. */
+/** A user is in the same bucket as the event and the device. */
 async function findUsers(
   tx: Queryable,
   { workspaceId, events, devices }: Of & { devices: readonly FoundDevice[] },

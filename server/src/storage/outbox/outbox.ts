@@ -2,16 +2,16 @@ import type { Database, Queryable } from '../database.ts';
 import type { Lease } from '../../domain/lease.ts';
 
 /**
- * What leaves for somebody else's server: callbacks over HTTP and emails over SMTP. Both pass through one state machine
- * (pending until it is delivered, kept or given up) in a table of their own, so each statement on it stands here once.
+ * Messages to other servers: callbacks over HTTP and emails over SMTP. Both have a separate table but use one state
+ * machine (pending until delivered, kept or given up), so each statement is written here once.
  *
- * Attempt numbers come in rounds of ten, a round for the first delivery and for every resend: 1, 2, … then 11, 12, …
- * then 21, 22, …. So a number says how often a message was resent and which try of the schedule it is. A number without
- * a row among the attempts is a try whose worker died or lost its lease.
+ * Attempt numbers come in rounds of ten, one round for the first delivery and one for each resend: 1, 2, … then 11, 12,
+ * … then 21, 22, …. So a number says how often a message was resent and which attempt of the schedule it is. A number
+ * without an attempt row is an attempt whose worker died or lost its lease.
  */
 export const attemptsPerRound = 10;
 
-/** Beyond this a resend is refused, far below the end of `smallint`: over 3,000 resends. */
+/** Resends above this are rejected. It is far below the end of `smallint`: over 3,000 resends. */
 const maxAttempts = 32_000;
 
 export type Channel = keyof Messages;
@@ -24,18 +24,18 @@ type Message = {
   workspaceId: string;
   body: string;
   attempts: number;
-  /** When the next attempt is, or was, due. Null when it has ended. */
+  /** When the next attempt is, or was, due. Null if the message has ended. */
   nextAt: Date | null;
   createdAt: Date;
   endedAt: Date | null;
 };
 
 export type Callback = Message & {
-  /** Null: it is of an alert. */
+  /** Null: it belongs to an alert. */
   operationId: string | null;
   url: string;
   state: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
-  /** Since when its receiver has not answered and is paused for it. Null: it is not paused, or the callback has ended. */
+  /** Since when its receiver has not responded and is paused. Null: it is not paused, or the callback has ended. */
   silentSince: Date | null;
 };
 
@@ -43,9 +43,9 @@ export type Email = Message & {
   operationId: string | null;
   recipients: string[];
   subject: string;
-  /** `KEPT`: there was no SMTP server to send it through; it is shown only. */
+  /** `KEPT`: there was no SMTP server to send it; it is only displayed. */
   state: 'PENDING' | 'SENT' | 'KEPT' | 'FAILED';
-  /** Why the last attempt failed; of a sent email, the recipients the server refused. */
+  /** The error of the last attempt; for a sent email, the recipients that the server refused. */
   error: string | null;
 };
 
@@ -64,7 +64,7 @@ function tableOf(tx: Queryable, channel: Channel) {
   return tx(tables[channel]);
 }
 
-/** The columns that one channel alone has. Index: callback_receivers primary key. */
+/** Columns that only one channel has. Index: callback_receivers primary key. */
 function ownColumns(tx: Queryable, channel: Channel) {
   if (channel === 'emails') return tx`recipients, subject, error`;
   return tx`url, (
@@ -74,12 +74,12 @@ function ownColumns(tx: Queryable, channel: Channel) {
   ) as "silentSince"`;
 }
 
-/** The state is a literal, as in the partial indexes of what has failed. */
+/** The failed state, as a literal like in the partial indexes of failed messages. */
 function isFailed(tx: Queryable, channel: Channel) {
   return channel === 'callbacks' ? tx`state = 'GIVEN_UP'` : tx`state = 'FAILED'`;
 }
 
-/** Stores what is to be posted, due at once. Belongs into the transaction that ends the operation (fault F25). */
+/** Stores a callback, due immediately. Must run in the transaction that ends the operation (fault F25). */
 export async function insertCallback(
   tx: Queryable,
   callback: Pick<Callback, 'id' | 'workspaceId' | 'operationId' | 'url' | 'body'> & { at: Date },
@@ -95,7 +95,7 @@ export type NewEmail = Pick<Email, 'id' | 'workspaceId' | 'operationId' | 'recip
   at: Date;
 };
 
-/** Stores an email, due at once or kept. Belongs into the transaction that ends the operation it reports. */
+/** Stores an email, due immediately or kept. Must run in the transaction that ends the operation it reports. */
 export async function insertEmail(tx: Queryable, email: NewEmail): Promise<void> {
   const isPending = email.state === 'PENDING';
   await tx`
@@ -107,9 +107,9 @@ export async function insertEmail(tx: Queryable, email: NewEmail): Promise<void>
 }
 
 /**
- * Claims emails that are due, oldest first, with the attempt counted before anything is sent: a worker that dies leaves them
- * due again when its lease ends. Rows that another node holds are skipped. All leave through one server, so nothing is to be
- * shared among receivers. Index: mails_due.
+ * Claims due emails, oldest first, and counts the attempt before anything is sent: if the worker dies, they become due
+ * again when its lease ends. Skips rows that another node holds. All emails go through one server, so there is no need
+ * to share capacity among receivers. Index: mails_due.
  */
 export async function claimDueEmails(
   database: Database,
@@ -132,10 +132,10 @@ export async function claimDueEmails(
 }
 
 /**
- * Stores the outcome of an attempt. Guarded by its number, so a worker whose lease ran out changes nothing. Index:
- * primary key.
+ * Stores the outcome of an attempt. Guarded by the attempt number, so a worker with an expired lease changes nothing.
+ * Index: primary key.
  *
- * @returns whether it was stored
+ * @returns true if it was stored
  */
 export async function settleMessage<C extends Channel>(
   tx: Queryable,
@@ -152,7 +152,7 @@ export async function settleMessage<C extends Channel>(
   return rows.length === 1;
 }
 
-/** One message, if it is this workspace's. Index: primary key. */
+/** Finds one message of this workspace. Index: primary key. */
 export async function findMessage<C extends Channel>(
   tx: Queryable,
   message: { channel: C; workspaceId: string; id: string },
@@ -165,13 +165,13 @@ export async function findMessage<C extends Channel>(
   return row;
 }
 
-/** The last one of the page before. */
+/** The last message of the previous page. */
 export type LogCursor = { createdAt: Date; id: string };
 
 /**
- * Newest messages of a workspace, those that were given up, or those about the files of a segment. Indexes: callbacks_newest,
- * callbacks_given_up_newest, mails_newest, mails_failed_newest; of a segment segment_operations_segment_id_number_key with
- * callbacks_operation and mails_operation.
+ * Lists the newest messages of a workspace: all, those that were given up, or those about the files of a segment.
+ * Indexes: callbacks_newest, callbacks_given_up_newest, mails_newest, mails_failed_newest; for a segment
+ * segment_operations_segment_id_number_key with callbacks_operation and mails_operation.
  */
 export async function listMessages<C extends Channel>(
   tx: Queryable,
@@ -186,7 +186,8 @@ export async function listMessages<C extends Channel>(
 ): Promise<Messages[C][]> {
   const { channel, segmentId, after } = page;
   const table = tableOf(tx, channel);
-  // Fenced off by `offset 0`: PostgreSQL 15 would read all newer messages of others for the sake of their order.
+  // `offset 0` is an optimization fence: PostgreSQL 15 would otherwise read all newer messages of others for their
+  // order.
   const messages =
     segmentId === undefined
       ? table
@@ -203,10 +204,10 @@ export async function listMessages<C extends Channel>(
 }
 
 /**
- * Makes a message that has ended due again, with the whole schedule before it: its attempts go up to the next round. Of
- * two resends at once the second finds it pending and changes nothing. Index: primary key.
+ * Makes a message that has ended due again, with a whole new retry schedule: its attempts continue in the next round.
+ * Of two concurrent resends, the second finds it pending and changes nothing. Index: primary key.
  *
- * @returns false when it is no message of this workspace, is pending, or was resent too often
+ * @returns false if it is not a message of this workspace, is pending, or was resent too often
  */
 export async function resendMessage(
   tx: Queryable,
@@ -226,14 +227,14 @@ export async function resendMessage(
 export type CallbackAttempt = {
   number: number;
   at: Date;
-  /** Null: no answer came. */
+  /** Null: no response was received. */
   status: number | null;
-  /** Null: it was received. */
+  /** Null: the attempt succeeded. */
   error: string | null;
   durationMilliseconds: number;
 };
 
-/** Stores one attempt, in the transaction that settled it. */
+/** Stores one attempt, in the transaction that stored its outcome. */
 export async function insertCallbackAttempt(
   tx: Queryable,
   attempt: CallbackAttempt & { callbackId: string },
@@ -244,7 +245,7 @@ export async function insertCallbackAttempt(
       ${attempt.durationMilliseconds})`;
 }
 
-/** The attempts of a callback in their order. Index: primary key. */
+/** Lists the attempts of a callback in order. Index: primary key. */
 export async function listCallbackAttempts(tx: Queryable, callbackId: string): Promise<CallbackAttempt[]> {
   return tx<CallbackAttempt[]>`
     select number, at, status, error, duration_ms as "durationMilliseconds"
@@ -254,13 +255,13 @@ export async function listCallbackAttempts(tx: Queryable, callbackId: string): P
 export type EmailAttempt = {
   number: number;
   at: Date;
-  /** What the server said, or why nobody answered. */
+  /** The server's reply, or why there was none. */
   answer: string;
   isTaken: boolean;
   durationMilliseconds: number;
 };
 
-/** Stores one attempt, in the transaction that settled it. */
+/** Stores one attempt, in the transaction that stored its outcome. */
 export async function insertEmailAttempt(tx: Queryable, attempt: EmailAttempt & { emailId: string }): Promise<void> {
   await tx`
     insert into mail_attempts (mail_id, number, at, answer, is_taken, duration_ms)
@@ -268,7 +269,7 @@ export async function insertEmailAttempt(tx: Queryable, attempt: EmailAttempt & 
       ${attempt.durationMilliseconds})`;
 }
 
-/** The attempts of an email in their order. Index: primary key. */
+/** Lists the attempts of an email in order. Index: primary key. */
 export async function listEmailAttempts(tx: Queryable, emailId: string): Promise<EmailAttempt[]> {
   return tx<EmailAttempt[]>`
     select number, at, answer, is_taken as "isTaken", duration_ms as "durationMilliseconds"

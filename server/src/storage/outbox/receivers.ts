@@ -4,22 +4,22 @@ import type { Fragment, Queryable, Database } from '../database.ts';
 import type { DueEventBatch } from './event-streams.ts';
 import type { DueCallback } from './outbox.ts';
 
-/** An attempt to reach a receiver: when it began and ended, by the clock that attempts are scheduled by. */
+/** Start and end of an attempt to reach a receiver, by the clock that attempts are scheduled by. */
 type Contact = { startedAt: Date; endedAt: Date };
 
-/** The state of a receiver that does not answer. */
+/** The state of a receiver that does not respond. */
 export type Silence = { failures: number; silentSince: Date; pausedUntil: Date | null };
 
-/** A receiver of which something is due. */
+/** A receiver with due messages. */
 export type DueReceiver = {
   workspaceId: string;
-  /** What identifies it in its workspace: the origin of callbacks, the id of an event stream. */
+  /** Identifies the receiver in its workspace: the origin of callbacks, the id of an event stream. */
   key: string;
-  /** An address of it, for its host. */
+  /** One of its addresses, for its host. */
   url: string;
-  /** Since when its oldest message is due. */
+  /** Due time of its oldest message. */
   dueAt: Date;
-  /** Nothing may be posted to it now: it is paused, or another attempt is finding out whether it answers. */
+  /** No message may be posted to it now: it is paused, or another attempt is probing it. */
   isPaused: boolean;
 };
 
@@ -27,8 +27,8 @@ export type DueReceiver = {
 export type Turn = { workspaceId: string; key: string; count: number };
 
 /**
- * The assignments that count one more attempt without an answer, for an `update` of a row that has the columns of a
- * receiver. The receiver is paused from the third on, longer each time.
+ * The assignments that count one more attempt without a response, for an `update` of a row with the columns of a
+ * receiver. From the third attempt on, they pause the receiver, longer each time.
  */
 function afterSilence(tx: Queryable, { row, contact }: { row: Fragment; contact: Contact }): Fragment {
   const { startedAt, endedAt } = contact;
@@ -44,14 +44,14 @@ function afterSilence(tx: Queryable, { row, contact }: { row: Fragment; contact:
 }
 
 /**
- * True if an attempt says something new of a receiver. Attempts that began before it was paused end without an answer
- * one after another; they are no further evidence, and must not lengthen the pause.
+ * True if an attempt is new evidence about a receiver. Attempts that began before its pause end one after another
+ * without a response. They are not new evidence and must not lengthen the pause.
  */
 function isNews(tx: Queryable, { row, contact }: { row: Fragment; contact: Contact }): Fragment {
   return tx`(${row}.paused_at is null or ${row}.paused_at <= ${contact.startedAt}::timestamptz)`;
 }
 
-/** True if nothing may be posted to a receiver: it is paused, or another attempt is finding out whether it answers. */
+/** True if no message may be posted to a receiver: it is paused, or another attempt is probing it. */
 function isPaused(tx: Queryable, { row, at, leasedAt }: { row: Fragment; at: Date; leasedAt: Date }): Fragment {
   return tx`(
     ${row}.paused_until is not null and (${row}.paused_until > ${at} or coalesce(${row}.probe_until > ${leasedAt}, false))
@@ -59,9 +59,9 @@ function isPaused(tx: Queryable, { row, at, leasedAt }: { row: Fragment; at: Dat
 }
 
 /**
- * Receivers of callbacks: the origins of the addresses, each in one workspace. Callbacks are claimed by receiver, so that a
- * thousand to one that does not answer come no sooner than the only one to another. `callback_receivers` has a row of those
- * that did not answer lately, and of no other.
+ * A receiver of callbacks: the origin of their addresses, in one workspace. Callbacks are claimed by receiver, so that
+ * a thousand callbacks to an unresponsive receiver do not delay the only one to another. `callback_receivers` has rows
+ * only for receivers that recently did not respond.
  */
 export type CallbackReceiver = { workspaceId: string; origin: string };
 
@@ -71,9 +71,9 @@ const isCallbackReceiverDue = (tx: Queryable, { at, leasedAt }: CallbackClaim): 
   state = 'PENDING' and next_at <= ${at} and (lease_until is null or lease_until <= ${leasedAt})`;
 
 /**
- * The next receivers after one that callbacks are due for, by workspace and origin, each found by one step of the index: the
- * number of callbacks that wait for one costs nothing. Nothing is locked. Indexes: callbacks_receivers, callback_receivers
- * primary key.
+ * Lists the next receivers with due callbacks after `after`, by workspace and origin. Finds each with one index step,
+ * so the number of callbacks that wait for a receiver does not matter. Locks nothing. Indexes: callbacks_receivers,
+ * callback_receivers primary key.
  */
 export async function listDueCallbackReceivers(
   database: Database,
@@ -109,10 +109,10 @@ export async function listDueCallbackReceivers(
 }
 
 /**
- * Claims the oldest callbacks of each receiver, up to its count, with the attempt counted before anything is sent: a worker
- * that dies leaves them due again when its lease ends. A receiver whose pause is over gets one, the probe; rows that another
- * node holds are skipped. Probes are locked in one order, and before callbacks, which nobody waits for here. Indexes:
- * callbacks_receivers, callback_receivers primary key.
+ * Claims the oldest callbacks of each receiver, up to its count, and counts the attempt before anything is sent: if the
+ * worker dies, they become due again when its lease ends. A receiver at the end of its pause gets one callback, the
+ * probe. Skips rows that another node holds. Locks probes in one order and before callbacks, for which no transaction
+ * waits here. Indexes: callbacks_receivers, callback_receivers primary key.
  */
 export async function claimCallbacks(
   database: Database,
@@ -157,7 +157,7 @@ export async function claimCallbacks(
 }
 
 /**
- * The receiver answered, whatever it said: its pause is over. Index: primary key.
+ * Ends a receiver's pause because it responded, with whatever status. Index: primary key.
  *
  * @returns the silence that this ends, if there was one
  */
@@ -172,9 +172,9 @@ export async function endCallbackSilence(
 }
 
 /**
- * An attempt got no answer. Index: primary key.
+ * Records an attempt without a response. Index: primary key.
  *
- * @returns the silence up to now; undefined where the attempt began before a pause that another one brought about
+ * @returns the silence so far; undefined if the attempt began before a pause that another attempt caused
  */
 export async function noteCallbackSilence(
   tx: Queryable,
@@ -192,10 +192,10 @@ export async function noteCallbackSilence(
 }
 
 /**
- * Gives up callbacks to a paused receiver whose next attempt has been due since before a time. They can be sent again, as
- * all that were given up. Index: callbacks_receivers.
+ * Gives up callbacks to a paused receiver whose next attempt has been due since before `dueBefore`. They can be resent,
+ * like all callbacks that were given up. Index: callbacks_receivers.
  *
- * @returns how many
+ * @returns the number of callbacks
  */
 export async function giveUpPausedCallbacks(
   tx: Queryable,
@@ -214,7 +214,10 @@ export async function giveUpPausedCallbacks(
   return rows.count;
 }
 
-/** Forgets receivers whose last failure was before a time: nothing was posted to them since. Index: callback_receivers_failed. */
+/**
+ * Deletes receivers whose last failure was before `before`: no message was posted to them since. Index:
+ * callback_receivers_failed.
+ */
 export async function deleteOldCallbackReceivers(
   tx: Queryable,
   { before, limit }: { before: Date; limit: number },
@@ -227,7 +230,7 @@ export async function deleteOldCallbackReceivers(
   return rows.count;
 }
 
-/** Receivers of events: a stream is one, by its id. What is known of its silence is in the row of the stream. */
+/** Receivers of events: each stream is one, identified by its id. The stream's row stores the state of its silence. */
 
 type BatchClaim = { at: Date; leasedAt: Date };
 
@@ -236,7 +239,7 @@ const isStreamDue = (tx: Queryable, { at, leasedAt }: BatchClaim): Fragment => t
   and (batches.lease_until is null or batches.lease_until <= ${leasedAt})`;
 
 /**
- * The next streams after one that batches are due for, by id. Nothing is locked. Indexes: event_streams primary key,
+ * Lists the next streams with due batches after `after`, by id. Locks nothing. Indexes: event_streams primary key,
  * event_stream_batches_due.
  */
 export async function listDueStreams(
@@ -260,9 +263,9 @@ export async function listDueStreams(
 }
 
 /**
- * Claims the oldest batches of each stream, up to its count, with the attempt counted before anything is posted: a worker that
- * dies leaves them due again when its lease ends. A stream whose pause is over gets one, the probe; rows that another node
- * holds are skipped. Probes are locked in one order, and before batches. Indexes: event_streams primary key,
+ * Claims the oldest batches of each stream, up to its count, and counts the attempt before anything is posted: if the
+ * worker dies, they become due again when its lease ends. A stream at the end of its pause gets one batch, the probe.
+ * Skips rows that another node holds. Locks probes in one order and before batches. Indexes: event_streams primary key,
  * event_stream_batches_due.
  */
 export async function claimEventBatches(
@@ -307,7 +310,7 @@ export async function claimEventBatches(
 }
 
 /**
- * The receiver answered, whatever it said: its pause is over. Index: primary key.
+ * Ends a receiver's pause because it responded, with whatever status. Index: primary key.
  *
  * @returns the silence that this ends, if there was one
  */
@@ -325,9 +328,9 @@ export async function endStreamSilence(tx: Queryable, streamId: string): Promise
 }
 
 /**
- * An attempt got no answer. Index: primary key.
+ * Records an attempt without a response. Index: primary key.
  *
- * @returns the silence up to now; undefined where the attempt began before a pause that another one brought about
+ * @returns the silence so far; undefined if the attempt began before a pause that another attempt caused
  */
 export async function noteStreamSilence(
   tx: Queryable,
@@ -342,10 +345,10 @@ export async function noteStreamSilence(
 }
 
 /**
- * Gives up batches of a paused stream whose next attempt has been due since before a time. They can be sent again, as all
- * that were given up. Index: event_stream_batches_due.
+ * Gives up batches of a paused stream whose next attempt has been due since before `dueBefore`. They can be resent,
+ * like all batches that were given up. Index: event_stream_batches_due.
  *
- * @returns how many
+ * @returns the number of batches
  */
 export async function giveUpPausedBatches(
   tx: Queryable,

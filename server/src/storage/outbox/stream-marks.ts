@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '../database.ts';
 import { idText, isOutcome, ledgerLocale, ledgerVariation, platformWord } from '../ledger/ledger-encoding.ts';
 import type { LedgerVariant } from '../ledger/ledger-encoding.ts';
 
-/** Rows of one run that one transaction stores in the ledger, at one time. */
+/** Rows of one run that one transaction stores in the ledger with one timestamp. */
 export type LedgerMark = {
   workspaceId: string;
   runId: string;
@@ -16,8 +16,8 @@ export type LedgerMark = {
 };
 
 /**
- * Notes for the streams of these workspaces that rows were stored, in the transaction that stores them: whoever commits
- * late notes late, so nothing is passed over. Index: event_streams_workspace.
+ * Records for the streams of these workspaces that rows were stored, in the transaction that stores them: a transaction
+ * that commits late also publishes its marks late, so no row is missed. Index: event_streams_workspace.
  */
 export async function markDeliveries(
   tx: Transaction,
@@ -43,12 +43,12 @@ export type ReportMark = {
   platform: Platform;
   action: string | null;
   uuid: string;
-  /** Null where there is one for all. */
+  /** Null if there is only one variation. */
   variation: number | null;
   locale: string | null;
 };
 
-/** The same of reports of devices, which are events themselves. Index: event_streams_workspace. */
+/** Records reports of devices, which are themselves events. Index: event_streams_workspace. */
 export async function markReports(
   tx: Transaction,
   { marks, at }: { marks: readonly ReportMark[]; at: Date },
@@ -72,8 +72,8 @@ export async function markReports(
 export type MarkedStream = { id: string; workspaceId: string; events: StreamedKind[] };
 
 /**
- * Streams that have marks and fewer than `maxPending` batches to deliver: what a receiver that is slow does not take waits as
- * marks, which are small. Nothing is locked. Indexes: event_stream_marks primary key, event_stream_batches_due.
+ * Lists streams that have marks and fewer than `maxPending` batches to deliver. The backlog of a slow receiver waits as
+ * marks, which are small. Locks nothing. Indexes: event_stream_marks primary key, event_stream_batches_due.
  */
 export async function listMarkedStreams(tx: Queryable, maxPending: number): Promise<MarkedStream[]> {
   return tx<MarkedStream[]>`
@@ -101,13 +101,13 @@ export type TakenMark = {
   locale: string | null;
 };
 
-// More marks of single devices are taken in another transaction.
+// Further marks of single devices are taken in another transaction.
 const maxMarks = 1_000;
 
 /**
- * Takes the oldest marks of a stream, with about `maxEvents` events, out of the table; they go when the transaction that
- * makes batches of them commits. Another node that takes marks of the stream is not waited for: nothing is returned then.
- * Index: primary key.
+ * Takes the oldest marks of a stream, with about `maxEvents` events, out of the table. They are deleted when the
+ * transaction that turns them into batches commits. Does not wait for another node that takes marks of the stream, but
+ * returns nothing. Index: primary key.
  */
 export async function takeMarks(
   tx: Transaction,
@@ -132,10 +132,10 @@ export async function takeMarks(
     from taken order by number`;
 }
 
-/** A run that rows or reports are of. */
+/** A run that rows or reports belong to. */
 export type MarkedRun = { id: string; number: number; day: string; workspaceNumber: number; locales: string[] | null };
 
-/** Runs by id, without those of tests, which are nobody's events. Index: runs primary key. */
+/** Finds runs by id, without test runs, which produce no events. Index: runs primary key. */
 export async function findMarkedRuns(tx: Queryable, ids: readonly string[]): Promise<MarkedRun[]> {
   return tx<MarkedRun[]>`
     select runs.id, runs.number, runs.day::text as day, workspaces.number as "workspaceNumber",
@@ -152,7 +152,7 @@ export type MarkedRow = {
   deviceId: string;
   platform: Platform;
   controlGroup: ControlGroup | null;
-  /** The locale by its number in the run. */
+  /** The locale is its number in the run. */
 } & LedgerVariant;
 
 export type RowsOf = {
@@ -160,13 +160,13 @@ export type RowsOf = {
   workspaceNumber: number;
   days: readonly string[];
   buckets: readonly number[];
-  /** Which run stored rows at which time. */
+  /** Pairs of a run and a time at which it stored rows. */
   times: readonly { runNumber: number; at: Date }[];
 };
 
 /**
- * Rows that were stored at these times: of those that are withheld, the ones a control group kept out. Indexes:
- * deliveries_log, deliveries_log_other of the days.
+ * Lists the rows that were stored at these times; of the withheld rows, only those that a control group excluded.
+ * Indexes: deliveries_log, deliveries_log_other of the days.
  */
 export async function listMarkedRows(tx: Queryable, of: RowsOf): Promise<MarkedRow[]> {
   const isWanted =
@@ -188,10 +188,10 @@ export async function listMarkedRows(tx: Queryable, of: RowsOf): Promise<MarkedR
 }
 
 /**
- * Events that wait for a receiver stay, of nobody. Indexes: event_stream_marks_device; the workspace's batches are read, by
- * event_stream_batches_newest.
+ * Removes users and devices from the events that wait for a receiver; the events stay, without an owner. Indexes:
+ * event_stream_marks_device; the workspace's batches are read, by event_stream_batches_newest.
  *
- * @returns how many batches named them
+ * @returns the number of batches that named them
  */
 export async function eraseStreamedEvents(
   tx: Queryable,

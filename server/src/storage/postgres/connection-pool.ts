@@ -10,34 +10,34 @@ import { makeDecoder } from './values.ts';
 
 export type ConnectionPoolOptions = {
   url: string;
-  /** Most connections this pool opens. */
+  /** The maximum number of connections. */
   connections: number;
   /** Shown in pg_stat_activity. */
   name: string;
   /**
-   * What stands between us and the database. `transaction`: a pooler that may give each transaction another session, so
-   * nothing is left in one: no prepared statement, no setting, no startup parameter.
+   * What is between this process and the database. `transaction`: a pooler that may use another session for each
+   * transaction, so nothing is left in one: no prepared statement, no setting, no startup parameter.
    */
   pooler: 'none' | 'transaction';
-  /** How long a connection may take to be made. */
+  /** How long connecting may take. */
   connectMilliseconds?: number;
-  /** Whose rights the statements have, when not the login's own. */
+  /** The role whose rights the statements have; the login's own by default. */
   role?: string | undefined;
-  /** `read only`: a standby, which keeps no receipts. */
+  /** `read only`: a standby, which stores no receipts. */
   access?: 'read and write' | 'read only';
-  /** When statements that nobody answers are given up. */
+  /** When statements without a response are given up. */
   watchTimes?: WatchTimes;
 };
 
 const usualConnectMilliseconds = 10_000;
-// No caller waits longer for a connection that others hold. It was without a limit once; a minute is as long as a
-// transaction may stand idle, and far beyond what a request is waited for.
+// How long a caller waits for a connection that others hold. There was no limit once; a minute is as long as a
+// transaction may be idle, and far longer than a request waits.
 const waitMilliseconds = 60_000;
 const idleMilliseconds = 60_000;
 // A stuck transaction holds back VACUUM and with it every queue read (fault F20).
 const stuckMilliseconds = 60_000;
 
-/** Which transaction of which pool: the key of the row it stores last, by which its outcome is found. */
+/** Identifies a transaction of a pool: the key of the row it stores last, by which its outcome is looked up. */
 export type Receipt = { poolId: string; number: number };
 
 export type PoolUse = { held: number; idle: number; awaited: number; max: number };
@@ -64,7 +64,7 @@ export class ConnectionPool {
       types: { getTypeParser: makeDecoder as typeof pg.types.getTypeParser },
       ...(options.pooler === 'none' && { application_name: options.name, onConnect: makePrepareSession(options) }),
     });
-    // An idle connection that is lost is taken out by the pool itself.
+    // The pool itself removes an idle connection that is lost.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => {
       // A session may end at any time; without a listener the error would end the process.
@@ -75,7 +75,7 @@ export class ConnectionPool {
     this.#pool.on('remove', (client) => watch.remove(client as pg.PoolClient & WatchedClient));
   }
 
-  /** Behind a pooler the role, too, is of one transaction only. */
+  /** True if even a single statement needs a transaction: behind a pooler the role, too, lasts for one transaction only. */
   needsTransaction(): boolean {
     return this.#options.pooler === 'transaction' && this.#options.role !== undefined;
   }
@@ -86,7 +86,7 @@ export class ConnectionPool {
       return await this.#sendOnce(query);
     } catch (error) {
       if (query.name === undefined || !isForgottenStatement(error)) throw error;
-      // It has done nothing yet; parsed anew it cannot meet that again.
+      // It has done nothing yet; parsed again it cannot fail this way.
       return this.#sendOnce({ ...query, name: undefined });
     }
   }
@@ -100,7 +100,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Waits for a connection; whoever takes one gives it back. @throws ConnectionError */
+  /** Waits for a connection; the caller must give it back. @throws ConnectionError */
   take(): Promise<Connection> {
     return new Promise((resolve, reject) => {
       if (this.#pool.ending) return reject(poolEnded());
@@ -129,7 +129,7 @@ export class ConnectionPool {
     return this.#held.size;
   }
 
-  /** Connections at work and idle, callers that await one, and the most that there may be. */
+  /** Returns how many connections are held and idle, how many callers wait for one, and the maximum. */
   countUse(): PoolUse {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return { held: totalCount - idleCount, idle: idleCount, awaited: waitingCount, max: this.#options.connections };
@@ -143,14 +143,15 @@ export class ConnectionPool {
     return this.#pool.ending;
   }
 
-  /** For the next transaction that stores something. */
+  /** Returns the receipt of the next transaction that stores something. */
   nextReceipt(): Receipt {
     return { poolId: this.#id, number: (this.#transactions += 1) };
   }
 
   /**
-   * Sent in front of a transaction's first statement, in the same message as `begin`. In a block of its own: a cluster
-   * repeats to its workers what `set local` is part of, and in the message that would be all of it.
+   * Returns the settings that are sent before a transaction's first statement, in the same message as `begin`. They are
+   * in a separate block: a cluster repeats to its workers the statement that contains a `set local`, and in the message
+   * that would be all of it.
    */
   transactionSettings(): string {
     if (this.#options.pooler === 'none') return '';
@@ -160,7 +161,7 @@ export class ConnectionPool {
       set local idle_in_transaction_session_timeout = ${stuckMilliseconds}${role}; end $settings$`;
   }
 
-  /** Ends when the held connections are given back; those that are not in time are closed under their holders. */
+  /** Resolves when the held connections are given back; those that are not in time are closed while still held. */
   async end(timeoutSeconds: number): Promise<void> {
     if (this.#pool.ending) return;
     const ended = this.#pool.end();
@@ -174,8 +175,9 @@ export class ConnectionPool {
 }
 
 /**
- * The pool has one limit for connecting and for waiting; connecting has its own here. It also hands out a new connection
- * that was lost after it was prepared, when both came in one piece: who holds it must be told.
+ * The pool has one time limit for both connecting and waiting; this client has its own for connecting. The pool also
+ * hands out a new connection that was lost after it was prepared, if both arrived in one piece: the holder must be
+ * notified.
  */
 function clientThatConnectsWithin(milliseconds: number): new () => pg.Client {
   return class extends WatchedClient {
@@ -186,19 +188,19 @@ function clientThatConnectsWithin(milliseconds: number): new () => pg.Client {
   };
 }
 
-/** Why a client can send nothing any more. */
+/** Why a client cannot send anything any more. */
 const lostBefore = new WeakMap<pg.ClientBase, Error>();
 
-// Not as startup parameters, which poolers refuse.
+// Sent as statements, because poolers refuse startup parameters.
 function makePrepareSession({ role }: ConnectionPoolOptions) {
   return (client: pg.ClientBase): Promise<void> => prepareSession(client, roleSetting('; set role', role));
 }
 
-/** The first statements of a session. @param more statements that go with them, each after a semicolon */
+/** Sends the first statements of a session. @param more further statements, each after a semicolon */
 export async function prepareSession(client: pg.ClientBase, more: string): Promise<void> {
   const text = `set client_encoding = 'UTF8'; set idle_in_transaction_session_timeout = ${stuckMilliseconds}; ${sessionWords}${more};
     select pg_backend_pid() as pid`;
-  // Several statements in one text have a result each.
+  // Several statements in one text have one result each.
   const results = (await client.query(text)) as unknown as pg.QueryResult<{ pid: number }>[];
   (client as WatchedClient).sessionId = results.at(-1)!.rows[0]!.pid;
 }
@@ -226,15 +228,15 @@ function withCode(error: Error): Error {
   return new ConnectionError('CONNECTION_CLOSED', { message: error.message, cause: error });
 }
 
-// A pooler in session mode with one session left makes the second connection wait. It is not in transaction mode, so
-// waiting this long counts as keeping sessions.
+// Behind a pooler in session mode with one session left, the second connection waits. Such a pooler is not in
+// transaction mode, so a wait this long counts as keeping sessions.
 const patienceMilliseconds = 5_000;
 
 /**
- * Whether a connection to this address keeps one session of the database, as it does without a pooler and behind one in
- * session mode. A pooler in transaction mode picks a session for each transaction: two connections that send one after
- * the other, each twice in a row, then meet the same session, or one of them meets two, whether it takes the session used
- * last (two connections, one session) or the next in turn (one connection, two sessions).
+ * True if a connection to this address keeps one session of the database, as without a pooler and behind one in session
+ * mode. A pooler in transaction mode picks a session for each transaction. The check sends from two connections in
+ * turn, each twice in a row. In transaction mode both then see the same session, if the pooler picks the one used last,
+ * or one of them sees two, if it picks the next in turn.
  */
 export async function keepsSessions(url: string): Promise<boolean> {
   const pool = new ConnectionPool({ url, connections: 2, name: 'carillon', pooler: 'transaction' });

@@ -2,25 +2,25 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 
 export type WatchTimes = {
-  /** How often it looks. */
+  /** How often it checks. */
   lookMilliseconds: number;
-  /** How long the database may take to say what it is at. */
+  /** How long the database may take to report what its sessions do. */
   askMilliseconds: number;
 };
 
 const usualTimes: WatchTimes = { lookMilliseconds: 5_000, askMilliseconds: 10_000 };
-/** At so many looks one after the other a statement was still not answered: then the database is asked about it. */
+/** After this many checks in a row without a response to a statement, the database is asked about it. */
 const looksToAsk = 4;
-/** The answer of a statement that has just ended may be on its way. */
+/** A single miss does not count: the response of a statement that has just ended may be on its way. */
 const missesToLose = 2;
 
 type Seen = { question: number; looks: number; misses: number };
 
 /**
- * Looks after statements that nobody answers. When a machine is cut off, neither side gets word of it, and the kernel sends
- * again what was not acknowledged for a quarter of an hour; the driver has no way to shorten that. So the database is asked
- * over a new connection: a statement at which nobody is at work there will not be answered, and its connection is closed
- * here. One that takes its time is left alone.
+ * Watches for statements that never get a response. When a machine is cut off, neither side is notified, and the kernel
+ * resends unacknowledged data for a quarter of an hour; the driver cannot shorten that. So the database is asked over a
+ * new connection: if no session there is working on a statement, the statement will get no response, and its connection
+ * is closed here. A statement that is only slow is left alone.
  */
 export class ConnectionWatch {
   readonly #config: pg.ClientConfig;
@@ -69,15 +69,15 @@ export class ConnectionWatch {
 
 type Found = 'unreachable' | 'not said' | Set<number>;
 
-/** Of what is not known it is taken to be. */
+/** If the state is unknown, the session counts as working. */
 function isAtWork({ sessionId }: WatchedClient, found: Found): boolean {
   if (found === 'unreachable') return false;
   return found === 'not said' || sessionId === undefined || found.has(sessionId);
 }
 
-/** A client that says what it waits for, and that can be told to wait no longer. */
+/** A client that knows whether it waits for a response, and whose wait can be ended. */
 export class WatchedClient extends pg.Client {
-  /** The number of the newest. */
+  /** The number of the newest statement. */
   question = 0;
   isWaiting = false;
   /** The process of the database that works for it; undefined where a pooler picks one for each transaction. */
@@ -88,7 +88,7 @@ export class WatchedClient extends pg.Client {
     const socket = new Socket();
     super({ ...config, ...keepAlive, stream: () => socket });
     this.#socket = socket;
-    // All that was asked is answered.
+    // Every statement has its response.
     this.on('drain', () => (this.isWaiting = false));
   }
 
@@ -103,23 +103,26 @@ export class WatchedClient extends pg.Client {
   }
 }
 
-// Of an idle connection: after ten seconds of silence ten probes, one a second (libuv).
+// For an idle connection: after ten seconds of silence ten probes, one a second (libuv).
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
- * The first words of a session. When a node is cut off, its sessions end after half a minute and not after two hours:
- * those that are idle, that wait for a lock behind another of its own, and that send what nobody takes. Those of a
- * transaction that stands still end anyway (`stuckMilliseconds`). Where the system of the database lacks one of the first
- * four, its log says so and no more; the last it refuses, on Windows. PostgreSQL's manual, 20.3.2.
+ * The first settings of a session. When a node is cut off, its sessions end after half a minute instead of two hours:
+ * those that are idle, that wait for a lock held by another session of the node, and that send data nothing reads.
+ * Sessions whose transaction is idle end anyway (`stuckMilliseconds`). If the database's operating system lacks one of
+ * the first four settings, the database only logs it; on Windows it rejects the last. PostgreSQL's manual, 20.3.2.
  */
 export const sessionWords = `set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3;
   set tcp_user_timeout = '30s';
   select set_config('client_connection_check_interval', '10s', false) where version() !~ 'Visual C|mingw'`;
 
-// Nothing came back at all; whoever refuses a connection has answered.
+// Nothing came back at all; a refused connection is a response.
 const silences = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EAI_AGAIN']);
 
-/** At work are also those that wait for a lock, or for more of what is copied in. No index: a view of memory. */
+/**
+ * Returns the sessions that are working, including those that wait for a lock, or for more data of a COPY. No index: a
+ * view of memory.
+ */
 async function findSessionsAtWork(
   config: pg.ClientConfig,
   { sessionIds, milliseconds }: { sessionIds: number[]; milliseconds: number },

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import type { Pieces, Query, ReadBytes, Row, Rows } from './statement.ts';
 
-/** A connection that was lost, or was never to be had; `code` says which, as those of the operating system do. */
+/** A connection was lost or could not be made; `code` says why, like the codes of the operating system. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code: 'CONNECTION_CLOSED' | 'CONNECTION_ENDED' | 'CONNECT_TIMEOUT' | 'CONNECTION_WAIT_TIMEOUT';
@@ -18,8 +18,8 @@ export class ConnectionError extends Error {
 export type Answer = { rows: Rows<Row[]>; command: string };
 
 /**
- * One connection of the pool, held by one caller until it is given back. Its statements are sent one after another. When
- * it is lost, its place in the pool is free at once, and whatever the holder still sends is refused.
+ * One connection of the pool, held by one caller until it is given back. Its statements are sent one after another.
+ * When it is lost, its slot in the pool is free at once, and further statements of the holder are rejected.
  */
 export class Connection {
   readonly #client: pg.PoolClient;
@@ -37,17 +37,17 @@ export class Connection {
     holders.set(client, this);
   }
 
-  /** Sends one statement when those before it have been answered. */
+  /** Sends one statement when the earlier ones have their responses. */
   run(query: Query): Promise<Answer> {
     return this.#inTurn(() => this.#send(query));
   }
 
-  /** Sends the pieces of a `copy … from stdin`; one that fails ends the COPY, and nothing of it is stored. */
+  /** Sends the pieces of a `copy … from stdin`; if one fails, the COPY ends and nothing of it is stored. */
   copyFrom(text: string, pieces: Pieces): Promise<number> {
     return this.#inTurn(async () => {
       this.#refuseWhenOver();
       const stream = this.#client.query(copyFrom(text));
-      // The pipeline reports the first error; a connection that ends reports another.
+      // The pipeline reports the first error; a connection that ends emits another.
       stream.on('error', () => {});
       try {
         await pipeline(Readable.from(pieces, { objectMode: true }), stream);
@@ -59,8 +59,8 @@ export class Connection {
   }
 
   /**
-   * Hands the bytes of a `copy … to stdout` to `read`, as fast as it takes them. When `read` fails before they end, the
-   * connection is closed: what the server still sends would stand in the way of all that follows.
+   * Passes the bytes of a `copy … to stdout` to `read`, at its speed. If `read` fails before they end, the connection
+   * is closed: the bytes that the server still sends would block all that follows.
    */
   copyTo<Result>(text: string, read: ReadBytes<Result>): Promise<Result> {
     return this.#inTurn(async () => {
@@ -81,12 +81,12 @@ export class Connection {
     return this.#isLost;
   }
 
-  /** For what this holder leaves in the session: the next caller gets another one. */
+  /** Call it when this holder leaves something in the session: the next caller gets another connection. */
   closeAfterwards(): void {
     this.#isToBeClosed = true;
   }
 
-  /** @throws TypeError when there is one: the inner `commit` would end the outer one */
+  /** @throws TypeError when a transaction is open: the inner `commit` would end the outer one */
   enterTransaction(): void {
     if (this.#isInTransaction) throw new TypeError('this session is in a transaction already');
     this.#isInTransaction = true;
@@ -100,11 +100,11 @@ export class Connection {
     if (this.#isGivenBack) return;
     this.#isGivenBack = true;
     holders.delete(this.#client);
-    // `I`: in no transaction. Anything else would take the next caller's statements into it.
+    // `I`: in no transaction. In any other state the next caller's statements would run in it.
     this.#client.release(this.#isToBeClosed || this.#isLost || this.#client.getTransactionStatus() !== 'I');
   }
 
-  /** Told by the pool. */
+  /** Called by the pool. */
   lose(fault: unknown): void {
     if (this.#isLost) return;
     this.#isLost = true;
@@ -148,7 +148,7 @@ export class Connection {
 
   #faultOf(error: unknown): unknown {
     if (error instanceof pg.DatabaseError) {
-      // The library calls all of them `error`.
+      // The library names all of them `error`.
       Object.assign(error, { name: 'DatabaseError' });
       if (isForgottenStatement(error)) this.#isToBeClosed = true;
       return error;
@@ -157,7 +157,7 @@ export class Connection {
   }
 }
 
-/** Who holds a client now: the pool tells them when it is lost. */
+/** The current holder of each client: the pool notifies it when the client is lost. */
 export const holders = new WeakMap<pg.PoolClient, Connection>();
 
 function connectionLost(cause: unknown): ConnectionError {
@@ -165,8 +165,8 @@ function connectionLost(cause: unknown): ConnectionError {
 }
 
 /**
- * Whether a prepared statement is gone from its session (`deallocate`, `discard`, a pooler), or its plan no longer fits
- * the tables. Both come before anything is done; the connection would meet them again.
+ * True if a prepared statement is gone from its session (`deallocate`, `discard`, a pooler), or its plan no longer fits
+ * the tables. Both errors come before anything is done; on the same connection they would recur.
  */
 export function isForgottenStatement(error: unknown): boolean {
   return (
@@ -176,7 +176,7 @@ export function isForgottenStatement(error: unknown): boolean {
 }
 
 function answerOf(result: pg.QueryResult<Row> | pg.QueryResult<Row>[]): Answer {
-  // Several statements in one text: the last one's answer.
+  // Several statements in one text: the result of the last one.
   const { rows, rowCount, command } = Array.isArray(result) ? result.at(-1)! : result;
   Object.defineProperty(rows, 'count', { value: rowCount ?? 0 });
   return { rows: rows as Rows<Row[]>, command };

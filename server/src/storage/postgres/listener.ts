@@ -6,7 +6,7 @@ import { withKnownSslMode } from './ssl-mode.ts';
 import { quoteName } from './statement.ts';
 
 export type ListenerTimes = {
-  /** How long a connection may take to be made, and a statement to be answered. */
+  /** How long connecting may take, and the response to a statement. */
   answerMilliseconds: number;
   /** How often the session is asked whether it still listens. */
   probeMilliseconds: number;
@@ -20,26 +20,26 @@ export type ListenerOptions = {
   /** Shown in pg_stat_activity. */
   name: string;
   onPayload: (payload: string) => void;
-  /** Gives up a connection that is being made. */
+  /** Aborts connecting. */
   signal: AbortSignal;
   times?: ListenerTimes | undefined;
 };
 
 export type Listener = {
-  /** Resolves when nothing can be heard any more. `wasSteady`: at least one probe was answered before. */
+  /** Resolves when no more notifications can arrive. `wasSteady`: at least one probe had a response before. */
   lost: Promise<{ fault: unknown; wasSteady: boolean }>;
-  /** Ends the session; closes the connection if the database has not answered within `answerMilliseconds`. */
+  /** Ends the session; closes the connection if the database has not responded within `answerMilliseconds`. */
   close(): Promise<void>;
 };
 
 /**
- * Opens the session that listens to one channel. It never begins a transaction: PostgreSQL keeps every notification that
- * a listening session has not read yet, in 8 GB for the whole server, and reads none for a session in a transaction.
+ * Opens the session that listens to one channel. It never begins a transaction: PostgreSQL keeps every notification
+ * that a listening session has not read yet, in 8 GB for the whole server, and a session in a transaction reads none.
  *
- * A session may be gone without a word, and a pooler may have given it to another. TCP's keepalive finds the first in 20
- * seconds; a probe, which asks the session for its channels, finds both.
+ * A session may disappear without notice, and a pooler may have reused it. TCP's keepalive detects the first in 20
+ * seconds; a probe, which asks the session for its channels, detects both.
  *
- * @throws whatever the driver reports, and ConnectionError for an answer that does not come in time
+ * @throws whatever the driver reports, and ConnectionError when a response does not arrive in time
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { channel, signal, times = usualTimes } = options;
@@ -73,7 +73,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   let wasSteady = false;
   let timer: NodeJS.Timeout;
   function probeLater(): void {
-    // A probe that fails has lost the connection, which is what `lost` reports.
+    // A probe that fails has lost the connection, which `lost` reports.
     timer = setTimeout(() => void probe().catch(() => {}), times.probeMilliseconds).unref();
   }
   async function probe(): Promise<void> {

@@ -4,15 +4,15 @@ import type { Tag } from './statement.ts';
 
 export type TransactionOutcome = 'stored' | 'not stored' | 'unknown';
 
-// A fail-over takes most of it, and few callers wait for a response longer than this.
+// Covers most of a fail-over; few callers wait longer for a response.
 const readBackMilliseconds = 25_000;
 const pauseMilliseconds = 100;
 
 /**
- * Commits with a receipt, in one message, so that it costs no round trip. A transaction that has changed nothing leaves
- * none, and so needs no flush to disk. Without `on conflict`: if the outcome was asked for first, this fails, and with it
- * the transaction. What was changed on the workers of a cluster alone has no transaction id on the coordinator: there
- * whatever may have changed something leaves a receipt.
+ * Returns the commit with a receipt, in one message, so that it costs no round trip. A transaction that has changed
+ * nothing stores none, and so needs no flush to disk. There is no `on conflict`: if the outcome was looked up first,
+ * the insert fails, and with it the transaction. Changes on a cluster's workers alone give the coordinator no
+ * transaction id, so on a cluster every transaction that may have changed something stores a receipt.
  */
 export function commitWithReceipt({ poolId, number }: Receipt, sent: 'changes' | 'questions'): string {
   const isOnCluster = sent === 'changes' ? ` or current_setting('citus.shard_count', true) is not null` : '';
@@ -20,15 +20,15 @@ export function commitWithReceipt({ poolId, number }: Receipt, sent: 'changes' |
     where pg_current_xact_id_if_assigned() is not null${isOnCluster}; commit`;
 }
 
-/** Whether a statement may change rows; one that is only like it costs a receipt, on a cluster. */
+/** True if a statement may change rows; a false positive costs a receipt, on a cluster. */
 export function mayChangeRows(text: string): boolean {
   return /\b(?:insert|update|delete|merge|copy|truncate)\b/i.test(text);
 }
 
 /**
- * Finds out whether a transaction was stored whose commit was sent and not answered. While the database is away it asks
- * again, for as long as a caller may be waiting. Other ways to know do not survive the loss: a session's state ends with
- * it, and a transaction id that was not flushed is given again after a crash (docs/decisions/0029).
+ * Looks up whether a transaction was stored when its commit got no response. Retries while the database is away, for as
+ * long as a caller may be waiting. Other sources do not survive the loss: a session's state ends with it, and a
+ * transaction id that was not flushed is assigned again after a crash (docs/decisions/0029).
  *
  * A transaction that has changed nothing counts as not stored.
  */
@@ -45,9 +45,9 @@ export async function readOutcome(pool: ConnectionPool, receipt: Receipt): Promi
 }
 
 /**
- * Stores "it is not" where the receipt would stand. While the transaction is still being committed this waits for its
- * end; if it has been stored, its receipt stands there already. Otherwise it can never be stored from now on, and the
- * answer stays true. A lost answer to this commit is no harm: asked again, the row says whose it is.
+ * Stores "not stored" under the receipt's key. If the transaction is still committing, this waits for its end; if it
+ * was stored, its receipt exists already. Otherwise it can never be stored from now on, so the result stays true. A
+ * lost response to this commit does no harm: on a retry the row shows which of the two was first.
  */
 async function ask(pool: ConnectionPool, { poolId, number }: Receipt): Promise<TransactionOutcome> {
   const connection = await pool.take();
@@ -65,14 +65,14 @@ async function ask(pool: ConnectionPool, { poolId, number }: Receipt): Promise<T
     if (command !== 'COMMIT') throw new Error('the question was rolled back');
     return rows[0]!.isStored ? 'stored' : 'not stored';
   } finally {
-    // One whose transaction is still open is closed by this.
+    // This closes a connection whose transaction is still open.
     pool.giveBack(connection);
   }
 }
 
 /**
- * The oldest transaction that is still running: all before it have ended. As text, because it is wider than a number that
- * JavaScript keeps exactly.
+ * Returns the oldest transaction that is still running: all earlier ones have ended. As text, because it may exceed the
+ * integers that JavaScript represents exactly.
  */
 export async function readOldestTransaction(tx: Tag): Promise<string> {
   const [row] = await tx<{ id: string }[]>`select pg_snapshot_xmin(pg_current_snapshot())::text as id`;
@@ -80,9 +80,10 @@ export async function readOldestTransaction(tx: Tag): Promise<string> {
 }
 
 /**
- * Forgets receipts of transactions before the given one; at most 10,000 a call, so that the job stays short. Those of a
- * transaction yet to come are of a database this one was restored from. No index but the key, which is written at each
- * commit: what is read whole here is small. Joined, since an array of places may be compared with every row.
+ * Deletes receipts of transactions before the given one; at most 10,000 per call, so that the job stays short. Receipts
+ * of future transactions come from the database this one was restored from, and are deleted too. There is no index
+ * except the key, which is written at each commit: the table is small enough to scan. A join, since an array of
+ * positions may be compared with every row.
  */
 export async function deleteReceiptsBefore(tx: Tag, transactionId: string): Promise<number> {
   const rows = await tx`

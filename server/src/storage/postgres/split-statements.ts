@@ -1,7 +1,7 @@
 /**
- * The statements of an SQL text, each with the comments before it and without its semicolon. A semicolon separates
- * nothing in a string, a quoted name, a comment or text between dollar quotes. Comments behind the last statement are
- * left out.
+ * Splits an SQL text into statements, each with the comments before it and without its semicolon. A semicolon in a
+ * string, a quoted name, a comment or text between dollar quotes separates nothing. Comments after the last statement
+ * are left out.
  *
  * @throws SyntaxError for a string, name, comment or dollar quote that is not closed
  */
@@ -17,7 +17,7 @@ export function splitStatements(text: string): string[] {
     } else if (groups!.comment === undefined) {
       isEmpty = false;
     } else if (piece.indexOf('/*', 2) !== -1 && piece.startsWith('/*')) {
-      // PostgreSQL's comments nest, which no expression can follow.
+      // PostgreSQL's comments nest, which a regular expression cannot match.
       throw new SyntaxError('a comment in a comment; write them side by side');
     }
   }
@@ -26,9 +26,9 @@ export function splitStatements(text: string): string[] {
 }
 
 /**
- * In the order in which they are tried: comments; strings with backslashes; strings; names; dollar quotes, which do not
- * begin within a word (PostgreSQL takes `a$b$` as a name); a beginning of one of these that has no end; words, in which
- * an `e` or a `$` is nothing special; any other character that is not space.
+ * Tried in this order: comments; strings with backslashes; strings; names; dollar quotes, which do not begin within a
+ * word (PostgreSQL accepts `a$b$` as a name); the beginning of one of these without an end; words, in which an `e` or a
+ * `$` is nothing special; any other character except whitespace.
  */
 const pieces = new RegExp(
   [

@@ -1,6 +1,6 @@
 /**
- * `sslmode` as PostgreSQL's own programs take it: `require` encrypts, and only the two `verify-` modes check whom. The driver has
- * meanings of its own unless it is told.
+ * Makes the driver read `sslmode` as PostgreSQL's own programs do: `require` encrypts, and only the two `verify-` modes
+ * check the server's identity. By default the driver has other meanings.
  */
 export function withKnownSslMode(url: string): string {
   if (!/[?&]sslmode=/.test(url) || /[?&]uselibpqcompat=/.test(url)) return url;
@@ -9,13 +9,14 @@ export function withKnownSslMode(url: string): string {
 
 const knownModes = new Set(['disable', 'require', 'verify-ca', 'verify-full']);
 
-/** Why an address cannot be used, in words that begin behind its name; undefined when it can. */
+/** Returns why an address cannot be used, as a phrase that follows its name; undefined when it can. */
 export function findSslFault(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { searchParams } = new URL(url);
   const mode = searchParams.get('sslmode');
   if (mode === null) return undefined;
-  // The driver would encrypt or fail, where PostgreSQL's programs go on in the clear: neither is what was asked for.
+  // For other modes the driver would encrypt or fail, where PostgreSQL's programs continue unencrypted: the operator
+  // asked for neither.
   if (!knownModes.has(mode))
     return 'takes sslmode=disable, require, verify-ca or verify-full: whether a connection is encrypted is not left to chance';
   if (mode === 'verify-ca' && !searchParams.has('sslrootcert'))

@@ -5,26 +5,26 @@ import type { Parameter, Value, ValueKind } from './values.ts';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a statement without a type answers, as the driver has it
 export type Row = Record<string, any>;
 
-/** The rows of an answer. `count` is how many a change reached, returned or not. */
+/** The rows of a result. `count` is how many rows a change affected, returned or not. */
 export type Rows<Found extends readonly object[]> = Found & { readonly count: number };
 
-/** Who sends the statements of one tag: the pool, a transaction, a session. */
+/** Sends the statements of one tag: the pool, a transaction or a session. */
 export type Sender = {
   send(query: Query): Promise<Rows<Row[]>>;
-  /** Where there is a transaction: rows in pages, through a cursor. */
+  /** In a transaction: reads rows in pages, through a cursor. */
   readPages(query: Query, pageRows: number): AsyncIterable<Row[]>;
-  /** Where there is a connection to hold: `copy … from stdin`. @returns how many rows were stored */
+  /** In a transaction or session: `copy … from stdin`. @returns how many rows were stored */
   copyFrom(text: string, pieces: Pieces): Promise<number>;
-  /** Where there is a transaction: `copy … to stdout`. */
+  /** In a transaction: `copy … to stdout`. */
   copyTo<Result>(text: string, read: ReadBytes<Result>): Promise<Result>;
 };
 
-/** Whoever takes the bytes of a COPY. */
+/** Reads the bytes of a COPY. */
 export type ReadBytes<Result> = (bytes: AsyncIterable<Buffer>) => Promise<Result>;
 
 export type Pieces = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>;
 
-/** A statement, or a part of one, whatever it answers. */
+/** A statement, or a part of one, with any result. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a part answers nothing
 export type Fragment = Statement<any>;
 
@@ -39,9 +39,7 @@ export class Template {
   }
 }
 
-/**
- * A statement that has not been sent: it is when somebody waits for it, once. Until then it can be a part of another.
- */
+/** A statement that has not been sent: it is sent once, when a caller awaits it. Until then it can be a part of another. */
 export class Statement<Found extends readonly object[] = Row[]> extends Template implements Promise<Rows<Found>> {
   readonly [Symbol.toStringTag] = 'Statement';
   readonly #sender: Sender;
@@ -72,17 +70,17 @@ export class Statement<Found extends readonly object[] = Row[]> extends Template
     return this.then().finally(settled);
   }
 
-  /** The rows in pages: the next is read when this one has been taken. In a transaction only. */
+  /** Reads the rows in pages: the next page is read when the caller has processed this one. In a transaction only. */
   cursor(pageRows: number): AsyncIterable<Found> {
     return this.#sender.readPages(writeStatement(this), pageRows) as AsyncIterable<object> as AsyncIterable<Found>;
   }
 
-  /** Sends pieces of text in PostgreSQL's format to this `copy … from stdin`, as fast as the server takes them. */
+  /** Sends pieces of text in PostgreSQL's format to this `copy … from stdin`, as fast as the server reads them. */
   copyFrom(pieces: Pieces): Promise<number> {
     return this.#sender.copyFrom(writeStatement(this).text, pieces);
   }
 
-  /** Hands what this `copy … to stdout` writes, in PostgreSQL's text format, to `read`. In a transaction only. */
+  /** Passes the output of this `copy … to stdout`, in PostgreSQL's text format, to `read`. In a transaction only. */
   copyTo<Result>(read: ReadBytes<Result>): Promise<Result> {
     return this.#sender.copyTo(writeStatement(this).text, read);
   }
@@ -91,7 +89,7 @@ export class Statement<Found extends readonly object[] = Row[]> extends Template
     try {
       return (await this.#sender.send(writeStatement(this))) as object as Rows<Found>;
     } catch (error) {
-      // The driver makes its errors where the socket is read; here the stack names who asked.
+      // The driver creates its errors where the socket is read; here the stack shows the caller.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }
@@ -104,11 +102,11 @@ export interface Tag {
     strings: TemplateStringsArray,
     ...parts: readonly StatementPart[]
   ): Statement<Found>;
-  /** A table's or column's name, for where no parameter can stand. */
+  /** A table's or column's name, for places that accept no parameter. */
   (name: string): Identifier;
   (rows: Columns | readonly Columns[]): RowParts;
   json(value: unknown): Json;
-  /** Statements given as text, several with `;` between them. What they are made of must have been checked. */
+  /** Statements given as text, several with `;` between them. The caller must have checked everything in it. */
   unsafe(text: string): Statement;
 }
 
@@ -127,7 +125,7 @@ export function makeTag(sender: Sender): Tag {
 const isTemplate = (first: object): first is TemplateStringsArray => 'raw' in first && Array.isArray(first.raw);
 const isRows = (first: Columns | readonly Columns[]): first is readonly Columns[] => Array.isArray(first);
 
-/** A statement as it is sent. Without a name it is parsed anew each time. */
+/** A statement as it is sent. Without a name it is parsed each time. */
 export type Query = { text: string; parameters: Parameter[]; name: string | undefined };
 
 /** Text that is sent as it is, never prepared. */
@@ -135,7 +133,7 @@ export function plainQuery(text: string): Query {
   return { text, parameters: [], name: undefined };
 }
 
-/** What may stand in a statement's text. */
+/** Everything that a statement's text can contain. */
 export type StatementPart = Value | Template | readonly Template[] | Identifier | RowParts;
 
 /** A name of a table or column, quoted. */
@@ -165,19 +163,19 @@ export class RowParts {
 type NamedText = { text: string; name: string };
 
 /**
- * The texts of templates in which only values stand, by the template and the kinds of its values. A template is one
+ * The texts of templates that contain only values, by the template and the kinds of its values. A template is one
  * object for as long as its file is loaded, so each is written and named once.
  */
 const writtenTexts = new WeakMap<readonly string[], Map<string, NamedText>>();
 
-// What the protocol can count; a statement beyond it would be sent with another number.
+// The protocol's limit; with more, the statement would be sent with a wrong count.
 const maxParameters = 65_535;
 
 /**
- * Writes a statement with its parameters numbered. One whose text does not depend on what is put into it gets a name, so
- * that each connection parses and plans it once; of texts that are put together only those that recur do.
+ * Writes a statement with its parameters numbered. A statement gets a name if its text does not depend on its values,
+ * so that each connection parses and plans it once; a composed text gets one only if it recurs.
  *
- * @throws TypeError for a value that the database does not take
+ * @throws TypeError for a value that the database does not accept
  */
 export function writeStatement(statement: Template): Query {
   const { strings, parts } = statement;
@@ -199,23 +197,23 @@ export function writeStatement(statement: Template): Query {
     written = { text, name: nameOf(text) };
     texts.set(kinds, written);
   }
-  // Text given as such (`unsafe`) may hold several statements, which cannot be parsed as one.
+  // Raw text (`unsafe`) may contain several statements, which cannot be parsed as one.
   return { text: written.text, parameters, name: 'raw' in strings ? written.name : undefined };
 }
 
-// A connection keeps every named statement until it is closed: of texts that are put together no more than these.
+// The maximum number of named composed texts: a connection keeps every named statement until it is closed.
 const maxComposedNames = 200;
 const namedFromTime = 3;
 const composedNames = new Map<string, string>();
 const timesSeen = new Map<string, number>();
 
-/** Parsing sixty-four rows of an insert takes longer than storing them, and batches of one size come again and again. */
+/** Parsing sixty-four rows of an insert takes longer than storing them, and batches of one size recur. */
 function nameRecurring(text: string): string | undefined {
   const name = composedNames.get(text);
   if (name !== undefined || composedNames.size >= maxComposedNames) return name;
   const times = (timesSeen.get(text) ?? 0) + 1;
   if (times < namedFromTime) {
-    // What came once or twice long ago is forgotten with the rest.
+    // Texts seen once or twice long ago are forgotten with the rest.
     if (timesSeen.size >= 1_000) timesSeen.clear();
     timesSeen.set(text, times);
     return undefined;
@@ -231,7 +229,7 @@ function nameOf(text: string): string {
 
 type WrittenPart = Exclude<StatementPart, Value>;
 
-/** Whether a part is written into the text instead of being sent as a parameter. */
+/** True if a part is written into the text instead of being sent as a parameter. */
 function isWritten(part: StatementPart): part is WrittenPart {
   if (typeof part !== 'object' || part === null) return false;
   if (Array.isArray(part)) return part[0] instanceof Template;

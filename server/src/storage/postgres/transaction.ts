@@ -5,21 +5,21 @@ import type { TransactionOutcome } from './receipts.ts';
 import { makeTag, plainQuery } from './statement.ts';
 import type { Pieces, Query, ReadBytes, Row, Rows, Sender, Tag } from './statement.ts';
 
-/** A transaction that is open until the function given to `inTransaction` ends. It holds no other. */
+/** A transaction that is open until the function given to `inTransaction` ends. Transactions do not nest. */
 export interface Transaction extends Tag {
   readonly kind: 'transaction';
-  /** Of a transaction that is bound to one workspace: the role that is not. For the functions of `database.ts`. */
+  /** In a transaction that is bound to one workspace: the role that is not. For the functions of `database.ts`. */
   readonly acrossRole: string | undefined;
-  /** Sent one by one when this has committed. Each may fail, which changes nothing. For `notifications.ts`. */
+  /** Sent one by one when this has committed. A failure has no effect. For `notifications.ts`. */
   readonly afterwards: Map<string, Query>;
 }
 
 export type Begin = {
-  /** `begin`, and how. */
+  /** `begin` with its settings. */
   begin: string;
-  /** `commit`, and what is sent with it, after statements that may have changed something, or none of these. */
+  /** Returns `commit` with what is sent with it, depending on whether a statement may have changed something. */
   commit(sent: 'changes' | 'questions'): string;
-  /** Asked when the answer to the commit was lost. */
+  /** Called when the response to the commit was lost. */
   readOutcome(): Promise<TransactionOutcome>;
   acrossRole?: string | undefined;
 };
@@ -27,8 +27,8 @@ export type Begin = {
 export type Work<Result> = Begin & { work: (tx: Transaction) => Promise<Result> };
 
 /**
- * Does work in one transaction of a connection that nobody else uses: what the work throws undoes all of it, and when this
- * resolves all of it is stored. An answer to the commit that was lost is looked up.
+ * Runs the work in one transaction of a connection that no other caller uses. If the work throws, everything is rolled
+ * back; when this resolves, everything is stored. If the response to the commit is lost, the outcome is looked up.
  *
  * @throws LostTransactionError
  */
@@ -45,7 +45,7 @@ export async function transact<Result>(
   return result;
 }
 
-/** One statement in a transaction of its own, for what `begin` sets. @throws LostTransactionError */
+/** Sends one statement in a separate transaction, for the settings in `begin`. @throws LostTransactionError */
 export async function transactQuery(
   connection: Connection,
   { query, ...transaction }: Begin & { query: Query },
@@ -54,8 +54,8 @@ export async function transactQuery(
 }
 
 /**
- * One statement that stores its own receipt, in no transaction but its own: one message. If its answer was lost, the outcome is
- * looked up.
+ * Sends one statement that stores its own receipt, without an explicit transaction: one message. If its response is
+ * lost, the outcome is looked up.
  *
  * @returns its rows; undefined when it is stored and its rows are lost
  * @throws LostTransactionError
@@ -100,8 +100,9 @@ async function inScope<Result>(
 export class LostTransactionError extends Error {
   override readonly name = 'LostTransactionError';
   /**
-   * Rolled back; or the connection was lost at the commit, which was looked up and is not stored. Both for certain. The
-   * third: it was lost, and the database could not be asked. What may be stored is never done again by us.
+   * The first two are certain: the transaction was rolled back, or the connection was lost at the commit, which was
+   * looked up and is not stored. The third: the connection was lost, and the database could not be asked. Carillon
+   * never repeats what may be stored.
    */
   readonly code: 'TRANSACTION_ROLLED_BACK' | 'CONNECTION_CLOSED' | 'COMMIT_OUTCOME_UNKNOWN';
 
@@ -132,8 +133,8 @@ export function throwUnknown(cause: unknown): never {
 }
 
 /**
- * Whether the database says that it does not commit. A session that is ended while it commits says so too (`FATAL`), and
- * may have committed.
+ * True if the database reports that it does not commit. A session that is ended while it commits reports an error too
+ * (`FATAL`), and may have committed.
  */
 function isRefusal(connection: Connection, error: unknown): boolean {
   return !connection.isLost() && error instanceof pg.DatabaseError && error.severity === 'ERROR';
@@ -141,7 +142,7 @@ function isRefusal(connection: Connection, error: unknown): boolean {
 
 class TransactionScope implements Sender {
   readonly #connection: Connection;
-  /** The first statement that failed: after it the database takes nothing more of this transaction. */
+  /** The first statement that failed: after it the database rejects everything in this transaction. */
   #fault: unknown;
   #isOver = false;
   #sent: 'changes' | 'questions' = 'questions';
@@ -183,10 +184,10 @@ class TransactionScope implements Sender {
     }
   }
 
-  /** A cursor of SQL's own: other statements may be sent between two pages. */
+  /** Uses an SQL cursor: other statements may be sent between two pages. */
   async *readPages(query: Query, pageRows: number): AsyncGenerator<Row[]> {
     const name = `pages_${(this.#cursors += 1)}`;
-    // All of it will be read: without this the planner takes what brings the first tenth soonest.
+    // All rows will be read: without this the planner picks the plan that returns the first tenth soonest.
     await this.send(plainQuery('set local cursor_tuple_fraction = 1'));
     await this.send({ ...query, text: `declare ${name} no scroll cursor for ${query.text}`, name: undefined });
     for (;;) {
@@ -205,7 +206,7 @@ class TransactionScope implements Sender {
     this.#isOver = true;
     let command: string;
     try {
-      // Never a prepared statement: one that is gone would fail the transaction it is to store.
+      // Never a prepared statement: one that is gone would fail the transaction it is to commit.
       ({ command } = await this.#connection.run(plainQuery(commit(this.#sent))));
     } catch (error) {
       if (!isRefusal(this.#connection, error)) return settle(await readOutcome(), error);
@@ -213,11 +214,11 @@ class TransactionScope implements Sender {
       this.#fault ??= error;
       throw (error as pg.DatabaseError).code === inFailedTransaction ? this.#rolledBack() : error;
     }
-    // PostgreSQL answers the commit of a failed transaction with `ROLLBACK`, and no error.
+    // PostgreSQL responds to the commit of a failed transaction with `ROLLBACK`, without an error.
     if (command !== 'COMMIT') throw this.#rolledBack();
   }
 
-  /** A connection that cannot even do this is closed, which undoes the transaction as well. */
+  /** A connection that cannot even roll back is closed, which undoes the transaction as well. */
   async rollBack(): Promise<void> {
     this.#isOver = true;
     await this.#connection.run(plainQuery('rollback')).catch(() => this.#connection.closeAfterwards());

@@ -1,7 +1,7 @@
-/** What a statement takes as a parameter. Plain objects are given through `json`. */
+/** The values that a statement accepts as a parameter. Plain objects are passed through `json`. */
 export type Value = string | number | bigint | boolean | null | Date | Uint8Array | Json | readonly Value[];
 
-/** A value that is stored as jsonb, whatever its type in JavaScript. */
+/** A value that is stored as jsonb, whatever its JavaScript type. */
 export class Json {
   readonly value: unknown;
 
@@ -14,8 +14,8 @@ export class Json {
 export type Parameter = string | Buffer | null;
 
 /**
- * The kind of a value decides its cast. The server finds the type of an uncast parameter by its place, which fails or
- * misleads where an operator takes several (`$1 - interval '1 day'`); of these kinds it is told.
+ * The cast of each kind of value. The server infers the type of an uncast parameter from its position, which fails or
+ * misleads where an operator accepts several types (`$1 - interval '1 day'`); these kinds are sent with their type.
  */
 export const castOfKind = {
   plain: '',
@@ -27,7 +27,7 @@ export const castOfKind = {
 } as const;
 export type ValueKind = keyof typeof castOfKind;
 
-/** Finds what a value is sent as. @throws TypeError for undefined and for plain objects */
+/** Returns the kind that a value is sent as. @throws TypeError for undefined and for plain objects */
 export function kindOf(value: unknown): ValueKind {
   switch (typeof value) {
     case 'string':
@@ -46,7 +46,10 @@ export function kindOf(value: unknown): ValueKind {
   throw new TypeError(value === undefined ? 'a parameter is undefined' : 'a parameter is no value the database takes');
 }
 
-/** A value in PostgreSQL's text format, a buffer as it is. Times are sent in UTC, whatever this machine's zone. */
+/**
+ * Encodes a value in PostgreSQL's text format; a buffer stays as it is. Times are sent in UTC, whatever this machine's
+ * zone.
+ */
 export function encodeValue(value: Value): Parameter {
   if (typeof value === 'string') return value;
   if (value === null) return null;
@@ -103,8 +106,8 @@ type Decode = (text: string) => unknown;
 const asText: Decode = (text) => text;
 
 /**
- * How a column's text becomes a value, by the type's number in pg_type. 8-byte integers come as numbers: counts and
- * offsets stay below 2^53. `numeric` stays text, as every type that is not named here.
+ * Returns how a column's text becomes a value, by the type's number in pg_type. 8-byte integers become numbers: counts
+ * and offsets stay below 2^53. `numeric` stays text, like every type that is not listed here.
  */
 export function makeDecoder(typeId: number): Decode {
   return decoders.get(typeId) ?? asText;
@@ -115,7 +118,7 @@ const asFlag: Decode = (text) => text === 't';
 const asJson: Decode = (text) => JSON.parse(text) as unknown;
 const asBytes: Decode = (text) => Buffer.from(text.slice(2), 'hex');
 
-/** The number of each type, the number of its array type, and what reads it. */
+/** The number of each type, the number of its array type, and its decoder. */
 const types: [typeId: number, arrayTypeId: number, decode: Decode][] = [
   [16, 1000, asFlag], // boolean
   [17, 1001, asBytes], // bytea
@@ -151,19 +154,19 @@ const digits = (text: string, from: number): number =>
   (text.charCodeAt(from) - zero) * 10 + text.charCodeAt(from + 1) - zero;
 
 /**
- * `2026-03-01 09:30:00.123456+00` to the millisecond. Every row of a fan-out holds several, and this is five times as fast
- * as `new Date` of the text; what looks different (another zone, a far year, infinity) goes there.
+ * Decodes `2026-03-01 09:30:00.123456+00` to the millisecond. Every row of a fan-out has several, and this is five
+ * times as fast as `new Date` of the text, which decodes other forms (another zone, a far year, infinity).
  */
 function decodeTime(text: string): Date {
   const { length } = text;
   const isUtc = length > 21 && text.endsWith('+00') && text.charCodeAt(4) === 45 && text.charCodeAt(10) === 32;
   if (!isUtc) return decodeUnusualTime(text);
   let milliseconds = 0;
-  // A fraction has one to six digits, of which three count.
+  // A fraction has one to six digits; three are used.
   for (let place = 20, unit = 100; place < length - 3 && unit >= 1; place += 1, unit /= 10)
     milliseconds += (text.charCodeAt(place) - zero) * unit;
   const year = digits(text, 0) * 100 + digits(text, 2);
-  // Date.UTC takes the years below 100 for those of the twentieth century.
+  // Date.UTC reads years below 100 as years of the twentieth century.
   if (year < 100) return decodeUnusualTime(text);
   return new Date(
     Date.UTC(
@@ -179,15 +182,15 @@ function decodeTime(text: string): Date {
 }
 
 function decodeUnusualTime(text: string): Date {
-  // A time without a zone is one of UTC; `new Date` would take it for one of this machine.
+  // A time without a zone is in UTC; `new Date` would read it in this machine's zone.
   const zoned = text.length > 10 && !/[+-]\d\d(:\d\d)*$/.test(text.slice(10)) ? `${text}+00` : text;
   const time = new Date(zoned.replace(' ', 'T').replace(/([T].*[+-]\d\d)$/, '$1:00'));
   return Number.isNaN(time.getTime()) ? new Date(text) : time;
 }
 
-/** An array's text, `{1,NULL,"a \"b\""}`, with arrays in it. */
+/** Decodes an array's text, `{1,NULL,"a \"b\""}`, with nested arrays. */
 function decodeArray(text: string, decode: Decode): unknown[] {
-  // Bounds that do not begin at one stand before it: `[0:1]={1,2}`.
+  // Bounds that do not begin at one precede it: `[0:1]={1,2}`.
   const reader = { text, place: text.indexOf('{') };
   return readArray(reader, decode);
 }
@@ -217,7 +220,7 @@ function readQuoted(reader: { text: string; place: number }): string {
   let from = reader.place + 1;
   for (let place = from; ; place += 1) {
     const code = text.charCodeAt(place);
-    // A backslash stands before what is meant literally.
+    // A backslash precedes a literal character.
     if (code === 92) {
       item += text.slice(from, place);
       from = place + 1;

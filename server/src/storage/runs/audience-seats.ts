@@ -6,8 +6,8 @@ import { isGivenBucket } from '../users/buckets.ts';
 type SeatsOfRun = { limitId: string; runId: string; users: readonly UserKey[] };
 
 /**
- * The seats as a set to join with: a limit and a run that were written out would pass for a few rows to be read as a whole, of a
- * table that has no statistics yet. So each is a look-up of the whole key.
+ * Returns the seats as a set to join with, so that each is a look-up of the whole key. With the limit and the run as
+ * literals, the planner reads all their rows while the table has no statistics yet, because it expects only a few.
  */
 const givenSeats = (tx: Queryable, { limitId, runId, users }: SeatsOfRun): Fragment => tx`
   unnest(
@@ -20,14 +20,14 @@ const isGivenSeat = (tx: Queryable, { users }: SeatsOfRun): Fragment => tx`
     and ${isGivenBucket(tx, { column: tx`seat.bucket`, given: tx`given.bucket`, rows: users })}
     and seat.user_id = given.user_id collate "C"`;
 
-/** Those of the users who have a seat in the run. Index: primary key, one look a user. */
+/** Returns those of the users that have a seat in the run. Index: primary key, one look-up per user. */
 export async function findSeats(tx: Queryable, asked: SeatsOfRun): Promise<UserKey[]> {
   return tx<UserKey[]>`
     select seat.bucket, seat.user_id as "userId"
     from ${givenSeats(tx, asked)} join audience_seats as seat on ${isGivenSeat(tx, asked)}`;
 }
 
-/** Takes a seat for each of the users. After lockLimit. Index: primary key. @returns how many had none */
+/** Claims a seat for each of the users. Call lockLimit first. Index: primary key. @returns how many had no seat */
 export async function takeSeats(
   tx: Queryable,
   { workspaceId, ...asked }: SeatsOfRun & { workspaceId: string },
@@ -42,7 +42,11 @@ export async function takeSeats(
   return rows.length;
 }
 
-/** Ends the seats of users: a message was accepted, or none will be. After planByValues. Index: primary key. @returns how many had one */
+/**
+ * Deletes the seats of users: a message was accepted, or none will be. Call planByValues first. Index: primary key.
+ *
+ * @returns how many users had a seat
+ */
 export async function deleteSeats(tx: Queryable, asked: SeatsOfRun): Promise<number> {
   if (asked.users.length === 0) return 0;
   const rows = await tx`
@@ -50,10 +54,10 @@ export async function deleteSeats(tx: Queryable, asked: SeatsOfRun): Promise<num
   return rows.count;
 }
 
-/** A user of whom nobody knows yet what becomes of the message. */
+/** A user in a run for whom the outcome of the message is not known yet. */
 export type Seat = UserKey & { runId: string };
 
-/** The next seats of a limit, in the order of the primary key. */
+/** Lists the next seats of a limit, in the order of the primary key. */
 export async function listSeats(
   tx: Queryable,
   { limitId, after, limit }: { limitId: string; after: Seat | undefined; limit: number },
@@ -71,8 +75,8 @@ export async function listSeats(
 export type SeatOutcome = { userId: string; isAccepted: boolean; isWaiting: boolean };
 
 /**
- * What the ledger of a run says of users; of those who are not in it, nothing. The run is compared behind the look-up, as
- * where messages are withdrawn. Index: primary key of the run's day.
+ * Returns what the ledger of a run records about users; users that are not in it are left out. The run is compared
+ * after the look-up, as where messages are withdrawn. Index: primary key of the run's day.
  */
 export async function findSeatOutcomes(
   tx: Queryable,
@@ -91,7 +95,7 @@ export async function findSeatOutcomes(
 
 export type SeatRun = { id: string; number: number; day: string; isOver: boolean };
 
-/** The runs of seats; of one that is over nothing can be sent any more. Index: runs primary key. */
+/** Returns the runs of seats. A run that is over can send nothing more. Index: runs primary key. */
 export async function findSeatRuns(tx: Queryable, ids: readonly string[]): Promise<SeatRun[]> {
   return tx<SeatRun[]>`
     select id, number, day::text as day,
@@ -101,7 +105,7 @@ export async function findSeatRuns(tx: Queryable, ids: readonly string[]): Promi
 
 export type SeatChunk = { from: number; to: number; isEnded: boolean; isWindowOpen: boolean };
 
-/** At most 256. Index: chunks primary key. */
+/** Returns at most 256 chunks. Index: chunks primary key. */
 export async function listSeatChunks(tx: Queryable, runId: string): Promise<SeatChunk[]> {
   return tx<SeatChunk[]>`
     select bucket_from as from, bucket_to as to, state in ('DONE', 'QUARANTINED') as "isEnded",
@@ -110,8 +114,8 @@ export async function listSeatChunks(tx: Queryable, runId: string): Promise<Seat
 }
 
 /**
- * The seats of a user who is erased: what was under way to them counts as sent. Reads the table's part of the bucket, which
- * holds what is being sent.
+ * Deletes the seats of a user who is erased: messages under way to the user count as sent. Reads the table's part of
+ * the bucket, which holds what is being sent.
  */
 export async function eraseSeats(tx: Queryable, { bucket, userId }: UserKey): Promise<number> {
   const rows = await tx<{ limitId: string }[]>`
@@ -120,18 +124,18 @@ export async function eraseSeats(tx: Queryable, { bucket, userId }: UserKey): Pr
   return rows.length;
 }
 
-/** Seats of a limit that are taken, and those whose user's message was accepted. */
+/** How many seats of a limit are taken, and for how many a message was accepted. */
 export type LimitCount = { taken: number; sent: number };
 
-/** What is known without waiting for anybody; a limit that nobody has met has no row. Index: primary key. */
+/** Returns the count without waiting for locks; a limit that no run has used yet has no row. Index: primary key. */
 export async function findLimit(tx: Queryable, id: string): Promise<LimitCount> {
   const [count] = await tx<LimitCount[]>`select taken, sent from audience_limits where id = ${id}`;
   return count ?? { taken: 0, sent: 0 };
 }
 
 /**
- * Locks a limit until the end of the transaction; its row is made when there is none. Before the seats, and before what is
- * written about users, so that two transactions never wait in a circle. Index: primary key.
+ * Locks a limit until the end of the transaction and inserts its row if it is missing. Call it before seats or anything
+ * about users is written, so that two transactions never deadlock. Index: primary key.
  */
 export async function lockLimit(
   tx: Queryable,
@@ -144,7 +148,7 @@ export async function lockLimit(
   return count!;
 }
 
-/** Adds to the count of a limit; either may be negative or zero. Index: primary key. */
+/** Adds to the count of a limit; either number may be negative or zero. Index: primary key. */
 export async function countSeats(tx: Queryable, { id, taken, sent }: LimitCount & { id: string }): Promise<void> {
   if (taken === 0 && sent === 0) return;
   await tx`

@@ -8,19 +8,19 @@ import { addRunCounts } from '../ledger/deliveries.ts';
 import { ledgerLocale, ledgerVariation, platformWord, variantOf } from '../ledger/ledger-encoding.ts';
 import type { LedgerVariant } from '../ledger/ledger-encoding.ts';
 
-/** One sending of a campaign, as it is shown. */
+/** One run of a campaign, as the console shows it. */
 export type CampaignRun = {
   id: string;
   status: string;
   statusReason: string | null;
-  /** The moment it was due; null for a request that was sent at once. */
+  /** The occurrence it was due at; null for a request that was sent at once. */
   dueAt: Date | null;
   createdAt: Date;
   startedAt: Date | null;
   endedAt: Date | null;
 };
 
-/** Newest first. Index: runs_campaign. */
+/** Lists runs, newest first. Index: runs_campaign. */
 export async function listCampaignRuns(
   tx: Queryable,
   { campaignId, limit }: { campaignId: string; limit: number },
@@ -35,8 +35,8 @@ export async function listCampaignRuns(
 type Change = { campaignId: string; reason: string; at: Date };
 
 /**
- * QUEUED and SENDING → PAUSED. Runs that wait for a moment keep waiting: none starts while the campaign is paused. Rows
- * in id order, so that two transactions never wait in a circle. Index: runs_campaign.
+ * QUEUED and SENDING → PAUSED. Runs that wait for an occurrence keep waiting: none starts while the campaign is paused.
+ * Locks rows in id order, so that two transactions never deadlock. Index: runs_campaign.
  */
 export async function pauseCampaignRuns(tx: Queryable, { campaignId, reason }: Omit<Change, 'at'>): Promise<void> {
   await tx`
@@ -48,7 +48,10 @@ export async function pauseCampaignRuns(tx: Queryable, { campaignId, reason }: O
     update runs set status = 'PAUSED', status_reason = ${reason}, paused_platform = null from open where runs.id = open.id`;
 }
 
-/** PAUSED → where it was, whoever paused it. Rows in id order. Index: runs_campaign. */
+/**
+ * PAUSED → the state before the pause, whether an operator or a provider caused it. Locks rows in id order. Index:
+ * runs_campaign.
+ */
 export async function resumeCampaignRuns(tx: Queryable, campaignId: string): Promise<void> {
   await tx`
     with paused as (
@@ -59,7 +62,7 @@ export async function resumeCampaignRuns(tx: Queryable, campaignId: string): Pro
     from paused where runs.id = paused.id`;
 }
 
-/** Runs that joined a campaign wait for the moment it goes on with. Index: runs_campaign. */
+/** Moves runs that joined a campaign to the occurrence at which it continues. Index: runs_campaign. */
 export async function rescheduleWaitingRuns(
   tx: Queryable,
   { campaignId, dueAt }: { campaignId: string; dueAt: Date },
@@ -70,8 +73,9 @@ export async function rescheduleWaitingRuns(
 }
 
 /**
- * Every open run → STOPPED, and its chunks that no worker holds → DONE; a worker that holds one finds at its next window
- * that the run is not sending. Runs before chunks, rows in id order. Indexes: runs_campaign, chunks primary key.
+ * Every open run → STOPPED, and its chunks that no worker holds → DONE. A worker that holds a chunk sees at its next
+ * window that the run is no longer sending. Changes runs before chunks, rows in id order. Indexes: runs_campaign,
+ * chunks primary key.
  */
 export async function stopCampaignRuns(tx: Queryable, { campaignId, reason, at }: Change): Promise<void> {
   await tx`
@@ -86,7 +90,7 @@ export async function stopCampaignRuns(tx: Queryable, { campaignId, reason, at }
     where state = 'READY' and run_id in (select id from runs where campaign_id = ${campaignId} and status = 'STOPPED')`;
 }
 
-/** Runs that are on their way, and runs that wait for a moment. Index: runs_campaign. */
+/** Counts runs that are under way and runs that wait for an occurrence. Index: runs_campaign. */
 export async function countOpenRuns(tx: Queryable, campaignId: string): Promise<{ underWay: number; waiting: number }> {
   const [row] = await tx<{ underWay: number; waiting: number }[]>`
     select count(*) filter (where due_at is null or status = 'SENDING') as "underWay",
@@ -95,7 +99,7 @@ export async function countOpenRuns(tx: Queryable, campaignId: string): Promise<
   return row!;
 }
 
-/** Whether a run of the campaign is under way, waits or is paused: it still reads the campaign. Index: runs_campaign. */
+/** True if a run of the campaign is under way, waiting or paused: it still reads the campaign. Index: runs_campaign. */
 export async function hasOpenRuns(tx: Queryable, campaignId: string): Promise<boolean> {
   const rows = await tx`
     select 1 from runs where campaign_id = ${campaignId} and status in ('QUEUED', 'SENDING', 'PAUSED') limit 1`;
@@ -104,7 +108,10 @@ export async function hasOpenRuns(tx: Queryable, campaignId: string): Promise<bo
 
 export type ParentCampaign = { campaignId: string; deliveryType: CampaignDeliveryType };
 
-/** The campaign that a version's id or the campaign's own names. Index: primary key; the own id is the first version's. */
+/**
+ * Finds the campaign by its own id or by the id of one of its versions. Index: primary key; the own id is the first
+ * version's.
+ */
 export async function findParentCampaign(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -121,11 +128,11 @@ export type CampaignExecution = {
   sentAt: Date | null;
   status: string;
   statusReason: string | null;
-  /** The occurrence it was made for; null for one that an event or a request asked for at once. */
+  /** The occurrence it was made for; null if an event or a request started it at once. */
   plannedAt: Date | null;
 };
 
-/** Runs of all versions of a campaign, newest first, ties by id. Indexes: campaigns_version_of, runs_campaign. */
+/** Lists runs of all versions of a campaign, newest first, ties by id. Indexes: campaigns_version_of, runs_campaign. */
 export async function listExecutions(
   tx: Queryable,
   { campaignId, limit, offset }: { campaignId: string; limit: number; offset: number },
@@ -138,7 +145,7 @@ export async function listExecutions(
     limit ${limit} offset ${offset}`;
 }
 
-/** Indexes as listExecutions. */
+/** Indexes: as for listExecutions. */
 export async function countExecutions(tx: Queryable, campaignId: string): Promise<number> {
   const [row] = await tx<{ total: number }[]>`
     select count(*) as total from runs where runs.campaign_id = any(${versionsOf(tx, campaignId)})`;
@@ -150,9 +157,9 @@ function versionsOf(tx: Queryable, campaignId: string) {
 }
 
 /**
- * Deliveries of a campaign's open or stopped runs that wait for another attempt → EXPIRED with code STOPPED, and the
- * counters with them. Counters in one order, as everywhere, so that nobody waits in a circle; deliveries and counters
- * before runs and campaigns, as workers do. Indexes: runs_campaign, deliveries_waiting.
+ * Deliveries of a campaign's open or stopped runs that wait for another attempt → EXPIRED with code STOPPED, and
+ * updates the counters. Counters are locked in the usual order, so that no transactions deadlock. Deliveries and
+ * counters come before runs and campaigns, as in workers. Indexes: runs_campaign, deliveries_waiting.
  */
 export async function expireWaitingDeliveries(tx: Queryable, campaignId: string): Promise<void> {
   const runs = await tx<RunOfDay[]>`
@@ -162,15 +169,15 @@ export async function expireWaitingDeliveries(tx: Queryable, campaignId: string)
   for (const run of runs) if (waiting.has(run.id)) await expireOf(tx, run);
 }
 
-// What a stop leaves is little; a batch keeps the job's statements short after an upgrade.
+// A stop leaves little; the batch size keeps the job's statements short after an upgrade.
 const batchStopped = 200;
 
 /**
- * The same for runs that were stopped: a window that was on its way when its run was stopped stores what became of it, and
- * may store that a device waits. Ends chunks that were given back, or whose worker let its lease run out. A run is settled
- * when no chunk of it is open any more, for then nothing can be added to it; from then on it is not looked at again. A
- * worker locks its chunk before its counters, so these are statements of their own, and a run whose settling is cut off
- * begins again. Indexes: runs_stopped, chunks and run_counts primary keys.
+ * Does the same for runs that were stopped: a window that was under way at the stop still stores its outcomes, possibly
+ * a device that waits. Ends chunks that were released, or whose lease ran out. A run is settled when none of its chunks
+ * is open any more, because then nothing can be added to it; the job does not read it again. A worker locks its chunk
+ * before its counters, so these are separate statements. If settling a run is interrupted, it starts again. Indexes:
+ * runs_stopped, chunks and run_counts primary keys.
  *
  * @returns how many runs were settled
  */
@@ -190,7 +197,7 @@ export async function settleStoppedRuns(
         select 1 from chunks where chunks.run_id = runs.id and state in ('READY', 'CLAIMED')
       ) as "isQuiet"
     from runs where id = any(${ids}) order by id`;
-  // After the chunks: what one that has ended stored is counted.
+  // After the chunks, so that everything stored by a chunk that has ended is counted.
   const waiting = await listWaiting(database, runs);
   for (const run of runs) if (waiting.has(run.id)) await inTransaction(database, (tx) => expireOf(tx, run));
   const quiet = runs.filter(({ isQuiet }) => isQuiet).map(({ id }) => id);
@@ -200,7 +207,7 @@ export async function settleStoppedRuns(
 
 type RunOfDay = { id: string; number: number; day: string; workspaceId: string; locales: string[] | null };
 
-/** Those of the runs that have deliveries which wait. Index: run_counts primary key. */
+/** Returns those of the runs that have waiting deliveries. Index: run_counts primary key. */
 async function listWaiting(tx: Queryable, runs: readonly RunOfDay[]): Promise<Set<string>> {
   const rows = await tx<{ runId: string }[]>`
     select distinct run_id as "runId" from run_counts
@@ -231,7 +238,7 @@ async function expireOf(tx: Queryable, { id: runId, number, day, workspaceId, lo
   await addRunCounts(tx, changes);
 }
 
-/** A campaign that waits for its time. */
+/** A campaign that waits for its next occurrence. */
 export type UpcomingCampaign = {
   id: string;
   name: string;
@@ -241,7 +248,7 @@ export type UpcomingCampaign = {
   nextAt: Date;
 };
 
-/** Those that are due before an instant, the next one first. Index: campaigns_next. */
+/** Lists campaigns that are due before `before`, the next one first. Index: campaigns_next. */
 export async function listUpcomingCampaigns(
   tx: Queryable,
   { workspaceId, before, limit }: { workspaceId: string; before: Date; limit: number },
@@ -254,7 +261,7 @@ export async function listUpcomingCampaigns(
     order by next_at limit ${limit}`;
 }
 
-/** A sending to an audience that has begun, or waits for a worker. */
+/** A run to an audience that has started, or waits for a worker. */
 export type OpenSend = {
   campaignId: string;
   name: string;
@@ -263,7 +270,7 @@ export type OpenSend = {
   at: Date;
 };
 
-/** The newest first. Index: runs_sending, campaigns primary key. */
+/** Lists the newest first. Index: runs_sending, campaigns primary key. */
 export async function listOpenSends(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },

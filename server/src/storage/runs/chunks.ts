@@ -4,7 +4,7 @@ import type { Lease } from '../../domain/lease.ts';
 import type { Database, Fragment, Queryable } from '../database.ts';
 import { refusalsOfRun } from './run-refusals.ts';
 
-/** A chunk this worker holds: `owner` and `attempt` together prove it in every later statement. */
+/** A chunk this worker holds. Every later statement compares `owner` and `attempt`, which together prove the claim. */
 export type ClaimedChunk = {
   runId: string;
   number: number;
@@ -14,24 +14,22 @@ export type ClaimedChunk = {
   owner: string;
   attempt: number;
   crashes: number;
-  /** The window that was open when its worker died: where it ended, and how many devices were in it. */
+  /** The window that was open when its worker died: its last position, and how many devices were in it. */
   windowBucket: number | null;
   windowPosition: string | null;
   windowDevices: number | null;
-  /** Among so many devices after the cursor is the one that ends its workers; null when none is suspected. */
+  /** The device that crashes workers is among this many devices after the cursor; null when none is suspected. */
   suspectDevices: number | null;
-  /** How many were set aside so far. */
+  /** How many devices were quarantined so far. */
   setAside: number;
 };
 
-/** So many leases in a row ended while a window was open: it is halved from then on, to find the device in it. */
+/** After this many leases in a row end while a window is open, the window is halved each time to find the device in it. */
 const crashesToSuspect = 3;
 
 export type ChunkHold = Pick<ClaimedChunk, 'runId' | 'number' | 'owner' | 'attempt'>;
 
-/**
- * Inserts the chunks of a run, one row each. Several bucket ranges in one statement.
- */
+/** Inserts the chunks of a run, one row each; several bucket ranges in one statement. */
 export async function insertChunks(
   tx: Queryable,
   run: {
@@ -40,7 +38,7 @@ export async function insertChunks(
     lane: number;
     at: Date;
     notBefore?: Date;
-    /** The variation that everybody gets; null: the shares decide. */
+    /** The variation that every user gets; null: the shares decide. */
     winner: number | null;
     ranges: { from: number; to: number }[];
   },
@@ -56,10 +54,10 @@ export async function insertChunks(
 }
 
 /**
- * Claims up to `limit` chunks that are ready, or whose worker let its lease run out: transactional lane first, then
- * oldest. A lease that ended after others narrows down which device ends the workers: it is in the window that was open
- * then. Rows locked by another claim are skipped, so workers never wait for each other. The order by run's age means
- * an old campaign ends before a new one takes its workers. Index: chunks_open.
+ * Claims up to `limit` chunks that are ready or whose lease ran out: transactional lane first, then oldest. Repeated
+ * expired leases narrow down the device that crashes workers: it is in the window that was open then. Rows locked by
+ * another claim are skipped, so workers never wait for each other. Because of the order by the run's age, an old
+ * campaign ends before a new one gets its workers. Index: chunks_open.
  */
 export async function claimChunks(
   database: Database,
@@ -95,7 +93,7 @@ export async function claimChunks(
       chunks.suspect_devices as "suspectDevices", chunks.set_aside as "setAside"`;
 }
 
-/** Where one variation of a run is everybody's, by chunk, as one value. Index: primary key. */
+/** Selects, per chunk and as one value, where all users of a run get the same variation. Index: primary key. */
 export const winnersOfRun = (
   tx: Queryable,
 ): Fragment => tx`case when campaigns.variants is null then '[]' else coalesce((
@@ -103,19 +101,18 @@ export const winnersOfRun = (
   from chunks where run_id = runs.id and winners is not null
 ), '[]') end`;
 
-/** What is known of a run when a window of it is opened. */
+/** What is read about a run when one of its windows is opened. */
 export type OpenedWindow = {
-  /** What is refused of it by now. */
+  /** The run's refusals so far. */
   refusals: ToldRefusal[];
-  /** From which bucket of the chunk on one variation is everybody's: nobody changes it for what this window sends. */
+  /** From which bucket of the chunk on every user gets one variation. It does not change for what this window sends. */
   winners: WinnerStep[] | null;
 };
 
 /**
- * Writes down the window that is about to be sent, before its first request. Also renews the lease.
- * Index: primary key.
+ * Records the window that is about to be sent, before its first request. Also renews the lease. Index: primary key.
  *
- * @returns undefined when the chunk is no longer ours, or its run is not sending any more
+ * @returns undefined when this worker no longer holds the chunk, or its run is not sending any more
  */
 export async function openWindow(
   database: Database,
@@ -134,17 +131,17 @@ export async function openWindow(
 }
 
 /**
- * Clears the window whose outcomes this transaction stores, before anything else of it: the row's lock keeps the chunk
- * ours until its end. Index: primary key.
+ * Clears the window whose outcomes this transaction stores. It must be the transaction's first statement: the row's
+ * lock keeps the claim until the end. Index: primary key.
  *
- * @returns false when the chunk is no longer ours: the caller must roll back
+ * @returns undefined when this worker no longer holds the chunk: the caller must roll back
  */
 export async function closeWindow(
   tx: Queryable,
   hold: ChunkHold & {
     leaseUntil: Date;
     suspectDevices: number | null;
-    /** Whether the window was one device that was set aside. */
+    /** 1 if the window was a single device that was quarantined. */
     setAside: 0 | 1;
     workspaceId: string;
   },
@@ -160,7 +157,7 @@ export async function closeWindow(
   return row;
 }
 
-/** Ends the lease of a chunk whose window failed here: as if its worker had died, and without the wait. */
+/** Ends the lease of a chunk whose window failed here, as if its worker had died, but without the wait. */
 export async function abandonChunk(tx: Queryable, hold: ChunkHold & { at: Date }): Promise<void> {
   await tx`
     update chunks set lease_until = ${hold.at}
@@ -168,7 +165,10 @@ export async function abandonChunk(tx: Queryable, hold: ChunkHold & { at: Date }
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
 }
 
-/** The same for a window that was sent and cannot be stored: it is searched at once, since each try sends it again. */
+/**
+ * Does the same for a window that was sent and cannot be stored. The search begins at once, since each try sends the
+ * window again.
+ */
 export async function suspectWindow(tx: Queryable, hold: ChunkHold & { at: Date }): Promise<void> {
   await tx`
     update chunks set lease_until = ${hold.at}, crashes = greatest(crashes, ${crashesToSuspect - 1})
@@ -176,7 +176,7 @@ export async function suspectWindow(tx: Queryable, hold: ChunkHold & { at: Date 
       and state = 'CLAIMED' and owner = ${hold.owner} and attempt = ${hold.attempt}`;
 }
 
-/** Ends a chunk whose audience is exhausted (`DONE`) or that killed its worker too often (`QUARANTINED`). */
+/** Ends a chunk whose audience is exhausted (`DONE`) or that crashed its worker too often (`QUARANTINED`). */
 export async function endChunk(
   tx: Queryable,
   hold: ChunkHold & { state: 'DONE' | 'QUARANTINED'; at: Date },
@@ -190,7 +190,10 @@ export async function endChunk(
   return rows.length === 1;
 }
 
-/** Gives a chunk back before its end: a graceful stop, or a run that was paused. Its next claim is no crash. */
+/**
+ * Releases a chunk before its end: on a graceful stop, or because its run was paused. The next claim does not count as
+ * a crash.
+ */
 export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void> {
   await tx`
     update chunks set state = 'READY', owner = null, lease_until = null
@@ -199,8 +202,9 @@ export async function releaseChunk(tx: Queryable, hold: ChunkHold): Promise<void
 }
 
 /**
- * Nothing of a throttled run goes out before an instant: its waiting chunks are not claimed until then, so that workers
- * do not take turns in finding that out. A chunk with one of the buckets `besides` is what the others wait for. In the order of the primary key.
+ * Postpones the ready chunks of a throttled run that sends nothing before `until`. Workers do not claim them until
+ * then, so that they do not find it out one after the other. Chunks with one of the buckets `besides` are not
+ * postponed: the others wait for them. In the order of the primary key.
  */
 export async function postponeChunks(
   tx: Queryable,
@@ -221,8 +225,8 @@ export async function postponeChunks(
 }
 
 /**
- * Heartbeat: renews the leases of the chunks that are being worked. Not of all that bear the owner's name: one that its
- * worker gave up after a fault must come free. Index: primary key.
+ * Heartbeat: renews the leases of the chunks that are being worked on. It does not renew all chunks with the owner's
+ * name: a chunk that its worker gave up after a fault must become free. Index: primary key.
  */
 export async function renewLeases(
   database: Database,
@@ -240,12 +244,12 @@ export async function renewLeases(
   return rows.count;
 }
 
-/** How far a run has come: everybody up to a position in a bucket, and in the buckets of its chunk before that. */
+/** How far a chunk has progressed: all users up to a position in a bucket, and all of its earlier buckets. */
 export type Cursor = { bucket: number; position: string };
 
 /**
- * Moves the cursor behind the window whose outcomes this transaction stores. It lies in the bucket in which the window
- * ends, beside the outcomes: on a cluster they are stored together or not at all. Index: primary key.
+ * Moves the cursor past the window whose outcomes this transaction stores. The cursor is in the bucket in which the
+ * window ends, next to the outcomes: on a cluster they are stored together or not at all. Index: primary key.
  */
 export async function moveCursor(
   tx: Queryable,
@@ -258,8 +262,8 @@ export async function moveCursor(
 }
 
 /**
- * Where a chunk goes on: the cursor in the last of its buckets that has one. Read after the claim, which the worker before
- * cannot pass: what it stores is stored by then, or never. Index: primary key.
+ * Returns where a chunk continues: the cursor in the last of its buckets that has one. Call it after the claim, which
+ * the previous worker cannot pass: everything it stores is stored by then, or never. Index: primary key.
  */
 export async function findCursor(
   database: Database,

@@ -3,7 +3,7 @@ import { inTransaction } from '../database.ts';
 import type { Database, Fragment, Queryable, Transaction } from '../database.ts';
 import { credentialsVersion } from '../keys/provider-credentials.ts';
 
-/** What was refused of a run, as one value. Index: run_refusals_key. */
+/** Selects the refusals of a run as one value. Index: run_refusals_key. */
 export const refusalsOfRun = (tx: Queryable): Fragment => tx`coalesce((
   select jsonb_agg(jsonb_build_object('provider', provider, 'appId', app_id, 'version', credentials, 'platform', platform,
     'evidenceKey', evidence_key, 'words', words) order by refused_at)
@@ -13,8 +13,8 @@ export const refusalsOfRun = (tx: Queryable): Fragment => tx`coalesce((
 type OfRun = { runId: string; workspaceId: string };
 
 /**
- * Notes what was refused of a run. Before the deliveries that wait for it, as whoever tries them again forgets it first: the
- * one waits for the other. Index: run_refusals_key.
+ * Stores the refusals of a run. Call it before the deliveries that wait for them are stored: a transaction that retries
+ * these deliveries deletes the refusals first, so the two wait for each other. Index: run_refusals_key.
  */
 export async function noteRefusals(
   tx: Transaction,
@@ -32,7 +32,10 @@ export async function noteRefusals(
     on conflict do nothing`;
 }
 
-/** Those that are noted still, which nobody forgets before the transaction ends. Index: run_refusals_key. */
+/**
+ * Returns the refusals that are still stored, and keeps them from being deleted until the transaction ends. Index:
+ * run_refusals_key.
+ */
 export async function keepRefusals(tx: Transaction, runId: string): Promise<Refusal[]> {
   return tx<Refusal[]>`
     select provider, app_id as "appId", platform, credentials as version, evidence_key as "evidenceKey" from run_refusals
@@ -40,8 +43,8 @@ export async function keepRefusals(tx: Transaction, runId: string): Promise<Refu
 }
 
 /**
- * Shows on a run that goes on for others what was refused, and which devices therefore wait. Index: primary key,
- * run_refusals_key.
+ * Shows the refusals on a run that continues for other devices, and which devices wait because of them. Index: primary
+ * key, run_refusals_key.
  */
 export async function showRefusals(tx: Transaction, runId: string): Promise<void> {
   await tx`
@@ -57,8 +60,9 @@ export async function showRefusals(tx: Transaction, runId: string): Promise<void
 type OpenRun = { id: string; number: number; day: string; sendUntil: Date };
 
 /**
- * The devices of a campaign's open runs that wait for a refused credential are due now, and nothing is known to be refused.
- * Before the runs themselves are changed, as everywhere. Indexes: runs_campaign, run_refusals_key, deliveries_waiting.
+ * Makes the devices of a campaign's open runs that wait for a refused credential due now, and deletes the refusals.
+ * Call it before the runs themselves are changed, as everywhere. Indexes: runs_campaign, run_refusals_key,
+ * deliveries_waiting.
  */
 export async function forgetCampaignRefusals(
   tx: Transaction,
@@ -69,7 +73,7 @@ export async function forgetCampaignRefusals(
     where campaign_id = ${campaignId} and status in ('SENDING', 'PAUSED')
       and exists (select 1 from run_refusals where run_id = runs.id)
     order by id`;
-  // Whoever resumes wants the provider to be asked again, by all of the campaign's devices.
+  // A user who resumes wants all of the campaign's devices to be tried at the provider again.
   await tx`
     update provider_evidence
     set held_at = null, held_code = null, held_detail = null, held_until = null, held_for_sure = null, probed_at = null,
@@ -83,9 +87,10 @@ export async function forgetCampaignRefusals(
 const maxRunsAtOnce = 200;
 
 /**
- * Runs whose refused credentials were replaced, are no longer held, or were accepted when they were checked again: their devices
- * are due, and those that were paused for it go on, unless their campaign is paused. Each in a transaction of its own; one that another node has is
- * left to it. Reads what was refused of every open run. Indexes: run_refusals_key, runs and provider_credentials primary keys.
+ * Continues runs whose refused credentials were replaced, are no longer held, or were accepted when they were checked
+ * again. Their devices are due. Runs that were paused for it continue, unless their campaign is paused. Each run has
+ * its own transaction; a run that another node is changing is left to it. Reads the refusals of every open run.
+ * Indexes: run_refusals_key, runs and provider_credentials primary keys.
  *
  * @returns how many
  */
@@ -126,12 +131,12 @@ async function continueRun(tx: Transaction, { id, at }: { id: string; at: Date }
 }
 
 async function forget(tx: Transaction, { run, at }: { run: OpenRun; at: Date }): Promise<void> {
-  // In the order in which others keep them, so that nobody waits in a circle.
+  // In the same order as keepRefusals, so that no transactions deadlock.
   await tx`
     select 1 from run_refusals where run_id = ${run.id} order by provider, app_id, platform, credentials, evidence_key
     for update`;
   await tx`delete from run_refusals where run_id = ${run.id}`;
-  // No other delivery waits until the message is over.
+  // No other delivery waits until the message expires.
   await tx`
     update deliveries set retry_at = ${at}
     where day = ${run.day}::date and run_number = ${run.number}::bigint and outcome <> 'A'

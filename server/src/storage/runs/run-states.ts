@@ -11,33 +11,33 @@ import { androidPayload, workspaceControls } from '../workspaces.ts';
 import { winnersOfRun } from './chunks.ts';
 import { refusalsOfRun } from './run-refusals.ts';
 
-/** What a worker must know of a run to send it. */
+/** Everything a worker needs to send a run. */
 export type RunToSend = {
   id: string;
-  /** The run in the ledger. */
+  /** The run's number in the ledger. */
   number: number;
   workspaceId: string;
-  /** The workspace in the ledger. */
+  /** The workspace's number in the ledger. */
   workspaceNumber: number;
   campaignId: string;
   /** The same in all versions of the campaign. */
   canonicalCampaignId: string;
-  /** One of EVENT_TRIGGERED campaigns answers triggers of users. */
+  /** A run of an EVENT_TRIGGERED campaign responds to triggers of users. */
   deliveryType: CampaignDeliveryType;
   audience: 'ALL_USERS' | 'SEGMENT' | 'USER';
   platforms: Platform[];
   content: CampaignContent;
-  /** Null: everybody gets `content`. */
+  /** Null: every user gets `content`. */
   variants: Variants | null;
-  /** Where one variation is everybody's, by chunk; a window has those of its own as they were when it was opened. */
+  /** Where all users get the same variation, by chunk. A window uses its own copy, read when it was opened. */
   winners: ChunkWinners[];
   /** The winner of the campaign, for a run that has not started. */
   winner: number | null;
-  /** Which of them `content` is, in the part of a run that gets it; and its language, where that is not the default. */
+  /** In the part of a run that gets `content`: which variation it is, and its language, unless that is the default. */
   variant?: Variant;
   language?: string;
   settings: Record<string, unknown>;
-  /** The firing of a business event that it answers. */
+  /** The business event that started it. */
   businessEvent: { attributes: Record<string, unknown> } | null;
   targetUsers: [bucket: number, userId: string][] | null;
   audienceBound: string | null;
@@ -46,11 +46,11 @@ export type RunToSend = {
   /** The frozen audience of a run to a segment, set at its start. */
   audienceSegmentId: string | null;
   audienceVersion: number | null;
-  /** How many devices it was for at its start; null of a run to named users. */
+  /** How many devices it had at its start; null for a run to named users. */
   audienceDevices: number | null;
   day: string;
   lane: number;
-  /** The share of the workspace's users that it leaves out, in percent, set at its start; null: it leaves nobody out. */
+  /** The percentage of the workspace's users that it leaves out, set at its start; null: it leaves no users out. */
   globalControlPercent: number | null;
   /** Its throttle, set at its start. */
   devicesPerMinute: number | null;
@@ -59,7 +59,7 @@ export type RunToSend = {
   startedAt: Date | null;
   occurrence: Date | null;
   isTest: boolean;
-  /** Of the request that it came of; null where that was not sampled. */
+  /** The trace of the request that created it; null if that was not sampled. */
   traceparent: string | null;
   timing: StoredTiming;
   controls: WorkspaceControls;
@@ -113,7 +113,7 @@ export async function findRunsToSendAgain(database: Database, numbers: number[])
     where runs.number = any(${numbers}::bigint[])`;
 }
 
-/** QUEUED → FAILED with its campaign: there is nobody it could be sent to, and the reason says why. */
+/** QUEUED → FAILED, together with its campaign: the run has no recipients, and the reason says why. */
 export async function failRun(
   tx: Queryable,
   run: { id: string; campaignId: string; reason: string; at: Date },
@@ -126,7 +126,7 @@ export async function failRun(
     where id = ${run.campaignId} and status = 'SENDING' and delivery_type = 'ONE_TIME'`;
 }
 
-/** SENDING → PAUSED with the provider's own words: every credential that could reach anybody is refused. */
+/** SENDING → PAUSED with the provider's own words: every credential that could reach a device is refused. */
 export async function pauseRun(tx: Queryable, run: { id: string; reason: string; platform: Platform }): Promise<void> {
   await tx`
     update runs set status = 'PAUSED', status_reason = ${run.reason}, paused_platform = ${run.platform}
@@ -143,9 +143,9 @@ export type EndedRunState = {
 };
 
 /**
- * Ends runs that have nothing left: every chunk ended, no delivery waiting. A run with a quarantined chunk is FAILED
- * and says so. Locks each run, so that two sweeps end it once. On a cluster the counters are read after the chunks: they
- * are stored before a chunk ends. Indexes: runs_open, run_counts primary key.
+ * Ends runs that have nothing left: every chunk has ended, no delivery is waiting. A run with a quarantined chunk is
+ * FAILED, with that as the reason. Locks each run, so that two sweeps end it once. On a cluster the counters are read
+ * after the chunks: they are stored before a chunk ends. Indexes: runs_open, run_counts primary key.
  *
  * @returns the campaigns whose run ended
  */
@@ -181,8 +181,9 @@ export async function endFinishedRuns(tx: Queryable, sweep: { at: Date; limit: n
 }
 
 /**
- * SENDING → SENT or FAILED for one-time campaigns none of whose runs is open any more; the reason is that of the first
- * run that failed. Rows in id order, so that two transactions never wait in a circle. Index: campaigns primary key, runs_campaign.
+ * SENDING → SENT or FAILED for one-time campaigns that have no open runs any more; the reason is that of the first run
+ * that failed. Locks rows in id order, so that two transactions never deadlock. Index: campaigns primary key,
+ * runs_campaign.
  */
 export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: string[]; at: Date }): Promise<void> {
   await tx`
@@ -209,8 +210,8 @@ export async function endFinishedCampaigns(tx: Queryable, sweep: { campaignIds: 
 }
 
 /**
- * ACTIVE → RETIRED for periodic campaigns with no moment left and no run open. Campaigns another node is changing are
- * skipped. Index: campaigns_out_of_moments, runs_campaign.
+ * ACTIVE → RETIRED for periodic campaigns with no occurrence left and no open run. Campaigns that another node is
+ * changing are skipped. Index: campaigns_out_of_moments, runs_campaign.
  *
  * @returns how many
  */
@@ -236,7 +237,7 @@ export async function retireFinishedCampaigns(
 
 export type RunCounts = { platform: Platform; outcome: string; devices: number };
 
-/** Counters of a run, summed over its buckets. Index: run_counts primary key. */
+/** Returns the counters of a run, summed over its buckets. Index: run_counts primary key. */
 export async function sumRunCounts(tx: Queryable, runId: string): Promise<RunCounts[]> {
   return tx<RunCounts[]>`
     select platform, outcome, sum(devices)::bigint as devices
@@ -244,8 +245,8 @@ export async function sumRunCounts(tx: Queryable, runId: string): Promise<RunCou
 }
 
 /**
- * The days (YYYY-MM-DD) of runs that are being sent, or are paused because a provider refuses their credentials: messages wait
- * in their partitions. A few rows. Indexes: runs_open, runs_paused.
+ * Lists the days (YYYY-MM-DD) of runs that are being sent, or are paused because a provider refuses their credentials:
+ * messages wait in their partitions. A few rows. Indexes: runs_open, runs_paused.
  */
 export async function listSendingDays(tx: Queryable): Promise<string[]> {
   const rows = await tx<{ day: string }[]>`
@@ -255,7 +256,10 @@ export async function listSendingDays(tx: Queryable): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
-/** The same of runs that are being sent or are paused: what a paused one has waiting stays. Indexes: runs_open, runs_paused. */
+/**
+ * Lists the days of runs that are being sent or are paused for any reason: the waiting messages of a paused run are
+ * kept. Indexes: runs_open, runs_paused.
+ */
 export async function listOpenDays(tx: Queryable): Promise<string[]> {
   const rows = await tx<{ day: string }[]>`
     select day::text as day from runs where status = 'SENDING'
@@ -264,7 +268,10 @@ export async function listOpenDays(tx: Queryable): Promise<string[]> {
   return rows.map(({ day }) => day);
 }
 
-/** Those of the runs, by their numbers in the ledger, that are being sent. Index: runs_number_key. */
+/**
+ * Returns those of the runs, by their numbers in the ledger, that are being sent or are paused by a refused credential.
+ * Index: runs_number_key.
+ */
 export async function keepSendingRuns(tx: Queryable, numbers: readonly number[]): Promise<number[]> {
   const rows = await tx<{ number: number }[]>`
     select number from runs where number = any(${numbers}::bigint[])
@@ -273,9 +280,9 @@ export async function keepSendingRuns(tx: Queryable, numbers: readonly number[])
 }
 
 /**
- * Of `runs` joined with `campaigns`, those that may start. A run to a segment that is filling, or that refers to one, waits
- * (decision D26), unless its users were chosen already by their triggers; so does one that joined a scheduled campaign, for
- * its moment.
+ * A condition on `runs` joined with `campaigns`: the run may start. A run to a segment that is filling, or that refers
+ * to one that is, waits (decision D26), unless triggers have chosen its users already. A run that joined a scheduled
+ * campaign waits for its occurrence.
  */
 export function mayStart(tx: Queryable): Fragment {
   return tx`
@@ -293,7 +300,7 @@ export function mayStart(tx: Queryable): Fragment {
       ))`;
 }
 
-/** Queued runs, oldest of the first lane first. Locks nothing. Index: runs_open. */
+/** Lists queued runs by lane, then oldest first. Locks nothing. Index: runs_open. */
 export async function listQueuedRuns(
   tx: Queryable,
   { except, limit }: { except: readonly string[]; limit: number },
@@ -309,8 +316,10 @@ export async function listQueuedRuns(
 }
 
 /**
- * Makes this transaction the one that starts a run, if none is: what it counts takes seconds, and the run's row is free
- * meanwhile for who pauses or stops it. Ends with the transaction.
+ * Makes this transaction the only one that starts a run, until the transaction ends. Counting the audience takes
+ * seconds; meanwhile the run's row stays free for a caller that pauses or stops it.
+ *
+ * @returns false when another transaction is starting it
  */
 export async function tryHoldStart(tx: Transaction, runId: string): Promise<boolean> {
   const [row] = await tx<{ isHeld: boolean }[]>`
@@ -318,16 +327,16 @@ export async function tryHoldStart(tx: Transaction, runId: string): Promise<bool
   return row!.isHeld;
 }
 
-/** Locks the row of a run that is still queued; whoever paused or stopped it is waited for. Index: primary key. */
+/** Locks the row of a run that is still queued, after waiting for a transaction that pauses or stops it. Index: primary key. */
 export async function lockQueuedRun(tx: Transaction, runId: string): Promise<boolean> {
   const rows = await tx`select 1 from runs where id = ${runId} and status = 'QUEUED' for update`;
   return rows.length === 1;
 }
 
 /**
- * QUEUED → SENDING, with the frozen audience and the throttle, the workspace's when the campaign names none. The
- * message's time to live begins now, because a run may have waited for its segment, and a throttled run has the time
- * that its throttle takes on top. The caller holds the row's lock.
+ * QUEUED → SENDING, with the frozen audience and the throttle: the workspace's if the campaign has none. The message's
+ * time to live begins now, because a run may have waited for its segment. A throttled run also gets the time that its
+ * throttle needs. The caller holds the row's lock.
  */
 export async function startRun(
   tx: Queryable,
@@ -336,15 +345,15 @@ export async function startRun(
     audienceBound: string;
     audienceDevices: number;
     audiencePlatforms: AudiencePlatform[];
-    /** People, with a device or not. */
+    /** Users, with or without a device. */
     audienceUsers: number;
     segment: { id: string; version: number } | undefined;
     globalControlPercent: number | null;
-    /** Null of a campaign in one language. */
+    /** Null for a campaign in one language. */
     locales: string[] | null;
-    /** Null of a campaign whose shares stay as they are. */
+    /** Null for a campaign with fixed shares. */
     learning: RunLearning | null;
-    /** Null of a run without control groups and variations. */
+    /** Null for a run without control groups and variations. */
     groupUsers: GroupUsers[] | null;
     devicesPerMinute: number | null;
     at: Date;
@@ -368,7 +377,7 @@ export async function startRun(
     where runs.id = ${run.id} and runs.status = 'QUEUED'`;
 }
 
-/** Notes the languages of a run to named users, which begins without being released. Index: primary key. */
+/** Stores the languages of a run to named users, which starts without being released. Index: primary key. */
 export async function noteRunLocales(
   tx: Transaction,
   { runId, locales }: { runId: string; locales: readonly string[] },

@@ -10,15 +10,15 @@ export type QueuedRun = {
   id: string;
   workspaceId: string;
   campaignId: string;
-  /** The scheduled moment it is for; undefined for a request that is sent at once. */
+  /** The scheduled occurrence it is for; undefined for a request that is sent at once. */
   occurrence?: Date;
   at: Date;
   sendUntil: Date;
-  /** The firing of a business event that it answers. */
+  /** The business event that started it. */
   businessEvent?: { event: string; attributes: Record<string, unknown>; triggeredBy: string };
 };
 
-/** A run to named users, resolved already: it goes out at once. Without users it has ended before it began. */
+/** A run to named users that are already resolved: it is sent at once. Without users it ends immediately. */
 export type TargetedRun = QueuedRun & {
   targetUsers: [bucket: number, userId: string][];
   /** The request's own content, when it differs from the campaign's. */
@@ -28,13 +28,13 @@ export type TargetedRun = QueuedRun & {
   isTest?: boolean;
 };
 
-/** A run that waits for the campaign's next moment: its request joined a scheduled campaign. */
+/** A run that waits for the campaign's next occurrence: its request joined a scheduled campaign. */
 export type WaitingRun = QueuedRun & { dueAt: Date; targetSelector: UserSelector; content: CampaignContent };
 
-/** A scheduled moment that sent nothing. */
+/** A scheduled occurrence that sent nothing. */
 export type EndedRun = Omit<QueuedRun, 'sendUntil'> & { occurrence: Date; status: 'MISSED' | 'FAILED'; reason: string };
 
-/** Inserts queued runs, in one statement. A moment that has a run already keeps it. Index: runs_moment. */
+/** Inserts queued runs, in one statement. An occurrence that already has a run keeps it. Index: runs_moment. */
 export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map((run) => ({
@@ -54,8 +54,9 @@ export async function insertQueuedRuns(tx: Queryable, runs: QueuedRun[]): Promis
 }
 
 /**
- * Inserts runs to named users with one chunk each, in one statement; a run to nobody has none. A moment that has a run already
- * keeps it. Lists, so that the text is the same for any number of rows, and is planned once. Index: runs_moment.
+ * Inserts runs to named users with one chunk each, in one statement; a run without users has no chunk. An occurrence
+ * that already has a run keeps it. Passes lists, so that the SQL text is the same for any number of rows and is planned
+ * once. Index: runs_moment.
  */
 export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Promise<void> {
   if (runs.length === 0) return;
@@ -84,7 +85,7 @@ export async function insertTargetedRuns(tx: Queryable, runs: TargetedRun[]): Pr
     select id, 0, workspace_id, 0, 0, 255, 'READY', created_at, created_at from inserted where audience_users > 0`;
 }
 
-/** Inserts runs that wait for their campaign's next moment, in one statement. */
+/** Inserts runs that wait for their campaign's next occurrence, in one statement. */
 export async function insertWaitingRuns(tx: Queryable, runs: WaitingRun[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map((run) => ({
@@ -104,12 +105,12 @@ export async function insertWaitingRuns(tx: Queryable, runs: WaitingRun[]): Prom
 }
 
 /**
- * Inserts runs of moments that sent nothing, in one statement. A moment that has a run already keeps it. Index:
- * runs_moment.
+ * Inserts runs for occurrences that sent nothing, in one statement. An occurrence that already has a run keeps it.
+ * Index: runs_moment.
  */
 export async function insertEndedRuns(tx: Queryable, runs: EndedRun[]): Promise<void> {
   if (runs.length === 0) return;
-  // A downtime may leave thousands: lists, because a statement takes 65,535 parameters.
+  // Downtime may leave thousands: passes lists, because a statement accepts 65,535 parameters.
   await tx`
     insert into runs (
       id, workspace_id, campaign_id, moment, lane, status, status_reason, day, send_until, created_at, ended_at
@@ -125,12 +126,12 @@ export async function insertEndedRuns(tx: Queryable, runs: EndedRun[]): Promise<
     on conflict (campaign_id, moment) where moment is not null do nothing`;
 }
 
-/** The day whose partition of the ledger a run writes to. @returns YYYY-MM-DD */
+/** Returns the day whose partition of the ledger a run writes to. @returns YYYY-MM-DD */
 export function utcDay(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** Sends of campaigns that are under way or paused, per platform they go to. Indexes: runs_sending, runs_paused. */
+/** Counts runs that are under way or paused, per platform they are sent to. Indexes: runs_sending, runs_paused. */
 export async function countRunsOfPlatforms(
   tx: Queryable,
   workspaceId: string,
@@ -148,7 +149,7 @@ export async function countRunsOfPlatforms(
     group by platform`;
 }
 
-/** A scheduled campaign whose moment has come. */
+/** A scheduled campaign that is due. */
 export type DueCampaign = {
   id: string;
   workspaceId: string;
@@ -161,8 +162,8 @@ export type DueCampaign = {
 };
 
 /**
- * Locks campaigns that are due, longest first, at most `limit`; those another node is firing are skipped. The lock is
- * held until the caller's transaction has made their runs and moved `next_at`. Index: campaigns_due.
+ * Locks at most `limit` campaigns that are due, longest overdue first; those that another node is firing are skipped.
+ * The caller's transaction holds the lock until it has inserted their runs and moved `next_at`. Index: campaigns_due.
  */
 export async function lockDueCampaigns(
   tx: Queryable,
@@ -185,7 +186,7 @@ export type AdvancedCampaign = {
   nextAt: Date | null;
 };
 
-/** Moves campaigns behind the moments that were decided, in one statement. The caller holds their locks. */
+/** Moves campaigns past the occurrences that were processed, in one statement. The caller holds their locks. */
 export async function advanceCampaigns(
   tx: Queryable,
   { campaigns, at }: { campaigns: AdvancedCampaign[]; at: Date },
@@ -201,7 +202,7 @@ export async function advanceCampaigns(
     where campaigns.id = advanced.id collate "C"`;
 }
 
-/** A run whose request joined a scheduled campaign, and whose moment has come. */
+/** A run that is due and whose request joined a scheduled campaign. */
 export type DueRun = {
   id: string;
   workspaceId: string;
@@ -212,8 +213,8 @@ export type DueRun = {
 };
 
 /**
- * Locks waiting runs that are due, longest first, at most `limit`; those another node is starting are skipped, and
- * those of a paused campaign wait on. Index: runs_due.
+ * Locks at most `limit` waiting runs that are due, longest overdue first. Skips those that another node is starting;
+ * those of a paused campaign keep waiting. Index: runs_due.
  */
 export async function lockDueRuns(
   tx: Queryable,
@@ -264,8 +265,8 @@ export async function endWaitingRun(
 }
 
 /**
- * Notes of which trace runs come, those that come of one that is sampled; without any no statement is sent. Rows of the
- * caller's transaction. Index: runs primary key.
+ * Stores the trace of each run whose request is sampled; sends no statement if there is none. The caller's transaction
+ * holds the rows. Index: runs primary key.
  */
 export async function noteTraceparents(
   tx: Queryable,

@@ -7,7 +7,7 @@ import type { FilterAudience } from './segment-filters.ts';
 
 type InBuckets = { workspaceId: string; buckets: readonly number[] };
 
-/** How many of the users of these buckets a filter holds for. Reads each of them once: users primary key. */
+/** Counts the users of these buckets that match a filter. Reads each of them once: users primary key. */
 export async function countFilterUsersIn(
   tx: Queryable,
   { buckets, ...audience }: FilterAudience & { buckets: readonly number[] },
@@ -18,7 +18,7 @@ export async function countFilterUsersIn(
   return row!.users;
 }
 
-/** The users of these buckets. Index: users primary key, alone. */
+/** Counts the users of these buckets. Index: users primary key, alone. */
 export async function countUsersIn(tx: Queryable, { workspaceId, buckets }: InBuckets): Promise<number> {
   const [row] = await tx<{ users: number }[]>`
     select count(*) as users from users
@@ -27,8 +27,8 @@ export async function countUsersIn(tx: Queryable, { workspaceId, buckets }: InBu
 }
 
 /**
- * Some users a filter holds for, at most `limit`, the first that are met. Ends there; for a filter that holds for nobody it
- * reads every user of the workspace once. Index: users primary key.
+ * Returns the first users that match a filter, at most `limit`, in no order. If no user matches, it reads every user of
+ * the workspace once. Index: users primary key.
  */
 export async function listSomeFilterUsers(
   tx: Queryable,
@@ -38,14 +38,15 @@ export async function listSomeFilterUsers(
     select users.id, users.customer_id as "customerId" from users where ${isInAudience(tx, audience)} limit ${limit}`;
 }
 
-/** A value that users have, and how many of those that were looked at. */
+/** An attribute value, and how many of the sampled users have it. */
 export type SampledValue = { name: string; type: string; value: string; users: number };
 
 const maxShownCharacters = 100;
 
 /**
- * The values of the attributes of some users, the newest of each bucket: of each attribute and type the most frequent ones,
- * at most `perAttribute`. The type of a list is that of its first item. Index: users primary key, a look-up a bucket.
+ * Samples attribute values from the newest users of each bucket. Per attribute and type it returns the most frequent
+ * ones, at most `perAttribute`. The items of a list are counted as values. Index: users primary key, one look-up per
+ * bucket.
  */
 export async function sampleAttributeValues(
   tx: Queryable,
@@ -75,8 +76,8 @@ export async function sampleAttributeValues(
 }
 
 /**
- * Texts that users have as an attribute and that begin so, distinct and in order, at most `limit`: of the first thousand
- * entries of the index, however many users have the same one. Index: identifiers primary key.
+ * Lists the texts of an attribute that begin with a prefix, distinct and in order, at most `limit`. Reads only the
+ * first thousand entries of the index, however many users have the same text. Index: identifiers primary key.
  */
 export async function listTextsBeginning(
   tx: Queryable,
@@ -96,8 +97,9 @@ export async function listTextsBeginning(
 }
 
 /**
- * Which of these values name a user, as a file's lines do: one that names two of them or more names nobody. Indexes: users
- * (workspace_id, bucket, customer_id), merged_users primary key; or identifiers primary key, a look-up a value.
+ * Returns those of these values that identify a user, as the lines of a file do: a value of two or more users
+ * identifies none. Indexes: users (workspace_id, bucket, customer_id), merged_users primary key; or identifiers primary
+ * key, one look-up per value.
  */
 export async function findNamingValues(
   tx: Queryable,

@@ -14,18 +14,18 @@ import type { Fragment, Queryable } from '../database.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 
 /**
- * Trees in which every reference to a filter segment has been replaced by its trees: a reference that is left is to a
- * file segment or a cohort, and any other has no members.
+ * Filter trees in which every reference to a filter segment has been replaced by its trees. Any remaining reference is
+ * to a file segment or a cohort; others have no members.
  */
 export type FilterAudience = {
   workspaceId: string;
   included: SegmentFilter;
   excluded?: SegmentFilter | undefined;
-  /** What "today" and "the last days" are counted from. */
+  /** The reference time of "today" and "the last days". */
   at: Date;
 };
 
-/** Counts the users a filter segment holds now. Reads every user of the workspace once: users primary key. */
+/** Counts the users that match a filter segment now. Reads every user of the workspace once: users primary key. */
 export async function countFilterUsers(tx: Queryable, audience: FilterAudience): Promise<number> {
   const [row] = await tx<{ users: number }[]>`
     select count(*) as users from users where ${isInAudience(tx, audience)}`;
@@ -33,9 +33,9 @@ export async function countFilterUsers(tx: Queryable, audience: FilterAudience):
 }
 
 /**
- * Writes down the users a filter segment holds now, as members of `segmentId` (a run's own id) at version 0, and returns
+ * Stores the users that match a filter segment now as members of `segmentId` (a run's own id) at version 0, and returns
  * their number. Reads every user of the workspace once; every row stays in its bucket, in no order. A second call for
- * one id is a surprise and fails on the primary key: two moments must not mix in one audience.
+ * one id is unexpected and fails on the primary key: one audience must not mix two points in time.
  */
 export async function freezeFilterAudience(
   tx: Queryable,
@@ -48,7 +48,7 @@ export async function freezeFilterAudience(
   return rows.count;
 }
 
-/** The same users by customer id, in pieces as they are read. Reads every user of the workspace once. */
+/** Streams the customer ids of the same users, in pages. Reads every user of the workspace once. */
 export function streamFilterUsers(tx: Queryable, audience: FilterAudience): AsyncIterable<{ customerId: string }[]> {
   return tx<{ customerId: string }[]>`
     select users.customer_id as "customerId" from users where ${isInAudience(tx, audience)}
@@ -56,19 +56,19 @@ export function streamFilterUsers(tx: Queryable, audience: FilterAudience): Asyn
 }
 
 /*
- * The conditions below are built of nested fragments; whatever comes from a filter is a parameter. Each is true or
- * false, never null, so that `not` turns it round. No stored value may raise an error: a conversion stands within the
- * branch of a `case` that has seen the value's type, because PostgreSQL may evaluate the sides of an `and` in any order.
+ * The conditions below are built of nested fragments; every value from a filter is a parameter. Each is true or false,
+ * never null, so that `not` inverts it. No stored value may raise an error: a conversion is inside the branch of a
+ * `case` that has checked the value's type, because PostgreSQL may evaluate the sides of an `and` in any order.
  */
 
-/** The condition under which a row of `users` belongs to an audience, for statements of other nouns. */
+/** The condition under which a row of `users` belongs to an audience, for statements about other things. */
 export function isInAudience(tx: Queryable, { workspaceId, included, excluded, at }: FilterAudience): Fragment {
   const place = { workspaceId, at };
   return tx`users.workspace_id = ${workspaceId} and ${holds(tx, included, place)}
     ${excluded === undefined ? tx`` : tx`and not ${holds(tx, excluded, place)}`}`;
 }
 
-/** Where and when a filter is asked. */
+/** The workspace and the time that a filter is evaluated for. */
 type Place = { workspaceId: string; at: Date };
 
 function holds(tx: Queryable, filter: SegmentFilter, place: Place): Fragment {
@@ -97,9 +97,9 @@ function everyOrAny(tx: Queryable, group: GroupFilter, place: Place): Fragment {
 }
 
 /**
- * Members at the version that readers see: not those of an operation under way. The version is read once, on its own: the
- * segment is no row of a bucket. Without one the condition is null, and nobody is a member. Index: segment_members
- * primary key.
+ * Compares with the version that readers see, not with an operation under way. A separate sub-select reads the version
+ * once: the segment's row is not in a bucket. Without a version the condition is null, and no user is a member. Index:
+ * segment_members primary key.
  */
 function isMember(tx: Queryable, reference: SegmentReference, { workspaceId }: Place): Fragment {
   const version = tx`(
@@ -127,7 +127,8 @@ function passes(tx: Queryable, filter: AttributeFilter, at: Date): Fragment {
       return flagPasses(tx, filter.test, value);
     case 'datetime':
       return timePasses(tx, { test: filter.test, at }, value);
-    // A customer id is a text, never a list, and is made JSON by a function whose rows no cluster takes.
+    // A customer id is a text, never a list, and the function that makes it JSON cannot be expanded into rows on a
+    // cluster.
     case 'array_string':
       if (filter.name === 'uid') return tx`false`;
       return textListPasses(tx, filter, value);
@@ -140,9 +141,9 @@ function passes(tx: Queryable, filter: AttributeFilter, at: Date): Fragment {
 }
 
 /**
- * Over no item both aggregates are null: an empty list, like a value that is no list, passes nothing. What is wanted is
- * converted once, by a `with` and not by a sub-select, which no cluster takes within another beside a function's rows;
- * and without `lateral` it repeats the statement wrongly.
+ * Without items both aggregates are null: an empty list, like a value that is not a list, never passes. The wanted
+ * values are converted once by a `with`, not by a sub-select: a cluster accepts no sub-select inside another next to a
+ * function's rows. Without `lateral` a cluster rewrites the statement wrongly.
  */
 function listPasses(
   tx: Queryable,
@@ -161,12 +162,12 @@ function textPasses(tx: Queryable, test: TextTest, value: Fragment): Fragment {
   if (test.operator === 'exists') return hasType(tx, 'string', value);
   const subject = comparable(tx, test, tx`${value} #>> '{}'`);
   const wanted = tx`select ${wantedText(tx, test)} from unnest(${test.values}::text[]) as sent (value)`;
-  // Both are asked for once: `in` builds a hash of the wanted texts.
+  // Each form evaluates the wanted texts once: `in` builds a hash of them.
   const condition = test.operator === 'in' ? tx`${subject} in (${wanted})` : tx`${subject} like any(array(${wanted}))`;
   return tx`(case when jsonb_typeof(${value}) = 'string' then ${condition} else false end)`;
 }
 
-/** In a list: an object's names are searched in steps, where an array would be gone through for every item. */
+/** For lists: looking up a key in an object takes a few steps, where an array would be scanned for every item. */
 function textListPasses(
   tx: Queryable,
   { quantifier, test }: { quantifier: 'any_of' | 'all_of'; test: TextTest },
@@ -184,7 +185,7 @@ function textListPasses(
   return listPasses(tx, { quantifier, wanted, isPassed }, value);
 }
 
-/** What a text must equal or be like. In the wanted texts no character is special. */
+/** The text to equal or the pattern to match. Special characters of the wanted texts are escaped. */
 function wantedText(tx: Queryable, test: Exclude<TextTest, { operator: 'exists' }>): Fragment {
   const text = comparable(tx, test, tx`sent.value`);
   const literal = tx`regexp_replace(${text}, '[%_\\\\]', '\\\\\\&', 'g')`;
@@ -203,8 +204,9 @@ function wantedText(tx: Queryable, test: Exclude<TextTest, { operator: 'exists' 
 }
 
 /**
- * NFC, and upper case by the rules of Unicode (ICU) whatever the database's locale: under "C", which the embedded server
- * has, only ASCII letters would change. Both sides are converted here, so that one version of Unicode decides.
+ * NFC, and upper case by the rules of Unicode (ICU) whatever the database's locale: under "C", which the embedded
+ * server has, only ASCII letters would change. Both sides are converted by the database, so that one version of Unicode
+ * applies.
  */
 function comparable(tx: Queryable, { isCaseSensitive }: { isCaseSensitive: boolean }, text: Fragment): Fragment {
   return isCaseSensitive
@@ -212,7 +214,7 @@ function comparable(tx: Queryable, { isCaseSensitive }: { isCaseSensitive: boole
     : tx`(upper(normalize(${text}) collate "und-x-icu") collate "C")`;
 }
 
-/** Compared as numeric, which holds every number of JSON. The parameter is text: a double would be cut to 15 digits. */
+/** Compared as numeric, which can represent every JSON number. The parameter is text: a double would be cut to 15 digits. */
 function numberPasses(tx: Queryable, test: NumberTest, value: Fragment): Fragment {
   const number = tx`${value}::numeric`;
   const passesWhen = (condition: Fragment): Fragment =>
@@ -237,7 +239,7 @@ function numberPasses(tx: Queryable, test: NumberTest, value: Fragment): Fragmen
   }
 }
 
-/** As with texts, by the shortest form of each number. */
+/** As for texts, by the shortest form of each number. */
 function numberListPasses(
   tx: Queryable,
   { quantifier, test }: { quantifier: 'any_of' | 'all_of'; test: NumberTest },
@@ -259,23 +261,23 @@ function flagPasses(tx: Queryable, test: FlagTest, value: Fragment): Fragment {
     : tx`coalesce(${value} = to_jsonb(${test.value}::boolean), false)`;
 }
 
-/** All ranges in one value, so that the time is read once and no sub-select stands for it, which no shard would take. */
+/** All ranges in one value, so that the time is read once without a sub-select, which no shard would accept. */
 function timePasses(tx: Queryable, { test, at }: { test: TimeTest; at: Date }, value: Fragment): Fragment {
-  // A range that ends before it begins holds nothing, and would be refused.
+  // A range that ends before it begins contains nothing, and PostgreSQL would reject it.
   const ranges = timeRanges(test, at).filter(({ from, until }) => from < until);
   const wanted = `{${ranges.map(({ from, until }) => `[${from},${until})`).join(',')}}`;
   return tx`coalesce(${wanted}::int8multirange @> ${milliseconds(tx, value)}, false)`;
 }
 
 /**
- * A stored time in milliseconds since 1970, null when it is none. Seconds are those of the years 1 to 9999. The pattern
- * admits only what timestamptz can read, and the offset is always written out, so no setting of the session matters.
- * The parts of a text that passed stand at known places: regexp_match would hand them out too, in eight times the time
- * of `~` (20 µs a user).
+ * A stored time in milliseconds since 1970, or null if the value is not a time. Seconds must be in the years 1 to 9999.
+ * The pattern matches only what timestamptz can read, and the offset is always written out, so no setting of the
+ * session matters. The parts of a matching text are at known positions: regexp_match would return them too, in eight
+ * times the time of `~` (20 µs a user).
  */
 function milliseconds(tx: Queryable, value: Fragment): Fragment {
   const text = tx`(${value} #>> '{}')`;
-  // Written out: a cluster repeats `case x when y` as `case x when x = y`.
+  // Written out: a cluster rewrites `case x when y` as `case x when x = y`.
   return tx`(case
     when jsonb_typeof(${value}) = 'number' then
       case when ${value}::numeric >= -62135596800 and ${value}::numeric < 253402300800

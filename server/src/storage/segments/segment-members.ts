@@ -3,15 +3,15 @@ import { inSnapshot } from '../database.ts';
 import type { Database, Queryable, Transaction } from '../database.ts';
 import type { OperationKind, OperationState } from './segment-operations.ts';
 
-/** Named one by one, so that each bucket is a range of its own in the primary key, not a filter over all of them. */
+/** Listed one by one, so that each bucket is its own range in the primary key, not a filter over all of them. */
 export const allBuckets = Array.from({ length: bucketCount }, (_, bucket) => bucket);
 
 type MembersOf = { workspaceId: string; segmentId: string };
 
 /**
- * Adds or removes named users, at once: a partner's cohort. Users that do not exist are not made. One statement each;
- * the caller holds the segment's lock. Who is a member already is looked up on its own: on a cluster the rows to insert
- * are no shard's, and cannot be compared with one. Index: segment_members primary key.
+ * Adds or removes named users at once: a partner's cohort. Unknown users are not created. One statement each; the
+ * caller holds the segment's lock. Existing members are looked up first, separately: on a cluster the rows to insert
+ * are in no shard, and cannot be compared with one. Index: segment_members primary key.
  */
 export async function addMembersByCustomerId(
   tx: Queryable,
@@ -51,8 +51,9 @@ export async function removeMembersByCustomerId(
 }
 
 /**
- * Deletes members no reader can see any more: removed at or before the oldest version that a run still reads, or the
- * present one. At most `limit` a call. Indexes: segment_members_removed, a look-up a segment, and the primary key.
+ * Deletes members that no reader can see any more: removed at or before the oldest version that a run still reads, or
+ * the current one. At most `limit` per call. Indexes: segment_members_removed, one look-up per segment, and the primary
+ * key.
  */
 export async function deleteRemovedMembers(tx: Queryable, { limit }: { limit: number }): Promise<number> {
   const rows = await tx`
@@ -76,8 +77,8 @@ export async function deleteRemovedMembers(tx: Queryable, { limit }: { limit: nu
 }
 
 /**
- * Deletes for good the members of segments archived before `archivedBefore` (fact 2.2: 30 days), at most `limit` rows a
- * call. Index: segments_archived, segment_members primary key.
+ * Permanently deletes the members of segments archived before `archivedBefore` (fact 2.2: 30 days), at most `limit`
+ * rows per call. Index: segments_archived, segment_members primary key.
  */
 export async function deleteMembersOfArchived(
   tx: Queryable,
@@ -98,8 +99,8 @@ export async function deleteMembersOfArchived(
 }
 
 /**
- * Deletes the frozen audience of a run to a filter segment after the run has ended, at most `limit` rows a call. Index:
- * runs_frozen_audience, segment_members primary key.
+ * Deletes the frozen audience of a run to a filter segment after the run has ended, at most `limit` rows per call.
+ * Index: runs_frozen_audience, segment_members primary key.
  */
 export async function deleteFrozenAudiences(
   tx: Queryable,
@@ -129,12 +130,15 @@ async function deleteMembersOf(
   return rows.count;
 }
 
-/** After many were added: without it paging over the members was 25 to 40 times slower (finding 9). */
+/**
+ * Updates the statistics after many members were added: without them paging over the members was 25 to 40 times slower
+ * (finding 9).
+ */
 export async function analyzeSegmentMembers(tx: Queryable): Promise<void> {
   await tx`select analyze_table('segment_members')`;
 }
 
-/** Lets several statements see one moment, so that a segment and its operations do not contradict each other. */
+/** Runs several statements in one snapshot, so that a segment and its operations do not contradict each other. */
 export async function readOneOccurrence<Answer>(
   database: Database,
   read: (tx: Transaction) => Promise<Answer>,
@@ -154,8 +158,8 @@ export type OpenOperation = {
 };
 
 /**
- * The operations of a workspace that have not ended, those of a segment in their order: the first is worked, the others
- * wait for it. Index: segment_operations_open, which holds the open ones of the installation alone.
+ * Lists the operations of a workspace that have not ended, in order within each segment: the first is processed, the
+ * others wait for it. Index: segment_operations_open, which contains only the open ones of the installation.
  */
 export async function listOpenOperations(tx: Queryable, workspaceId: string): Promise<OpenOperation[]> {
   return tx<OpenOperation[]>`
@@ -166,7 +170,7 @@ export async function listOpenOperations(tx: Queryable, workspaceId: string): Pr
     order by segment_id, number`;
 }
 
-/** Whether a segment of this workspace has that operation. Index: segment_operations primary key. */
+/** True if the operation belongs to this segment of this workspace. Index: segment_operations primary key. */
 export async function isOperationOf(
   tx: Queryable,
   operation: { workspaceId: string; segmentId: string; id: string },
@@ -179,7 +183,7 @@ export async function isOperationOf(
 
 export type CampaignOfSegment = { id: string; name: string; status: string; createdAt: Date };
 
-/** Newest first, at most 50. Reads the workspace's campaigns from the newest on. Index: campaigns_newest. */
+/** Lists campaigns newest first, at most 50. Reads the workspace's campaigns from the newest on. Index: campaigns_newest. */
 export async function listCampaignsOfSegment(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -190,9 +194,7 @@ export async function listCampaignsOfSegment(
     order by created_at desc, id desc limit 50`;
 }
 
-/**
- * Customer ids of ten members, whichever come first. Index: segment_members and users primary keys, bucket by bucket.
- */
+/** Returns the customer ids of any ten members. Index: segment_members and users primary keys, bucket by bucket. */
 export async function listSampleMembers(
   tx: Queryable,
   { workspaceId, id, version }: { workspaceId: string; id: string; version: number },
@@ -220,8 +222,8 @@ export type ReferencedSegment = {
 };
 
 /**
- * Every segment reachable from these ids over filter segments' references; a circle is walked once. Index: segments
- * primary key, a look-up a segment.
+ * Finds every segment reachable from these ids over filter segments' references; a cycle is followed once. Index:
+ * segments primary key, one look-up per segment.
  */
 export async function findReferencedSegments(
   tx: Queryable,

@@ -10,7 +10,7 @@ export type NewOperation = {
   segmentId: string;
   kind: OperationKind;
   requestId: string;
-  /** Null: the file was posted to us. */
+  /** Null: the file was uploaded. */
   fileUrl: string | null;
   callbackUrl: string | null;
   emails: string[];
@@ -31,7 +31,7 @@ export async function insertOperation(tx: Queryable, operation: NewOperation): P
     from segment_operations where segment_id = ${operation.segmentId}`;
 }
 
-/** An operation this worker holds, with what it needs of its segment and workspace. */
+/** An operation this worker holds, with the fields it needs of its segment and workspace. */
 export type ClaimedOperation = {
   id: string;
   workspaceId: string;
@@ -55,8 +55,8 @@ export type ClaimedOperation = {
 type Due = { at: Date; leasedAt: Date };
 
 /**
- * True if an operation is due, or its worker let its lease run out. Operations of one segment are done in order, so one with an
- * unfinished predecessor is not due.
+ * True if an operation is due, or its lease ran out. Operations of one segment run in order, so one with an unfinished
+ * predecessor is not due.
  */
 const isDue = (tx: Queryable, { at, leasedAt }: Due): Fragment => tx`
   operation.state in ('QUEUED', 'FILLING', 'WAITING')
@@ -68,16 +68,16 @@ const isDue = (tx: Queryable, { at, leasedAt }: Due): Fragment => tx`
       and earlier.ended_at is null
   )`;
 
-/** Where a file comes from: scheme, host and port of its address; empty for one that was posted to us. */
+/** The origin of a file: scheme, host and port of its URL; empty for an uploaded file. */
 const originOf = (tx: Queryable): Fragment => tx`
   coalesce(lower(substring(operation.file_url from '^[^:/?#]+://[^/?#]+')), '')`;
 
-/** Files of one workspace at one host of which the oldest is due. */
+/** A workspace with files at one host, and when the oldest is due. */
 export type DueFiles = { workspaceId: string; origin: string; dueAt: Date };
 
 /**
- * The workspaces and hosts that have files to read, those with the oldest first. Reads every operation that is due: a workspace
- * may ask for a hundred a day. Nothing is locked. Index: segment_operations_open.
+ * Lists the workspaces and hosts that have files to read, those with the oldest first. Reads every operation that is
+ * due: a workspace may request a hundred a day. Locks nothing. Index: segment_operations_open.
  */
 export async function listDueFiles(database: Database, due: Due & { limit: number }): Promise<DueFiles[]> {
   return database<DueFiles[]>`
@@ -90,8 +90,8 @@ export async function listDueFiles(database: Database, due: Due & { limit: numbe
 }
 
 /**
- * Claims the oldest operation of a workspace with a file at a host; one whose worker let its lease run out counts as a crash.
- * Rows locked by another claim are skipped. Index: segment_operations_open.
+ * Claims the oldest operation of a workspace with a file at a host; a lease that ran out counts as a crash. Rows locked
+ * by another claim are skipped. Index: segment_operations_open.
  */
 export async function claimOperation(
   database: Database,
@@ -121,10 +121,10 @@ export async function claimOperation(
   return operation;
 }
 
-/** What proves that an operation is still this worker's. */
+/** Proves that this worker still holds an operation. */
 export type OperationHold = Pick<ClaimedOperation, 'id' | 'owner' | 'attempts'>;
 
-/** Renews the lease and shows how far it is. Index: primary key. @returns false when it is no longer ours */
+/** Renews the lease and stores the progress. Index: primary key. @returns false when this worker no longer holds it */
 export async function noteProgress(
   database: Database,
   hold: OperationHold & { bytesRead: number; valuesFound: number; leaseUntil: Date },
@@ -137,7 +137,7 @@ export async function noteProgress(
   return rows.length === 1;
 }
 
-/** Locks the operation for its end. @returns false when it is no longer ours: the caller must roll back */
+/** Locks the operation to end it. @returns false when this worker no longer holds it: the caller must roll back */
 export async function lockHeldOperation(tx: Queryable, hold: OperationHold): Promise<boolean> {
   const rows = await tx`
     select 1 from segment_operations
@@ -147,8 +147,8 @@ export async function lockHeldOperation(tx: Queryable, hold: OperationHold): Pro
 }
 
 /**
- * Gives an operation back: to be tried again at `notBefore`, with `attempts` and `crashes` as the caller counts them.
- * Index: primary key.
+ * Releases an operation, to be retried at `notBefore`, with the caller's counts of `attempts` and `crashes`. Index:
+ * primary key.
  */
 export async function releaseOperation(
   database: Database,
@@ -184,8 +184,8 @@ export async function endOperation(
 }
 
 /**
- * The segment after an operation ended: its version and size when that succeeded; filling while further operations are
- * open, else ready, or failed when none ever succeeded. An archived one stays archived.
+ * Updates the segment after an operation ended: its version and size if that succeeded. It is filling while further
+ * operations are open, else ready, or failed if none ever succeeded. An archived one stays archived.
  */
 export async function settleSegment(
   tx: Queryable,
@@ -211,7 +211,7 @@ export async function lockUploadedUsers(tx: Queryable, workspaceId: string): Pro
   await tx`select pg_advisory_xact_lock(hashtextextended(${`segment-users:${workspaceId}`}, 0))`;
 }
 
-/** Users that files added within the window before `at` (interface 8). Index: segment_operations_users. */
+/** Sums the users that files added after `since` (interface 8). Index: segment_operations_users. */
 export async function sumCountedUsers(
   tx: Queryable,
   { workspaceId, since }: { workspaceId: string; since: Date },
@@ -242,7 +242,7 @@ export type ListedOperation = {
   endedAt: Date | null;
 };
 
-/** The operations of a segment, newest first. Index: segment_operations (segment_id, number). */
+/** Lists the operations of a segment, newest first. Index: segment_operations (segment_id, number). */
 export async function listOperations(
   tx: Queryable,
   { workspaceId, segmentId, limit }: { workspaceId: string; segmentId: string; limit: number },
@@ -258,14 +258,14 @@ export async function listOperations(
 }
 
 /**
- * Makes the empty place where a file waits until all of it has come: a temporary table, not logged, seen by this
- * connection alone, gone with it. Nothing is locked and no transaction is open while the rest of the file is awaited.
+ * Creates the empty temporary table where a file is stored until all of it has arrived: not logged, visible to this
+ * connection alone, dropped with it. No lock is held and no transaction is open while the rest of the file is awaited.
  */
 export async function makeFileStaging(session: Session): Promise<void> {
   await session`create temporary table posted_file_pieces (number integer primary key, bytes bytea not null)`;
 }
 
-/** Keeps the next piece of a file that is being posted. */
+/** Stores the next piece of a file that is being uploaded. */
 export async function stageFilePiece(
   session: Session,
   { number, bytes }: { number: number; bytes: Uint8Array },
@@ -273,14 +273,14 @@ export async function stageFilePiece(
   await session`insert into posted_file_pieces (number, bytes) values (${number}, ${bytes})`;
 }
 
-/** Stores the file that waits on this connection as the file of an operation, which must exist. */
+/** Stores the file staged on this connection as the file of an operation, which must exist. */
 export async function storeStagedFile(tx: Queryable, operationId: string): Promise<void> {
   await tx`
     insert into segment_file_pieces (operation_id, number, bytes)
     select ${operationId}, number, bytes from posted_file_pieces`;
 }
 
-/** One piece, or undefined after the last. Index: primary key. */
+/** Returns one piece, or undefined after the last. Index: primary key. */
 export async function findFilePiece(
   tx: Queryable,
   { operationId, number }: { operationId: string; number: number },
@@ -290,14 +290,14 @@ export async function findFilePiece(
   return piece?.bytes;
 }
 
-/** The operation has ended: its file is no longer needed. */
+/** Deletes the file of an operation that has ended. */
 export async function deleteFilePieces(tx: Queryable, operationId: string): Promise<void> {
   await tx`delete from segment_file_pieces where operation_id = ${operationId}`;
 }
 
 export type Reject = { line: number; reason: string };
 
-/** Keeps the first `most` refused lines of an operation's file. */
+/** Stores the first `most` rejected lines of an operation's file. */
 export async function insertRejects(
   tx: Queryable,
   { operationId, rejects, most }: { operationId: string; rejects: readonly Reject[]; most: number },
@@ -312,7 +312,7 @@ export async function insertRejects(
     on conflict (operation_id, line) do nothing`;
 }
 
-/** In the order of the file. Index: primary key. */
+/** Lists rejected lines in the order of the file. Index: primary key. */
 export async function listRejects(
   tx: Queryable,
   { workspaceId, operationId, limit }: { workspaceId: string; operationId: string; limit: number },

@@ -6,24 +6,25 @@ import type { Database, Fragment, Queryable, Session, Transaction } from '../dat
 import { allBuckets } from './segment-members.ts';
 
 /**
- * The staging tables of one attempt at an operation: made when its file is read, dropped when it has ended. Not logged,
- * so a crash of the database empties them; the operation then starts again from the file and never trusts what it finds
- * (fault F19). An attempt has tables of its own, so one that lost its lease cannot disturb the next.
+ * The staging tables of one attempt at an operation: created when its file is read, dropped when it has ended. They are
+ * not logged, so a crash of the database empties them; the operation then starts again from the file and never trusts
+ * existing rows (fault F19). Each attempt has separate tables, so one that lost its lease cannot disturb the next.
  */
 const linesOf = (stagingKey: string): string => `segment_lines_${stagingKey}`;
 const matchesOf = (stagingKey: string): string => `segment_matches_${stagingKey}`;
 
-/** Names the staging tables of an attempt. */
+/** Returns the suffix of an attempt's staging tables. */
 export function stagingKeyOf({ id, attempts }: { id: string; attempts: number }): string {
   return `${id}_${attempts}`;
 }
 
 /**
- * Copies lines in PostgreSQL's text format (line number, value) into a new table, whatever a crashed attempt left, in the one
- * session of the whole fill, whose memory settings hold. Sorting and hashing may take 256 MB in the database.
+ * Copies lines in PostgreSQL's text format (line number, value) into a new table, replacing one that a crashed attempt
+ * left. Runs in the one session of the whole fill, whose memory settings apply. Sorting and hashing may use 256 MB in
+ * the database.
  *
- * The table is made and filled in one transaction, so that its rows can be written as visible to all at once (`freeze`): whoever
- * read them first would write every page again to note that.
+ * The table is created and filled in one transaction, so that its rows can be written as visible to all at once
+ * (`freeze`): otherwise the first reader would write every page again to record that.
  */
 export async function stageSegmentLines(
   session: Session,
@@ -37,7 +38,10 @@ export async function stageSegmentLines(
   });
 }
 
-/** The lines are complete. Without statistics the join that follows would be planned for a table of a few rows. */
+/**
+ * Updates the statistics once the lines are complete: without them the join that follows would be planned for a table
+ * of a few rows.
+ */
 export async function analyzeSegmentLines(session: Queryable, stagingKey: string): Promise<void> {
   await session`select analyze_table(${linesOf(stagingKey)})`;
 }
@@ -50,7 +54,7 @@ export async function countDistinctValues(tx: Transaction, stagingKey: string): 
   return row!.values;
 }
 
-/** Lines that repeat an earlier value, in the order of the file. Reads all lines twice. */
+/** Lists lines that repeat an earlier value, in the order of the file. Reads all lines twice. */
 export async function listRepeatedLines(
   tx: Transaction,
   { stagingKey, limit }: { stagingKey: string; limit: number },
@@ -69,14 +73,14 @@ export async function listRepeatedLines(
 export type StagedValues = { stagingKey: string; workspaceId: string; meaning: ValueMeaning };
 
 /**
- * The users that the lines name, each once. A value that names two users or more names nobody (decision D23). One hash
- * join with the identifiers (or users) of the workspace, both sides read once; the values need not be distinct before,
- * because only those that matched are grouped.
+ * Selects the users that the lines identify, each once. A value of two or more users identifies none (decision D23).
+ * One hash join with the identifiers (or users) of the workspace, both sides read once; the values need not be distinct
+ * before, because only those that matched are grouped.
  */
 function namedUsers(session: Queryable, staged: StagedValues): Fragment {
   const { meaning } = staged;
   const hasSeveralValues = meaning.kind === 'attribute' && isOfDevices(meaning.attribute);
-  // A user has one value of an attribute, but one of each of its devices.
+  // A user has one value of an attribute, but one value per device of a device attribute.
   return hasSeveralValues
     ? session`select distinct bucket, user_id from (${usersOfValues(session, staged)}) as of_value`
     : usersOfValues(session, staged);
@@ -105,14 +109,14 @@ function usersOfValues(session: Queryable, { stagingKey, workspaceId, meaning }:
 }
 
 /**
- * Whether the members lie in the shards of a cluster. Named users are then staged there first, beside the members they
- * are compared with: left where the lines are, each comparison would fetch the members of the whole segment.
+ * True if the members are in the shards of a cluster. The identified users are then staged there first, next to the
+ * members they are compared with: from the lines, each comparison would fetch the members of the whole segment.
  */
 export async function areMembersDistributed(session: Queryable): Promise<boolean> {
   return isDistributed(session, 'segment_members');
 }
 
-/** Writes down the named users, as a set: for a removal, and where the members lie in shards. */
+/** Stages the identified users as a set: for a removal, and where the members are in shards. */
 export async function stageMatches(session: Queryable, staged: StagedValues): Promise<void> {
   await session`select make_segment_staging(${matchesOf(staged.stagingKey)})`;
   await session`
@@ -122,7 +126,7 @@ export async function stageMatches(session: Queryable, staged: StagedValues): Pr
 
 export type MemberChange = { stagingKey: string; workspaceId: string; segmentId: string; version: number };
 
-/** Adds the users that the lines name. @returns how many were added */
+/** Adds the users that the lines identify. @returns how many were added */
 export async function addNamedMembers(
   session: Queryable,
   change: MemberChange & { meaning: ValueMeaning },
@@ -136,8 +140,8 @@ export async function addMatchedMembers(session: Queryable, change: MemberChange
 }
 
 /**
- * Adds those that are no members yet, in the order of the primary key: its pages are then filled one after the other, not
- * all at once.
+ * Adds users that are not members yet, in the order of the primary key: its pages are then filled one after the other,
+ * not all at once.
  */
 async function addMembers(session: Queryable, change: MemberChange, named: Fragment): Promise<number> {
   const rows = await session`
@@ -175,7 +179,7 @@ export async function removeUnmatchedMembers(session: Queryable, change: MemberC
   return rows.count;
 }
 
-/** Live members of a segment. Index: segment_members primary key, one range per bucket. */
+/** Counts the current members of a segment. Index: segment_members primary key, one range per bucket. */
 export async function countLiveMembers(
   session: Queryable,
   { workspaceId, segmentId }: { workspaceId: string; segmentId: string },
@@ -192,7 +196,7 @@ export async function dropSegmentStaging(session: Queryable, stagingKey: string)
     select drop_segment_staging(${linesOf(stagingKey)}), drop_segment_staging(${matchesOf(stagingKey)})`;
 }
 
-/** Staging tables of attempts that are not under way: their worker died. @returns the attempts' keys */
+/** Finds staging tables of attempts that are not under way: their worker died. @returns the attempts' keys */
 export async function findAbandonedStaging(database: Database): Promise<string[]> {
   const rows = await database<{ key: string }[]>`
     with staged as (

@@ -37,7 +37,7 @@ const columns = (tx: Queryable) => tx`
 type Named = { workspaceId: string; name: string };
 type Identified = { workspaceId: string; id: string };
 
-/** A segment by its exact name. Index: segments (workspace_id, name). */
+/** Finds a segment by its exact name. Index: segments (workspace_id, name). */
 export async function findSegmentByName(tx: Queryable, { workspaceId, name }: Named): Promise<Segment | undefined> {
   const [segment] = await tx<Segment[]>`
     select ${columns(tx)} from segments
@@ -53,7 +53,7 @@ export async function findSegmentById(tx: Queryable, { workspaceId, id }: Identi
   return segment;
 }
 
-/** The segment that a campaign is sent to, be it the campaign's own filters. Index: primary key. */
+/** Finds the segment that a campaign is sent to, also if it is the campaign's own filters. Index: primary key. */
 export async function findAudienceSegment(
   tx: Queryable,
   { workspaceId, id }: Identified,
@@ -63,7 +63,7 @@ export async function findAudienceSegment(
   return segment;
 }
 
-/** A partner's segment. Index: segments_cohort. */
+/** Finds a partner's segment. Index: segments_cohort. */
 export async function findCohort(
   tx: Queryable,
   { workspaceId, partner, cohortId }: { workspaceId: string; partner: string; cohortId: string },
@@ -83,9 +83,9 @@ export async function lockSegment(tx: Queryable, { workspaceId, id }: Identified
 }
 
 /**
- * Newest first. Archived ones disappear from view after 180 days (fact 2.2). Index: segments_newest.
+ * Lists segments, newest first. Archived ones disappear from view after 180 days (fact 2.2). Index: segments_newest.
  *
- * @param list.archivedSince archived ones are shown when archived after this instant
+ * @param list.archivedSince only segments archived after this time are listed
  */
 export async function listSegments(
   tx: Queryable,
@@ -100,14 +100,14 @@ export async function listSegments(
 }
 
 /**
- * Lets one transaction at a time make, revive or count the segments of a workspace, so that the limit of active ones
- * holds for requests at the same moment. Held until the transaction ends.
+ * Serialises transactions that create, revive or count the segments of a workspace, so that the limit of active ones
+ * holds for simultaneous requests. Held until the transaction ends.
  */
 export async function lockSegmentsOfWorkspace(tx: Queryable, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`segments:${workspaceId}`}, 0))`;
 }
 
-/** Active ones of every kind (interface 8). Index: segments (workspace_id, …). */
+/** Counts active segments of every kind (interface 8). Index: segments (workspace_id, …). */
 export async function countActiveSegments(tx: Queryable, workspaceId: string): Promise<number> {
   const [row] = await tx<{ active: number }[]>`
     select count(*) as active from segments 
@@ -130,11 +130,11 @@ export type NewSegment = Pick<
   userCount: number | null;
   createdBy: string;
   at: Date;
-  /** The campaign whose filters these are; absent for a segment of its own. */
+  /** The campaign whose filters these are; absent for an independent segment. */
   campaignId?: string;
 };
 
-/** @returns false when the name is taken; nothing was stored then */
+/** @returns false when the name is in use; nothing was stored then */
 export async function insertSegment(tx: Queryable, segment: NewSegment): Promise<boolean> {
   const json = (value: unknown) => (value === undefined || value === null ? null : tx.json(value));
   const rows = await tx`
@@ -155,7 +155,7 @@ export async function insertSegment(tx: Queryable, segment: NewSegment): Promise
   return rows.length === 1;
 }
 
-/** Another filter segment with the same filters. Reads the workspace's segments, at most a few thousand. */
+/** Finds another filter segment with the same filters. Reads the workspace's segments, at most a few thousand. */
 export async function findSegmentByFilters(
   tx: Queryable,
   { workspaceId, filtersDigest }: { workspaceId: string; filtersDigest: Buffer },
@@ -168,7 +168,7 @@ export async function findSegmentByFilters(
   return segment;
 }
 
-/** Changes a filter segment; the caller holds its lock. @returns false when the new name is taken */
+/** Changes a filter segment; the caller holds its lock. @returns false when the new name is in use */
 export async function updateFilterSegment(
   tx: Queryable,
   change: Identified & {
@@ -205,8 +205,8 @@ export async function archiveSegment(tx: Queryable, { id, at }: { id: string; at
 }
 
 /**
- * ARCHIVED → what it was: filling when an operation is open, failed when none ever succeeded, else ready. Its time
- * begins anew. The caller holds its lock.
+ * ARCHIVED → its earlier state: filling when an operation is open, failed when none ever succeeded, else ready. Its
+ * expiry starts again. The caller holds its lock.
  */
 export async function unarchiveSegment(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`
@@ -223,7 +223,10 @@ export async function unarchiveSegment(tx: Queryable, { id, at }: { id: string; 
     where id = ${id} and state = 'ARCHIVED'`;
 }
 
-/** A further operation was accepted: readers of the result wait for it (decision D26). The caller holds the lock. */
+/**
+ * Marks a segment as filling after a further operation was accepted: readers of the result wait for it (decision D26).
+ * The caller holds the lock.
+ */
 export async function markSegmentFilling(tx: Queryable, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`
     update segments set state = 'FILLING', state_reason = null, updated_at = ${at}
@@ -231,7 +234,7 @@ export async function markSegmentFilling(tx: Queryable, { id, at }: { id: string
 }
 
 /**
- * Archives what has expired, oldest first, at most `limit`. Rows another node is archiving are skipped. Index:
+ * Archives expired segments, oldest first, at most `limit`. Rows that another node is archiving are skipped. Index:
  * segments_expiry.
  *
  * @returns how many

@@ -1,8 +1,8 @@
 import type { Fragment, Queryable } from '../database.ts';
 
 /**
- * For a join of given rows with a table by bucket: where the rows are of one bucket, which is nearly always, it is written
- * out, and a cluster asks that bucket's shard alone.
+ * The condition to join given rows with a table by bucket. If all rows are of one bucket, which is nearly always so, it
+ * compares with that bucket directly, and a cluster queries only that bucket's shard.
  */
 export function isGivenBucket(
   tx: Queryable,
@@ -13,7 +13,10 @@ export function isGivenBucket(
   return isOne ? tx`${column} = ${first.bucket}` : tx`${column} = ${given}`;
 }
 
-/** That a column is one of the buckets. Of one it is written out, so that a cluster asks that bucket's shard alone. */
+/**
+ * The condition that a column is one of the buckets. A single bucket is compared directly, so that a cluster queries
+ * only its shard.
+ */
 export function isInBuckets(
   tx: Queryable,
   { column, buckets }: { column: Fragment; buckets: readonly number[] },

@@ -7,15 +7,15 @@ import { eraseSeats } from '../runs/audience-seats.ts';
 import { eraseTriggersOf } from '../triggers.ts';
 import { countOneLess } from './merged-users.ts';
 
-/** Whose rows: a user, and the rows merged into it. Each is looked for by itself, in the shard of its bucket. */
+/** The rows of a user: its own, and those merged into it. Each is searched separately, in the shard of its bucket. */
 export type User = { workspaceId: string; users: UserKey[] };
 
-/** Makes ids that name nobody: equal ids give equal ones, and without the salt, which is not kept, none leads back. */
+/** With a salt for ids that identify no user: equal ids give equal ones. The salt is not kept, so none leads back. */
 export type Salted = User & { salt: string };
 
 type Row = UserKey & { workspaceId: string };
 
-/** One row after the other. @returns the sum of what they give */
+/** Processes one row after the other. @returns the sum of the results */
 async function sumOverRows({ workspaceId, users }: User, erase: (row: Row) => Promise<number>): Promise<number> {
   let sum = 0;
   for (const user of users) sum += await erase({ workspaceId, ...user });
@@ -35,8 +35,8 @@ export async function eraseIdentifiers(tx: Queryable, user: User): Promise<numbe
 type SentMessage = { runNumber: number; deviceId: string };
 
 /**
- * What devices reported of the person's messages, wherever the devices stood then, and a mark of each device so that
- * later reports are not kept. Reads the ledger, so it comes before eraseDeliveries. The campaigns' figures stay.
+ * Deletes the devices' reports on the user's messages, wherever the devices were then, and marks each device so that
+ * later reports are not kept. Reads the ledger, so call it before eraseDeliveries. The campaigns' figures stay.
  */
 export async function eraseInteractions(tx: Queryable, user: User): Promise<number> {
   const { workspaceId } = user;
@@ -79,7 +79,7 @@ async function listDeviceIds(tx: Queryable, row: Row): Promise<string[]> {
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
-/** In the order of the primary key, so that two erasures never wait in a circle. */
+/** In the order of the primary key, so that two erasures never deadlock. */
 async function markErasedDevices(
   tx: Queryable,
   { workspaceId, deviceIds }: { workspaceId: string; deviceIds: string[] },
@@ -115,7 +115,7 @@ async function deleteInteractions(
   return rows.count;
 }
 
-/** The devices that are or were the person's. Reads the ledger, so it comes before anonymiseDeliveries. */
+/** Returns the devices that are or were the user's. Reads the ledger, so call it before anonymiseDeliveries. */
 export async function listDevicesOf(tx: Queryable, { workspaceId, users }: User): Promise<string[]> {
   const deviceIds = new Set<string>();
   for (const user of users) {
@@ -128,7 +128,7 @@ export async function listDevicesOf(tx: Queryable, { workspaceId, users }: User)
 
 type ErasedDevice = { id: string; pushId: string; platform: string };
 
-/** Devices, their claims on addresses, and what was put into the inbox of simulated ones. */
+/** Deletes devices, their claims on addresses, and the inbox messages of simulated devices. */
 export async function eraseDevices(
   tx: Queryable,
   user: User,
@@ -161,7 +161,7 @@ async function releaseAddresses(
   return rows.count;
 }
 
-/** No index knows tokens; only a sandbox has any messages. */
+/** Tokens have no index; only a sandbox has any messages. */
 async function deleteSandboxMessages(
   tx: Queryable,
   { workspaceId, devices }: { workspaceId: string; devices: ErasedDevice[] },
@@ -198,12 +198,12 @@ export async function eraseEvents(tx: Queryable, user: User): Promise<number> {
   });
 }
 
-/** What the events of the person started, or were to start. */
+/** Deletes everything that the user's events triggered, or were to trigger. */
 export async function eraseTriggers(tx: Queryable, user: User): Promise<number> {
   return sumOverRows(user, (row) => eraseTriggersOf(tx, row));
 }
 
-/** Memberships, and frozen audiences of runs. Segments have one less. */
+/** Deletes memberships, and seats in frozen audiences of runs. Lowers the counts of segments. */
 export async function eraseMemberships(tx: Queryable, user: User): Promise<number> {
   return sumOverRows(user, async (row) => {
     const erased = await deleteMemberships(tx, row);
@@ -213,7 +213,7 @@ export async function eraseMemberships(tx: Queryable, user: User): Promise<numbe
   });
 }
 
-/** Index: segment_members primary key, once a segment. */
+/** Index: segment_members primary key, one look-up per segment. */
 async function deleteMemberships(tx: Queryable, row: Row): Promise<{ segmentId: string; removedIn: number | null }[]> {
   return tx<{ segmentId: string; removedIn: number | null }[]>`
     with audience as materialized (
@@ -229,7 +229,7 @@ async function deleteMemberships(tx: Queryable, row: Row): Promise<{ segmentId: 
     returning member.segment_id as "segmentId", member.removed_in as "removedIn"`;
 }
 
-/** Conversions keep their counts under ids that name nobody. */
+/** Replaces the ids of conversions with ids that identify no user; the counts stay. */
 export async function anonymiseConversions(tx: Queryable, { salt, ...user }: Salted): Promise<number> {
   return sumOverRows(user, async (row) => {
     const eventIds = await listConvertedEvents(tx, row);
@@ -250,7 +250,10 @@ const nameless = (salt: string, id: string): string =>
     .toString('hex')
     .slice(0, 24);
 
-/** The new ids come from here, so that the statement is the same on every shard. Reads the bucket's part of the primary key. */
+/**
+ * The new ids are computed here, so that the statement is the same on every shard. Reads the bucket's part of the
+ * primary key.
+ */
 async function renameConversions(
   tx: Queryable,
   { salt, eventIds, ...row }: Row & { salt: string; eventIds: string[] },
@@ -263,7 +266,7 @@ async function renameConversions(
   return rows.count;
 }
 
-/** The ledger keeps its rows under ids that name nobody, without the provider's id of the message. */
+/** Replaces the ids in the ledger with ids that identify no user, and deletes the provider's message ids. The rows stay. */
 export async function anonymiseDeliveries(tx: Queryable, { salt, ...user }: Salted): Promise<number> {
   return sumOverRows(user, async (row) => {
     const deviceIds = new Set((await listSentMessages(tx, row)).map(({ deviceId }) => deviceId));
@@ -287,7 +290,7 @@ async function renameDeliveries(
   return rows.count;
 }
 
-/** What was sent to the person lately, for caps and delays. Index: user_messages primary key. */
+/** Deletes the record of recent messages to the user, which caps and delays use. Index: user_messages primary key. */
 export async function eraseUserMessages(tx: Queryable, user: User): Promise<number> {
   return sumOverRows(user, async (row) => {
     const rows = await tx`
@@ -297,12 +300,15 @@ export async function eraseUserMessages(tx: Queryable, user: User): Promise<numb
   });
 }
 
-/** In runs with an audience limit. */
+/** Deletes the user's seats in runs with an audience limit. */
 export async function eraseAudienceSeats(tx: Queryable, user: User): Promise<number> {
   return sumOverRows(user, (row) => eraseSeats(tx, row));
 }
 
-/** Runs to named users forget the person. No index holds their lists, so the workspace's runs are read. Index: runs_started. */
+/**
+ * Removes the user from runs to named users. No index contains their lists, so the workspace's runs are read. Index:
+ * runs_started.
+ */
 export async function eraseTargets(tx: Queryable, user: User): Promise<number> {
   const pairs = user.users.map(({ bucket, userId }) => JSON.stringify([[bucket, userId]]));
   const rows = await tx`
@@ -315,7 +321,7 @@ export async function eraseTargets(tx: Queryable, user: User): Promise<number> {
   return rows.count;
 }
 
-/** Lines about the person say what was done and no more whom to. Index: audit_log_object. */
+/** Removes the user's id from audit lines: they still show the action. Index: audit_log_object. */
 export async function anonymiseAuditLines(tx: Queryable, user: User): Promise<number> {
   const rows = await tx`
     update audit_log set object_id = null
@@ -324,14 +330,14 @@ export async function anonymiseAuditLines(tx: Queryable, user: User): Promise<nu
   return rows.count;
 }
 
-/** The user, and the customer ids that were merged into it. */
+/** Deletes the user, and the customer ids that were merged into it. */
 export async function eraseUsers(tx: Queryable, user: User): Promise<{ users: number; mergedIds: number }> {
   const mergedIds = await sumOverRows(user, (row) => deleteMergedIds(tx, row));
   const users = await sumOverRows(user, (row) => deleteUserRow(tx, row));
   return { users, mergedIds };
 }
 
-/** They lie in the buckets of their own names. Index: merged_users_retained. */
+/** They are in the buckets of their own names. Index: merged_users_retained. */
 async function deleteMergedIds(tx: Queryable, row: Row): Promise<number> {
   const rows = await tx`
     delete from merged_users

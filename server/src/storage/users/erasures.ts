@@ -7,13 +7,13 @@ export type Erasure = {
   state: 'PENDING' | 'REMOVED';
   /** The user first, then the rows that were merged into it. */
   users: UserKey[];
-  /** Rows by table, so far. */
+  /** Removed rows by table, so far. */
   counts: Record<string, number>;
 };
 
 type StoredUsers = [bucket: number, userId: string][];
 
-/** Writes down a deletion; one that waits already keeps its date. Index: erasures_pending. */
+/** Stores a deletion; one that is already pending keeps its date. Index: erasures_pending. */
 export async function insertErasure(
   tx: Queryable,
   erasure: UserKey & { id: string; workspaceId: string; customerDigest: Buffer; at: Date; dueAt: Date },
@@ -26,7 +26,7 @@ export async function insertErasure(
     on conflict (workspace_id, user_ids) where state = 'PENDING' do nothing`;
 }
 
-/** Whether a user is to be erased; the caller holds the user's lock. Index: erasures_pending. */
+/** True if a user is to be erased; the caller holds the user's lock. Index: erasures_pending. */
 export async function isErasurePending(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<boolean> {
   const users: StoredUsers = [[user.bucket, user.userId]];
   const [row] = await tx`
@@ -36,10 +36,10 @@ export async function isErasurePending(tx: Queryable, user: UserKey & { workspac
 }
 
 /**
- * Takes back a deletion that has not begun; one under way holds the row, is waited for, and is pending no more. Index:
- * erasures_pending.
+ * Cancels a deletion that has not begun. One that is under way holds the row: this waits for it, and then it is no
+ * longer pending. Index: erasures_pending.
  *
- * @returns its id; undefined when none waits
+ * @returns its id; undefined when none is pending
  */
 export async function cancelErasure(
   tx: Queryable,
@@ -53,7 +53,7 @@ export async function cancelErasure(
   return row?.id;
 }
 
-/** Takes the erasure whose next step has been due the longest; one that another node has taken is skipped. Index: erasures_due. */
+/** Claims the erasure whose next step is longest overdue, skipping one that another node has claimed. Index: erasures_due. */
 export async function takeDueErasure(tx: Queryable, at: Date): Promise<Erasure | undefined> {
   const [row] = await tx<(Omit<Erasure, 'users'> & { users: StoredUsers })[]>`
     select id, workspace_id as "workspaceId", state, user_ids as users, counts
@@ -65,7 +65,7 @@ export async function takeDueErasure(tx: Queryable, at: Date): Promise<Erasure |
   return row && { ...row, users: row.users.map(([bucket, userId]) => ({ bucket, userId })) };
 }
 
-/** Notes a step; the caller holds the lock of takeDueErasure. The last one forgets whose rows they were. */
+/** Stores a step; the caller holds the lock of takeDueErasure. The last step deletes which users they were. */
 export async function noteErasureStep(
   tx: Queryable,
   step: { id: string; counts: Record<string, number>; at: Date } & (
@@ -97,7 +97,7 @@ export type ErasureRecord = {
 };
 
 /**
- * Deletions of a workspace, newest first: of one customer when a digest is given. Indexes: erasures_newest,
+ * Lists deletions of a workspace, newest first; with a digest, those of one user. Indexes: erasures_newest,
  * erasures_customer.
  */
 export async function listErasures(
@@ -112,7 +112,7 @@ export async function listErasures(
     limit ${limit}`;
 }
 
-/** Which of these devices were erased. Index: erased_devices primary key. */
+/** Returns which of these devices were erased. Index: erased_devices primary key. */
 export async function findErasedDevices(
   tx: Queryable,
   devices: readonly { workspaceId: string; deviceId: string }[],

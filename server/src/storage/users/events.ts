@@ -16,27 +16,27 @@ export type NewEvent = {
   utcOffsetSeconds: number | null;
 };
 
-/** Events of one user that came together. */
+/** Events of one user that arrived together. */
 export type EventsOfUser = UserKey & {
-  /** The caller's own name of the device. */
+  /** The device id that the caller uses. */
   deviceId: string | null;
   events: NewEvent[];
 };
 
-/** What a request brought, of any number of users. `day` (YYYY-MM-DD, UTC) is the one it was received on. */
+/** The events of one request, of any number of users. `day` (YYYY-MM-DD, UTC) is the day it was received. */
 export type ReceivedEvents = { workspaceId: string; day: string; receivedAt: Date; users: readonly EventsOfUser[] };
 
 /**
- * Makes the partition of a day when `prepare-days` has not. Only other changes of the partitions wait for it. A node calls
- * it once a day, outside any transaction, and it looks first.
+ * Creates the partition of a day if `prepare-days` has not. Only other changes of the partitions wait for it. A node
+ * calls it once a day, outside any transaction; it checks first.
  */
 export async function ensureEventsPartition(database: Database, day: string): Promise<void> {
   await makeDay(database, { table: 'events', day });
 }
 
 /**
- * Inserts events, in one statement; one more looks for devices, when any is named. Nothing conflicts; without the clause a
- * cluster would copy the rows in, which policies refuse.
+ * Inserts events in one statement; another one looks up devices if any is named. Nothing conflicts, but without the
+ * clause a cluster would insert the rows by COPY, which the policies refuse.
  */
 export async function insertEvents(tx: Queryable, received: ReceivedEvents): Promise<void> {
   const deviceRowIdOf = await findDeviceRows(tx, received);
@@ -65,7 +65,7 @@ export async function insertEvents(tx: Queryable, received: ReceivedEvents): Pro
     on conflict (day, workspace_id, bucket, id) do nothing`;
 }
 
-/** The rows of the devices that events name. Index: devices (workspace_id, bucket, user_id, device_id). */
+/** Looks up the rows of the devices that events name. Index: devices (workspace_id, bucket, user_id, device_id). */
 async function findDeviceRows(
   tx: Queryable,
   { workspaceId, users }: ReceivedEvents,
@@ -86,9 +86,8 @@ async function findDeviceRows(
 }
 
 /**
- * Notes that events are to be looked at for goals, unless no campaign of the workspace has any. A campaign that could
- * claim them was stored, and had sent, before they occurred, so this look is never too early. Index:
- * campaigns_with_goals.
+ * Queues events to be checked for goals, unless no campaign of the workspace has any. A campaign that could claim them
+ * was stored, and had sent, before they occurred, so this check is never too early. Index: campaigns_with_goals.
  */
 export async function insertUnattributedEvents(
   tx: Queryable,
@@ -109,8 +108,8 @@ export async function insertUnattributedEvents(
 export type TakenEvent = { day: string; workspaceId: string; bucket: number; eventId: string };
 
 /**
- * Takes events that were received by `until`, those of the buckets that have waited the longest: their rows are gone when
- * the caller's transaction ends well, and there again when it does not. Rows that another node has taken are skipped.
+ * Removes and returns events that were received by `until`, starting with the buckets that have waited longest. If the
+ * caller's transaction rolls back, their rows are restored. Rows that another node has locked are skipped.
  */
 export async function takeUnattributedEvents(
   tx: Queryable,
@@ -124,7 +123,7 @@ export async function takeUnattributedEvents(
   return taken;
 }
 
-/** The buckets of the oldest events, the one that has waited the longest first. Index: unattributed_events_received. */
+/** Lists the buckets of the oldest events, the one that has waited longest first. Index: unattributed_events_received. */
 async function listWaitingBuckets(tx: Queryable, { until, limit }: { until: Date; limit: number }): Promise<number[]> {
   const rows = await tx<{ bucket: number }[]>`
     select oldest.bucket
@@ -152,11 +151,11 @@ async function takeEventsOfBucket(
       for update skip locked
     )
     returning day, workspace_id as "workspaceId", bucket, event_id as "eventId"`;
-  // A shard makes no text of a day: how it is written is a setting.
+  // A shard does not convert dates to text: the format is a setting.
   return rows.map((row) => ({ ...row, day: utcDay(row.day) }));
 }
 
-/** Makes the staging table of events in this session. */
+/** Creates the staging table of events in this session. */
 export async function makeEventStaging(session: Session): Promise<void> {
   await session`
     create temporary table if not exists import_events (
@@ -167,8 +166,8 @@ export async function makeEventStaging(session: Session): Promise<void> {
 }
 
 /**
- * Stores one staged batch of events; unknown customers are made (fact 5), under the id that their first event carries.
- * Set-based; the caller holds a transaction open, with lockImportsOf, and the partition of `day` is there. Indexes:
+ * Stores one staged batch of events. Unknown users are inserted (fact 5), under the id that their first event contains.
+ * Set-based. The caller has an open transaction, holds lockImportsOf, and has created the partition of `day`. Indexes:
  * users (workspace_id, bucket, customer_id), devices (workspace_id, bucket, user_id, device_id).
  */
 export async function storeStagedEvents(
@@ -183,7 +182,7 @@ export async function storeStagedEvents(
     from import_events
     order by bucket, customer_id, user_id
     on conflict (workspace_id, bucket, customer_id) do nothing`;
-  // What is looked up is named first: a cluster sends the names to the shards, and not the tables to the names.
+  // The keys to look up are selected first: a cluster then sends them to the shards, instead of fetching the tables.
   await session`
     with named as materialized (select distinct bucket, customer_id from import_events), found as materialized (
       select users.bucket, users.customer_id, users.id

@@ -3,7 +3,7 @@ import type { Fragment, Queryable } from '../database.ts';
 
 export type UserIdentifiers = UserKey & { workspaceId: string; identifiers: Identifier[] };
 
-/** Adds identifiers of one user; those it has already stay. Index: primary key. */
+/** Adds identifiers of one user; existing ones stay. Index: primary key. */
 export async function insertIdentifiers(
   tx: Queryable,
   { workspaceId, bucket, userId, identifiers }: UserIdentifiers,
@@ -36,7 +36,10 @@ export async function deleteIdentifiers(
       and identifiers.value = gone.value collate "C"`;
 }
 
-/** What a device says of its user. Constants, that are not made of the device: a shard takes no others beside its rows. */
+/**
+ * The attributes that a device adds to its user. Constants that are not derived from the device: a shard accepts no
+ * others next to its rows.
+ */
 export const deviceAttributes = (tx: Queryable): Fragment => tx`(
       values ('device:gaid'), ('device:idfv'), ('device:push_id')
     )`;
@@ -51,8 +54,8 @@ export const deviceIdentifier = (tx: Queryable): Fragment => tx`(
     )`;
 
 /**
- * Adds what a user's devices say of the user, where it is missing: after one device's were removed, another may have the
- * same advertising id. Index: devices (workspace_id, bucket, user_id, device_id), identifiers primary key.
+ * Adds the missing identifiers of a user's devices: after those of one device were removed, another may have the same
+ * advertising id. Index: devices (workspace_id, bucket, user_id, device_id), identifiers primary key.
  */
 export async function insertIdentifiersOfDevices(
   tx: Queryable,
@@ -76,8 +79,8 @@ export async function deleteIdentifiersOfUser(tx: Queryable, user: UserKey & { w
 }
 
 /**
- * Users that one of the values names, distinct and in order, at most `limit`. Both types are looked up, because a push
- * request carries texts only. Index: primary key.
+ * Finds users with one of the values, distinct and in order, at most `limit`. Both types are looked up, because a push
+ * request contains strings only. Index: primary key.
  */
 export async function findUsersByIdentifier(
   tx: Queryable,
@@ -93,9 +96,9 @@ export async function findUsersByIdentifier(
 }
 
 /**
- * Names of the attributes that users of a workspace have: every one of texts and numbers, read name by name from the
- * index of identifiers, and those of other types as far as some users have them, the first of each bucket. In order of
- * the alphabet, at most `limit` of each kind. Indexes: primary keys of identifiers and users.
+ * Lists the names of the attributes that users of a workspace have. Text and number attributes are complete, read name
+ * by name from the index of identifiers. Those of other types come from some users only, the first of each bucket. In
+ * alphabetical order, at most `limit` of each kind. Indexes: primary keys of identifiers and users.
  */
 export async function listAttributeNames(
   tx: Queryable,

@@ -6,7 +6,7 @@ import { idBytes, idBytesOf } from '../ledger/ledger-encoding.ts';
 
 type Named = { workspaceId: string; customerId: string };
 
-/** Whom a customer id was merged into. Index: primary key, one shard. */
+/** Finds the user that a customer id was merged into. Index: primary key, one shard. */
 export async function findRetainedUser(
   tx: Queryable,
   { workspaceId, customerId }: Named,
@@ -18,7 +18,7 @@ export async function findRetainedUser(
   return row;
 }
 
-/** The merged ones among customer ids, with the customer ids that are meant now. Indexes: both primary keys. */
+/** Returns the merged ones among customer ids, each with the customer id of the retained user. Indexes: both primary keys. */
 export async function findRetainedCustomerIds(
   tx: Queryable,
   { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
@@ -36,7 +36,7 @@ export async function findRetainedCustomerIds(
       and users.id = merged.retained_user_id`;
 }
 
-/** Whether anything was ever merged in a workspace. Index: primary key. */
+/** True if any user was ever merged in a workspace. Index: primary key. */
 export async function hasMergedUsers(tx: Queryable, workspaceId: string): Promise<boolean> {
   const [row] = await tx`select 1 from merged_users where workspace_id = ${workspaceId} limit 1`;
   return row !== undefined;
@@ -44,10 +44,7 @@ export async function hasMergedUsers(tx: Queryable, workspaceId: string): Promis
 
 export type Merge = { workspaceId: string; from: UserKey; to: UserKey };
 
-/**
- * Lets a customer id, and all that were merged into its user before, mean the retained user. Index:
- * merged_users_retained.
- */
+/** Points a customer id, and all that were merged into its user before, to the retained user. Index: merged_users_retained. */
 export async function insertMergedUser(tx: Queryable, merge: Merge & { customerId: string; at: Date }): Promise<void> {
   const { workspaceId, from, to, customerId, at } = merge;
   await tx`
@@ -58,7 +55,7 @@ export async function insertMergedUser(tx: Queryable, merge: Merge & { customerI
     values (${workspaceId}, ${from.bucket}, ${customerId}, ${from.userId}, ${to.bucket}, ${to.userId}, ${at})`;
 }
 
-/** The rows that were merged into a user, with the buckets they were in. Index: merged_users_retained. */
+/** Lists the users that were merged into a user, with the buckets they were in. Index: merged_users_retained. */
 export async function listMergedRows(tx: Queryable, user: UserKey & { workspaceId: string }): Promise<UserKey[]> {
   return tx<UserKey[]>`
     select bucket, user_id as "userId" from merged_users
@@ -69,8 +66,8 @@ export async function listMergedRows(tx: Queryable, user: UserKey & { workspaceI
 type MergeWithDevices = Merge & { devices: MovedDevice[] };
 
 /**
- * Moves what a user did to another user: events, and those of them nobody has looked at for goals. Rows change their
- * bucket by being made anew. Index: events_user, in every partition.
+ * Moves a user's events to another user, including the marks of those that are not attributed to goals yet. Rows change
+ * their bucket by being deleted and inserted again. Index: events_user, in every partition.
  */
 export async function moveEvents(tx: Queryable, { workspaceId, from, to, devices }: MergeWithDevices): Promise<void> {
   await tx`
@@ -102,7 +99,7 @@ export async function moveEvents(tx: Queryable, { workspaceId, from, to, devices
     returning 1`;
 }
 
-/** Moves the conversions that a user's events were. Rows of one bucket of the primary key are read. */
+/** Moves the conversions of a user's events. Reads rows of one bucket of the primary key. */
 export async function moveConversions(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
   await tx`
     with moved as (
@@ -121,9 +118,9 @@ export async function moveConversions(tx: Queryable, { workspaceId, from, to }: 
 }
 
 /**
- * Moves the ledger's rows of a user. A row keeps the id that its device had when it was sent, by which its reports are
- * known; only a delivery that waits for another attempt takes the new one, because the attempt looks its device up. An
- * attempt under way meanwhile is not recorded, and made again. Index: primary key of each day.
+ * Moves the ledger's rows of a user. A row keeps the id that its device had when it was sent, because reports refer to
+ * it. Only a delivery that waits for another attempt gets the new id, because the attempt looks its device up. An
+ * attempt that is under way meanwhile is not recorded, and is made again. Index: primary key of each day.
  */
 export async function moveDeliveries(tx: Queryable, { from, to, devices }: MergeWithDevices): Promise<void> {
   await tx`
@@ -149,9 +146,9 @@ export async function moveDeliveries(tx: Queryable, { from, to, devices }: Merge
 }
 
 /**
- * Makes a user's present memberships the other's; where both are members, the segment has one less. Rows of the past,
- * which only runs under way could read, end: the moved devices are in no such run. A membership begins after the last
- * one the retained user had there, so that the two never overlap.
+ * Moves a user's current memberships to the other user; where both are members, the segment's count drops by one. Rows
+ * of past memberships, which only runs under way could read, are deleted: the moved devices are in no such run. A
+ * membership begins after the retained user's last one in that segment, so that the two never overlap.
  */
 export async function moveMemberships(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
   const left = (await takeMemberships(tx, { workspaceId, ...from })).filter(({ removedIn }) => removedIn === null);
@@ -173,7 +170,7 @@ export async function moveMemberships(tx: Queryable, { workspaceId, from, to }: 
 type OfUser = UserKey & { workspaceId: string };
 type Membership = { segmentId: string; addedIn: number; removedIn: number | null };
 
-/** Index: segment_members primary key, once a segment. */
+/** Index: segment_members primary key, one look-up per segment. */
 async function takeMemberships(tx: Queryable, user: OfUser): Promise<Membership[]> {
   return tx<Membership[]>`
     with asked as materialized (select id from segments where workspace_id = ${user.workspaceId})
@@ -192,12 +189,12 @@ async function listMemberships(tx: Queryable, user: OfUser & { segmentIds: strin
       and user_id = ${user.userId}`;
 }
 
-/** Segments of which somebody is a member no more. Index: segments primary key. */
+/** Lowers the user count of segments by one. Index: segments primary key. */
 export async function countOneLess(tx: Queryable, segmentIds: string[]): Promise<void> {
   await tx`update segments set user_count = user_count - 1 where id = any(${segmentIds})`;
 }
 
-/** Nothing conflicts; without the clause a cluster would copy the rows in, which policies refuse. */
+/** Nothing conflicts, but without the clause a cluster would insert the rows by COPY, which the policies refuse. */
 async function insertMemberships(
   tx: Queryable,
   user: OfUser & { memberships: Pick<Membership, 'segmentId' | 'addedIn'>[] },
@@ -212,24 +209,25 @@ async function insertMemberships(
     on conflict (workspace_id, bucket, segment_id, user_id, added_in) do nothing`;
 }
 
-/** A device's old id and the one it has in another bucket. */
+/** A device's old id and its id in another bucket. */
 type MovedDevice = { from: string; to: string };
 
 type DeviceMerge = { workspaceId: string; from: UserKey; to: UserKey };
 type Left = { id: string; pushId: string };
 
 /**
- * Moves a user's devices and their claims to another user. Rows change their bucket by being made anew, with new ids:
- * a run under way, whose audience ends with the newest id of its start, does not meet a device again in a bucket it has
- * yet to read. The caller holds both users' locks. Index: devices primary key, in two buckets.
+ * Moves a user's devices and their claims to another user. Rows change their bucket by being deleted and inserted
+ * again, with new ids. A run under way, whose audience ends with the newest id of its start, therefore does not find a
+ * device again in a bucket it has yet to read. The caller holds both users' locks. Index: devices primary key, in two
+ * buckets.
  */
 export async function moveDevices(
   tx: Queryable,
   { workspaceId, from, to, devices }: DeviceMerge & { devices: MovedDevice[] },
 ): Promise<void> {
   if (devices.length === 0) return;
-  // The ledger keeps the old id, so nobody could see later that a message was accepted after the last strike: strikes that have
-  // not been enough are forgotten. Those of a device that left the audience stay, so that a person can keep it.
+  // The ledger keeps the old id, so later nothing shows that a message was accepted after the last strike: strikes
+  // below the threshold are forgotten. Those of a device that left the audience stay, so that an operator can keep it.
   const ifGone = (column: Fragment): Fragment =>
     tx`case when coalesce(blocked_state, state) = 'GONE' then ${column} end`;
   const moved = await tx<Left[]>`
@@ -263,7 +261,7 @@ export async function moveDevices(
   await giveAddresses(tx, { workspaceId, bucket: to.bucket, devices: moved });
 }
 
-/** Gives addresses that were the merged user's to the rows made anew. Index: push_addresses primary key. */
+/** Points the addresses of the merged user to the new rows. Index: push_addresses primary key. */
 async function giveAddresses(
   tx: Queryable,
   { workspaceId, bucket, devices }: { workspaceId: string; bucket: number; devices: Left[] },
@@ -278,10 +276,10 @@ async function giveAddresses(
 }
 
 /**
- * Of devices that both users have under one name, removes the one to be left behind, with its claim on its address: a
- * blocked one stays, so that no merge unblocks it, else the one registered last. The two users are read one bucket after
- * the other; the caller holds both users' locks. Indexes: devices (workspace_id, bucket, user_id, device_id), devices
- * and push_addresses primary keys.
+ * Where both users have a device of the same name, deletes one of the two with its claim on its address. A blocked
+ * device stays, so that no merge unblocks it; otherwise the one that registered last stays. The two users are read one
+ * bucket after the other; the caller holds both users' locks. Indexes: devices (workspace_id, bucket, user_id,
+ * device_id), devices and push_addresses primary keys.
  */
 export async function deleteClashingDevices(tx: Queryable, { workspaceId, from, to }: DeviceMerge): Promise<void> {
   const removed = await tx<Left[]>`

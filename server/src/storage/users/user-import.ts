@@ -1,12 +1,12 @@
 import type { Queryable, Session, Statement } from '../database.ts';
 
-/** The staging tables that rows are streamed to: PostgreSQL takes no `copy` into a table with policies. */
+/** The staging tables that rows are streamed to: PostgreSQL does not support `copy` into a table with policies. */
 export type CopiedTable =
   'import_users' | 'import_identifiers' | 'import_devices' | 'import_events' | 'new_identifiers';
 
-/** Makes the staging tables of users in this session: no index, no crash safety, gone with the session. */
+/** Creates the staging tables of users in this session: without indexes or crash safety, dropped with the session. */
 export async function makeUserStaging(session: Session): Promise<void> {
-  // Batches are of one kind throughout, so a small sample tells the planner all it needs, in a tenth of the time.
+  // All rows of a batch are alike, so a small sample is enough for the planner and takes a tenth of the time.
   await session`set default_statistics_target = 10`;
   await session`
     create temporary table if not exists import_users (
@@ -21,7 +21,7 @@ export async function makeUserStaging(session: Session): Promise<void> {
     create temporary table if not exists new_identifiers (
       bucket smallint, user_id text collate "C", attribute text collate "C", type text, value text collate "C"
     )`;
-  // A connection may have been left in the middle of an import.
+  // An interrupted import may have left rows in this connection.
   await session`truncate import_users, import_identifiers, new_identifiers`;
 }
 
@@ -43,8 +43,8 @@ export const copyInto: Record<CopiedTable, (tx: Queryable) => Statement> = {
 };
 
 /**
- * Imports of one workspace follow each other, because sets lock rows in no given order: waits until this session is
- * alone, until unlockImportsOf.
+ * Waits until no other session imports into the workspace, and holds that until unlockImportsOf. Imports of one
+ * workspace run one after the other, because set-based statements lock rows in no given order.
  */
 export async function lockImportsOf(session: Session, workspaceId: string): Promise<void> {
   await session`select pg_advisory_lock(hashtextextended(${`import:${workspaceId}`}, 0))`;
@@ -55,16 +55,16 @@ export async function unlockImportsOf(session: Session, workspaceId: string): Pr
 }
 
 /**
- * Stores one staged batch of users, of which there are `staged`; the caller holds a transaction open, under
- * lockImportsOf, and stores the identifiers. Set-based. Indexes: both of users.
+ * Stores one staged batch of `staged` users. The caller has an open transaction, holds lockImportsOf, and stores the
+ * identifiers. Set-based. Indexes: both of users.
  *
- * @returns customers who were there: all of them, and those whose attributes changed
+ * @returns users that already existed: all of them, and those whose attributes changed
  */
 export async function storeStagedUsers(
   session: Queryable,
   { workspaceId, staged, at }: { workspaceId: string; staged: number; at: Date },
 ): Promise<{ existing: Set<string>; changed: Set<string> }> {
-  // Temporary tables have no statistics of their own; without them the joins below are nested loops.
+  // Temporary tables have no statistics until analyzed; without them the joins below are nested loops.
   await session`analyze import_users`;
   const known = await noteExisting(session, workspaceId);
   const made = await session`
@@ -74,11 +74,11 @@ export async function storeStagedUsers(
     -- The API may make the same user between the look above and here.
     on conflict (workspace_id, bucket, customer_id) do nothing
     returning 1`;
-  // By the rows that came back: what a cluster says it inserted are those it was given.
+  // Counts the rows that came back: a cluster reports the rows it was given as inserted.
   if (known + made.length < staged) await noteExisting(session, workspaceId);
-  // Without this the planner takes the existing ones for none, and the join below for a nested loop.
+  // Without this the planner expects no existing users, and chooses a nested loop for the join below.
   await session`analyze import_users (is_existing)`;
-  // A row that says what is stored already costs no write.
+  // A row that equals the stored one costs no write.
   const changed = await session<{ customerId: string }[]>`
     with changed as (
       update users
@@ -99,7 +99,7 @@ export async function storeStagedUsers(
 }
 
 /**
- * Notes which staged users are there already, under the ids they have. They are found first and then noted: to update a
+ * Marks which staged users already exist, and sets their stored ids. A separate step finds them first: to update a
  * staging table from a table of shards, a cluster would fetch all of the latter. Index: users (workspace_id, bucket,
  * customer_id).
  *
@@ -119,8 +119,8 @@ async function noteExisting(session: Queryable, workspaceId: string): Promise<nu
 }
 
 /**
- * Identifiers of users who were there and changed: what has gone goes and what is new comes. Under the locks of their
- * users, which storeStagedUsers took.
+ * Stores the identifiers of existing users that changed: deletes the missing ones and inserts the new ones. Under the
+ * locks of their users, which storeStagedUsers acquired.
  */
 export async function storeStagedIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
   await session`analyze import_identifiers`;
@@ -147,8 +147,8 @@ export async function storeStagedIdentifiers(session: Queryable, workspaceId: st
 }
 
 /**
- * Stores the identifiers of users that this transaction has made, in the order they were copied in: nobody else can have
- * written theirs.
+ * Stores the identifiers of users that this transaction has inserted, in the order they were copied in: no other
+ * transaction can have written theirs.
  */
 export async function storeNewIdentifiers(session: Queryable, workspaceId: string): Promise<void> {
   await session`
@@ -161,13 +161,13 @@ export async function clearUserStaging(session: Queryable): Promise<void> {
   await session`truncate import_users, import_identifiers, new_identifiers`;
 }
 
-/** Fresh statistics: without them the planner reads the filled tables 25 to 40 times slower (finding 9). */
+/** Updates the statistics: without them the planner reads the filled tables 25 to 40 times slower (finding 9). */
 export async function analyzeUsers(session: Queryable): Promise<void> {
   await session`reset default_statistics_target`;
   for (const table of ['users', 'identifiers', 'devices', 'push_addresses']) await analyzeTable(session, table);
 }
 
-/** Also for whoever does not own the table: PostgreSQL's own `analyze` would then warn, and do nothing. */
+/** Also works for a login that does not own the table: PostgreSQL's own `analyze` would then warn, and do nothing. */
 export async function analyzeTable(session: Queryable, table: string): Promise<void> {
   await session`select analyze_table(${table})`;
 }
@@ -176,11 +176,11 @@ export type ImportKind = 'users' | 'devices' | 'events';
 
 export type ImportKey = { workspaceId: string; kind: ImportKind; fileDigest: Buffer };
 
-/** What a file has brought so far. */
+/** How much of a file was stored so far. */
 export type ImportCounts = { lines: number; users: number; devices: number; events: number; rejected: number };
 
 /**
- * Takes the loading of a file for a session, until it is released: two at once would store its lines twice.
+ * Locks the import of a file for a session, until it is released: two at once would store its lines twice.
  *
  * @returns false when another session has it
  */
@@ -198,7 +198,7 @@ function lockName({ workspaceId, kind, fileDigest }: ImportKey): string {
   return `import-file:${workspaceId}:${kind}:${fileDigest.toString('hex')}`;
 }
 
-/** How the loading of a file stands. Index: primary key. */
+/** Returns the progress of a file's import. Index: primary key. */
 export async function findImport(
   tx: Queryable,
   key: ImportKey,
@@ -210,9 +210,7 @@ export async function findImport(
   return row;
 }
 
-/**
- * Notes how far a file has come, in the transaction that stored it. The caller holds lockImport. Index: primary key.
- */
+/** Stores the progress of a file, in the transaction that stored its lines. The caller holds lockImport. Index: primary key. */
 export async function noteImport(
   tx: Queryable,
   {
@@ -234,7 +232,7 @@ export async function noteImport(
       rejected = excluded.rejected, updated_at = excluded.updated_at, ended_at = excluded.ended_at`;
 }
 
-/** Begins a file anew that was loaded before. Index: primary key. */
+/** Deletes the progress of a file that was loaded before, to start it again. Index: primary key. */
 export async function deleteImport(tx: Queryable, key: ImportKey): Promise<void> {
   await (tx as Queryable)`
     delete from imports

@@ -6,10 +6,10 @@ import { givenInLedger } from '../ledger/ledger-encoding.ts';
 import { isGivenBucket } from './buckets.ts';
 import type { Merge } from './merged-users.ts';
 
-/** What the gate of a run must know of a user. `revision` 0: nothing is written down yet. */
+/** What the eligibility check of a run needs to know about a user. `revision` 0: nothing is stored yet. */
 export type StoredEligibilityUser = UserKey & EligibilityUser & { revision: number };
 
-/** Reads the zones and the newest messages of the users of a window; each only when it is asked for. After planByValues. */
+/** Reads the zones and the newest messages of the users of a window; each only on request. Call planByValues first. */
 export async function findUsersForEligibility(
   tx: Queryable,
   asked: {
@@ -17,7 +17,7 @@ export async function findUsersForEligibility(
     users: UserKey[];
     zoneAttribute: string | null;
     withMessages: 'yes' | 'no';
-    /** Whose opens are asked for; absent: nobody's. */
+    /** The period of opens to count; absent: none are read. */
     opensOf?: { since: Date; start: Date } | undefined;
   },
 ): Promise<StoredEligibilityUser[]> {
@@ -38,9 +38,9 @@ export async function findUsersForEligibility(
 type Users = { workspaceId: string; users: readonly UserKey[] };
 
 /**
- * The users as a set to join with, and their workspace with each: a table that grows by a million rows while a campaign is
- * sent has no statistics yet, and a workspace that were written out would pass for a few rows to be read as a whole. So
- * each user is a look-up of the whole key.
+ * Returns the users as a set to join with, the workspace in each row, so that each user is a look-up of the whole key.
+ * The table grows by a million rows while a campaign is sent and has no statistics yet. With the workspace as a
+ * literal, the planner would expect a few rows and read all of them.
  */
 const givenUsers = (tx: Queryable, { workspaceId, users }: Users): Fragment => tx`
   unnest(
@@ -48,7 +48,7 @@ const givenUsers = (tx: Queryable, { workspaceId, users }: Users): Fragment => t
     ${users.map(({ userId }) => userId)}::text[]
   ) as given (workspace_id, bucket, user_id)`;
 
-/** Zones as they are stored. Index: users primary key. */
+/** Returns zones as they are stored. Index: users primary key. */
 async function findTimeZones(
   tx: Queryable,
   { zoneAttribute, ...asked }: Users & { zoneAttribute: string },
@@ -106,18 +106,18 @@ type Reserved = {
   campaignId: string;
   at: Date;
   isCounted: 'yes' | 'no';
-  /** With the revision they were read at. */
+  /** With the revision that was read. */
   users: (UserKey & { revision: number })[];
 };
 
 /**
- * Writes down the messages of a run that are about to be sent, for all users of a window at once. A user whose row
- * another node changed since it was read is left as it is, so that of two campaigns that meet at a cap one gives way. A
- * row keeps its newest 100, of the 720 hours that the longest cap can be (maxCapHours). They are written out: of an
- * `on conflict` a cluster's shard is sent no parameters that only the rows are made of. Rows are locked in the order of
- * the primary key, and found by it whatever is known of the table. Index: primary key.
+ * Stores the messages of a run that are about to be sent, for all users of a window at once. A user whose row another
+ * node changed since it was read is skipped, so that of two campaigns that reach a cap together one backs off. A row
+ * keeps its newest 100 messages, of the 720 hours that the longest cap can be (maxCapHours). These numbers are
+ * literals: in an `on conflict` a cluster's shard receives no parameters except those of the rows. Rows are locked in
+ * the order of the primary key, and looked up by it whatever the statistics. Index: primary key.
  *
- * @returns the users that were written
+ * @returns the users that were stored
  */
 export async function reserveUserMessages(tx: Queryable, reserved: Reserved): Promise<UserKey[]> {
   const { users } = reserved;
@@ -151,23 +151,26 @@ export async function reserveUserMessages(tx: Queryable, reserved: Reserved): Pr
 type Unsent = {
   workspaceId: string;
   runId: string;
-  /** The run in the ledger. */
+  /** The run's number in the ledger. */
   runNumber: number;
   day: string;
-  /** A device of the user may be in a window that is open: only where the chunk is held by the caller, or has ended. */
+  /**
+   * `HELD`: the caller holds the chunk. `ENDED`: only users whose chunk has ended, because no device may be in an open
+   * window.
+   */
   chunk: 'HELD' | 'ENDED';
   users: UserKey[];
 };
 
-// A row that another node changed meanwhile is looked at again.
+// A row that another node changed meanwhile is read again.
 const maxTries = 10;
 
 /**
- * Takes a run's message away again from users none of whose devices took it, so that it counts against no cap. A user
- * with a device that took it, or may yet, keeps it. A row that another node changed since it was read is read again; one
- * that is changed ten times in a row keeps a message too many. After planByValues.
+ * Removes a run's message from users none of whose devices accepted it, so that it counts against no cap. A user with a
+ * device that accepted it, or still may, keeps it. A row that another node changed since it was read is read again;
+ * after ten such changes in a row the user keeps a message too many. Call planByValues first.
  *
- * @returns how many users have one less
+ * @returns how many users have one message less
  */
 export async function withdrawUserMessages(tx: Queryable, unsent: Unsent): Promise<number> {
   const { workspaceId, runId } = unsent;
@@ -191,22 +194,22 @@ export async function withdrawUserMessages(tx: Queryable, unsent: Unsent): Promi
   return withdrawn;
 }
 
-/** Users whose chunk is done. */
+/** Returns the users whose chunk is done. */
 async function withoutOpenWindow(tx: Queryable, { runId, users }: Unsent): Promise<UserKey[]> {
   const done = await listDoneRanges(tx, runId);
   return users.filter(({ bucket }) => done.some(({ from, to }) => from <= bucket && bucket <= to));
 }
 
-/** At most 256. Index: chunks primary key. */
+/** Returns at most 256 ranges. Index: chunks primary key. */
 async function listDoneRanges(tx: Queryable, runId: string): Promise<{ from: number; to: number }[]> {
   return tx<{ from: number; to: number }[]>`
     select bucket_from as from, bucket_to as to from chunks where run_id = ${runId} and state = 'DONE'`;
 }
 
 /**
- * Users of whom a device took the message of the run, or waits for it. One look a user: the run is compared behind it,
- * because of a ledger without statistics yet the planner might read the run's part of the bucket. Index: primary key of
- * the run's day.
+ * Returns the users with a device that accepted the message of the run, or waits for it. One look-up per user: the run
+ * is compared afterwards, because while the ledger has no statistics the planner might read the run's part of the
+ * bucket. Index: primary key of the run's day.
  */
 async function findTakers(tx: Queryable, asked: Unsent): Promise<Set<string>> {
   const inBucket = isGivenBucket(tx, { column: tx`deliveries.bucket`, given: tx`given.bucket`, rows: asked.users });
@@ -219,16 +222,16 @@ async function findTakers(tx: Queryable, asked: Unsent): Promise<Set<string>> {
 }
 
 /**
- * Writes rows anew that are as they were read; others are left. Rows are locked in the order of the primary key.
- * Index: primary key.
+ * Replaces rows that have not changed since they were read, and skips the others. Rows are locked in the order of the
+ * primary key. Index: primary key.
  *
- * @returns whose rows were written
+ * @returns the users whose rows were stored
  */
 async function storeMessages(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: FoundMessages[] },
 ): Promise<Set<string>> {
-  // Lists of different lengths are no array of PostgreSQL's.
+  // As JSON, because PostgreSQL's arrays cannot contain lists of different lengths.
   const lists = users.map(({ messages }) => JSON.stringify(messages));
   const rows = await tx<{ userId: string }[]>`
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
@@ -254,10 +257,13 @@ async function storeMessages(
   return new Set(rows.map(({ userId }) => userId));
 }
 
-// As the table's check has it.
+// The same number as in the table's check.
 const maxMessages = 100;
 
-/** Adds the messages of a user to another's, newest kept, and ends the first's row: a person who was two had as many. */
+/**
+ * Merges the messages of a user into another's, keeping the newest, and deletes the first user's row: both users are
+ * the same recipient, who received them all.
+ */
 export async function moveUserMessages(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
   const moved = await takeMessages(tx, { workspaceId, ...from });
   if (!moved) return;
@@ -279,7 +285,7 @@ async function takeMessages(tx: Queryable, user: OfUser): Promise<UserMessage[] 
   return row && toMessages(row);
 }
 
-/** Made when missing, so that there is a row to lock. Index: primary key. */
+/** Inserts a missing row, so that there is one to lock. Index: primary key. */
 async function lockMessages(tx: Queryable, user: OfUser): Promise<{ revision: number; messages: UserMessage[] }> {
   const [row] = await tx<StoredMessages[]>`
     insert into user_messages (workspace_id, bucket, user_id, revision, run_ids, campaign_ids, sent_at, is_counted)
@@ -289,7 +295,7 @@ async function lockMessages(tx: Queryable, user: OfUser): Promise<{ revision: nu
   return { revision: row!.revision, messages: toMessages(row!) };
 }
 
-/** Oldest first; one that both had is one, from the earlier instant. */
+/** Oldest first; a message that both users have is kept once, with the earlier time. */
 function joinMessages(moved: UserMessage[], kept: UserMessage[]): UserMessage[] {
   const byRun = new Map<string, UserMessage>();
   for (const message of [...moved, ...kept]) {
@@ -304,7 +310,7 @@ function joinMessages(moved: UserMessage[], kept: UserMessage[]): UserMessage[] 
 type Asked = {
   workspaceId: string;
   users: readonly UserKey[];
-  /** Opens of this time count; the hours are counted from its end. */
+  /** Counts opens from `since` to `start`; hours are relative to `start`. */
   since: Date;
   start: Date;
 };
@@ -312,8 +318,8 @@ type Asked = {
 const dayHours = 24;
 
 /**
- * How many messages the devices of users opened in each hour of the day, each message once. After planByValues. Indexes: devices
- * (workspace_id, bucket, user_id, device_id), device_interactions_device.
+ * Counts how many messages the users' devices opened in each hour of the day, each message once. Call planByValues
+ * first. Indexes: devices (workspace_id, bucket, user_id, device_id), device_interactions_device.
  */
 export async function findOpenHours(
   tx: Queryable,
@@ -345,5 +351,5 @@ export async function findOpenHours(
   );
 }
 
-/** Of somebody who opened nothing. */
+/** For a user who has opened nothing. */
 export const noOpens: OpensByHour = new Array<number>(dayHours).fill(0);

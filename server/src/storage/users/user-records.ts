@@ -14,9 +14,8 @@ import { isGivenBucket } from './buckets.ts';
 type User = UserKey & { workspaceId: string };
 
 /**
- * Users that have a value under any attribute, with one of the attributes it was found under. The names of attributes
- * are listed first, at most `maxAttributes`, so that each look-up is one of the index. Index: the
- * primary key of identifiers.
+ * Finds users with a value under any attribute, with one of the attributes it was found under. Lists the attribute
+ * names first, at most `maxAttributes`, so that each look-up uses the index. Index: the primary key of identifiers.
  */
 export async function findUsersByAnyIdentifier(
   tx: Queryable,
@@ -37,7 +36,7 @@ export async function findUsersByAnyIdentifier(
 export type FoundUser = UserKey & { customerId: string; updatedAt: Date; devices: number };
 type NamedUser = Omit<FoundUser, 'devices'>;
 
-/** What a list of people shows of each, of at most some, by customer id. Index: users primary key. */
+/** Returns the columns of a user list for a few users, by customer id. Index: users primary key. */
 export async function listFoundUsers(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: UserKey[] },
@@ -53,7 +52,7 @@ export async function listFoundUsers(
   return withDevices(tx, { workspaceId, users: found });
 }
 
-/** The customer ids of users, by the id of the user. Index: users primary key. */
+/** Returns the customer ids of users, by user id. Index: users primary key. */
 export async function findCustomerIds(
   tx: Queryable,
   { workspaceId, users }: { workspaceId: string; users: readonly UserKey[] },
@@ -68,7 +67,7 @@ export async function findCustomerIds(
   return new Map(rows.map(({ userId, customerId }) => [userId, customerId]));
 }
 
-/** People marked for tests, by customer id. Index: users_test. */
+/** Lists users marked for tests, by customer id. Index: users_test. */
 export async function listTestUsers(
   tx: Queryable,
   { workspaceId, limit }: { workspaceId: string; limit: number },
@@ -83,8 +82,8 @@ export async function listTestUsers(
 }
 
 /**
- * Adds how many devices each has: in a statement of its own, because behind policies a cluster joins no users with what
- * they may not have. Index: devices (workspace_id, bucket, user_id, device_id).
+ * Adds how many devices each user has. This is a separate statement, because behind policies a cluster cannot
+ * outer-join users with devices. Index: devices (workspace_id, bucket, user_id, device_id).
  */
 async function withDevices(
   tx: Queryable,
@@ -107,13 +106,13 @@ export type UserRecord = UserKey & {
   /** Customer ids that were merged into this one. */
   mergedCustomerIds: string[];
   attributes: Attributes;
-  /** Marked for tests of campaigns. */
+  /** Marked as a recipient of campaign tests. */
   isTest: boolean;
   createdAt: Date;
   updatedAt: Date;
 };
 
-/** A user by id alone, looked for in each bucket. Indexes: users primary key, merged_users_retained. */
+/** Finds a user by id alone, searching each bucket. Indexes: users primary key, merged_users_retained. */
 export async function findUserRecord(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -136,7 +135,7 @@ export type UserDevice = {
   id: string;
   deviceId: string;
   platform: Platform;
-  /** Null: the usual one of the platform. */
+  /** Null: the platform's default provider. */
   provider: ProviderName | null;
   pushId: string;
   /** Null: a token. */
@@ -151,11 +150,11 @@ export type UserDevice = {
   goneReason: string | null;
   blockedAt: Date | null;
   blockReason: string | null;
-  /** Answers that usually mean a dead address. */
+  /** Errors that usually mean a dead address. */
   suspicion: Suspicion | null;
 };
 
-/** Devices of a user, whatever their state. Index: devices (workspace_id, bucket, user_id, device_id). */
+/** Lists the devices of a user in any state. Index: devices (workspace_id, bucket, user_id, device_id). */
 export async function listUserDevices(tx: Queryable, user: User): Promise<UserDevice[]> {
   const rows = await tx<(Omit<UserDevice, 'suspicion'> & SuspicionColumns)[]>`
     select id, device_id as "deviceId", platform, push_provider as provider, push_id as "pushId", push_id_type as "pushIdType", state,
@@ -170,8 +169,8 @@ export async function listUserDevices(tx: Queryable, user: User): Promise<UserDe
 export type UserSegment = { id: string; name: string; kind: 'FILE' | 'COHORT' };
 
 /**
- * Stored segments a user is in now, by name; those of filters hold nobody until they are asked. One look-up a segment of
- * the workspace. Indexes: segments_newest, segment_members primary key.
+ * Lists the stored segments a user is in now, by name; filter segments store no members. One look-up per segment of the
+ * workspace. Indexes: segments_newest, segment_members primary key.
  */
 export async function listUserSegments(tx: Queryable, user: User): Promise<UserSegment[]> {
   return tx<UserSegment[]>`
@@ -194,7 +193,7 @@ export type UserMessage = {
   runId: string;
   campaignId: string;
   campaignName: string;
-  /** The app's name of the device; null when it is there no more. */
+  /** The app's name of the device; null when the device was removed. */
   deviceId: string | null;
   platform: Platform;
   outcome: DeliveryOutcome;
@@ -203,7 +202,7 @@ export type UserMessage = {
   at: Date;
 };
 
-/** The newest rows of the ledger of a user. Indexes: primary key of each day there is, runs_number_key. */
+/** Lists a user's newest rows of the ledger. Indexes: primary key of each stored day, runs_number_key. */
 export async function listUserMessages(tx: Queryable, user: User & { limit: number }): Promise<UserMessage[]> {
   const { workspaceId, bucket, userId, limit } = user;
   return tx<UserMessage[]>`
@@ -245,22 +244,22 @@ export const timelineEntryKinds = [
 export type TimelineEntryKind = (typeof timelineEntryKinds)[number];
 
 export type TimelineEntry = {
-  /** With all of its microseconds, for the next page. */
+  /** The time with all of its microseconds, for the next page. */
   place: string;
-  /** Names the moment among those of one instant. */
+  /** Identifies the entry among those of the same time. */
   key: string;
   at: Date;
   kind: TimelineEntryKind;
-  /** Of an event, a campaign, an action of the console, or the customer id that was merged. */
+  /** The name of an event, a campaign or a console action, or the customer id that was merged. */
   name: string | null;
   campaignId: string | null;
-  /** The app's name of the device; null when none is concerned or it is there no more. */
+  /** The app's name of the device; null when no device is concerned or it was removed. */
   deviceId: string | null;
   platform: Platform | null;
-  /** What became of a message, and its code. */
+  /** The outcome of a message, and its code. */
   outcome: string | null;
   code: string | null;
-  /** Attributes of an event, the button of a click, what a change was about. */
+  /** Attributes of an event, the button of a click, or the subject of a change. */
   detail: Record<string, unknown>;
 };
 
@@ -269,11 +268,11 @@ export type TimelinePosition = { place: string; key: string };
 type TimelinePage = UserKey & { workspaceId: string; after: TimelinePosition | undefined; limit: number };
 
 /**
- * What happened to a person and what was done, newest first. Each source gives its newest rows after the place in the order
- * of its index, so that a page costs the same wherever it is. Events are sought in the days that are kept. What lies in
- * the person's bucket is gathered before campaigns are named, because it lies in one shard. Indexes: events_user,
- * deliveries_pkey of each day, device_interactions_device, audit_log_object; devices of a user,
- * merged_users_retained, users primary key.
+ * Lists what a user did and what was done to them, newest first. Each source reads its newest rows after `page.after`
+ * in the order of its index, so that every page costs the same. Events are searched in the days that are kept. Rows in
+ * the user's bucket are combined before campaigns are looked up, because they are in one shard. Indexes: events_user,
+ * deliveries_pkey of each day, device_interactions_device, audit_log_object; devices of a user, merged_users_retained,
+ * users primary key.
  */
 export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Promise<TimelineEntry[]> {
   const { workspaceId, bucket, userId, limit, after } = page;
@@ -304,7 +303,7 @@ export async function listTimelineEntries(tx: Queryable, page: TimelinePage): Pr
     limit ${limit}`;
 }
 
-/** Rows of a source after the place; `at` must be what the index holds, alone. */
+/** Limits a source to its newest rows after `page.after`; `at` must be exactly the indexed expression. */
 function newestAfter(tx: Queryable, { page, at, key }: { page: TimelinePage; at: Fragment; key: Fragment }): Fragment {
   const { after, limit } = page;
   const isAfter = after
@@ -313,7 +312,7 @@ function newestAfter(tx: Queryable, { page, at, key }: { page: TimelinePage; at:
   return tx`${isAfter} order by ${at} desc, ${key} desc limit ${limit}`;
 }
 
-/** Of all that lies in the person's bucket the newest, with the app's names of the devices. */
+/** Selects the newest entries in the user's bucket, with the app's names of the devices. */
 function entriesOfBucket(tx: Queryable, page: TimelinePage): Fragment {
   const { workspaceId, bucket, userId, limit, after } = page;
   const ofUser = tx`workspace_id = ${workspaceId} and bucket = ${bucket} and user_id = ${userId}`;

@@ -12,8 +12,8 @@ import { findUsersByIdentifier } from './identifiers.ts';
 export type LockedUser = UserKey & { customerId: string; attributes: Attributes; isNew: boolean };
 
 /**
- * Makes the user when missing and locks the row until the transaction ends, so that attributes and identifiers change
- * together. Index: users (workspace_id, bucket, customer_id), one shard.
+ * Inserts the user if it is missing and locks the row until the transaction ends, so that attributes and identifiers
+ * change together. Index: users (workspace_id, bucket, customer_id), one shard.
  */
 export async function lockOrInsertUser(
   tx: Queryable,
@@ -28,7 +28,7 @@ export async function lockOrInsertUser(
   return row!;
 }
 
-/** Locks an existing user. Index as above. */
+/** Locks an existing user. Index: as above. */
 export async function lockUser(
   tx: Queryable,
   { workspaceId, customerId }: { workspaceId: string; customerId: string },
@@ -42,8 +42,8 @@ export async function lockUser(
 }
 
 /**
- * Holds an existing user against being merged away or erased, and against nothing else: holders do not wait for each
- * other nor for changes of attributes. Index: users (workspace_id, bucket, customer_id).
+ * Keeps an existing user from being merged or erased until the transaction ends, and blocks nothing else: callers do
+ * not wait for each other, nor for changes of attributes. Index: users (workspace_id, bucket, customer_id).
  */
 export async function holdUser(
   tx: Queryable,
@@ -57,7 +57,7 @@ export async function holdUser(
   return row;
 }
 
-/** Locks the user of a key. Index: primary key. */
+/** Locks a user by its key. Index: primary key. */
 export async function lockUserByKey(
   tx: Queryable,
   user: UserKey & { workspaceId: string },
@@ -70,7 +70,7 @@ export async function lockUserByKey(
   return row;
 }
 
-/** A user by id alone. The id does not tell its bucket, so each is looked into. Index: primary key. */
+/** Finds a user by id alone. An id does not contain the bucket, so every bucket is searched. Index: primary key. */
 export async function findUserById(
   tx: Queryable,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -91,7 +91,7 @@ export async function setUserAttributes(
     where workspace_id = ${user.workspaceId} and bucket = ${user.bucket} and id = ${user.userId}`;
 }
 
-/** Marks whom tests of campaigns are sent to; the caller holds the row's lock. Index: primary key. */
+/** Marks a user as a recipient of campaign tests; the caller holds the row's lock. Index: primary key. */
 export async function setUserIsTest(
   tx: Queryable,
   user: UserKey & { workspaceId: string; isTest: boolean; at: Date },
@@ -114,22 +114,22 @@ export type AskedCustomerIds = { workspaceId: string; customerIds: readonly stri
 const locate = (customerIds: Iterable<string>): NamedUser[] =>
   [...new Set(customerIds)].map((customerId) => ({ bucket: bucketOf(customerId), customerId }));
 
-/** Looks for users of customer ids, in no order. */
+/** Looks up users by customer id, in no order. */
 export type FindNamedUsers = (asked: AskedCustomerIds) => Promise<NamedUserKey[]>;
 
 type Asked = { limit: number; findNamed?: FindNamedUsers };
 
 /**
- * Users that customer ids mean, in order, at most `limit`; a merged one means the user it was merged into.
+ * Finds users by customer id, in order, at most `limit`; the id of a merged user finds the user it was merged into.
  *
- * @param asked `findNamed`: looks for several callers at once; without it the users are looked for here
+ * @param asked `findNamed`: looks up for several callers at once; by default the users are looked up here
  */
 export async function findUsersByCustomerIds(
   tx: Queryable,
   { workspaceId, customerIds, limit, findNamed = (named) => findNamedUsers(tx, named) }: AskedCustomerIds & Asked,
 ): Promise<UserKey[]> {
   const named = await findNamed({ workspaceId, customerIds });
-  // After the look at the users: one that is merged away between the two is found by the second.
+  // After the look-up of users: a user that is merged between the two is found by the second.
   const known = new Set(named.map(({ customerId }) => customerId));
   const retained = await findRetainedUsers(tx, {
     workspaceId,
@@ -141,15 +141,15 @@ export async function findUsersByCustomerIds(
     .slice(0, limit);
 }
 
-/** Users of customer ids, in no order. */
+/** Finds users by customer id, in no order. */
 export async function findNamedUsers(tx: Queryable, asked: AskedCustomerIds): Promise<NamedUserKey[]> {
   const [found] = await findNamedUsersTogether(tx, [asked]);
   return found!;
 }
 
 /**
- * Users of customer ids of several workspaces, for each ask those that it named, in no order. Index: users (workspace_id,
- * bucket, customer_id), one look a customer id.
+ * Finds users by customer id for several workspaces: for each ask the users that it named, in no order. Index: users
+ * (workspace_id, bucket, customer_id), one look-up per customer id.
  */
 export async function findNamedUsersTogether(
   tx: Queryable,
@@ -173,7 +173,10 @@ export async function findNamedUsersTogether(
   return found;
 }
 
-/** Whom customer ids were merged into, in no order. Index: merged_users primary key, one look a customer id. */
+/**
+ * Finds the users that customer ids were merged into, in no order. Index: merged_users primary key, one look-up per
+ * customer id.
+ */
 async function findRetainedUsers(
   tx: Queryable,
   { workspaceId, customerIds }: { workspaceId: string; customerIds: readonly string[] },
@@ -188,7 +191,7 @@ async function findRetainedUsers(
       and merged_users.customer_id = named.customer_id collate "C"`;
 }
 
-/** Customer ids as a set to join with. */
+/** Returns customer ids as a set to join with. */
 function namesOf(tx: Queryable, users: readonly NamedUser[]) {
   return tx`
     unnest(${users.map(({ bucket }) => bucket)}::smallint[], ${users.map(({ customerId }) => customerId)}::text[])
@@ -196,8 +199,8 @@ function namesOf(tx: Queryable, users: readonly NamedUser[]) {
 }
 
 /**
- * The users a selector names, in order, at most `limit`; undefined when its attribute is unknown. Indexes: see the two
- * statements.
+ * Finds the users of a selector, in order, at most `limit`; undefined when its attribute is unknown. Indexes: see the
+ * two statements.
  */
 export async function findSelectedUsers(
   tx: Queryable,
@@ -214,14 +217,15 @@ export async function findSelectedUsers(
 export type ExportedUser = {
   id: string;
   customerId: string;
-  /** The customer id that was asked for, null when the id was. */
+  /** The requested customer id; null when the request named the id. */
   namedBy: string | null;
   attributes: Attributes;
 };
 
 /**
- * Users by customer id, by one that was merged into theirs, or by id, a few at a time. An id does not tell its bucket, so
- * it is looked for in each. Indexes: users (workspace_id, bucket, customer_id), primary keys of users and merged_users.
+ * Finds a few users at a time: by customer id, by a customer id that was merged into theirs, or by id. An id does not
+ * contain the bucket, so every bucket is searched. Indexes: users (workspace_id, bucket, customer_id), primary keys of
+ * users and merged_users.
  */
 export async function findUsersToExport(
   tx: Queryable,
@@ -250,10 +254,7 @@ export async function findUsersToExport(
     where workspace_id = ${wanted.workspaceId} and bucket = any(${allBuckets}) and id = any(${wanted.ids})`;
 }
 
-/**
- * Users with those of their attributes that have one of the names, or with all, by id. Index: primary key, one look a
- * user.
- */
+/** Returns users by id, with the attributes of the given names or with all. Index: primary key, one look-up per user. */
 export async function findUsers(
   tx: Queryable,
   { workspaceId, users, names }: { workspaceId: string; users: UserKey[]; names: readonly string[] | 'all' },
@@ -278,9 +279,9 @@ export async function findUsers(
 }
 
 /**
- * Locks those of the users that exist, in the order of their keys, whatever order they are given in: two transactions
- * that do so first never wait for each other in a circle. One bucket after the other, because a cluster locks rows in
- * one shard a statement.
+ * Locks those of the users that exist, in the order of their keys, however they are ordered in the call: two
+ * transactions that do so first never deadlock. Locks one bucket after the other, because a cluster locks rows in one
+ * shard per statement.
  */
 export async function lockUsersInOrder(
   tx: Queryable,
@@ -305,8 +306,9 @@ async function lockUsersOfBucket(
 }
 
 /**
- * Holds those of the users that exist, as holdUser does one, in the order of their keys: all at once, but on a cluster, which
- * locks rows in one shard a statement, one bucket after the other. Index: users (workspace_id, bucket, customer_id).
+ * Holds those of the users that exist, as holdUser does, in the order of their keys. This is one statement; on a
+ * cluster, which locks rows in one shard per statement, it is one per bucket. Index: users (workspace_id, bucket,
+ * customer_id).
  */
 export async function holdUsersInOrder(tx: Queryable, asked: AskedCustomerIds): Promise<NamedUserKey[]> {
   const located = [...new Set(asked.customerIds)].map((customerId) => ({ bucket: bucketOf(customerId), customerId }));
@@ -332,9 +334,8 @@ async function holdUsersOf(tx: Queryable, { workspaceId, located }: Located): Pr
 }
 
 /**
- * Makes those of the users that are missing, in the order of their keys, as lockUsersInOrder locks them; a customer id
- * that was merged into another user's makes none. What sees whether it was comes after the insert, which waited for a
- * merge under way.
+ * Inserts those of the users that are missing, in the order of their keys, like lockUsersInOrder. A customer id that
+ * was merged into another user makes no user. This is checked after the insert, which waited for a merge under way.
  */
 export async function insertMissingUsers(
   tx: Queryable,
@@ -350,7 +351,7 @@ export async function insertMissingUsers(
   }
 }
 
-/** In the order of the key. Index: users (workspace_id, bucket, customer_id). @returns the ids of those that are new */
+/** Inserts in the order of the key. Index: users (workspace_id, bucket, customer_id). @returns the ids of new users */
 async function insertUsersOfBucket(
   tx: Queryable,
   given: { workspaceId: string; bucket: number; users: { customerId: string; id: string }[]; at: Date },
@@ -367,7 +368,7 @@ async function insertUsersOfBucket(
   return rows.map(({ id }) => id);
 }
 
-/** Of users just made those whose customer id was merged away. Indexes: users and merged_users primary keys. */
+/** Deletes those of the users just inserted whose customer id was merged. Indexes: users and merged_users primary keys. */
 async function deleteMergedUsers(
   tx: Queryable,
   { workspaceId, bucket, ids }: { workspaceId: string; bucket: number; ids: string[] },

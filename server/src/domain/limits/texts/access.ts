@@ -9,7 +9,7 @@ import type * as stats from '../stats.ts';
 import type * as tokens from '../tokens.ts';
 import type { LimitTexts } from './limit-text.ts';
 
-/** Access, logs and reading: who may call how often, and what is kept for how long. */
+/** Limits of access, logs and reading: call rates and retention. */
 export const accessLimitTexts: {
   tokens: LimitTexts<typeof tokens>;
   accounts: LimitTexts<typeof accounts>;
@@ -306,7 +306,7 @@ export const accessLimitTexts: {
   },
 };
 
-/** What is kept for how long; docs/retention.md says the tables. */
+/** Retention of each kind of data; docs/retention.md lists the tables. */
 export const retentionLimitTexts: { retention: LimitTexts<typeof retention> } = {
   retention: {
     ledgerDays: {

@@ -6,7 +6,7 @@ import type * as push from '../push.ts';
 import type * as triggers from '../triggers.ts';
 import type { LimitTexts } from './limit-text.ts';
 
-/** Pushes and campaigns: accepting and scheduling. */
+/** Limits of pushes and campaigns: accepting and scheduling. */
 export const campaignLimitTexts: {
   push: LimitTexts<typeof push>;
   campaigns: LimitTexts<typeof campaigns>;
@@ -300,7 +300,7 @@ export const campaignLimitTexts: {
   },
 };
 
-/** Campaigns that are compared: control groups and variations. */
+/** Limits of experiments: control groups and variations. */
 export const experimentLimitTexts: { experiments: LimitTexts<typeof experiments> } = {
   experiments: {
     maxGlobalControlPercent: {
@@ -327,7 +327,7 @@ export const experimentLimitTexts: { experiments: LimitTexts<typeof experiments>
   },
 };
 
-/** Campaigns that events of users start. */
+/** Limits of campaigns that user events start. */
 export const triggerLimitTexts: { triggers: LimitTexts<typeof triggers> } = {
   triggers: {
     maxTriggerDelayDays: {
@@ -361,7 +361,7 @@ export const triggerLimitTexts: { triggers: LimitTexts<typeof triggers> } = {
   },
 };
 
-/** Live Activities of iPhones. */
+/** Limits of Live Activities of iPhones. */
 export const liveActivityLimitTexts: { 'live-activities': LimitTexts<typeof liveActivities> } = {
   'live-activities': {
     maxLivePayloadBytes: {

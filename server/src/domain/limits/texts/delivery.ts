@@ -8,7 +8,7 @@ import type * as template from '../template.ts';
 import type * as timing from '../timing.ts';
 import type { LimitTexts } from './limit-text.ts';
 
-/** Sending: providers, templates, reports, callbacks and emails. */
+/** Limits of sending: providers, templates, reports, callbacks and emails. */
 export const deliveryLimitTexts: {
   delivery: LimitTexts<typeof delivery>;
   template: LimitTexts<typeof template>;
@@ -154,7 +154,7 @@ export const deliveryLimitTexts: {
   },
 };
 
-/** `options` of a content. */
+/** Limits of a content's `options`. */
 export const optionLimitTexts: { 'content-options': LimitTexts<typeof contentOptions> } = {
   'content-options': {
     maxOfferedActions: {
@@ -244,7 +244,7 @@ export const optionLimitTexts: { 'content-options': LimitTexts<typeof contentOpt
   },
 };
 
-/** When campaigns are sent, and how much a user gets. */
+/** Limits of when campaigns are sent and how many messages a user gets. */
 export const timingLimitTexts: {
   timing: LimitTexts<typeof timing>;
   eligibility: LimitTexts<typeof eligibility>;

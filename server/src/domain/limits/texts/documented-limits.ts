@@ -39,7 +39,7 @@ export type LimitValue =
   | Readonly<Record<string, number | readonly LimitWindow[] | LimitWindow>>;
 
 export type DocumentedLimit = LimitText & {
-  /** `<noun>.<constant>`; the constant stands in domain/<noun>/limits.ts. */
+  /** `<noun>.<constant>`; the constant is in domain/limits/<noun>.ts. */
   id: string;
   noun: string;
   value: LimitValue;
@@ -59,7 +59,7 @@ const texts = {
   ...retentionLimitTexts,
 };
 
-/** The constants themselves. A noun with limits is listed here; the types ask for a text for each of its constants. */
+/** The constants. Each noun with limits is listed here; the types require a text for each of its constants. */
 export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeof texts)[Noun], LimitValue> } = {
   push,
   campaigns,
@@ -90,7 +90,10 @@ export const limitConstants: { [Noun in keyof typeof texts]: Record<keyof (typeo
   sandbox,
 };
 
-/** Every limit, lifetime and retention that the contract or the product sets: docs/limits.md is written from this list. */
+/**
+ * Every limit, lifetime and retention that the contract or the product sets. docs/limits.md is generated from this
+ * list.
+ */
 export const documentedLimits: readonly DocumentedLimit[] = Object.entries(texts).flatMap(([noun, constants]) =>
   Object.entries(constants as Record<string, LimitText>).map(([name, text]) => ({
     ...text,

@@ -1,6 +1,6 @@
 import type { ErrorName } from '../../errors.ts';
 
-/** What a limit counts together: the requests of one workspace, of one key, of one source address … */
+/** The scope that a limit counts over: the requests of one workspace, of one key, of one source address … */
 export type LimitScope =
   | 'workspace'
   | 'key'
@@ -18,20 +18,20 @@ export type LimitScope =
   | 'provider account'
   | 'installation';
 
-/** Where a limit comes from: an anchor of docs/spec, or nowhere but here. */
+/** The source of a limit: an anchor of docs/spec, or `ours`. */
 export type LimitSource = 'ours' | `${'interface' | 'decision' | 'fact' | 'fault' | 'delivery'} ${string}`;
 
-/** What is documented of a limit beside its number, which is the constant's own. */
+/** The documentation of a limit, in addition to its number, which is the constant's own. */
 export type LimitText = {
   what: string;
   unit: string;
   per: LimitScope;
-  /** The error that is answered, or a sentence on what happens instead. */
+  /** The error in the response, or a sentence about what happens instead. */
   whenReached: ErrorName | `${string}.`;
   source: LimitSource;
-  /** The variable that sets another value than the constant. */
+  /** The environment variable that overrides the constant. */
   setting?: `CARILLON_${string}`;
 };
 
-/** A text for each constant of a noun's limits, no more and no less. */
+/** Exactly one text for each constant of a noun's limits. */
 export type LimitTexts<Constants> = Readonly<Record<keyof Constants, LimitText>>;

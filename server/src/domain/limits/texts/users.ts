@@ -4,7 +4,7 @@ import type * as segments from '../segments.ts';
 import type * as users from '../users.ts';
 import type { LimitTexts } from './limit-text.ts';
 
-/** Users with their events and devices. */
+/** Limits of users with their events and devices. */
 export const userLimitTexts: {
   users: LimitTexts<typeof users>;
   events: LimitTexts<typeof events>;
@@ -194,7 +194,7 @@ export const userLimitTexts: {
   },
 };
 
-/** Segments. */
+/** Limits of segments. */
 export const segmentLimitTexts: {
   segments: LimitTexts<typeof segments>;
 } = {
