@@ -1,7 +1,8 @@
 /**
- * Accepting (budget P4): pushes to one user each, from 64 connections that wait for their answers, twelve workspaces, every
- * answer durable (fsync on), beside a Fastify route with the same shape and nothing behind it; in turn, medians of the rounds.
- * Then how long a caller waits at half of that rate, as often. One node of role `api` and no worker.
+ * Measures accepting (budget P4): pushes to one user each, from 64 connections that wait for their responses, twelve
+ * workspaces, every response durable (fsync on), compared with a Fastify route with the same shape and nothing behind it. The
+ * two alternate; results are medians of the rounds. Then it measures the callers' wait at half of that rate, for the same
+ * number of rounds. One node of role `api` and no worker.
  *
  * Usage: npm run bench -- accept [--connections 64] [--seconds 5] [--rounds 5] [--workspaces 12]
  *        [--profile FOLDER]: writes a CPU profile of the node there. Needs wrk (Debian: wrk).
@@ -46,7 +47,7 @@ const [connections, seconds, rounds, workspaceCount] = [
 const goal = 0.4;
 const goalP99Milliseconds = 50;
 const users = 1_000;
-/** More than a round can use up, and within what the workspaces may push a minute. */
+/** More than a round can use, and within the workspaces' pushes per minute. */
 const requestsPerRound = Math.min(workspaceCount * 10_000, 40_000 * seconds);
 
 requireWrk('accept');
@@ -121,12 +122,12 @@ function makeRequests(name: string, workspaces: readonly BenchWorkspace[]): Http
   });
 }
 
-/** What was answered is in the database, each request once. */
+/** Checks that each request with a response is in the database exactly once. */
 async function acceptRound(
   { url, api, database, advanceClock }: TortureBundle,
   { round, requests }: { round: number; requests: readonly HttpRequest[] },
 ): Promise<Load> {
-  // A workspace may push 10,000 times a minute; the node hears of the moved clock within a second.
+  // A workspace may push 10,000 times a minute; the node sees the moved clock within a second.
   await advanceClock(61_000);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const endWatch = await watchProcessor([
@@ -137,7 +138,7 @@ async function acceptRound(
   const shares = await endWatch(load.requests);
   const [stored] =
     await database`select count(*) as requests from push_requests where request_id like ${`round ${round} %`}`;
-  // wrk leaves at the end of its time, with up to a request a connection on its way.
+  // wrk stops at the end of its time, with up to one request in flight per connection.
   if (stored!.requests < load.requests || stored!.requests > load.requests + connections)
     throw new Error(`${load.requests} were answered, ${stored!.requests} are stored`);
   process.stdout.write(
@@ -147,7 +148,7 @@ async function acceptRound(
   return load;
 }
 
-/** @returns milliseconds that each caller waited */
+/** @returns the milliseconds that each caller waited */
 async function waitAtHalf(
   { url, advanceClock }: TortureBundle,
   load: Pick<Pace, 'rate' | 'requests'>,

@@ -1,10 +1,10 @@
 /**
- * The measurements of all budgets with their peers, one after the other, and one table of what came out: work, ours, peer,
- * ratio, goal, verdict. Nothing else should run on the machine meanwhile.
+ * Runs the measurements of all budgets with their peers, one after the other, and prints one table of the results: work, ours,
+ * peer, ratio, goal, verdict. Nothing else should run on the machine meanwhile.
  *
  * Usage: npm run bench [-- --quick] [--record] [--only P1,P5]
- * `--quick` takes smaller sizes and two rounds: a look, not a result. `--record` writes what was measured into the table of
- * docs/performance.md, where other budgets keep their rows, and what was printed into bench/results/.
+ * `--quick` uses smaller sizes and two rounds: a preview, not a result. `--record` writes the measurements into the table of
+ * docs/performance.md, where other budgets keep their rows, and the output into bench/results/.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

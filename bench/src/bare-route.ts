@@ -1,5 +1,5 @@
 /**
- * The limit of what accepts requests: a Fastify route with the shape of the product's own and nothing behind it. Prints its
+ * The upper limit of accepting requests: a Fastify route with the shape of the product's own and nothing behind it. Prints its
  * origin, and ends when its input does. Argument: `push` or `token`.
  */
 import fastify from 'fastify';

@@ -1,21 +1,21 @@
 import { appendFileSync } from 'node:fs';
 
-/** One line of the table that `npm run bench` prints and `docs/performance.md` shows. */
+/** One row of the table that `npm run bench` prints and `docs/performance.md` shows. */
 export type Comparison = {
-  /** As the budgets number them: P1 to P11. */
+  /** The number of the budget: P1 to P11. */
   budget: `P${number}`;
   work: string;
   ours: string;
-  /** What it is measured against in the same run; a dash where the goal is a limit of its own. */
+  /** The peer in the same run; a dash if the goal is an absolute limit. */
   peer: string;
-  /** Ours to the peer's, so that more is better; null where there is no peer. */
+  /** Our result divided by the peer's, so that more is better; null without a peer. */
   ratio: number | null;
   goal: string;
   isMet: boolean;
 };
 
 /**
- * Says a comparison, and hands it to the run of all measurements that started this one (BENCH_COMPARISONS: the file in which
+ * Prints a comparison, and passes it to the run of all measurements that started this one (BENCH_COMPARISONS: the file in which
  * each is a line of JSON).
  */
 export function tellComparison(comparison: Comparison): void {

@@ -2,7 +2,7 @@ import type { Database } from '../../server/src/storage/database.ts';
 
 export type ConsoleCase = {
   name: string;
-  /** The answer has `next`, the cursor of the page after it. */
+  /** The response has `next`, the cursor of the following page. */
   isPaged?: boolean;
   ask: (look: number, next: string | undefined) => { path: string; body?: unknown };
 };
@@ -15,7 +15,7 @@ export type ConsoleFacts = {
   bigCampaignId: string;
 };
 
-/** Each list, search and page of the console, filter by filter, as its pages ask for them. */
+/** Returns each list, search and page of the console, filter by filter, as its pages request them. */
 export async function listConsoleCases(database: Database, facts: ConsoleFacts): Promise<ConsoleCase[]> {
   const [sample] = await database<{ userId: string; small: string }[]>`
     select (select id from users where customer_id = 'user-7') as "userId",

@@ -1,6 +1,6 @@
 /**
- * How long the console takes from opening its address to the verdict of the overview being there, in Chromium, against the
- * built console on this machine: first with an empty cache, then again.
+ * Measures the time from opening the console's URL until the overview shows its verdict, in Chromium, with the built console on
+ * this machine: first with an empty cache, then again.
  *
  * Usage: npm run bench -- console-load [--rounds N]
  */
@@ -31,13 +31,13 @@ try {
   const cold: number[] = [];
   const warm: number[] = [];
   for (let round = 0; round < Number(values.rounds); round += 1) {
-    // A new context has an empty cache; the session comes along.
+    // A new context has an empty cache; the session is carried over.
     const context = await browser.newContext({ storageState });
     const opened = await context.newPage();
     for (const times of [cold, warm]) {
       await opened.goto(home, { waitUntil: 'commit' });
       await opened.getByText('All is well').waitFor();
-      // Of the navigation's own clock: what is waited for from outside comes a little later.
+      // Uses the navigation's own clock, because an outside wait ends a little later.
       times.push(Number(await opened.evaluate('performance.now()')));
     }
     await context.close();

@@ -5,16 +5,16 @@ export type SeedPlan = {
   users: number;
   campaigns: number;
   ledgerRows: number;
-  /** The newest moment; everything is spread over the thirty days before. */
+  /** The newest time; all data is spread over the thirty days before. */
   until: Date;
   say: (line: string) => void;
 };
 
-/** What the measurement asks for by its id. */
+/** Ids that the measurement requests. */
 export type Seeded = { segmentId: string; bigCampaignId: string };
 
 const days = 30;
-// What a page of a log is asked of: as many as half a year of an integrator, a day of a busy sender.
+// Log sizes: half a year of an integrator's calls, a day of a busy sender.
 const calls = 500_000;
 const callbacks = 20_000;
 const emails = 20_000;
@@ -24,9 +24,9 @@ const interactions = 500_000;
 const segments = 900;
 
 /**
- * Fills a workspace set by set, every index in place: people with attributes and one or two devices, campaigns of all
- * kinds with their runs and counts, a ledger of which one campaign holds a fifth, and what the other screens list. Ids and
- * buckets are those the server would have made for the same number, so nothing is joined. A step that was done is left.
+ * Fills a workspace set by set, with every index in place: users with attributes and one or two devices, campaigns of all kinds
+ * with their runs and counts, a ledger of which one campaign holds a fifth, and the data of the other screens. Ids and buckets
+ * equal those the server would have created for the same number, so no joins are needed. Completed steps are skipped.
  */
 export async function seedConsole(database: Database, plan: SeedPlan): Promise<Seeded> {
   const { say } = plan;
@@ -47,7 +47,7 @@ export async function seedConsole(database: Database, plan: SeedPlan): Promise<S
   await step('segments', () => insertSegments(database, plan));
   await step('logs', () => insertLogs(database, plan));
   await step('activity', () => insertActivity(database, plan));
-  // A vacuum right after an insert finds its rows too young to be known as visible to all, so it is done twice.
+  // Twice, because a vacuum right after an insert cannot yet mark the new rows as visible to all.
   await step('vacuum', async () => {
     await database`vacuum`;
     await database`vacuum analyze`;
@@ -55,7 +55,7 @@ export async function seedConsole(database: Database, plan: SeedPlan): Promise<S
   return seeded;
 }
 
-/** The id that `bench_id` makes. */
+/** Returns the id that `bench_id` creates. */
 function idOf(number: number, kind: string): string {
   return `${kind.slice(0, 1).charCodeAt(0).toString(16)}${number.toString(16).padStart(21, '0')}a`;
 }
@@ -123,7 +123,7 @@ async function insertCampaigns(database: Database, plan: SeedPlan): Promise<void
         case when number = ${campaigns} then 'ONE_TIME' when number % 29 = 0 then 'PERIODIC'
           when number % 101 = 0 then 'EVENT_TRIGGERED' else 'ONE_TIME' end as type
     ) as made`;
-  // One run each, ten of the periodic ones; a run's number is its campaign's with the place.
+  // One run per campaign, ten for periodic ones. A run's number is its campaign's number followed by its index.
   await database`
     insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at,
       audience_users, audience_devices)
@@ -136,7 +136,7 @@ async function insertCampaigns(database: Database, plan: SeedPlan): Promise<void
     where status <> 'DRAFT'`;
 }
 
-/** A fifth goes to the newest campaign, a tenth each to two others, the rest in even parts to all. */
+/** Gives a fifth to the newest campaign, a tenth each to two others, and the rest evenly to all. */
 async function insertLedger(database: Database, plan: SeedPlan): Promise<void> {
   const { workspaceId, users, campaigns, ledgerRows, until } = plan;
   await makeDays(database, { table: 'deliveries', until, back: days + 1 });
@@ -267,7 +267,7 @@ async function insertActivity(database: Database, plan: SeedPlan): Promise<void>
     on conflict do nothing`;
 }
 
-/** With the rights and the wall that a day of the product has. */
+/** Creates the days with the rights and the row-level security of the product's partitions. */
 async function makeDays(
   database: Database,
   { table, until, back }: { table: 'deliveries' | 'events'; until: Date; back: number },

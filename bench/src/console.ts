@@ -1,10 +1,10 @@
 /**
- * Every list and search of the console (goal: below 300 ms each) over a workspace with a million people, ten thousand
- * campaigns and five million rows of the ledger: whole HTTP answers of a node, one after the other, p50 and p99.
+ * Measures every list and search of the console (goal: below 300 ms each) in a workspace with a million users, ten thousand
+ * campaigns and five million rows of the ledger: whole HTTP responses of a node, one after the other, p50 and p99.
  *
  * Usage: npm run bench -- console [--users 1000000] [--campaigns 10000] [--ledger 5000000] [--looks 40] [--only <text>]
- * [--data-dir <folder>], a folder that is kept and, filled already, used as it is. DATABASE_URL names an empty database to
- * use; else an embedded one is started in a temporary folder and removed.
+ * [--data-dir <folder>], a folder that is kept and reused if it is already filled. DATABASE_URL names an empty database to use;
+ * else an embedded one is started in a temporary folder and removed.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ const goalMilliseconds = 300;
 const looks = Number(values.looks);
 const folder = values['data-dir'] ?? (await mkdtemp(join(tmpdir(), 'carillon-bench-')));
 const main = join(import.meta.dirname, '..', '..', 'server', 'src', 'main.ts');
-// A node that sends nothing: the lists are measured, not the engine.
+// A node that sends nothing: this measures the lists, not the engine.
 const parameters = ['--data-dir', folder, '--port', '0', '--json', '--role', 'api', '--log-level', 'error'];
 const node = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...parameters], {
   stdio: ['ignore', 'pipe', 'inherit'],
@@ -54,7 +54,7 @@ try {
 
 async function measureAll({ url, console: link, workspaceId }: StartLine): Promise<void> {
   const running = await findRunningPostgres(join(folder, 'postgres'));
-  // The owner's, for the vacuum.
+  // The owner's URL, for the vacuum.
   const database = openDatabase({ url: process.env.DATABASE_URL ?? running!.ownerUrl, connections: 2, name: 'bench' });
   try {
     const [users, campaigns, ledgerRows] = [values.users, values.campaigns, values.ledger].map(Number) as [
@@ -62,7 +62,7 @@ async function measureAll({ url, console: link, workspaceId }: StartLine): Promi
       number,
       number,
     ];
-    // To the end of an hour, so that a folder that is used again has the same days.
+    // Rounded to an hour, so that a reused folder has the same days.
     const until = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000);
     const seeded = await seedConsole(database, { workspaceId, users, campaigns, ledgerRows, until, say });
     await printMachine(database);
@@ -82,7 +82,7 @@ async function measureAll({ url, console: link, workspaceId }: StartLine): Promi
   }
 }
 
-/** The start link of a sandbox opens the console once. */
+/** Signs in with the start link of a sandbox, which works once. */
 async function signIn(url: string, link: string): Promise<string> {
   const code = new URLSearchParams(new URL(link).hash.slice(1)).get('sign-in');
   const answer = await fetch(`${url}/console/api/session`, {
@@ -94,11 +94,11 @@ async function signIn(url: string, link: string): Promise<string> {
   return answer.headers.get('set-cookie')!.split(';', 1)[0]!;
 }
 
-/** Pages are followed by the cursor of the answer before; without one it begins anew. @returns p99 */
+/** Follows pages by the previous response's cursor, and starts over without one. @returns p99 */
 async function measure({ each, url, cookie }: { each: ConsoleCase; url: string; cookie: string }): Promise<number> {
   const times: number[] = [];
   let next: string | undefined;
-  // The first look of each kind is not measured: it prepares statements and connections.
+  // The first request of each kind is not measured: it prepares statements and connections.
   for (let look = 0; look <= looks; look += 1) {
     const { path, body } = each.ask(look, next);
     const begun = performance.now();

@@ -1,7 +1,7 @@
 /**
- * The whole way on real parts: starts a node with a fresh embedded database, loads users with one device each from a
- * file, sends one `All Users` campaign over HTTP with a real signature, waits for its end and counts: what the ledger
- * holds, what the simulators received. Exits with 1 when the numbers do not agree.
+ * Runs the whole path with real parts: starts a node with a new embedded database, loads users with one device each from a
+ * file, sends one `All Users` campaign over HTTP with a real signature, waits for its end, and compares the counts of the
+ * ledger and the simulators. Exits with 1 when the numbers differ.
  *
  * Usage: npm run demo:send -- --users 100000
  */
@@ -31,7 +31,7 @@ const serverSource = join(import.meta.dirname, '..', '..', 'server', 'src');
 const folder = await mkdtemp(join(tmpdir(), 'carillon-demo-'));
 const dataFolder = join(folder, 'data');
 const campaignName = `Demo of ${users} devices`;
-// A run of a million devices takes minutes; an hour is the bound for any number.
+// A run of a million devices takes minutes; an hour is the limit for any number.
 const maxSendMilliseconds = 3_600_000;
 const tellingMilliseconds = 3_000;
 
@@ -50,7 +50,7 @@ function command(...parameters: string[]): void {
 }
 
 const beganAt = performance.now();
-/** What is under way, with the seconds since the beginning: the whole takes a minute or two. */
+/** Prints the current step with the seconds since the start: the whole run takes a minute or two. */
 function tell(what: string): void {
   process.stdout.write(`[${((performance.now() - beganAt) / 1000).toFixed(0).padStart(3)} s] ${what}\n`);
 }

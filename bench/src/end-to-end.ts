@@ -1,7 +1,7 @@
 /**
- * End to end (budget P3): devices in the store, rendered, sent over TLS to `nghttpd`, each outcome in a durable ledger; beside
- * @parse/node-apn, which is given the same addresses, renders nothing and stores nothing. One worker process; in turn,
- * medians of the rounds; its processor time a device and its memory.
+ * Measures end to end (budget P3): devices in the store, rendered, sent over TLS to `nghttpd`, each outcome in a durable
+ * ledger. The peer is @parse/node-apn, which gets the same addresses, renders nothing and stores nothing. One worker process;
+ * the two alternate, and results are medians of the rounds, with processor time per device and memory.
  *
  * Usage: npm run bench -- end-to-end [--devices 60000] [--rounds 5] [--window 500] [--chunks 8]
  *        [--profile FOLDER]: writes a CPU profile of the worker there. Needs nghttpd (Debian: nghttp2).
@@ -64,7 +64,7 @@ try {
     await sendToAll(round);
     const seconds = (performance.now() - begun) / 1000;
     const shares = await endWatch(devices);
-    // The first warms both.
+    // The first round warms up both.
     if (round === 0) continue;
     ours.push(devices / seconds);
     cpu.push(shares.microseconds.worker!);
@@ -77,7 +77,7 @@ try {
   }
   const [rate, peerRate, microseconds] = [median(ours), median(theirs), median(cpu)];
   const megabytes = await readPeakMegabytes(pid);
-  // A profile is written when the process ends by itself.
+  // The profile is written when the process exits normally.
   if (values.profile !== undefined) await bundle.endWorker(worker, 'SIGTERM');
   const work = `${devices} devices end to end, IOS, TLS to nghttpd, ledger durable`;
   tellComparison({
@@ -97,7 +97,7 @@ try {
   await server.stop();
 }
 
-/** nghttpd answers 200 to addresses that it has a file of. */
+/** Creates a file per address, because nghttpd responds with 200 only to paths with a file. */
 async function serveAddresses(): Promise<void> {
   const folder = join(server.folder, 'files', '3', 'device');
   await mkdir(folder, { recursive: true });

@@ -1,10 +1,11 @@
 /**
- * Events that start campaigns: bulk requests of 500 events from twenty workspaces with 50 triggered campaigns among them, at an even
- * rate, one event of a hundred meant by a campaign that sends at once. One node of role `api`, one worker. Counted by SQL
- * over the stored events: each trigger once, each message once, none early; and how long after its event a message was accepted.
+ * Measures events that start campaigns: bulk requests of 500 events from twenty workspaces that share 50 triggered campaigns,
+ * at an even rate. One event of a hundred matches a campaign that sends at once. One node of role `api`, one worker. Counts by
+ * SQL over the stored events: each trigger once, each message once, none early; and the time from the event until its message
+ * was accepted.
  *
  * Usage: npm run bench -- events [--rate 16667] [--seconds 30] [--kill] [--profile FOLDER]: with `--kill` the worker is killed
- *        (SIGKILL) halfway, and another begins; `--profile` writes CPU profiles of the nodes
+ *        (SIGKILL) halfway, and another starts; `--profile` writes CPU profiles of the nodes
  */
 import { cpus } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
@@ -39,7 +40,7 @@ const icon = { icon_image_type: 'ICON_URL', icon_url: 'https://shop.example/i.pn
 const [rate, seconds] = [Number(values.rate), Number(values.seconds)];
 const [workspaceCount, campaignCount, users, eventsPerRequest] = [20, 50, 1_000, 500];
 const goal = { eventsPerSecond: 1_000_000 / 60, p99Seconds: 5 };
-/** Of a hundred prices the campaigns mean the highest. */
+/** The highest of a hundred prices is the one that campaigns match. */
 const meantPrice = 99;
 
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
@@ -88,7 +89,7 @@ try {
   await bundle.stop();
 }
 
-/** Those of the first workspace: the simulated providers know no others. */
+/** Copies the credentials of the first workspace: the simulated providers know no others. */
 async function addCredentials(workspaces: readonly BenchWorkspace[]): Promise<void> {
   const { encryption, database } = bundle;
   const known = openCredentials(encryption, await listSimulatedCredentials(database));
@@ -103,7 +104,7 @@ function cpuOf(pid: number): Promise<number> {
   return readProcessSeconds(pid);
 }
 
-/** By the campaign API, as a caller makes them. @returns the names of the events that start those of each workspace */
+/** Creates campaigns through the campaign API, as a caller does. @returns the trigger event names of each workspace */
 async function addCampaigns(workspaces: readonly BenchWorkspace[]): Promise<Map<string, string[]>> {
   const names = new Map<string, string[]>();
   for (let number = 0; number < campaignCount; number += 1) {
@@ -189,7 +190,7 @@ async function replaceWorker(afterMilliseconds: number): Promise<void> {
   await bundle.startWorker();
 }
 
-/** Nothing waits, and no run is open. */
+/** Waits until no trigger is waiting and no run is open. */
 async function waitForTheEnd(): Promise<void> {
   for (;;) {
     const [row] = await bundle.database<{ open: number }[]>`

@@ -1,12 +1,12 @@
 /**
- * Fan-out end to end (budget P3): devices in the store → audience → rendered → real HTTP/2 requests to the simulated
- * providers in another process → ledger, everything durable (fsync on). One worker process; its rate and peak memory for
- * each mix of platforms, and the same at ten times the devices, which shows whether memory and time an item are flat. Of
- * the ledger the bytes of a row on disk with its indexes, and in the database's log with all that is stored in a run.
+ * Measures fan-out end to end (budget P3): devices in the store → audience → rendered → real HTTP/2 requests to the simulated
+ * providers in another process → ledger, everything durable (fsync on). One worker process; its rate and peak memory for each
+ * mix of platforms, and the same at ten times the devices, which shows whether memory and time per item are flat. Also prints
+ * the bytes of a ledger row on disk with its indexes, and in the database's log with everything that a run stores.
  *
  * Usage: npm run bench -- fanout [--devices 100000] [--mixes ANDROID,IOS,WEB,ALL] [--chunks 8] [--window 500] [--rounds 3]
- *        [--caps 2/1d]: under frequency caps, quiet hours and a delay that stop nobody but are looked at for everybody
- *        [--personal]: each message says its user's name
+ *        [--caps 2/1d]: with frequency caps, quiet hours and a delay that exclude no user but are checked for all
+ *        [--personal]: each message contains its user's name
  *        [--profile FOLDER]: writes a CPU profile of the worker there, for each mix
  */
 import { cpus } from 'node:os';
@@ -79,7 +79,7 @@ for (const mix of values.mixes.split(',')) {
     process.stdout.write(
       `${mix.padEnd(8)} a row of the ledger: ${await rowBytes(bundle)} bytes on disk, ${Math.round(logged)} of log\n`,
     );
-    // Written when the process ends by itself.
+    // Written when the process exits normally.
     if (values.profile !== undefined) await bundle.endWorker(worker, 'SIGTERM');
   } finally {
     await bundle.stop();
@@ -99,7 +99,7 @@ async function pushToAll(bundle: TortureBundle, campaignName: string): Promise<s
   return answer.cid;
 }
 
-/** Quiet hours that end long before a run could meet them, in the zone of each user. */
+/** Sets quiet hours that end long before a run could reach them, in each user's time zone. */
 async function setCaps({ database }: TortureBundle, text: string): Promise<void> {
   const caps = parseFrequencyCaps(text);
   if (!caps) throw new Error(`no frequency caps: ${text}`);
@@ -110,13 +110,13 @@ async function setCaps({ database }: TortureBundle, text: string): Promise<void>
       cap_hours = ${caps.map(({ hours }) => hours)}, quiet_from = ${from!}, quiet_to = ${to!}`;
 }
 
-/** Bytes that the database has written to its log so far. */
+/** Returns the bytes that the database has written to its log so far. */
 async function logPosition({ database }: TortureBundle): Promise<number> {
   const [row] = await database<{ bytes: string }[]>`select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as bytes`;
   return Number(row!.bytes);
 }
 
-/** Of all days, table and indexes. */
+/** Returns the bytes per row over all days, for table and indexes. */
 async function rowBytes({ database }: TortureBundle): Promise<number> {
   const [row] = await database<{ bytes: string; rows: number }[]>`
     select sum(pg_relation_size(part) + pg_indexes_size(part)) as bytes, (select count(*) from deliveries) as rows

@@ -1,6 +1,6 @@
 /**
- * Works the segment operations that are due and prints how long the last one took, and how much memory this process held. Those before
- * it start the runtime.
+ * Processes the segment operations that are due, and prints how long the last one took and how much memory this process used.
+ * Earlier operations warm up the runtime.
  */
 import { setTimeout } from 'node:timers/promises';
 import { makeClock } from '../../server/src/clock.ts';

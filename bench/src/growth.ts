@@ -1,7 +1,7 @@
 /**
- * Growth (budget P9): whether a device and a line of a file cost the same among ten thousand as among millions. The fan-out as
- * `fanout` measures it, in a store of each size, and file segments as `segment` does, with a file of each size. A store of more
- * devices than a sample is sent to for so many devices, then the run is stopped: what a device costs shows by then.
+ * Measures growth (budget P9): whether a device and a line of a file cost the same among ten thousand as among millions. Runs
+ * the fan-out as in `fanout`, with a store of each size, and file segments as in `segment`, with a file of each size. If a
+ * store has more devices than a sample, the run is stopped after that many devices: the cost of a device is clear by then.
  *
  * Usage: npm run bench -- growth [--devices 10000,100000,1000000] [--lines 10000,100000,1000000,10000000] [--sample 1000000]
  */
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const sizesOf = (text: string): number[] => (text === '' ? [] : text.split(',').map(Number));
 const sample = Number(values.sample);
 const goals = { apart: 0.25, megabytes: 300 };
-/** Each size is measured over at least so many devices, in as many campaigns as that takes. */
+/** Each size is measured over at least this many devices, with as many campaigns as needed. */
 const measuredDevices = 200_000;
 
 type Grown = { size: number; microseconds: number };
@@ -51,7 +51,7 @@ const ofLines: Grown[] = [];
 for (const size of sizesOf(values.lines)) ofLines.push(await fillWith(size));
 if (ofLines.length > 0) tellGrowth('a line of a file segment', ofLines);
 
-/** Processor time of worker and database a device, and the worker's memory. */
+/** Measures the processor time of worker and database per device, and the worker's memory. */
 async function sendAmong(size: number): Promise<Grown & { megabytes: number }> {
   const bundle = await makeTortureBundle({ seed: 1, devices: size, rounds: 0, windowDevices: 500, parallelChunks: 8 });
   try {
@@ -59,7 +59,7 @@ async function sendAmong(size: number): Promise<Grown & { megabytes: number }> {
     const worker = await bundle.startWorker();
     const pid = worker.process.pid!;
     const watched = Math.min(size, sample);
-    // The first campaigns start the runtime: code is read, run slowly, and compiled.
+    // The first campaigns warm up the runtime: code is loaded, run slowly, and compiled.
     for (let sent = 0; size < measuredDevices && sent < measuredDevices; sent += size)
       await sendTo(bundle, `Warm ${sent}`);
     const parts = [
@@ -81,7 +81,7 @@ async function sendAmong(size: number): Promise<Grown & { megabytes: number }> {
 
 type Sent = { sent: number; seconds: number; microseconds: Record<string, number> };
 
-/** As many campaigns as it takes to measure. */
+/** Sends as many campaigns as the measurement needs. */
 async function sendWhole(bundle: TortureBundle, parts: ProcessorPart[]): Promise<Sent> {
   const endWatch = await watchProcessor(parts);
   const begun = performance.now();
@@ -92,8 +92,8 @@ async function sendWhole(bundle: TortureBundle, parts: ProcessorPart[]): Promise
 }
 
 /**
- * The beginning of one campaign. What comes before its first message, as the count of its audience, is done once for all of its
- * devices, so each of those that are watched has its share of it.
+ * Sends the beginning of one campaign. Work before its first message, such as counting its audience, is done once for all of
+ * its devices, so each watched device gets its share of it.
  */
 async function sendSample(
   bundle: TortureBundle,
@@ -128,15 +128,15 @@ async function sendTo(bundle: TortureBundle, name: string): Promise<void> {
 }
 
 /**
- * Time a line of a file, a third of whose size is users and two fifteenths match, as the full size of `segment` has it, in a process
- * that has worked small files before: what is compared is a line, not the start of the runtime.
+ * Measures the time per line of a file. Users are a third of its size and two fifteenths match, like the full size of
+ * `segment`. The process has handled small files before, so that lines are compared, not the start of the runtime.
  */
 async function fillWith(size: number): Promise<Grown> {
   const words = ['--users', String(Math.round(size / 3)), '--lines', String(size)];
   const more = ['--matching', String(Math.round((size * 2) / 15)), '--rounds', '3', '--warm', '3'];
   const child = spawn(process.execPath, [join(import.meta.dirname, 'segment.ts'), 'segment', ...words, ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // Its comparison is of P6.
+    // Its comparison belongs to P6.
     env: { ...process.env, BENCH_COMPARISONS: undefined },
   });
   let printed = '';
@@ -151,7 +151,7 @@ async function fillWith(size: number): Promise<Grown> {
   return { size, microseconds };
 }
 
-/** How far the dearest size is from the cheapest; the smallest has its fixed costs, and is shown but not compared. */
+/** Compares the most expensive size with the cheapest. The smallest has fixed costs, so it is shown but not compared. */
 function tellGrowth(work: string, grown: readonly Grown[]): void {
   const compared = grown.length > 1 ? grown.slice(1) : grown;
   const all = compared.map(({ microseconds }) => microseconds);

@@ -1,6 +1,6 @@
 /**
- * Loading people: a file of users with 10 attributes each, one text file as `carillon import` takes it, into an embedded
- * PostgreSQL with its durable settings. Prints the seconds, users and identifiers a second, and the memory of the loading
+ * Measures loading users: a file of users with 10 attributes each, a text file for `carillon import`, into an embedded
+ * PostgreSQL with its durable settings. Prints the seconds, users and identifiers per second, and the memory of the loading
  * process. Goal: 1,000,000 users under 90 s on two cores.
  *
  * Usage: npm run bench -- import [--users 1000000] [--format ndjson|csv]

@@ -7,25 +7,25 @@ import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts'
 
 export type DevicesToInsert = {
   devices: number;
-  /** In turn. */
+  /** Assigned in turn. */
   platforms: readonly Platform[];
-  /** Whether each has a user with attributes, for messages that name them. */
+  /** Whether each device has a user with attributes, for personalised messages. */
   users: 'with' | 'without';
-  /** Or instead of them. */
+  /** Keeps the existing devices; they are replaced if absent. */
   beside?: 'those that are there';
 };
 
 const perStatement = 20_000;
 
 /**
- * Devices of a measured run, by few large statements; left as autovacuum leaves a store within minutes, so that a campaign is
- * not charged with marking the rows that it reads first.
+ * Inserts the devices of a measured run by a few large statements. Leaves them as autovacuum leaves a store within minutes, so
+ * that a campaign does not pay for marking the rows that it reads first.
  */
 export async function insertDevices(
   { database, workspaceId, secret, ownerUrl }: Pick<TortureBundle, 'database' | 'workspaceId' | 'secret' | 'ownerUrl'>,
   { devices, platforms, users, beside }: DevicesToInsert,
 ): Promise<void> {
-  // The demo people would be counted too.
+  // The demo users' devices would be counted too.
   if (beside === undefined) await database`delete from devices`;
   const attributes = JSON.stringify({
     u_fn: 'Ada',

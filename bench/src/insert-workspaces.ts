@@ -5,7 +5,7 @@ import type { TortureBundle } from '../../server/test/torture/torture-bundle.ts'
 
 export type BenchWorkspace = { id: string; pushKey: string };
 
-/** So many workspaces, each with the users and devices of the first and a key for pushes. */
+/** Creates this many workspaces, each with the users and devices of the first and a push key. */
 export async function insertWorkspaces(
   { database, encryption, now, workspaceId }: TortureBundle,
   count: number,

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** Folders of packages that a measurement needs and nothing else: what ours is compared with, and what looks at the console. */
+/** Folders of packages that only a measurement needs: the peers, and the tool that checks the console. */
 type PeerFolder = 'peers' | 'lighthouse';
 
-/** Where the packages are, installed at the first call: the product needs none of them. */
+/** Returns the folder of the packages, installed at the first call: the product needs none of them. */
 export function installPeers(name: PeerFolder = 'peers'): string {
   const folder = join(import.meta.dirname, '..', name);
   if (!existsSync(join(folder, 'node_modules', '.package-lock.json'))) {
@@ -17,7 +17,7 @@ export function installPeers(name: PeerFolder = 'peers'): string {
   return folder;
 }
 
-/** Loads a package of theirs. */
+/** Loads a peer's package. */
 export function requirePeer(name: string): unknown {
   return createRequire(join(installPeers(), 'package.json'))(name);
 }

@@ -1,7 +1,7 @@
 /**
- * From the answer of `sendpush` to the request at the provider (budget P10): pushes to one user each, one after the other on an
- * idle node, and under a campaign to everybody. One node of role `api`, one worker, the ledger durable; the provider is a
- * plain HTTP/2 server in this process, which notes when a request came.
+ * Measures the time from the response of `sendpush` to the request at the provider (budget P10): pushes to one user each, one
+ * after the other on an idle node, and during a campaign to all users. One node of role `api`, one worker, the ledger durable.
+ * The provider is a plain HTTP/2 server in this process, which records when a request arrived.
  *
  * Usage: npm run bench -- latency [--pushes 500] [--devices 100000] [--pause 20], the last in milliseconds.
  */
@@ -31,7 +31,7 @@ const goals = { idleMedian: 15, idleP99: 60, busyP99: 250 };
 const users = 1_000;
 
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
-/** When each message came, by the number that its text ends with. */
+/** The arrival of each message, by the number at the end of its text. */
 const arrivals = new Map<string, number>();
 const provider = createServer({ settings: { maxConcurrentStreams: 1_000 } }).on('stream', (stream) => {
   const at = performance.now();
@@ -67,7 +67,9 @@ try {
   provider.close();
 }
 
-/** @returns for each the milliseconds from its answer to its request; below nothing when it came before the answer did */
+/**
+ * @returns for each push the milliseconds from its response to its request; negative if the request arrived before the response
+ */
 async function pushEach(name: string, count: number): Promise<number[]> {
   const answeredAt = new Map<string, number>();
   for (let number = 0; number < count; number += 1) {

@@ -1,7 +1,7 @@
 /**
- * The console as Lighthouse judges it, on this machine and signed in: accessibility and best practices 100, performance 95 or more
- * by its settings for a desktop (a phone's settings slow the processor down by four, and say so in a column of their own). Says
- * too how many bytes travel before the first screen stands, and when it does.
+ * Audits the console with Lighthouse, on this machine and signed in: accessibility and best practices 100, performance 95 or
+ * more with its desktop settings. (Its phone settings slow the processor down by four; they have a separate column.) Also
+ * prints the bytes transferred before the first screen is shown, and when that is.
  *
  * Usage: npm run bench -- lighthouse [--screens "",campaigns,people] [--rounds 3]. Needs Chromium (Debian: chromium).
  */
@@ -31,7 +31,7 @@ const goals = { accessibility: 100, 'best-practices': 100, performance: 95 };
 type Category = keyof typeof goals;
 const categories = Object.keys(goals) as Category[];
 
-/** As much of Lighthouse's answer as is read here. */
+/** The part of Lighthouse's result that is used here. */
 type Judged = {
   categories: Record<Category, { score: number }>;
   audits: Record<string, { title: string; score: number | null; numericValue?: number }>;
@@ -57,7 +57,7 @@ const line = await node.firstLine;
 if (line === undefined) throw new Error((await node.exited).stderr);
 const { console: link, url, workspaceId } = JSON.parse(line) as StartLine & { console: string };
 const port = await freePort();
-// Its pages and Lighthouse's have the same cookies only in a context that is kept in a folder.
+// This process and Lighthouse share cookies only in a context that is stored in a folder.
 const browser = await chromium.launchPersistentContext(join(folder, 'browser'), {
   executablePath,
   args: ['--no-sandbox', `--remote-debugging-port=${port}`],
@@ -118,7 +118,7 @@ async function judge(screen: string): Promise<void> {
 }
 
 async function look(address: string, config: object): Promise<Judged> {
-  // Each look is the first; what Lighthouse clears by itself is the session too.
+  // Clears the cache so that each load is a first one; Lighthouse's own reset would also clear the session.
   await devTools!.send('Network.clearBrowserCache');
   const flags = { port, onlyCategories: categories, disableStorageReset: true, logLevel: 'error', output: 'json' };
   return (await lighthouse.default(address, flags, config)).lhr;

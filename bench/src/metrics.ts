@@ -1,12 +1,13 @@
 /**
- * What watching costs: processor time of a node for each push it accepts, at an even rate, by nodes that differ in nothing else, in
- * turn, each between two measurements of the plain one, to whose mean it is compared, so that a database that grows is nobody's;
- * medians of the rounds. One is scraped three times as often as the sample configuration of Prometheus does, one has no code for
- * traces, one tells a collector every hundredth request. What the plain one differs from itself by is noise. Processor time and not a
- * rate: a rate at which the machine is full differs from itself by a fifth within a minute.
+ * Measures the cost of monitoring: a node's processor time per accepted push, at an even rate. The nodes are identical except
+ * for monitoring and run in turn, each between two measurements of the plain node. Each is compared with the mean of those two,
+ * so that the growth of the database has no effect. Results are medians of the rounds. One node is scraped three times as often
+ * as in the sample configuration of Prometheus, one has no code for traces, and one sends every hundredth request to a
+ * collector. The plain node's difference from itself is noise. Processor time is used and not a rate: a rate at which the
+ * machine is full differs from itself by a fifth within a minute.
  *
- * Processor time differs from itself by more than metrics may cost, so these are counted too, where nothing else is in the figure: a
- * million notes of a call, and two hundred scrapes of a node that does nothing else.
+ * The noise of processor time is larger than metrics may cost, so these are also counted in isolation: a million recordings of
+ * a call, and two hundred scrapes of an idle node.
  *
  * Usage: npm run bench -- metrics [--rate 1200] [--connections 64] [--seconds 10] [--rounds 6] [--workspaces 12]
  */
@@ -53,9 +54,9 @@ const scrapeMilliseconds = 5_000;
 const countedCalls = 1_000_000;
 const countedScrapes = 200;
 const idleSeconds = 20;
-// A node that waited for its turn has let go of its connections: opening them is no part of a push.
+// A node that waited for its turn has closed its connections, and opening them is not part of a push.
 const beginningSeconds = 2;
-/** Of deploy/prometheus/prometheus.yml. */
+/** As in deploy/prometheus/prometheus.yml. */
 const scrapeSeconds = 15;
 
 const kinds = ['scraped', 'without traces', 'one of 100 traced'] as const;
@@ -83,7 +84,7 @@ try {
   const plainCosts: number[] = [];
   const ratios = new Map<Kind, number[]>([...kinds, 'plain' as const].map((kind) => [kind, []]));
   for (let round = 1; round <= rounds; round += 1) {
-    // Another begins each time.
+    // A different node starts in each round.
     const turned = kinds.map((_, place) => kinds[(place + round) % kinds.length]!);
     const order: Kind[] = ['plain', ...turned.flatMap((kind) => [kind, 'plain' as const])];
     const costs: number[] = [];
@@ -122,9 +123,9 @@ try {
 type Api = { url: string; pid: number; metrics?: string };
 type Measured = { api: Api; workspaces: readonly BenchWorkspace[] };
 
-/** @returns microseconds of the node's processor time for each push */
+/** @returns microseconds of the node's processor time per push */
 async function measure(name: string, { api, workspaces }: Measured): Promise<number> {
-  // A workspace may push 10,000 times a minute; the nodes hear of the moved clock within a second.
+  // A workspace may push 10,000 times a minute; the nodes see the moved clock within a second.
   await bundle.advanceClock(61_000);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const pace = { rate, connections, words: '"status":"Success"' };
@@ -139,7 +140,9 @@ async function measure(name: string, { api, workspaces }: Measured): Promise<num
   return ((await readProcessSeconds(api.pid)) - before) * (1e6 / requests.length);
 }
 
-/** What is noted of a push, a scrape, and what the library watches meanwhile, by themselves; as a share of pushes at this rate. */
+/**
+ * Measures the recording of a push, a scrape, and the library's own monitoring separately, as a share of pushes at this rate.
+ */
 async function countMetrics({ plain, scraped }: Record<Kind, Api>, pushMicroseconds: number): Promise<void> {
   const meter = makeNodeMeter({ clock: makeClock() });
   const call = { method: 'POST', route: '/v2.1/transaction/sendpush', status: 200, errorName: undefined };
@@ -182,7 +185,7 @@ async function startApi(more: Record<string, string>): Promise<Api> {
   return { ...(JSON.parse(line) as { url: string; metrics?: string }), pid: node.process.pid! };
 }
 
-/** From its start on, as a Prometheus does whether or not there is load. */
+/** Scrapes the node from its start on, as Prometheus does with or without load. */
 async function startScraped(): Promise<Api> {
   const api = await startApi({ CARILLON_METRICS_PORT: '0' });
   scrapes.timer = setInterval(() => {
@@ -202,7 +205,7 @@ function tracingEnvironment(): Record<string, string> {
   };
 }
 
-/** Takes everything, and counts. */
+/** Starts a collector that accepts everything and counts. */
 async function startCollector() {
   let spans = 0;
   const server = createServer((request, response) => {

@@ -1,5 +1,5 @@
 /**
- * oidc-provider with its memory adapter, client credentials of so many clients. Prints its origin, and ends when its input
+ * oidc-provider with its memory adapter and client credentials of this many clients. Prints its origin, and ends when its input
  * does. Argument: clients, which are `client-0` and on, each with the secret `secret-of-client-0` and on.
  */
 import { requirePeer } from './install-peers.ts';

@@ -5,12 +5,12 @@ import type { HttpRequest } from './run-wrk.ts';
 export type Pace = { rate: number; seconds: number; connections: number; requests: readonly HttpRequest[] };
 
 /**
- * Sends calls at even distances over so many connections, whether those before are answered or not; one that finds no connection
- * free waits for it. It writes and reads the bytes itself: a client that takes as much of the machine as the server would
+ * Sends calls at even intervals over this many connections, whether or not earlier ones have a response; a call without a free
+ * connection waits for one. Writes and reads the bytes itself: a client that used as much of the machine as the server would
  * measure itself.
  *
- * @returns milliseconds that each waited from the instant at which it was to be sent: who is late to send has waited
- * @throws when one is answered with another status than 200, or with a body that has not these words
+ * @returns the milliseconds that each call waited since it was due; a late send counts as waiting
+ * @throws when a response has another status than 200, or a body without these words
  */
 export async function paceCalls(
   origin: string,

@@ -1,9 +1,9 @@
 import type { Comparison } from './comparison.ts';
 
-/** What was measured of each budget when it was measured last. */
+/** The latest measurement of each budget. */
 export type Results = Record<string, { measured: string; comparisons: Comparison[] }>;
 
-/** A table in Markdown, a row a comparison. Pure. */
+/** Returns a Markdown table with a row per comparison. Pure. */
 export function presentComparisons(comparisons: readonly Comparison[]): string {
   const rows = comparisons.map(({ budget, work, ours, peer, ratio, goal, isMet }) => [
     ...[budget, work, ours, peer, ratio === null ? '–' : `${ratio.toFixed(2)} ×`, goal],
@@ -16,7 +16,11 @@ export function presentComparisons(comparisons: readonly Comparison[]): string {
 
 const [begin, end] = ['<!-- measured -->', '<!-- measured end -->'];
 
-/** The page with the table between its marks made anew, and when each budget was measured. Pure. @throws without marks */
+/**
+ * Returns the page with the table between its marks generated again, and the date of each budget's measurement. Pure.
+ *
+ * @throws without marks
+ */
 export function documentResults(page: string, results: Results): string {
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`the page has no ${begin} … ${end}`);

@@ -3,19 +3,19 @@ import { cpus } from 'node:os';
 /** A part of the measured whole, with its processor time so far. */
 export type ProcessorPart = { name: string; readSeconds(): Promise<number> };
 
-/** What one measured piece of work took of the machine. */
+/** The machine's usage by one measured piece of work. */
 export type ProcessorShares = {
-  /** Microseconds of processor time an item, by part; `others` is what the machine did beside the parts. */
+  /** Microseconds of processor time per item, by part; `others` is the rest of the machine. */
   microseconds: Record<string, number>;
-  /** Of all cores, while it ran. A rate is the machine's limit when this is near nought. */
+  /** The idle share of all cores while it ran. If it is near zero, a rate is the machine's limit. */
   idleShare: number;
 };
 
 /**
- * Begins to watch where the machine's processor time goes. What limits a rate shows only when every part is counted: sender,
- * database, receiver, and the kernel's idle time.
+ * Starts to record where the machine's processor time goes. The limit of a rate is visible only if every part is counted:
+ * sender, database, receiver, and the kernel's idle time.
  *
- * @returns what was used since then, for so many items
+ * @returns a function that returns the usage since then, for this many items
  */
 export async function watchProcessor(
   parts: readonly ProcessorPart[],
@@ -40,7 +40,7 @@ export async function watchProcessor(
   };
 }
 
-/** As one line. */
+/** Formats the shares as one line. */
 export function presentShares({ microseconds, idleShare }: ProcessorShares): string {
   const parts = Object.entries(microseconds).map(([name, each]) => `${name} ${each.toFixed(1)}`);
   return `µs of CPU an item: ${parts.join(', ')}; ${(idleShare * 100).toFixed(0)} % of the machine idle`;

@@ -1,7 +1,6 @@
 /**
- * Shows CPU profiles that a measurement wrote with `--profile FOLDER` as text: the files and the functions in which the time
- * itself was spent, in shares of what was busy. Of several profiles in the folder the longest is taken: the others are of
- * short-lived commands.
+ * Prints the CPU profiles of a measurement with `--profile FOLDER` as text: the files and functions with the most self time, in
+ * shares of the busy time. If the folder has several profiles, it uses the longest: the others are of short-lived commands.
  *
  * Usage: npm run bench -- profile FOLDER [--lines 30]
  */
@@ -15,7 +14,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** As V8 writes them. */
+/** V8's profile format. */
 type Profile = {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
   samples: number[];
@@ -68,7 +67,7 @@ function present({ nodes, samples, timeDeltas }: Profile, lines: number): void {
   write('functions', byFunction);
 }
 
-/** Below the project or its packages; not where this machine keeps them. */
+/** Returns the path relative to the project or its packages, without this machine's folders. */
 function placeOf(url: string): string {
   if (url === '') return '(native)';
   const path = url.replace(/^file:\/\//, '');

@@ -1,12 +1,12 @@
 import type { Node } from '../../server/test/start/start-bundle.ts';
 import type { BundleOptions } from '../../server/test/torture/torture-bundle.ts';
 
-/** What has a process of Node write a CPU profile into a folder when it ends by itself. */
+/** Returns variables that make a Node process write a CPU profile into a folder when it exits normally. */
 export function profilingEnvironment(folder: string | undefined): Record<string, string> {
   return folder === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` };
 }
 
-/** The nodes of a bundle, its API too, write theirs. */
+/** Makes the nodes of a bundle, including its API, write profiles. */
 export function profilingNodes(folder: string | undefined): Pick<BundleOptions, 'startFront'> {
   if (folder === undefined) return {};
   return {
@@ -14,7 +14,7 @@ export function profilingNodes(folder: string | undefined): Pick<BundleOptions, 
   };
 }
 
-/** Its profile is written when it stops as an operator stops it. */
+/** Stops the node as an operator does, so that it writes its profile. */
 export async function endByItself(node: Node): Promise<void> {
   node.process.kill('SIGTERM');
   await node.exited;

@@ -1,10 +1,11 @@
 /**
- * The look for deliveries that are due again (goal: below 5 ms with 400 days of the ledger kept): the buckets and the claim, as
- * a worker asks for them each second, with nothing due, one delivery and a full batch, while the ledger has 3 days and then 400.
- * Each look is a transaction that is rolled back, so that all see the same rows. Median and the slowest of each, over the connection.
+ * Measures the search for deliveries that are due again (goal: below 5 ms with 400 days of the ledger kept): the buckets and
+ * the claim, as a worker queries them each second, with nothing due, one delivery and a full batch, while the ledger has 3 days
+ * and then 400. Each search is a transaction that is rolled back, so that all see the same rows. Median and slowest of each,
+ * measured over the connection.
  *
  * Usage: npm run bench -- retry-claim [--days 400] [--rows 1000] [--waiting 20000] [--times 50]
- * `--rows` are those of each earlier day, `--waiting` those of today that wait for later.
+ * `--rows` is the number of rows in each earlier day, `--waiting` of those that wait for later today.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -66,7 +67,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The newest day has what waits, those before it what was accepted. */
+/** Fills the newest day with waiting deliveries and earlier days with accepted ones. */
 async function fillDay(count: number): Promise<void> {
   const day = dayBefore(count);
   await makeDay(database, { table: 'deliveries', day });
@@ -81,7 +82,7 @@ async function fillDay(count: number): Promise<void> {
     from generate_series(1, ${isToday ? waiting : rowsPerDay}) as place, workspaces, runs`;
 }
 
-/** So many of what waits are due. */
+/** Measures with this many of the waiting deliveries due. */
 async function measure(due: number): Promise<void> {
   const at = new Date(today.getTime() + 3_600_000 + due * 1000);
   const claim = { days: [dayBefore(0)], at, limit: batch, kind: 'fresh' } as const;

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** `cpuMicroseconds`: of the client's process, a request. It stays what it is when others use the machine too. */
+/** `cpuMicroseconds`: of the client's process per request. It does not change when others use the machine too. */
 export type Measured = { rate: number; cpuMicroseconds: number };
 export type ClientName = 'lane' | 'promises' | 'node-http2' | 'node-apn';
 
-/** Sends so many requests of 400 bytes by one of the clients, in a process of its own, which trusts the certificate. */
+/** Sends this many requests of 400 bytes by one of the clients, in a separate process that trusts the certificate. */
 export async function runTransportClient(
   name: ClientName,
   { origin, certificate, requests }: { origin: string; certificate: string; requests: number },

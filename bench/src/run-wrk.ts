@@ -10,7 +10,7 @@ export type Load = { rate: number; requests: number; medianMilliseconds: number;
 
 const program = '/usr/bin/wrk';
 
-/** Ends the measurement when wrk is not there. */
+/** Exits if wrk is not installed. */
 export function requireWrk(measurement: string): void {
   if (existsSync(program)) return;
   process.stderr.write(`bench: ${measurement} needs wrk (Debian: apt install wrk)\n`);
@@ -18,10 +18,10 @@ export function requireWrk(measurement: string): void {
 }
 
 /**
- * POSTs these requests in turn by so many connections, each of which waits for its answer, for so long. wrk is written in C:
- * it takes little of the machine from what is measured.
+ * POSTs these requests in turn by this many connections for this long; each connection waits for its response. wrk is written
+ * in C, so it uses little of the measured machine.
  *
- * @throws when one was answered with another status than 2xx or 3xx, or with none
+ * @throws when a response has another status than 2xx or 3xx, or when there is none
  */
 export async function runWrk(
   origin: string,

@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Each is a script that reads its options itself. */
+/** Each is a script that reads its own options. */
 const measurements: Record<string, string> = {
   accept: './accept.ts',
   all: './all-budgets.ts',

@@ -1,11 +1,11 @@
 /**
- * Campaign search (budget P7, goal: p99 below 25 ms): a million campaigns in four workspaces, every filter of both versions on the
- * largest of them, pages 1 to 100. For each filter the time of the whole HTTP answer over a kept connection (key,
- * limit, search, JSON) and of the search's statements alone, p50 and p99.
+ * Measures campaign search (budget P7, goal: p99 below 25 ms): a million campaigns in four workspaces, every filter of both
+ * versions on the largest of them, pages 1 to 100. For each filter it prints the time of the whole HTTP response over a kept
+ * connection (key, limit, search, JSON) and of the search's statements alone, p50 and p99.
  *
- * Usage: npm run bench -- search [--campaigns 1000000] [--pages 100] [--from "status SENT"] [--folder FOLDER]: `--from` begins
- * the list of filters there. DATABASE_URL names an empty database to use; else an embedded one is started in a
- * temporary folder and removed, or in FOLDER, which keeps it for the next time: ten million campaigns take long to make.
+ * Usage: npm run bench -- search [--campaigns 1000000] [--pages 100] [--from "status SENT"] [--folder FOLDER]: `--from` starts
+ * the list of filters there. DATABASE_URL names an empty database to use; else an embedded one is started in a temporary folder
+ * and removed, or in FOLDER, which keeps it for the next time: ten million campaigns take long to create.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
@@ -48,7 +48,7 @@ const folder = process.env.DATABASE_URL ? undefined : (kept ?? (await mkdtemp(jo
 const embedded = folder === undefined ? undefined : await startEmbeddedPostgres({ folder });
 const ownerUrl = embedded?.ownerUrl ?? process.env.DATABASE_URL!;
 const owner = openDatabase({ url: ownerUrl, connections: 1, name: 'bench' });
-// As a node searches: in the role that works across workspaces.
+// As a node searches: with the role that works across workspaces.
 const application = embedded && { url: embedded.url, acrossRole: 'carillon_app_across' };
 const opened = openDatabase({ ...(application ?? { url: ownerUrl }), connections: 6, name: 'bench' });
 const database = opened.acrossWorkspaces();
@@ -63,7 +63,7 @@ try {
   if (folder !== undefined && folder !== kept) await rm(folder, { recursive: true, force: true });
 }
 
-/** 40, 30, 20 and 10 % of the campaigns; shares of words as a push service has them; a year and a half, evenly. */
+/** Creates 40, 30, 20 and 10 % of the campaigns, with word frequencies of a push service, evenly over a year and a half. */
 async function prepare(): Promise<void> {
   const application = embedded ? 'carillon_app' : decodeURIComponent(new URL(ownerUrl).username);
   await prepareDatabase(ownerUrl, { application });
@@ -101,7 +101,7 @@ async function prepare(): Promise<void> {
         case when number % 29 = 0 then 'PERIODIC' when number % 101 = 0 then 'EVENT_TRIGGERED' else 'ONE_TIME' end as type
     ) as made`;
   process.stdout.write(`inserted in ${((performance.now() - begun) / 1000).toFixed(1)} s, every index in place\n`);
-  // Ten runs each for every hundredth of the recurring ones: children.
+  // Ten runs each for every hundredth recurring campaign: children.
   await database`
     insert into runs (id, workspace_id, campaign_id, lane, status, day, send_until, created_at, started_at, ended_at)
     select substr(md5(id || number), 1, 24), workspace_id, id, 1, 'SENT', '2026-01-01', created_at, at, at, at
@@ -109,7 +109,7 @@ async function prepare(): Promise<void> {
       select id, workspace_id, created_at, row_number() over () as place from campaigns where delivery_type <> 'ONE_TIME'
     ) as parents, generate_series(1, 10) as number, lateral (select created_at + number * interval '1 day' as at) as made
     where place % 100 = 0`;
-  // A vacuum right after an insert finds its rows too young to be known as visible to all.
+  // Twice, because a vacuum right after an insert cannot yet mark the new rows as visible to all.
   await owner`vacuum campaigns`;
   await owner`vacuum analyze campaigns`;
   await owner`vacuum analyze runs`;
@@ -212,7 +212,7 @@ async function listCases(): Promise<Case[]> {
 
 type Measuring = { each: Case; version: Version; limit: number; url: string; headers: Record<string, string> };
 
-/** @returns p99 of the HTTP answers */
+/** @returns p99 of the HTTP responses */
 async function measure({ each, version, limit, url, headers }: Measuring): Promise<number> {
   const http: number[] = [];
   const sql: number[] = [];
@@ -220,7 +220,7 @@ async function measure({ each, version, limit, url, headers }: Measuring): Promi
   // The first call of each kind is not measured: it prepares statements and connections.
   for (let page = 0; page <= pages; page += 1) {
     const body = { request_id: 'bench', limit, page: Math.max(1, page), ...each.more, campaign_fields: each.filters };
-    // 100 calls a minute pass; the limit is counted as for everyone.
+    // The limit is 100 calls a minute, and it counts these calls too.
     clock.advance(700);
     const begun = performance.now();
     const answer = await fetch(`${url}/${version.toLowerCase()}/campaigns/search`, {

@@ -1,7 +1,7 @@
 /**
- * File segments (budget P6): a file of 150 MB and 15 million lines against 5 million users, through the whole path
- * (download over HTTP, checks, distinct, match, members), beside a hand-written psql script that does COPY and join on
- * the same database in the same run. Prints every round, medians, the ratio, and the memory of the filling process.
+ * Measures file segments (budget P6): a file of 150 MB and 15 million lines against 5 million users, through the whole path
+ * (download over HTTP, checks, distinct, match, members). The peer is a hand-written psql script that does COPY and join on the
+ * same database in the same run. Prints every round, medians, the ratio, and the memory of the filling process.
  *
  * Usage: npm run bench -- segment [--users 5000000] [--lines 15000000] [--matching 2000000] [--rounds 5] [--warm 0]
  */
@@ -29,7 +29,7 @@ const { values } = parseArgs({
     lines: { type: 'string', default: '15000000' },
     matching: { type: 'string', default: '2000000' },
     rounds: { type: 'string', default: '5' },
-    // So many files of a thousand lines before the one that is timed, in its process: they start the runtime.
+    // The number of files of a thousand lines before the timed one, in its process: they warm up the runtime.
     warm: { type: 'string', default: '0' },
   },
 });
@@ -40,7 +40,7 @@ const [users, lines, matching, rounds] = [values.users, values.lines, values.mat
   number,
 ];
 
-/** Of `u`, eight digits and the line's end. */
+/** `u`, eight digits and the line's end. */
 const lineBytes = 10;
 const goals = { times: 1.1, megabytes: 200 };
 
@@ -95,7 +95,10 @@ function report(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Values are `u` and eight digits; the file's first `matching` are users', the others nobody's, all shuffled by a stride. */
+/**
+ * Inserts the users. Values are `u` and eight digits; the file's first `matching` values belong to users, the others to none,
+ * all shuffled by a stride.
+ */
 async function prepare(): Promise<void> {
   report(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}`);
   const [row] = await database<{ version: string }[]>`select version() as version`;
@@ -103,7 +106,7 @@ async function prepare(): Promise<void> {
   await database`
     insert into workspaces (id, db_name, name, created_at) values ('BENCH', 'bench', 'Bench', '2026-01-01')`;
   const startedAt = performance.now();
-  // The bucket of a real user is a hash of the customer id; for the join only its spread matters.
+  // The bucket of a real user is a hash of the customer id; for the join only its distribution matters.
   await database`
     insert into users (workspace_id, bucket, id, customer_id, attributes, created_at, updated_at)
     select 'BENCH', n % 256, lpad(to_hex(n), 24, '0'), 'customer-' || n, '{}', '2026-01-01', '2026-01-01'
@@ -121,7 +124,7 @@ async function prepare(): Promise<void> {
 }
 
 function* filePieces(): Generator<string> {
-  // 15,485,863 is prime, so the stride visits every line once, in no order of the values.
+  // 15,485,863 is prime, so the stride visits every line once, unrelated to the order of the values.
   const stride = 15_485_863 % lines || 1;
   let at = 0;
   let piece: string[] = [];
@@ -136,7 +139,9 @@ function* filePieces(): Generator<string> {
   yield piece.join('');
 }
 
-/** What a careful person would type: COPY into an unlogged table, distinct join, insert into a table of the same form. */
+/**
+ * Runs what a careful developer would write: COPY into an unlogged table, distinct join, insert into a table of the same form.
+ */
 async function runPsql(round: number): Promise<number> {
   await database`
     create table if not exists peer_members (
@@ -168,7 +173,7 @@ async function runPsql(round: number): Promise<number> {
   return seconds;
 }
 
-/** The product's own path, in a process of its own so that its memory can be read. */
+/** Runs the product's own path, in a separate process so that its memory can be read. */
 async function runFill(round: number, url: string): Promise<{ seconds: number; rssMegabytes: number }> {
   const warm = Number(values.warm);
   for (let file = 0; file < warm; file += 1)
@@ -197,7 +202,7 @@ async function runFill(round: number, url: string): Promise<{ seconds: number; r
   return result;
 }
 
-/** @returns the operation's id; those of a later second are worked later */
+/** @returns the operation's id; operations of a later second are processed later */
 async function queueFill(name: string, { url, second }: { url: string; second: number }): Promise<string> {
   const [operationId, segmentId] = [name.padStart(24, 'a'), name.padStart(24, 'b')];
   const at = new Date(Date.UTC(2026, 0, 1, 0, 0, second));

@@ -1,7 +1,7 @@
 /**
- * How long a campaign takes on a cluster, what holds it up and what the databases carry: simulated, with the constants of
- * the code and the values of `bench/results/cluster-values.json`. No part of a product runs and nothing is sent, unless
- * the values are measured or compared.
+ * Simulates how long a campaign takes on a cluster, what limits it and the load of the databases, with the constants of the
+ * code and the values of `bench/results/cluster-values.json`. No part of the product runs and nothing is sent, unless the
+ * values are measured or compared.
  *
  * Usage: npm run simulate -- --devices 100000000 --nodes 20 --seed 1 (all options: --help)
  */
@@ -41,7 +41,7 @@ async function carryOut(command: Command): Promise<void> {
     case 'simulate':
       return simulate(command);
     case 'measure': {
-      // The parts of a product are loaded only where they run.
+      // The parts of the product are loaded only where they run.
       const { measureCluster } = await import('./cluster/measure-cluster.ts');
       return measureCluster({ say, record: (file) => writeFile(valuesPath, `${JSON.stringify(file, null, 2)}\n`) });
     }

@@ -10,24 +10,24 @@ import { makeCertificate } from '../../server/test/engine/delivery/make-certific
 import { readProcessSeconds } from '../../server/test/nodes/processor-time.ts';
 
 export type Nghttpd = {
-  /** Has `key.pem`, `cert.pem` and `files/`, which is served, and goes with the server. */
+  /** Contains `key.pem`, `cert.pem` and `files/`, which is served; removed with the server. */
   folder: string;
   path: string;
-  /** Listens on a port of its own. */
+  /** Listens on a separate port. */
   listen(kind: 'clear' | 'secure'): Promise<Listener>;
   stop(): Promise<void>;
 };
-/** `restart` ends the process under its connections, and starts another on the same port. */
+/** `restart` ends the process with open connections, and starts another on the same port. */
 export type Listener = {
   origin: string;
   restart(): Promise<void>;
-  /** Processor time of the process that listens now. */
+  /** Returns the processor time of the process that listens now. */
   readSeconds(): Promise<number>;
 };
 
 const program = '/usr/sbin/nghttpd';
 
-/** nghttp2's own server over one empty file, which it returns to every request for it. Its limit is 1,000 streams. */
+/** Starts nghttp2's own server with one empty file, which it returns to every request for it. Its limit is 1,000 streams. */
 export async function startNghttpd(): Promise<Nghttpd> {
   if (!existsSync(program)) {
     process.stderr.write('bench: nghttpd is needed (Debian: apt install nghttp2)\n');
@@ -78,7 +78,7 @@ export async function startNghttpd(): Promise<Nghttpd> {
   };
 }
 
-/** It says nothing when it listens, unless it is told to say every frame. */
+/** Polls the port, because nghttpd does not print that it listens, unless it prints every frame. */
 async function isListeningSoon(port: number): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     if (await isListening(port)) return;

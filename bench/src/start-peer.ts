@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 export type Peer = { origin: string; stop(): Promise<void> };
 
-/** Starts a script that prints its origin as its first line, in a process of its own, which ends with this one. */
+/** Starts a script that prints its origin as its first line, in a separate process that ends with this one. */
 export async function startPeer(script: string, words: readonly string[] = []): Promise<Peer> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...words], {
     stdio: ['pipe', 'pipe', 'inherit'],

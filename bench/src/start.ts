@@ -1,6 +1,6 @@
 /**
- * Starting (budget P8): `npm start` until the first request is answered, from a warm install: on a folder that is not there yet,
- * and on one that is. Medians of the rounds.
+ * Measures starting (budget P8): from `npm start` until the first response, with a warm install, on a new folder and on an
+ * existing one. Medians of the rounds.
  *
  * Usage: npm run bench -- start [--rounds 5]
  */
@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '..', '..');
 
 process.stdout.write(`machine: ${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}\n`);
 const [first, later]: [number[], number[]] = [[], []];
-// The first fills the cache of compiled sources, as any start before has.
+// The first round fills the cache of compiled sources, as any earlier start does.
 for (let round = 0; round <= Number(values.rounds); round += 1) {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-bench-start-'));
   try {
@@ -45,7 +45,7 @@ for (const [work, seconds, goal] of [
     ...{ goal: `< ${goal} s`, isMet: seconds < goal },
   });
 
-/** @returns seconds from the command to the answer of its first request */
+/** @returns seconds from the command to the response to its first request */
 async function startOnce(folder: string): Promise<number> {
   const begun = performance.now();
   const child = spawn('npm', ['start', '--silent', '--', '--port', '0', '--json'], {
@@ -62,7 +62,7 @@ async function startOnce(folder: string): Promise<number> {
   const answer = await fetch(`${(JSON.parse(line) as { url: string }).url}/readyz`);
   const seconds = (performance.now() - begun) / 1000;
   if (answer.status !== 200) throw new Error(`/readyz was answered ${answer.status}`);
-  // npm and what it started.
+  // Ends npm and the processes that it started.
   process.kill(-child.pid!, 'SIGTERM');
   await ended;
   return seconds;

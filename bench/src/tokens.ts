@@ -1,7 +1,8 @@
 /**
- * Access tokens (budget P5): client credentials of many keys from 64 connections, every token durable (fsync on), beside
- * `oidc-provider` whose tokens are in its memory alone, and a Fastify route with nothing behind it (the limit); in turn, medians of
- * the rounds. A key gets five tokens a minute (interface 4.1), so each has its own requests.
+ * Measures access tokens (budget P5): client credentials of many keys from 64 connections, every token durable (fsync on). The
+ * peers are `oidc-provider`, which keeps its tokens in memory only, and a Fastify route with nothing behind it (the limit).
+ * They run in turn; results are medians of the rounds. A key gets five tokens a minute (interface 4.1), so each has its own
+ * requests.
  *
  * Usage: npm run bench -- tokens [--connections 64] [--seconds 5] [--rounds 5] [--keys 8000]
  *        [--profile FOLDER]: writes a CPU profile of the node there. Needs wrk (Debian: wrk).
@@ -58,7 +59,7 @@ try {
   const [us, oidc, limit]: [Load[], Load[], Load[]] = [[], [], []];
   for (let round = 0; round <= rounds; round += 1) {
     const load = await issueRound(bundle, { round, requests: ours });
-    // The first warms it.
+    // The first round warms up the node.
     if (round === 0) continue;
     us.push(load);
     oidc.push(await runWrk(peer.origin, { requests: theirs, ...how }));
@@ -106,12 +107,12 @@ function formOf(path: string, { id, secret }: { id: string; secret: string }): H
   return { path, headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: form.toString() };
 }
 
-/** What was answered is in the database. */
+/** Checks that the issued tokens are in the database. */
 async function issueRound(
   { url, api, database, advanceClock }: TortureBundle,
   { round, requests }: { round: number; requests: readonly HttpRequest[] },
 ): Promise<Load> {
-  // The longest limit of a key is of ten minutes; the node hears of the moved clock within a second.
+  // The longest limit of a key is ten minutes; the node sees the moved clock within a second.
   await advanceClock(601_000);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   const countTokens = async (): Promise<number> =>
@@ -124,7 +125,7 @@ async function issueRound(
   const load = await runWrk(url, { requests, connections, seconds });
   const shares = await endWatch(load.requests);
   const stored = (await countTokens()) - tokensBefore;
-  // wrk leaves at the end of its time, with up to a request a connection on its way.
+  // wrk stops at the end of its time, with up to one request in flight per connection.
   if (stored < load.requests || stored > load.requests + connections)
     throw new Error(`${load.requests} were answered, ${stored} are stored`);
   process.stdout.write(

@@ -1,6 +1,6 @@
 /**
- * One client of the transport measurement: sends so many requests of 400 bytes, 1,000 at a time, over one connection, and
- * prints how many a second were answered 200, and what CPU time each took. Arguments: client, origin, requests.
+ * One client of the transport measurement: sends this many requests of 400 bytes, 1,000 at a time, over one connection, and
+ * prints the 200 responses per second and the CPU time per request. Arguments: client, origin, requests.
  */
 import apn from '@parse/node-apn';
 import { generateKeyPairSync } from 'node:crypto';
@@ -19,12 +19,12 @@ const path = `/3/device/${device}`;
 const body = Buffer.alloc(400, 'x');
 const target = { key: 'bench', origin, isGuarded: false };
 
-/** `sendAll` resolves when so many requests were answered 200, and rejects when one was not. */
+/** `sendAll` resolves after this many 200 responses, and rejects on any other response. */
 type Client = { sendAll(all: number): Promise<unknown>; close(): void | Promise<void> };
 const clients: Record<string, () => Client> = { lane, promises, 'node-http2': nodeHttp2, 'node-apn': nodeApn };
 
 const client = clients[name]!();
-// The connection is there, and what is compiled is compiled.
+// Warms up: opens the connection and compiles the code.
 await client.sendAll(Math.min(requests, atATime * 20));
 const [startedAt, usage] = [performance.now(), process.cpuUsage()];
 await client.sendAll(requests);
@@ -34,7 +34,7 @@ process.stdout.write(JSON.stringify({ rate, cpuMicroseconds: (user + system) / r
 await client.close();
 process.exit(0);
 
-/** For clients that take one request at a time. */
+/** For clients that accept one request at a time. */
 function sendEach(send: () => Promise<unknown>): Client['sendAll'] {
   return async (all) => {
     let left = all;
@@ -54,7 +54,7 @@ function makeTransport(): Http2Transport {
   return makeHttp2Transport({ log, allowedNetworks: [], sessionsPerTarget: 1 });
 }
 
-/** As who sends many does it. */
+/** Sends like callers of many requests: through a lane. */
 function lane(): Client {
   const transport = makeTransport();
   let [left, open] = [0, 0];
@@ -91,7 +91,7 @@ function lane(): Client {
   };
 }
 
-/** As who waits for each answer does it. */
+/** Sends like callers that wait for each response. */
 function promises(): Client {
   const transport = makeTransport();
   return {

@@ -1,7 +1,7 @@
 /**
- * Many requests through one lane over TLS, to a server that is ended under its connections again and again. Each request
- * is told exactly once how it ended; what was not sent goes out again; only what was in flight when the server ended may
- * stay unknown; and memory does not grow. Ends with code 1 when one of that is not so.
+ * Sends many requests through one lane over TLS, to a server that is ended repeatedly with open connections. Checks that each
+ * request gets exactly one outcome, that unsent requests are sent again, that only requests in flight when the server ended
+ * stay unknown, and that memory does not grow. Exits with 1 if a check fails.
  *
  * Usage: npm run bench -- transport-soak [--requests 10000000] [--restarts 20]. Needs nghttpd (Debian: nghttp2).
  */
@@ -23,9 +23,9 @@ const { values } = parseArgs({
 });
 const requests = Number(values.requests);
 const restarts = Number(values.restarts);
-/** The server's limit on each connection. */
+/** The server's limit per connection. */
 const maxStreams = 1_000;
-/** Of what is kept, from the first quarter of the time to the last. */
+/** The maximum growth of kept memory, from the first quarter of the time to the last. */
 const maxGrowthMegabytes = 2;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -78,7 +78,7 @@ async function soak(): Promise<void> {
       end(ticket);
     },
     onSpace: sendMore,
-    // The server is about to listen again.
+    // The server will listen again shortly.
     onUnreachable: () => void setTimeout(sendMore, 20),
   };
   const outgoing = {
@@ -106,7 +106,7 @@ async function soak(): Promise<void> {
   }
 
   const [startedAt, usage] = [performance.now(), process.cpuUsage()];
-  // What was given back while nothing else was open waits for no space.
+  // Requests that were given back while nothing else was open get no `onSpace` call.
   const again = setInterval(sendMore, 100);
   sendMore();
   await allEnded;
@@ -132,7 +132,7 @@ async function soak(): Promise<void> {
   if (faults.length > 0) process.exitCode = 1;
 }
 
-/** What is there after a collection, in the heap and beside it. */
+/** Returns the memory after a collection, in the heap and outside it. */
 function keptMegabytes(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

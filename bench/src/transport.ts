@@ -1,8 +1,8 @@
 /**
- * The HTTP/2 transport (budget P1): requests of 400 bytes over one connection with 1,000 streams to `nghttpd`, by
+ * Measures the HTTP/2 transport (budget P1): requests of 400 bytes over one connection with 1,000 streams to `nghttpd`, by
  * `h2load` (C, the limit), by our transport (a lane, and a promise each), by `node:http2`, and by @parse/node-apn, which
- * speaks TLS only; all of them with TLS too. Goals: ≥ 0.8 × h2load, ≥ 5 × node:http2, ≥ 12 × node-apn. All in turn,
- * medians of the rounds, by time and by the client's own CPU time.
+ * supports TLS only; all of them with TLS too. Goals: ≥ 0.8 × h2load, ≥ 5 × node:http2, ≥ 12 × node-apn. All run in turn;
+ * results are medians of the rounds, by time and by the client's own CPU time.
  *
  * Usage: npm run bench -- transport [--requests 200000] [--rounds 5]. Needs nghttpd and h2load (Debian: nghttp2).
  */
@@ -96,7 +96,7 @@ async function measure(): Promise<void> {
 
 async function runLoad(origin: string): Promise<Measured> {
   const words = ['-n', String(requests), '-c', '1', '-m', String(streams), '-d', join(folder, 'body')];
-  // The shell says last what its children used: minutes and seconds, user and system.
+  // The shell's last line is its children's usage: minutes and seconds, user and system.
   const script = '"$@" && times';
   const printed = await run('/bin/sh', ['-c', script, 'sh', '/usr/bin/h2load', ...words, `${origin}${path}`]);
   if (!printed.includes(` ${requests} succeeded`)) throw new Error(printed);

@@ -1,8 +1,8 @@
 /**
- * Making Web Push requests (budget P2): the message encrypted for each browser (RFC 8291) and the VAPID header, without
- * sending; by one thread of ours, by ours with threads beside it, and by the package `web-push`.
- * OpenSSL's own rate of key agreements is the limit. Goal: ≥ 6 × web-push on one core, and all cores used. All in turn,
- * medians of the rounds; by CPU time, which stays what it is when others use the machine too.
+ * Measures making Web Push requests (budget P2): the message encrypted for each browser (RFC 8291) and the VAPID header,
+ * without sending; by one thread of ours, by ours with helper threads, and by the package `web-push`. OpenSSL's own rate of key
+ * agreements is the limit. Goal: ≥ 6 × web-push on one core, and all cores used. All run in turn; results are medians of the
+ * rounds, by CPU time, which does not change when others use the machine too.
  *
  * Usage: npm run bench -- web-push [--messages 5000] [--rounds 5]
  */
@@ -29,7 +29,7 @@ const { values } = parseArgs({
 const count = Number(values.messages);
 const rounds = Number(values.rounds);
 const goal = 6;
-/** As a worker has open for one chunk. */
+/** The number that a worker has open for one chunk. */
 const atATime = 500;
 
 const makeKeys = (): { p256dh: Buffer; auth: Buffer } => {
@@ -120,7 +120,7 @@ function carillon(threads: number): Maker {
   };
 }
 
-/** What it calls making a request: the same two things. */
+/** Makes a request with `web-push`: the same two steps. */
 function webPush(): Maker {
   const { generateRequestDetails } = requirePeer('web-push') as {
     generateRequestDetails(subscription: object, payload: Buffer, options: object): object;

@@ -1,6 +1,6 @@
 /**
- * Loaded before a node (`--import`): its calls do not look for `x-request-id` and `traceparent`, nor for a tracing that nobody asked
- * for. What it costs that they do is what bench/src/metrics.ts measures.
+ * Loaded before a node (`--import`): its calls do not check for `x-request-id` and `traceparent`, nor for tracing.
+ * bench/src/metrics.ts measures the cost of these checks.
  */
 import { registerHooks } from 'node:module';
 

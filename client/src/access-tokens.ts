@@ -8,26 +8,26 @@ export type AccessTokenOptions = {
   /** Secret of an OAuth key. */
   oauthKey: string;
   fetch?: typeof fetch;
-  /** How long a reply may take; default 60 s. */
+  /** Maximum time for a response; default 60 s. */
   timeoutMilliseconds?: number;
   /** Milliseconds now; for tests. */
   now?: () => number;
 };
 
 export type AccessTokens = {
-  /** A valid access token: the same until shortly before its expiry, then a refreshed one. @throws CarillonError */
+  /** Returns a valid access token: the same until shortly before its expiry, then a refreshed one. @throws CarillonError */
   get(): Promise<string>;
-  /** A token that was refused though it should be good: the next caller gets another one. */
+  /** Discards a token that was rejected before its expiry: the next caller gets a new one. */
   forget(accessToken: string): void;
 };
 
 type Grant = { accessToken: string; expiresAt: number; refreshToken: string; refreshUntil: number };
 
-// A token is renewed this long before its end, or at four fifths of a shorter life.
+// A token is renewed this long before its expiry, or at four fifths of a shorter life.
 const renewBeforeMilliseconds = 2 * 60_000;
 const refreshLifeMilliseconds = 30 * 24 * 3_600_000;
 
-/** Gets one access token, reuses it, and refreshes it before it ends; callers at the same moment share one request. */
+/** Gets one access token, reuses it, and refreshes it before it expires; concurrent callers share one request. */
 export function makeAccessTokens(options: AccessTokenOptions): AccessTokens {
   const { baseUrl, workspaceId, oauthKey, fetch: request = fetch, now = Date.now } = options;
   const { timeoutMilliseconds = 60_000 } = options;
@@ -68,7 +68,7 @@ export function makeAccessTokens(options: AccessTokenOptions): AccessTokens {
     try {
       return await ask('/v1/oauth/refresh', { grant_type: 'refresh_token', refresh_token: grant.refreshToken });
     } catch (error) {
-      // ER010: the refresh token was revoked, or the key made anew; the key itself may still be good.
+      // ER010: the refresh token was revoked, or the key was rotated; the given key itself may still be valid.
       if ((error as { code?: string }).code === 'ER010') return generate();
       throw error;
     }

@@ -5,35 +5,35 @@ import type { CallbackHeaders, VerifiedCallback } from './verify-callback.ts';
 
 export type CallbackReceiver = {
   /**
-   * Takes what was posted to your `callback_url`: checks the signature, drops a repeat, and gives it to whoever waits.
-   * What `onOutcome` throws it throws too: reply with 500, and the callback comes again and is handled anew.
+   * Handles a request to your `callback_url`: verifies the signature, drops a duplicate, and passes the outcome to a waiting
+   * caller. It rejects with the error of `onOutcome`: respond with 500, and the callback is sent and handled again.
    *
-   * @returns the status to reply with: 200, or 401 for what is not signed by this workspace
+   * @returns the status to respond with: 200, or 401 if the callback is not signed by this workspace
    */
   take(posted: { headers: CallbackHeaders; rawBody: string }): Promise<200 | 401>;
-  /** The next outcome of a segment. `stop` gives the waiting up. */
+  /** Waits for the next outcome of a segment. `stop` ends the wait. */
   waitFor(
     segmentName: string,
     options?: Pick<CallOptions, 'signal'>,
   ): { outcome: Promise<FileSegmentCallback>; stop(): void };
 };
 
-// A callback is posted for about seven hours; ids of many more than wait are kept no longer than memory should.
+// A callback is retried for about seven hours. More ids than can be pending are not stored, to limit memory.
 const maxRemembered = 10_000;
 
-/** Receives the callbacks of file segments in your server, however that is built. */
+/** Receives the callbacks of file segments in your server, whatever framework it uses. */
 export function makeCallbackReceiver(options: {
-  /** `whsec_…` of the workspace. */
+  /** The `whsec_…` secret of the workspace. */
   secret: string;
   /** Milliseconds now; for tests. */
   now?: () => number;
-  /** Of every outcome, once: again only after it threw or rejected. */
+  /** Called once per outcome, and again only after it threw or rejected. */
   onOutcome?: (outcome: FileSegmentCallback) => void | Promise<void>;
 }): CallbackReceiver {
   const { secret, now = Date.now, onOutcome } = options;
   const waiting = new Map<string, Set<(outcome: FileSegmentCallback) => void>>();
   const seen = new Set<string>();
-  /** A repeat that comes meanwhile waits for the same end. */
+  /** A duplicate that arrives meanwhile waits for the same result. */
   const underWay = new Map<string, Promise<void>>();
 
   async function handle({ id, outcome }: VerifiedCallback): Promise<void> {
@@ -58,11 +58,11 @@ export function makeCallbackReceiver(options: {
       return 200;
     },
     waitFor(name, { signal } = {}) {
-      // Promise.withResolvers is not in Node 20.
+      // Node 20 does not have Promise.withResolvers.
       let resolve!: (outcome: FileSegmentCallback) => void;
       let reject!: (reason: unknown) => void;
       const promise = new Promise<FileSegmentCallback>((...settle) => ([resolve, reject] = settle));
-      // Whoever stops waiting hears no more of it.
+      // A caller that stops waiting gets no unhandled rejection.
       promise.catch(() => undefined);
       const those = waiting.get(name) ?? new Set();
       waiting.set(name, those);

@@ -9,7 +9,7 @@ import type {
 
 type BusinessEvent = BusinessEventsV5['data']['business_events'][number];
 
-/** Business events, and what they set off: with a campaigns key or an access token. */
+/** Business events and the campaigns that they trigger: with a campaigns key or an access token. */
 export type CarillonBusinessEvents = {
   create(event: BusinessEventRequest, options?: CallOptions): Promise<void>;
   trigger(trigger: BusinessEventTriggerV5, options?: CallOptions): Promise<BusinessEventTriggeredV5['data']>;

@@ -11,15 +11,15 @@ import type {
   ExecutionsV1,
 } from './generated/shapes.ts';
 
-/** The client makes a `request_id` where none is given; it stays the same for every repeat of a call. */
+/** The client generates a `request_id` if none is given; it stays the same for all retries of a call. */
 type Named<Request> = Omit<Request, 'request_id'> & { request_id?: string };
 type Paged<Search> = Omit<Search, 'limit' | 'page' | 'request_id'>;
 
-/** Campaigns of V1, which are live once they are made: with a campaigns key or an access token. */
+/** Campaigns of V1, which are live once they are created: with a campaigns key or an access token. */
 export type CarillonCampaignsV1 = {
   create(campaign: Named<CampaignRequestV1>, options?: CallOptions): Promise<{ id: string }>;
   change(id: string, change: Named<CampaignChangeV1>, options?: CallOptions): Promise<void>;
-  /** Up to ten at once: all, or none. */
+  /** Stops up to ten at once: all or none. */
   stop(ids: string[], options?: CallOptions): Promise<void>;
   pause(ids: string[], options?: CallOptions): Promise<void>;
   resume(ids: string[], options?: CallOptions): Promise<void>;
@@ -50,7 +50,7 @@ export function makeCarillonCampaignsV1(call: CallService): CarillonCampaignsV1 
     search: (search = {}, options = {}) =>
       eachPage(pageSize, async (page) => {
         const found = await call('searchCampaignsV1', { body: { ...named(), ...search, ...page } }, options);
-        // A workspace chooses between the two forms.
+        // A workspace setting chooses between the two forms.
         return Array.isArray(found) ? found : found.campaigns;
       }),
     list: (search = {}, options = {}) =>

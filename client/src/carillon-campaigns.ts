@@ -16,7 +16,7 @@ import type {
   ExecutionsV5,
 } from './generated/shapes.ts';
 
-/** A campaign in the making, as V5 takes it: parts that are not decided yet may be missing or unfinished. */
+/** A campaign draft as accepted by V5: undecided parts may be missing or incomplete. */
 export type CampaignBody = {
   channel?: 'PUSH';
   campaign_delivery_type?: 'ONE_TIME' | 'PERIODIC' | 'EVENT_TRIGGERED' | 'BUSINESS_EVENT_TRIGGERED';
@@ -32,7 +32,7 @@ export type CampaignBody = {
   [part: string]: unknown;
 };
 
-/** What became of each identifier of a test. */
+/** The result for each identifier of a test. */
 export type CampaignTestAnswer = Record<string, { status: 'success' | 'failed'; failure_reason?: string }>;
 
 /** Every member may be missing, and null removes it (RFC 7396). */
@@ -46,31 +46,31 @@ type Paged<Search> = Omit<Search, 'limit' | 'page'>;
 
 /** Campaigns of V5: with a campaigns key or an access token. */
 export type CarillonCampaigns = {
-  /** A draft. @throws CarillonError with `faults` */
+  /** Creates a draft. @throws CarillonError with `faults` */
   create(campaign: CampaignDraftRequest, options?: CallOptions): Promise<{ id: string }>;
-  /** Merged into a draft (RFC 7396): null removes. @throws CarillonError */
+  /** Merges the change into a draft (RFC 7396): null removes. @throws CarillonError */
   change(id: string, change: MergePatch<CampaignDraftChange>, options?: CallOptions): Promise<{ id: string }>;
-  /** What keeps a draft from going live. @throws CarillonError */
+  /** Returns the problems that prevent publishing a draft. @throws CarillonError */
   validate(id: string, options?: CallOptions): Promise<CampaignValidation['data']>;
   /** Sends or schedules a draft. @throws CarillonError with `faults` */
   publish(id: string, options?: CallOptions): Promise<void>;
   stop(id: string, options?: CallOptions): Promise<void>;
   pause(id: string, options?: CallOptions): Promise<void>;
   resume(id: string, options?: CallOptions): Promise<void>;
-  /** Sends content, or the draft `draft_id`, to the named users alone. @throws CarillonError */
+  /** Sends content, or the draft `draft_id`, to the named users only. @throws CarillonError */
   test(test: CampaignTestRequestV5, options?: CallOptions): Promise<CampaignTestAnswerV5['data']>;
   preview(request: CampaignPreviewRequest, options?: CallOptions): Promise<CampaignPreview['data']>;
   get(id: string, options?: CallOptions): Promise<CampaignV5>;
-  /** All that fit, page by page: `for await (const campaign of campaigns.search({ … }))`. */
+  /** Returns all matches, page by page: `for await (const campaign of campaigns.search({ … }))`. */
   search(search?: Paged<CampaignSearchV5>, options?: CallOptions): AsyncIterable<CampaignV5>;
-  /** The same with less about each. */
+  /** Returns the same matches with fewer details. */
   list(
     search?: Paged<CampaignMetaSearchV5>,
     options?: CallOptions,
   ): AsyncIterable<CampaignMetaListV5['data']['campaigns'][number]>;
-  /** Runs of a recurring campaign. */
+  /** Returns the runs of a recurring campaign. */
   executions(id: string, options?: CallOptions): AsyncIterable<ExecutionsV5['data']['executions'][number]>;
-  /** Why a user got a campaign, or did not. */
+  /** Returns the reason why a user got a campaign or did not. */
   explain(
     of: { campaignId: string; customerId: string; runId?: string },
     options?: CallOptions,

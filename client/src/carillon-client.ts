@@ -21,27 +21,27 @@ export type CarillonClientOptions = {
   /** Origin of the service, without a trailing slash; or the three hosts of a data center (`hostsOfDataCenter`). */
   baseUrl: string | ServiceHosts;
   workspaceId: string;
-  /** Database name of the workspace, which file segments are asked for with. */
+  /** Database name of the workspace, required for file segments. */
   dbName?: string;
   /** Secret of a push key: signs pushes. */
   pushKey?: string;
-  /** Secret of a campaigns key: makes, changes and sends campaigns. */
+  /** Secret of a campaigns key: creates, changes and sends campaigns. */
   campaignsKey?: string;
   /** Secret of a data key: users, devices, events and segments. */
   dataKey?: string;
-  /** Secret of an OAuth key: what has no key of its own travels under its access token. */
+  /** Secret of an OAuth key: operations without a key use its access token. */
   oauthKey?: string;
-  /** What a push is signed by: its name, or its body and time as well. Default `name`. */
+  /** The contents that a push signature covers: the name, or the body and time as well. Default `name`. */
   pushSignatures?: 'name' | 'body';
   /** Abbreviation in header names; default `SVC`. */
   headerPrefix?: string;
   fetch?: typeof fetch;
   /**
-   * Most times a call is repeated after 429, 503 or a broken connection; default 3. Each waits as long as the service
-   * asks, up to a minute. What would be done twice is not repeated, but by its Idempotency-Key.
+   * Maximum number of retries after 429, 503 or a broken connection; default 3. Each waits as long as the service requests, up
+   * to a minute. Operations that would be processed twice are retried only with an Idempotency-Key.
    */
   maxRepeats?: number;
-  /** How long a reply may take; default 60 s. */
+  /** Maximum time for a response; default 60 s. */
   timeoutMilliseconds?: number;
   /** Milliseconds now; for tests. */
   now?: () => number;
@@ -69,15 +69,15 @@ export type CarillonClient = ReturnType<typeof makeCarillonUsers> & {
   campaignsV1: CarillonCampaignsV1;
   businessEvents: CarillonBusinessEvents;
   stats: { read(request: StatsRequest, options?: CallOptions): Promise<CampaignStats> };
-  /** Any operation of the document by its `operationId`. */
+  /** Calls any operation of the API document by its `operationId`. */
   call: CallService;
   tokens: AccessTokens | undefined;
 };
 
-/** A typed client of the service: credentials, signatures, access tokens, and patience with 429 and 503. */
+/** A typed client of the service: credentials, signatures, access tokens, and retries after 429 and 503. */
 export function makeCarillonClient(options: CarillonClientOptions): CarillonClient {
   const { baseUrl, workspaceId, headerPrefix = 'SVC', now = Date.now } = options;
-  // Called without an object before it, as browsers want it.
+  // Called without a receiver object, as browsers require.
   const request: typeof fetch = options.fetch ?? ((...given) => fetch(...given));
   const timeoutMilliseconds = options.timeoutMilliseconds ?? 60_000;
   const tokens =

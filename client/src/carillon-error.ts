@@ -11,7 +11,7 @@ import type {
   TokenError,
 } from './generated/shapes.ts';
 
-/** Everything that a call can end with but its reply, told apart by `kind`. There is no other. */
+/** All failures of a call, distinguished by `kind`. There are no others. */
 export type CarillonFault =
   | { kind: 'token'; body: TokenError }
   | { kind: 'gateway'; body: GatewayError }
@@ -23,24 +23,24 @@ export type CarillonFault =
   | { kind: 'campaign-v5'; body: CampaignErrorV5 }
   | { kind: 'stats'; body: StatsError }
   | { kind: 'problem'; body: Problem }
-  /** A reply that is not the service's, as of a proxy. */
+  /** A response that is not from the service, such as a proxy's. */
   | { kind: 'foreign'; text: string }
-  /** No reply: nothing was reached, or not in time. */
+  /** No response: the service was not reached, or not in time. */
   | { kind: 'unreachable' };
 
-/** The service refused a call. `code` is its own word (`ER011`, `Signature is not verified`, `ValueError`). */
+/** The service rejected a call. `code` is its own code (`ER011`, `Signature is not verified`, `ValueError`). */
 export class CarillonError extends Error {
   override readonly name = 'CarillonError';
-  /** Of HTTP; 0 without a reply. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: string;
   readonly fault: CarillonFault;
-  /** Whole seconds the service asks to wait (429, 503). */
+  /** The wait in whole seconds that the service requests (429, 503). */
   readonly retryAfterSeconds: number | undefined;
-  /** Of problem details (RFC 9457): the field concerned, and what is wrong with it. */
+  /** From problem details (RFC 9457): the invalid field, and the reason. */
   readonly field: string | undefined;
   readonly detail: string | undefined;
-  /** Everything that is wrong with a campaign, field by field (V5). */
+  /** All errors of a campaign by field (V5). */
   readonly faults: { field: string; message: string }[];
 
   constructor(refusal: Refusal) {
@@ -67,13 +67,13 @@ type Refusal = {
   faults?: { field: string; message: string }[];
 };
 
-/** Of a connection that gave no reply. */
+/** Returns the error for a connection without a response. */
 export function unreachable(cause: unknown): CarillonError {
   const message = 'The service was not reached, or did not reply in time';
   return new CarillonError({ status: 0, code: 'unreachable', message, fault: { kind: 'unreachable' }, cause });
 }
 
-/** @throws CarillonError for a reply that is not the service's, as of a proxy that wants somebody to sign in */
+/** @throws CarillonError for a response that is not from the service, such as a proxy's login page */
 export async function readJson(answer: Response): Promise<unknown> {
   const text = await answer.text();
   try {
@@ -84,7 +84,7 @@ export async function readJson(answer: Response): Promise<unknown> {
   }
 }
 
-/** Reads a refusal in any of the service's shapes. */
+/** Parses an error response in any of the service's shapes. */
 export async function toCarillonError(answer: Response): Promise<CarillonError> {
   const { status } = answer;
   const fault = readFault(await answer.text());
@@ -98,7 +98,7 @@ function readFault(text: string): CarillonFault {
   try {
     body = JSON.parse(text);
   } catch {
-    // A proxy may answer with HTML; the status says enough then.
+    // A proxy may respond with HTML; the status is then enough.
   }
   const kind = kindOf(body);
   return kind === undefined ? { kind: 'foreign', text } : ({ kind, body } as CarillonFault);

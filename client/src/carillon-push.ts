@@ -4,13 +4,13 @@ import type { PushAnswer, PushRequestV2, PushRequestV21, PushSuccess } from './g
 import { signPush } from './sign-push.ts';
 import { signPushV2 } from './sign-push-v2.ts';
 
-/** A push as the manual spells it; who sends it, and the signature, are the client's to add. */
+/** A push as spelled in the manual; the client adds the workspace and the signature. */
 export type PushRequest = Omit<PushRequestV21, 'appId' | 'signature'>;
 
 export type CarillonPush = {
-  /** Creates and sends a push (v2.1). @throws CarillonError, of a refusal that has status 200 too */
+  /** Creates and sends a push (v2.1). @throws CarillonError, also for an error with status 200 */
   send(push: PushRequest, options?: CallOptions): Promise<PushSuccess>;
-  /** The same over v2, which has its signature in the body. @throws CarillonError */
+  /** Sends over v2, which has its signature in the body. @throws CarillonError */
   sendV2(push: Omit<PushRequestV2, 'appId' | 'signature'>, options?: CallOptions): Promise<PushSuccess>;
 };
 
@@ -19,7 +19,7 @@ export function makeCarillonPush(options: {
   workspaceId: string;
   headerPrefix: string;
   pushKey: string | undefined;
-  /** `body`: the stronger signature goes along. */
+  /** `body` adds the stronger signature. */
   signatures: 'name' | 'body';
   now: () => number;
 }): CarillonPush {
@@ -29,7 +29,7 @@ export function makeCarillonPush(options: {
     return options.pushKey;
   };
 
-  /** For each attempt anew: an id is good for one. */
+  /** Called for each attempt, because an id is valid only once. */
   async function signBody(rawBody: string): Promise<Record<string, string>> {
     if (signatures === 'name') return {};
     const [id, timestamp] = [crypto.randomUUID(), Math.floor(now() / 1000)];
@@ -58,7 +58,7 @@ export function makeCarillonPush(options: {
   };
 }
 
-/** A business failure is answered with 200 (interface 2.11); to a caller it is a refusal like any other. */
+/** A business failure has status 200 (interface 2.11); callers get it as an error like any other. */
 function succeeded(answer: PushAnswer): PushSuccess {
   if (answer.status === 'Success') return answer;
   const message = answer.Error_Message;

@@ -12,15 +12,15 @@ import type {
   SegmentName,
 } from './generated/shapes.ts';
 
-/** Segments: with a data key or an access token; those of files need the client's `dbName`. */
+/** Segments: with a data key or an access token; file segments need the client's `dbName`. */
 export type CarillonSegments = {
   createFromFile(segment: FileSegmentRequest, options?: CallOptions): Promise<SegmentAccepted>;
   addUsers(change: FileSegmentChange, options?: CallOptions): Promise<SegmentAccepted>;
   removeUsers(change: FileSegmentChange, options?: CallOptions): Promise<SegmentAccepted>;
   replaceUsers(change: FileSegmentChange, options?: CallOptions): Promise<SegmentAccepted>;
   /**
-   * Makes one of the four requests and waits for its callback, which `callbacks` has to be handed. Operations on a
-   * segment run in order, so one at a time is waited for.
+   * Makes one of the four requests and waits for its callback, which your server must pass to `callbacks`. Operations on a
+   * segment run in order, so wait for one at a time.
    */
   untilProcessed(
     operation: FileOperation,
@@ -48,7 +48,7 @@ export function makeCarillonSegments(call: CallService): CarillonSegments {
     replaceUsers: (body, options) => call('replaceUsersByFile', { body }, options),
     async untilProcessed(operation, { callbacks, ...options }) {
       const [request, { name }] = requestOf(operation);
-      // Waited for before it is asked for: a small file is done before the reply is read.
+      // Starts to wait before the request: a small file may be done before the response is read.
       const waiting = callbacks.waitFor(name, options);
       try {
         await request(segments, options);

@@ -15,7 +15,7 @@ import type {
 
 type Untyped<Request> = Omit<Request, 'type'>;
 
-/** Users, their devices, what they did, and many of these at once: with a data key or an access token. */
+/** Users, their devices, their events, and batches of these: with a data key or an access token. */
 export type CarillonUsers = {
   upsert(user: Untyped<CustomerRequest>, options?: CallOptions): Promise<DataAccepted>;
   remove(customerId: string, options?: CallOptions): Promise<DataAccepted>;
@@ -33,7 +33,7 @@ export function makeCarillonUsers(call: CallService): {
   users: CarillonUsers;
   devices: CarillonDevices;
   events: { track(event: Untyped<EventRequest>, options?: CallOptions): Promise<DataAccepted> };
-  /** Users, devices and events of one request; each names its `type`. */
+  /** Loads users, devices and events in one request; each names its `type`. */
   bulk: { load(elements: TransitionRequest['elements'], options?: CallOptions): Promise<DataAccepted> };
 } {
   return {

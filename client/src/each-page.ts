@@ -1,4 +1,4 @@
-/** Items of all pages, one after another. A page is asked for when the items of the one before are used up. */
+/** Returns the items of all pages in order. A page is requested when the items of the previous one are used up. */
 export async function* eachPage<Item>(
   pageSize: number,
   read: (page: { limit: number; page: number }) => Promise<readonly Item[]>,

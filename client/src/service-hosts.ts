@@ -7,7 +7,7 @@ export function hostsOfDataCenter(named: { serviceDomain: string; dataCenter: st
   return { tokens: host('oauth2'), push: host('pushapi'), api: host('api') };
 }
 
-/** Where a family of operations is called. */
+/** Returns the host for a family of operations. */
 export function hostOf(hosts: string | ServiceHosts, family: string): string {
   const host =
     typeof hosts === 'string' ? hosts : family === 'Tokens' ? hosts.tokens : family === 'Push' ? hosts.push : hosts.api;

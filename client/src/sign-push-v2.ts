@@ -1,6 +1,6 @@
 /**
- * The stronger push signature: `v1,` and the Base64 of HMAC-SHA-256 with the push key over `<id>.<timestamp>.<body>`.
- * Unlike the first one it covers the body, and each id is good for one request within five minutes.
+ * Returns the stronger push signature: `v1,` and the Base64 of HMAC-SHA-256 with the push key over `<id>.<timestamp>.<body>`.
+ * Unlike the first signature it covers the body, and each id is valid for one request within five minutes.
  */
 export async function signPushV2(signed: {
   id: string;

@@ -1,6 +1,6 @@
 /**
- * The push signature: lower-case hexadecimal SHA-256 of `<workspace id>|<campaign name>|<push key>`. Web Crypto, so that
- * it runs in every JavaScript runtime.
+ * Returns the push signature: lower-case hexadecimal SHA-256 of `<workspace id>|<campaign name>|<push key>`. Web Crypto, so
+ * that it runs in every JavaScript runtime.
  */
 export async function signPush(signed: {
   workspaceId: string;

@@ -2,17 +2,19 @@
 export type BrowserSubscription = { endpoint: string; keys: { p256dh: string; auth: string } };
 
 export type SubscribeBrowserOptions = {
-  /** Where your site serves carillon-service-worker.js; its folder is the scope. */
+  /** URL of carillon-service-worker.js on your site; its folder is the scope. */
   workerUrl: string;
-  /** Address of the Carillon service that the worker reports to; your own origin unless given. */
+  /** URL of the Carillon service that the worker reports to; default: your own origin. */
   serviceUrl?: string;
   /** The workspace's VAPID public key, base64url. */
   publicKey: string;
-  /** How long the browser may take to reach its push service; some try for ever. 20 s unless given. */
+  /** Time limit for the browser to reach its push service; some browsers try forever. Default 20 s. */
   timeoutMilliseconds?: number;
 };
 
-/** Why there is no subscription. `permission-…` is the person's choice; `push-service` is the browser or its network. */
+/**
+ * The reason why there is no subscription. `permission-…` is the user's choice; `push-service` is the browser or its network.
+ */
 export type SubscribeBrowserFault = 'unsupported' | 'permission-denied' | 'permission-dismissed' | 'push-service';
 
 export class SubscribeBrowserError extends Error {
@@ -26,8 +28,8 @@ export class SubscribeBrowserError extends Error {
 }
 
 /**
- * Makes this browser reachable: registers the service worker, asks for permission and subscribes. Call it in answer to
- * a click, since browsers refuse to ask otherwise. A subscription made under another key is replaced.
+ * Subscribes this browser to pushes: registers the service worker, asks for permission and subscribes. Call it from a click
+ * handler, since browsers reject the permission request otherwise. A subscription with another key is replaced.
  *
  * @throws SubscribeBrowserError, and the browser's own error when the worker's file cannot be loaded
  */
@@ -56,9 +58,9 @@ export async function subscribeBrowser(options: SubscribeBrowserOptions): Promis
 }
 
 /**
- * Ends this browser's subscription: no push reaches it any more. The worker stays, since it may be your site's own.
+ * Ends this browser's subscription: it no longer receives pushes. The worker stays, since it may be your site's own.
  *
- * @returns the subscription that there was, whose device your server opts out; undefined if there was none
+ * @returns the previous subscription, so that your server can opt out its device; undefined if there was none
  */
 export async function unsubscribeBrowser({
   workerUrl,
@@ -78,7 +80,7 @@ const sentences: Record<SubscribeBrowserFault, string> = {
   'push-service': 'The browser could not reach its push service.',
 };
 
-/** The few members of the DOM that are used, so that this file needs no DOM types where it is compiled. */
+/** The few members of the DOM that this file uses, so that it compiles without DOM types. */
 type BrowserGlobals = {
   location: { href: string };
   navigator?: {
@@ -108,7 +110,7 @@ type Subscription = {
   toJSON(): BrowserSubscription;
 };
 
-/** Not `serviceWorker.ready`, which waits for ever on a page outside the worker's scope. */
+/** Not `serviceWorker.ready`, which waits forever on a page outside the worker's scope. */
 function untilActive({ active, waiting, installing }: Registration): Promise<void> {
   const worker = active ?? waiting ?? installing;
   return new Promise((resolve, reject) => {

@@ -1,24 +1,24 @@
 import type { FileSegmentCallback } from './generated/shapes.ts';
 
-/** Of a Node request, a `Headers`, or any record; names in lower case. */
+/** Headers of a Node request, a `Headers`, or any record with names in lower case. */
 export type CallbackHeaders = Headers | Record<string, string | string[] | undefined>;
 
-/** What a workspace has signed. */
+/** A callback that the workspace has signed. */
 export type VerifiedCallback = { id: string; outcome: FileSegmentCallback };
 
-// As Standard Webhooks ask: an attempt that was recorded is no use later.
+// As required by Standard Webhooks: a recorded request cannot be replayed later.
 const toleranceSeconds = 5 * 60;
 
 /**
- * Checks who posted a callback: HMAC-SHA-256 over id, timestamp and body with the workspace's secret (Standard
- * Webhooks). Give the body as it came, byte for byte.
+ * Verifies the signature of a callback: HMAC-SHA-256 over id, timestamp and body with the workspace's secret (Standard
+ * Webhooks). Pass the body as received, byte for byte.
  *
- * @returns its content, or undefined when it is not signed by the workspace or older than five minutes
+ * @returns its content, or undefined if it is not signed by the workspace or is older than five minutes
  */
 export async function verifyCallback(posted: {
   headers: CallbackHeaders;
   rawBody: string;
-  /** `whsec_…` */
+  /** The `whsec_…` secret of the workspace. */
   secret: string;
   /** Milliseconds now; for tests. */
   now?: number;
@@ -30,7 +30,7 @@ export async function verifyCallback(posted: {
   const bytes = Uint8Array.from(atob(secret.replace(/^whsec_/, '')), (letter) => letter.charCodeAt(0));
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${rawBody}`);
-  // While a secret is replaced there are two; one that fits is enough.
+  // During a rotation there are two signatures; one match is enough.
   for (const signature of signatures.split(' ')) {
     const given = decode(signature.replace(/^v1,/, ''));
     if (given && (await crypto.subtle.verify('HMAC', key, given, signed)))

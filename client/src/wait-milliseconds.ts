@@ -1,4 +1,4 @@
-/** Waits, unless the signal ends it. @throws the reason of the signal */
+/** Waits unless the signal aborts. @throws the reason of the signal */
 export async function waitMilliseconds(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {

@@ -1,36 +1,35 @@
 /**
- * The one source of time. It runs on the monotonic timer from an anchor that is the database's clock, so a step of the
- * machine's clock neither repeats nor skips work, and all nodes agree. The sandbox moves what is due by an
- * offset and lets it stand, and nothing else.
+ * The one source of time. It runs on the monotonic timer from an anchor, the database's clock. A step of the machine's clock
+ * therefore neither repeats nor skips work, and all nodes agree. The sandbox only moves due times: by an offset, or by stopping
+ * the clock.
  */
 export type Clock = {
   now(): Date;
   /**
-   * The database's time, which the sandbox does not move: for leases, heartbeats, the age of what is kept in memory, and
-   * what is said to the world outside.
+   * The database's time, which the sandbox does not move. Used for leases, heartbeats, the age of cached values, and times
+   * reported to the outside.
    */
   realNow(): Date;
-  /** Sets the anchor: `instant` is the time right now, as the database says. */
+  /** Sets the anchor: `instant` is the current time according to the database. */
   anchor(instant: Date): void;
-  /** Moves the clock: `milliseconds` are added to every answer from now on (sandbox only). */
+  /** Moves the clock: adds `milliseconds` to every reading from now on (sandbox only). */
   setOffset(milliseconds: number): void;
   offsetMilliseconds(): number;
-  /** Lets `now` stand where it is at this instant of real time, and move with the offset alone; undefined lets it run (sandbox only). */
+  /** Stops `now` at this instant of real time, so that only the offset moves it. Undefined lets it run again (sandbox only). */
   standAt(realInstant: Date | undefined): void;
   standsAt(): Date | undefined;
 };
 
 /**
- * Real time alone. Sign-ins to the console and the audit log are given this clock, so that a moved sandbox clock neither
- * signs users out nor extends a session (decision 0059).
+ * Real time only. Sign-ins to the console and the audit log use this clock, so that a moved sandbox clock neither signs users
+ * out nor extends a session (decision 0059).
  */
 export type RealClock = Pick<Clock, 'realNow'>;
 
 /**
- * Brings the clock into step with the database's, which `ask` reads. How long the answer was on its way says how much it
- * is worth: the database's time is by now at least what it said, and at most as much later as the question took. A clock
- * within these bounds is left alone, so that a slow answer of a busy machine moves no clock that a quick one set; nodes
- * agree as closely as the quickest of their answers.
+ * Brings the clock into step with the database's, which `ask` reads. The duration of the query bounds the error: the database's
+ * time is now at least the returned time, and at most that time plus the duration. A clock within these bounds is not changed,
+ * so that a slow response of a busy machine does not override a quick one. Nodes agree as closely as their quickest responses.
  */
 export async function keepInStep(clock: Clock, ask: () => Promise<Date>): Promise<void> {
   const askedAt = performance.now();
@@ -41,13 +40,15 @@ export async function keepInStep(clock: Clock, ask: () => Promise<Date>): Promis
   if (shown > latest) clock.anchor(new Date(latest));
 }
 
-/** What the clock shows for an instant of real time. */
+/** Returns the time that the clock shows at an instant of real time. */
 export function shownAt(clock: Clock, realInstant: Date): Date {
   const latest = clock.standsAt() ?? realInstant;
   return new Date(Math.min(realInstant.getTime(), latest.getTime()) + clock.offsetMilliseconds());
 }
 
-/** How far the clock is before real time, or behind it: of one that stands it changes by itself. */
+/**
+ * Returns how far the clock is ahead of real time; negative if behind. For a stopped clock the distance changes continuously.
+ */
 export function distanceMilliseconds(clock: Clock): number {
   const standsAt = clock.standsAt();
   return clock.offsetMilliseconds() - (standsAt ? clock.realNow().getTime() - standsAt.getTime() : 0);
@@ -65,7 +66,7 @@ export function makeClock(): Clock {
   });
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that stands still until a test advances it. */
 export function makeManualClock(start: Date): Clock & { advance(milliseconds: number): void } {
   let now = start.getTime();
   const clock = makeMovedClock({
@@ -82,7 +83,7 @@ export function makeManualClock(start: Date): Clock & { advance(milliseconds: nu
   };
 }
 
-/** What the sandbox does to a clock, whatever its real time is. */
+/** Applies the sandbox's changes to a clock, independent of its source of real time. */
 function makeMovedClock({
   realMilliseconds,
   anchor,

@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 export type { Logger };
 
 /**
- * Paths whose values never reach the log: credentials, tokens, message bodies, device addresses. The test
- * "no credential reaches the log" walks this list.
+ * Paths of values that never appear in the log: credentials, tokens, message bodies, device addresses. The test "no credential
+ * reaches the log" checks this list.
  */
 export const redactedPaths = [
   'authorization',
@@ -22,7 +22,7 @@ export const redactedPaths = [
 
 export type LogOptions = { level: string; pretty: boolean };
 
-/** One JSON object a line; readable lines when a terminal is attached. */
+/** Logs one JSON object per line, or human-readable lines if a terminal is attached. */
 export function makeLog(options: LogOptions, destination?: pino.DestinationStream): Logger {
   const settings: pino.LoggerOptions = {
     level: options.level,
@@ -38,6 +38,6 @@ export function makeLog(options: LogOptions, destination?: pino.DestinationStrea
       transport: { target: 'pino-pretty', options: { destination: 2, ignore: 'pid,hostname' } },
     });
   }
-  // Standard output belongs to the start block; the log goes to standard error.
+  // Standard output is reserved for the start block; the log goes to standard error.
   return pino(settings, pino.destination({ dest: 2, sync: false }));
 }

@@ -1,10 +1,11 @@
 /**
- * One node as a process. Signals are listened for before anything else is loaded or started, so that a stop is orderly
- * at any time, during the start as well.
+ * Runs one node as a process. Signal handlers are installed before anything else is loaded or started, so that a stop is
+ * orderly at any time, even during the start.
  */
 import closeWithGrace from 'close-with-grace';
 
-// The longest stop: requests (30 s limit each), an open window (15 s a request) and the database's last checkpoint.
+// The maximum duration of a stop: requests (30 s limit each), an open window (15 s a request) and the database's last
+// checkpoint.
 const stopMilliseconds = 90_000;
 // Ctrl-C comes from the terminal, and again from npm and bootstrap.js, which pass it on.
 const echoMilliseconds = 1_000;
@@ -16,14 +17,14 @@ const { close } = closeWithGrace(
   async ({ err }) => {
     stopRequest.abort();
     const node = await started;
-    // What comes before there is a node has no log: without a word the code would be all.
+    // Before the node exists there is no log, so without this line only the exit code would show the fault.
     if (err && !node)
       process.stderr.write(`carillon: unexpected fault while it started: ${err.stack ?? err.message}\n`);
     await node?.stop(err);
   },
 );
 
-/** The process ends with 1 at once; without a word nobody would know why. */
+/** The process exits with 1 immediately, so this line is the only explanation. */
 function tellSecondFault(fault: unknown): void {
   const { stack, message } = fault as Error;
   process.stderr.write(`carillon: another fault while it stopped: ${stack ?? message}\n`);

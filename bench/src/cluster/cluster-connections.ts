@@ -3,10 +3,10 @@ import type { ConnectionBudget } from '../../../server/src/domain/operations/ove
 import { countConnections } from '../../../server/src/start/node/engine.ts';
 import type { Scenario } from './scenario.ts';
 
-/** As PostgreSQL comes (superuser_reserved_connections). */
+/** PostgreSQL's default (superuser_reserved_connections). */
 const reserved = 3;
 
-/** What all nodes together may open, judged as the overview of a real cluster does. Pure. */
+/** Returns the connections that all nodes together may open, calculated as in the overview of a real cluster. Pure. */
 export function clusterConnections({
   nodes,
   apiNodes,

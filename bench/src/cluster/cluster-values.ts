@@ -1,11 +1,11 @@
 import type { ByPlatform } from './scenario.ts';
 import { platforms } from './scenario.ts';
 
-/** What `bench/results/cluster-values.json` says of a number. */
+/** A number in `bench/results/cluster-values.json`. */
 export type ValueRow = {
   value: number;
   unit: string;
-  /** `measured` by the command that the file names; `assumed`: why it is believed. */
+  /** `measured` by the command that the file names; `assumed` for the reason in `about`. */
   origin: 'measured' | 'assumed';
   about: string;
 };
@@ -28,7 +28,7 @@ export type RecordedRun = {
   parallelChunks: number;
   windowDevices: number;
   cores: number;
-  /** Those that count: times of a machine that did other work as well do not. */
+  /** The figures that count: times of a machine that also did other work do not. */
   measured: Partial<RunFigures>;
 };
 
@@ -75,16 +75,16 @@ const perPlatform = [
 
 export type ClusterValues = Record<(typeof single)[number], number> & Record<(typeof perPlatform)[number], ByPlatform>;
 
-/** Names of a file: `flushMilliseconds`, `streams.ANDROID`. */
+/** Names in a file: `flushMilliseconds`, `streams.ANDROID`. */
 export const valueNames: readonly string[] = [
   ...single,
   ...perPlatform.flatMap((name) => platforms.map((platform) => `${name}.${platform}`)),
 ];
 
 /**
- * The numbers of a file, with some replaced.
+ * Returns the numbers of a file, with some replaced.
  *
- * @throws RangeError that names what is missing, unknown or no number
+ * @throws RangeError that names a missing, unknown or invalid value
  */
 export function readClusterValues(
   rows: Record<string, { value: number }>,

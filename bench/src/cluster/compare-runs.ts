@@ -3,21 +3,21 @@ import { weigh } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { simulateCampaign } from './simulate-campaign.ts';
 
-/** One figure of a run, as it was and as the simulation says. */
+/** One figure of a run, measured and simulated. */
 export type Comparison = {
   run: string;
   figure: keyof RunFigures;
   measured: number;
   predicted: number;
-  /** 0.1: the prediction is a tenth too high. */
+  /** 0.1 means that the prediction is a tenth too high. */
   error: number;
   isClose: boolean;
 };
 
-/** By how much a prediction may be off. */
+/** The maximum error of a prediction. */
 export const maxError = 0.2;
 
-/** What the simulation says of a run on one machine, with the simulators of the sandbox. Pure. */
+/** Returns the predicted figures of a run on one machine, with the simulators of the sandbox. Pure. */
 export function predictRun(run: Omit<RecordedRun, 'measured' | 'name'>, values: ClusterValues): RunFigures {
   const result = simulateCampaign(scenarioOf(run), onOneMachine(values));
   const [database] = result.database.servers;
@@ -67,7 +67,7 @@ function scenarioOf(run: Omit<RecordedRun, 'measured' | 'name'>): Scenario {
   };
 }
 
-/** Between processes of one machine there is a system call and no network. */
+/** Reduces the round trip: processes on one machine use a system call and no network. */
 export function onOneMachine(values: ClusterValues): ClusterValues {
   return { ...values, roundTripMilliseconds: values.roundTripMilliseconds / 10 };
 }

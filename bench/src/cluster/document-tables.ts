@@ -1,7 +1,7 @@
-/** A table of docs/capacity.md stands between two marks; the first has the words of its command. */
+/** A table of docs/capacity.md is between two marks; the first contains the words of its command. */
 const marked = /<!-- simulated: ([^\n]+) -->\n[^]*?<!-- simulated end -->/g;
 
-/** The page with its tables made anew. Pure. */
+/** Returns the page with its tables generated again. Pure. */
 export function documentTables(page: string, present: (words: string[]) => string): string {
   return page.replace(marked, (_table, command: string) => {
     const shown = ['```sh', `npm run simulate -- ${command}`, '```', '', present(command.split(' ')).trimEnd()].join(
@@ -11,7 +11,7 @@ export function documentTables(page: string, present: (words: string[]) => strin
   });
 }
 
-/** The commands of a page's tables, each with its first row. Pure. */
+/** Returns the commands of a page's tables, each with its first row. Pure. */
 export function listDocumentedRows(page: string): { command: string; row: string }[] {
   return [...page.matchAll(marked)].map(([table, command]) => ({
     command: command!,

@@ -1,25 +1,25 @@
 import { makeRandom } from '../../../server/test/torture/make-random.ts';
 
-/** What chance decides, as a seed repeats it. */
+/** Random decisions, reproducible by a seed. */
 export type Draws = {
   /** 0 ≤ number < 1. */
   next(): number;
-  /** How many of `count` something of this probability happens to. */
+  /** Returns how many of `count` have an event of this probability. */
   ofMany(count: number, probability: number): number;
-  /** Of a normal distribution with mean 0 and deviation 1. */
+  /** Returns a value of a normal distribution with mean 0 and deviation 1. */
   normal(): number;
 };
 
-// Up to here each is drawn by itself; above, the normal distribution is as exact.
+// Up to this count each is drawn separately; above it the normal distribution is as exact.
 const maxSingleDraws = 64;
 
 export function makeDraws(seed: number): Draws {
   const random = makeRandom(seed);
   const next = (): number => random.next();
-  /** Box and Muller's; 1 - next() is never 0. */
+  /** Box and Muller's method; 1 - next() is never 0. */
   const normal = (): number => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 
-  /** A rare thing: jumps from one that it happens to to the next, by the geometric distribution. */
+  /** For a rare event: skips from one occurrence to the next, by the geometric distribution. */
   function ofRare(count: number, probability: number): number {
     const log = Math.log1p(-probability);
     let happened = 0;
@@ -45,7 +45,7 @@ export function makeDraws(seed: number): Draws {
   };
 }
 
-/** So many things over places of equal chance: exactly all of them. */
+/** Distributes exactly `count` items over places of equal probability. */
 export function spreadOver(draws: Draws, { count, places }: { count: number; places: number }): number[] {
   let left = count;
   return Array.from({ length: places }, (_, place) => {

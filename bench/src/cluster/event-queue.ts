@@ -1,10 +1,10 @@
-/** What happens when, on a clock that jumps from one event to the next. */
+/** Simulated events in order of time, on a clock that jumps from one event to the next. */
 export type EventQueue = {
   /** Milliseconds since the simulation began. */
   now(): number;
-  /** At one instant, the order in which they were asked for. */
+  /** Events at the same instant run in the order of their registration. */
   after(milliseconds: number, happen: () => void): void;
-  /** Lets everything happen until nothing is left or `isOver`. */
+  /** Runs events until none is left or `isOver`. */
   run(isOver: () => boolean): void;
   happened(): number;
 };

@@ -2,12 +2,12 @@ import type { Use } from './watch-use.ts';
 
 export type Bottleneck = { name: string; share: number; remedy: string; cause: 'saturated' | 'waiting' | 'nothing' };
 
-/** From this share on, more of anything else does not help. */
+/** From this share on, more of any other resource does not help. */
 const saturatedShare = 0.85;
 
 /**
- * What held the campaign up: the resource that was used up; where none was, the windows, which were all open and waited
- * for answers; else nothing, and there was too little to do.
+ * Returns what limited the campaign: the saturated resource, else the windows if all were open and waiting for responses.
+ * Otherwise nothing did, because there was too little work.
  */
 export function findBottleneck(uses: Use[]): Bottleneck {
   const greatest = (kind: Use['kind']): Use | undefined =>

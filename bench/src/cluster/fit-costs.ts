@@ -5,12 +5,12 @@ import type { MeasuredRound } from './small-runs.ts';
 /** A campaign to devices of one platform, by one worker. */
 export type CalibrationRun = { platform: Platform; devices: number; rounds: MeasuredRound[] };
 
-/** What was used in so many seconds without a worker, and with one that had nothing to send. */
+/** Usage over this many seconds without a worker, and with one that had nothing to send. */
 export type Rest = { nobody: Usage; one: Usage; seconds: number };
 
 /**
- * The costs of a window and of a device: two unknowns from two runs, one with large windows and one with small ones, once
- * what the machine uses anyway is taken off. Pure.
+ * Returns the costs of a window and of a device: two unknowns from two runs, one with large windows and one with small ones,
+ * after subtracting the machine's idle usage. Pure.
  */
 export function fitCosts({
   large,
@@ -32,7 +32,7 @@ export function fitCosts({
   const workerWindow = perWindow('workerThreadSeconds');
   const databaseWindow = perWindow('databaseSeconds');
   const idle = (figure: keyof Usage): number => (rest.one[figure] - rest.nobody[figure]) / rest.seconds;
-  // Nothing is taken off for an idle worker: its jobs look less often while windows are sent.
+  // Nothing is subtracted for an idle worker: its jobs poll less often while windows are sent.
   const statements = (meanOf(small, 'statements') - meanOf(ofPlatform, 'statements')) / (other.windows - own.windows);
   const databaseDevice = perDevice('databaseSeconds');
   return {
@@ -62,7 +62,7 @@ export function fitCosts({
     walBytesPerStatement: perWindow('walBytes') / 2,
     idleStatementsPerSecond: Math.max(0, idle('statements')),
     idleDatabaseMillisecondsPerSecond: Math.max(0, idle('databaseSeconds')) * 1000,
-    // A row is changed twice instead of inserted once.
+    // A row is updated twice instead of inserted once.
     retryMicrosecondsPerDevice: databaseDevice * 2e6,
     retryWalBytesPerDevice: perDevice('walBytes') * 2,
   };
@@ -70,7 +70,7 @@ export function fitCosts({
 
 type Used = Usage & { devices: number };
 
-/** One round on average, without what an idle machine would have used meanwhile. */
+/** Returns the average of one round, minus the usage of an idle machine in that time. */
 function usedBy({ devices, rounds }: CalibrationRun, { one, seconds }: Rest): Used {
   const names = Object.keys(one) as (keyof Usage)[];
   const run = { rounds };

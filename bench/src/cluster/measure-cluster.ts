@@ -28,14 +28,15 @@ const flushes = 200;
 
 export type MeasureClusterOptions = {
   say: (line: string) => void;
-  /** Keeps what is known, and the campaigns to compare with. */
+  /** Stores the values, and the campaigns to compare with. */
   record: (file: ValuesFile) => Promise<void>;
 };
 
 /**
- * Measures the values by small campaigns of each platform, with large and with small windows, and sends others, which the
- * values are not taken from, to compare the simulation with. The first are sent before and after the others: a machine
- * that is shared is a quarter faster at one time than some minutes later. Five minutes; nothing else should run meanwhile.
+ * Measures the values by small campaigns of each platform, with large and with small windows. It also sends other campaigns,
+ * which are not used for the values, to compare the simulation with. The first kind is sent before and after the others: a
+ * shared machine is a quarter faster at one time than some minutes later. Takes five minutes; nothing else should run
+ * meanwhile.
  */
 export async function measureCluster({ say, record }: MeasureClusterOptions): Promise<void> {
   const citus = findCitus();
@@ -92,7 +93,7 @@ async function calibrate(runs: SmallRuns, say: (line: string) => void): Promise<
   };
 }
 
-/** The costs by the rounds of both. */
+/** Returns the costs from the rounds of both calibrations. */
 function joinCosts(before: Calibration, after: Calibration): Record<string, number> {
   const joined = (one: CalibrationRun, other: CalibrationRun): CalibrationRun => ({
     ...one,
@@ -116,7 +117,7 @@ function joinCosts(before: Calibration, after: Calibration): Record<string, numb
   };
 }
 
-/** What counting an audience takes, where its devices are in memory. */
+/** Measures how long it takes to count an audience whose devices are in memory. */
 async function measureCounting({ superuser }: SmallRuns): Promise<number> {
   const [workspace] = await superuser<{ id: string }[]>`select workspace_id as id from devices limit 1`;
   const asked = {
@@ -132,7 +133,7 @@ async function measureCounting({ superuser }: SmallRuns): Promise<number> {
   return performance.now() - begin;
 }
 
-/** A campaign of one window, less what the simulation says of the window. */
+/** Measures a campaign of one window, minus the simulated time of the window. */
 async function measureStart(runs: SmallRuns, values: Record<string, number>): Promise<number> {
   const devices = 200;
   const run = { workers: 1, devices, parallelChunks: 4, windowDevices: 250 };

@@ -11,8 +11,8 @@ const windowDevices = 250;
 const shards = 32;
 
 /**
- * What passing on costs a coordinator: the processor time of its own process for statements that change one row of a
- * shard, and for windows of rows that are stored in one. On a cluster of its own, on this machine.
+ * Measures what forwarding costs a coordinator: the processor time of its process for statements that change one row of a
+ * shard, and for windows of rows that are stored in one. Uses a separate cluster on this machine.
  */
 export async function measureCoordinator(programs: CitusPrograms): Promise<Record<string, number>> {
   const cluster = await startCitusCluster(programs, { workers: 1 });
@@ -36,7 +36,7 @@ async function onDatabase<Result>(url: string, work: (database: Database) => Pro
   }
 }
 
-/** As wide as a row of the ledger, and in buckets like it. */
+/** Rows as wide as the ledger's, with the same buckets. */
 async function makeLedger(
   coordinator: Database,
   { url, workerUrls }: { url: string; workerUrls: readonly string[] },
@@ -60,7 +60,7 @@ async function measurePassing(session: Queryable): Promise<Record<string, number
     await work();
     return ((await read()) - before) * 1e6;
   };
-  // Each shard has a connection and a plan before anything counts.
+  // Opens a connection and a plan for each shard before the measurement starts.
   for (let bucket = 0; bucket < bucketCount; bucket += 1) await storeWindow(session, { bucket, devices: 2 });
   const ofStatements = await microseconds(async () => {
     for (let number = 0; number < statements; number += 1)

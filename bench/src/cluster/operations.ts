@@ -9,14 +9,14 @@ type Rows = { bucket: number; devices: number; counts: ByPlatform };
 type Due = Omit<Rows, 'counts'>;
 
 /**
- * The transactions of a worker, in the order of `engine/fan-out/send-window.ts`, with what was measured of a whole window
- * divided among its three: the page is read, the window is opened, the outcomes are stored.
+ * Returns the transactions of a worker, in the order of `engine/fan-out/send-window.ts`. The measured cost of a whole window is
+ * divided among its three: reading the page, opening the window, storing the outcomes.
  */
 export function makeOperations(values: ClusterValues) {
   const { statementMicroseconds, walBytesPerStatement, statementsPerWindow, databaseMicrosecondsPerWindow } = values;
   const perStatement = databaseMicrosecondsPerWindow / statementsPerWindow;
   const rowMicroseconds = ({ counts }: Rows): number => weigh(counts, values.databaseMicrosecondsPerDevice);
-  /** The page and the opening are one each. */
+  /** The page and the opening use one statement each. */
   const storeStatements = statementsPerWindow - 2;
   const openWalBytes = values.walBytesPerWindow / 2;
 
@@ -38,7 +38,7 @@ export function makeOperations(values: ClusterValues) {
   return {
     /** Chunks and runs are on the coordinator. */
     claim: () => local(1, 'write'),
-    /** The run, and how far the chunk has come. */
+    /** Reads the run, and the progress of the chunk. */
     findRun: () => local(2, 'read'),
     heartbeat: (chunks: number): Operation => ({ ...local(1, 'write'), walBytes: chunks * walBytesPerStatement }),
     page: (rows: Rows): Operation => ({
@@ -49,7 +49,7 @@ export function makeOperations(values: ClusterValues) {
       walBytes: 0,
       kind: 'read',
     }),
-    /** The chunk's row. */
+    /** Updates the chunk's row. */
     open: (): Operation => ({ statements: 1, microseconds: perStatement, walBytes: openWalBytes, kind: 'write' }),
     endChunk: (): Operation => local(1, 'write'),
     store: (rows: Rows): Operation => ({
@@ -60,7 +60,7 @@ export function makeOperations(values: ClusterValues) {
       walBytes: values.walBytesPerWindow - openWalBytes + rows.devices * values.walBytesPerDevice,
       kind: 'write',
     }),
-    /** Retries: half of what one costs is its claim, half its settling. */
+    /** Retries: half of the cost is the claim, half the settling. */
     claimDue: (rows: Due): Operation => again(rows, 2),
     settle: (rows: Due): Operation => again(rows, storeStatements),
     endRun: () => local(4, 'write'),

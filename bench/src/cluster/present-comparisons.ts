@@ -1,7 +1,7 @@
 import { maxError } from './compare-runs.ts';
 import type { Comparison } from './compare-runs.ts';
 
-/** A line for each figure, and how many are too far off. */
+/** Returns a line per figure, and the number of figures that are too far off. */
 export function presentComparisons(comparisons: readonly Comparison[]): string[] {
   const lines = comparisons.map(({ run, figure, measured, predicted, error, isClose }) => {
     const numbers = [measured, predicted].map((number) => number.toPrecision(4).padStart(10));

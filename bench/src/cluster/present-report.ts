@@ -7,7 +7,7 @@ import type { Use } from './watch-use.ts';
 const curvePoints = 20;
 const bars = 40;
 
-/** The report of one simulation. */
+/** Returns the report of one simulation. */
 export function presentReport(result: CampaignResult): string {
   const { scenario, ended, database, tail } = result;
   const connections = clusterConnections(scenario);
@@ -44,7 +44,7 @@ export function presentReport(result: CampaignResult): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** One row for each simulation, in Markdown. */
+/** Returns a Markdown table with one row per simulation. */
 export function presentTable(results: readonly CampaignResult[]): string {
   const rows = results.map((result) => {
     const { scenario, seconds, database } = result;
@@ -107,7 +107,7 @@ function presentUses(uses: readonly Use[]): string[] {
   });
 }
 
-/** The same number of points however long it took, until everything was sent once. */
+/** Uses the same number of points for any duration, until everything was sent once. */
 function presentCurve(stored: readonly number[]): string[] {
   const perSecond = stored.slice(0, stored.findLastIndex((devices) => devices > 0) + 1);
   const width = Math.max(1, Math.ceil(perSecond.length / curvePoints));
@@ -134,7 +134,7 @@ function percent(share: number): string {
   return `${(share * 100).toFixed(0)} %`;
 }
 
-/** Whole, with commas. */
+/** Formats a whole number with commas. */
 function grouped(number: number): string {
   return Math.round(number)
     .toString()

@@ -11,7 +11,7 @@ export type Command =
   | { kind: 'document' }
   | { kind: 'help' };
 
-/** An option that cannot be used, in words. */
+/** An invalid option; the message explains it. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
 }
@@ -161,7 +161,7 @@ function readWhole(name: string, value: string, { from, to }: Bounds): number {
 
 function readShare(name: string, value: string): number {
   const number = /^[\d.]{1,12}$/.test(value) ? Number(value) : Number.NaN;
-  // All of them would never end.
+  // If all requests failed, the campaign would never end.
   if (!(number >= 0 && number <= 0.9)) throw new OptionError(`--${name} is a share from 0 to 0.9, not ${value}`);
   return number;
 }

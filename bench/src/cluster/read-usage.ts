@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from '../../../server/src/storage/database.ts';
 
-/** What was used so far; of two readings, the difference counts. */
+/** Cumulative usage; results are differences of two readings. */
 export type Usage = {
   atMilliseconds: number;
   workerThreadSeconds: number;
@@ -11,23 +11,26 @@ export type Usage = {
   simulatorSeconds: number;
   walBytes: number;
   statements: number;
-  /** Statements that open a window; the one that closes it looks at no run. */
+  /** Statements that open a window; the one that closes it does not read a run. */
   windows: number;
   statementMilliseconds: number;
   pageMilliseconds: number;
 };
 
 type Observed = {
-  /** As a superuser: who observes is told from who works. */
+  /** As a superuser, to distinguish the measuring connection from the workers. */
   superuser: Database;
   clusterFolder: string;
   workerPids: readonly number[];
 };
 
-// The kernel's clock for times of processes, on every Linux.
+// The kernel's clock for process times, on every Linux.
 const ticksPerSecond = 100;
 
-/** Processor time by the kernel's own accounts, which other work on the machine does not change; the rest by PostgreSQL's. */
+/**
+ * Reads processor time from the kernel's accounting, which other work on the machine does not change, and the rest from
+ * PostgreSQL's.
+ */
 export async function readUsage({ superuser, clusterFolder, workerPids }: Observed): Promise<Usage> {
   const [threads, processes] = await Promise.all([
     Promise.all(workerPids.map((pid) => secondsOf(`/proc/${pid}/task/${pid}/stat`, 'own'))),
@@ -58,7 +61,7 @@ export function usedBetween(before: Usage, after: Usage): Usage {
   return Object.fromEntries(names.map((name) => [name, after[name] - before[name]])) as Usage;
 }
 
-/** The postmaster, those of its processes that live, and those that have ended. */
+/** Returns the time of the postmaster and of its processes, living and ended. */
 async function readDatabaseSeconds(clusterFolder: string): Promise<number> {
   const postmaster = (await readFile(join(clusterFolder, 'postmaster.pid'), 'utf8')).split('\n')[0]!;
   const children = (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')).trim().split(' ');
@@ -66,9 +69,9 @@ async function readDatabaseSeconds(clusterFolder: string): Promise<number> {
   return (await secondsOf(`/proc/${postmaster}/stat`, 'with ended children')) + sum(living);
 }
 
-/** Of a process or a thread, from its file below /proc. */
+/** Returns the time of a process or a thread, from its file below /proc. */
 export async function secondsOf(path: string, whose: 'own' | 'with ended children'): Promise<number> {
-  // One that ended meanwhile is counted by its parent.
+  // A process that ended meanwhile is counted by its parent.
   const text = await readFile(path, 'utf8').catch(() => '');
   const fields = text.slice(text.lastIndexOf(') ') + 2).split(' ');
   const ticks = (whose === 'own' ? [11, 12] : [11, 12, 13, 14]).map((field) => Number(fields[field] ?? 0));

@@ -8,7 +8,7 @@ import type { SmallRun, SmallRuns } from './small-runs.ts';
 const rounds = 3;
 const all: readonly Platform[] = ['ANDROID', 'IOS', 'WEB'];
 
-/** Campaigns that no value is taken from: other numbers of workers, devices, chunks, and platforms together. */
+/** Campaigns that are not used for the values: other numbers of workers, devices and chunks, and mixed platforms. */
 export function validationRuns(): SmallRun[] {
   const usual = { parallelChunks: 4, windowDevices: 250 };
   return [
@@ -20,7 +20,7 @@ export function validationRuns(): SmallRun[] {
   ];
 }
 
-/** Sends each several times; what counts is the median of each figure. */
+/** Sends each campaign several times, and records the median of each figure. */
 export async function recordRuns(runs: SmallRuns, wanted: readonly SmallRun[]): Promise<RecordedRun[]> {
   const recorded: RecordedRun[] = [];
   for (const run of wanted) recorded.push(await recordRun(runs, run));

@@ -2,37 +2,39 @@ import type { Platform } from '../../../server/src/domain/content/content.ts';
 
 export const platforms = ['ANDROID', 'IOS', 'WEB'] as const satisfies readonly Platform[];
 
-/** How many of something each platform has; for shares they make 1. */
+/** A number per platform; shares add up to 1. */
 export type ByPlatform = Record<Platform, number>;
 
-/** A cluster and a campaign to everybody on it. */
+/** A cluster, and a campaign to all users on it. */
 export type Scenario = {
   devices: number;
   shares: ByPlatform;
   seed: number;
-  /** Processes of role `worker`, each on a host of its own. */
+  /** Processes of role `worker`, each on a separate host. */
   nodes: number;
   nodeCores: number;
-  /** Chunks a process sends side by side. */
+  /** Chunks that a process sends concurrently. */
   parallelChunks: number;
   windowDevices: number;
   database: DatabaseShape;
-  /** Nodes of role `api`; they hold connections and do nothing else here. */
+  /** Nodes of role `api`; here they only hold connections. */
   apiNodes: number;
   connectionsPerNode: number;
-  /** What the database (the coordinator) is set to. */
+  /** The database's (the coordinator's) max_connections. */
   maxConnections: number;
-  /** `unlimited`: they answer at once and take everything. `simulated`: the simulators of the sandbox, on the same host. */
+  /**
+   * `unlimited`: providers respond at once and accept everything. `simulated`: the simulators of the sandbox, on the same host.
+   */
   providers: 'real' | 'simulated' | 'unlimited';
-  /** Everything stands on one machine of so many cores. */
+  /** Set if everything runs on one machine with this many cores. */
   sharedHostCores: number | undefined;
-  /** How often a node is lost while the campaign runs, and after how long it is started again. */
+  /** How often a node crashes during the campaign, and after how long it is restarted. */
   crashes: number;
   restartSeconds: number;
-  /** Of all requests, 0 … 1: the address is gone; the provider asks to come back later or answers with a fault. */
+  /** Shares of all requests, 0 … 1: the address is gone; the provider requests a retry or responds with an error. */
   goneShare: number;
   retryShare: number;
-  /** Messages a minute that replace what the code knows of the providers' quotas. */
+  /** Messages a minute that replace the providers' quotas in the code. */
   perMinute: Partial<ByPlatform>;
 };
 
@@ -44,7 +46,7 @@ export function sumOf(counts: ByPlatform): number {
   return counts.ANDROID + counts.IOS + counts.WEB;
 }
 
-/** Of so many of each platform, at what one of it has. */
+/** Returns the sum of the counts, each multiplied by its platform's value. */
 export function weigh(counts: ByPlatform, each: ByPlatform): number {
   return counts.ANDROID * each.ANDROID + counts.IOS * each.IOS + counts.WEB * each.WEB;
 }

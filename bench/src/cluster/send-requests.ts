@@ -11,11 +11,11 @@ import type { Station } from './stations.ts';
 type Sending = {
   parts: DueDevices[];
   fixedMicroseconds: number;
-  /** Hears how many requests leave, as they do. */
+  /** Called with the number of requests when they are sent. */
   onSent: (count: number) => void;
 };
 
-/** Sends to all devices of a window or a batch; who died meanwhile hears no more of it. */
+/** Sends to all devices of a window or a batch; `done` is not called if the process died meanwhile. */
 export type SendRequests = (sending: Sending, done: (outcomes: Outcomes) => void) => void;
 
 type SendRequestsDependencies = {
@@ -27,8 +27,8 @@ type SendRequestsDependencies = {
 };
 
 /**
- * What a process does for a window between the database's turns: half of its work is planning and writing before the
- * answers, half is reading and recording after them; its other threads encrypt and collect garbage meanwhile.
+ * Simulates a process's work for a window between the database transactions: half of it is planning and writing before the
+ * responses, half is reading and recording after them. Its other threads encrypt and collect garbage meanwhile.
  */
 export function makeSendRequests({ asker, sender, host, thread, values }: SendRequestsDependencies): SendRequests {
   return ({ parts, fixedMicroseconds, onSent }, done) => {

@@ -1,8 +1,8 @@
 import { bucketCount } from '../../../server/src/domain/users/users.ts';
 
 /**
- * The shard (0 … `shards` - 1) in which a bucket lies: as `database distribute` cuts them, each has as many buckets as the
- * others, in the order of PostgreSQL's hash of the number (`hashint2`).
+ * Returns the shard (0 … `shards` - 1) of a bucket. `database distribute` gives each shard equally many buckets, in the order
+ * of PostgreSQL's hash of the number (`hashint2`).
  */
 export function shardOfBucket(bucket: number, shards: number): number {
   return Math.floor((placeOfBucket.get(bucket)! * shards) / bucketCount);

@@ -21,7 +21,7 @@ export type CampaignResult = {
   /** From the accepted push to the end of its run. */
   seconds: number;
   ended: { accepted: number; gone: number; failed: number };
-  /** Devices whose first outcome was stored, in each second. */
+  /** Devices with a first stored outcome, by second. */
   storedPerSecond: readonly number[];
   uses: Use[];
   database: {
@@ -40,33 +40,33 @@ export type CampaignResult = {
   events: number;
 };
 
-/** The end of a campaign, when there is less and less to do. */
+/** The end of a campaign, when less and less work is left. */
 export type Tail = {
-  /** From when on no chunk was left to claim, before the end. */
+  /** Time before the end from which no chunk was left to claim. */
   lastClaimSeconds: number;
-  /** How long before the end the last chunk had ended; from then on only what waited was tried again. */
+  /** Time before the end when the last chunk ended; from then on only retries were left. */
   lastChunkSeconds: number;
   maxChunkSeconds: number;
   medianChunkSeconds: number;
 };
 
-/** How the work of one machine that holds everything takes turns, in milliseconds: as the kernel's scheduler does. */
+/** The time slice in milliseconds by which the work of one shared machine alternates, as in the kernel's scheduler. */
 const sliceMilliseconds = 3;
-/** The greatest delay of a retry and a lease are minutes: when nothing has ended for so long, nothing will. */
+/** The longest retry delay and a lease are minutes: if nothing ended for this long, nothing will. */
 const maxStandstillMilliseconds = 3_600_000;
-/** Nobody waits for a campaign that takes longer. */
+/** The limit for a campaign that would take too long. */
 const maxSimulatedMilliseconds = 30 * 24 * 3_600_000;
 
-/** The cluster that was described does not end the campaign. */
+/** The campaign does not end on the described cluster. */
 export class EndlessCampaignError extends Error {
   override readonly name = 'EndlessCampaignError';
 }
 
 /**
- * Simulates one campaign on a cluster: the same seed makes the same result. Windows are the events, so a hundred million
+ * Simulates one campaign on a cluster: the same seed produces the same result. The events are windows, so a hundred million
  * devices are some millions of events; every device is counted, and ends exactly once.
  *
- * @throws EndlessCampaignError; anything else is a fault of the simulation, such as counts that are not right
+ * @throws EndlessCampaignError; any other error is a fault of the simulation, such as wrong counts
  */
 export function simulateCampaign(scenario: Scenario, values: ClusterValues): CampaignResult {
   const queue = makeEventQueue();
@@ -101,7 +101,7 @@ export function simulateCampaign(scenario: Scenario, values: ClusterValues): Cam
   planCrashes(world, nodes);
 
   startRun(world, () => {
-    // Whoever cut the run into chunks knows of them; the others find them when they look.
+    // The node that cut the run into chunks knows of them; the others find them at their next poll.
     for (const [index, node] of nodes.entries()) node.start(index === 0 ? 'woken' : 'unaware');
   });
   const isStuck = watchStandstill(world);
@@ -128,7 +128,7 @@ function watchStandstill({ queue, run }: World): () => boolean {
   return () => isStuck;
 }
 
-/** One transaction counts the audience, each server its part, and cuts it into chunks. */
+/** One transaction counts the audience, with each server counting its part, and cuts it into chunks. */
 function startRun({ queue, scenario, values, database }: World, started: () => void): void {
   const milliseconds = (scenario.devices / 1e6) * values.startMillisecondsPerMillionDevices;
   const servers = database.workers;
@@ -142,7 +142,7 @@ function startRun({ queue, scenario, values, database }: World, started: () => v
   });
 }
 
-/** Each when a part of the devices that chance decides is stored; the node is started again after a while. */
+/** Crashes nodes when random shares of the devices are stored, and restarts each after a while. */
 function planCrashes({ queue, scenario, draws, run }: World, nodes: SimulatedNode[]): void {
   const parts = Array.from({ length: scenario.crashes }, () => draws.next()).sort((one, other) => one - other);
   const look = (): void => {

@@ -10,23 +10,23 @@ import type { Scenario } from './scenario.ts';
 import { makeStation } from './stations.ts';
 import type { Station } from './stations.ts';
 
-/** The account of one provider, which all nodes share. */
+/** A provider's account, which all nodes share. */
 export type Account = {
   platform: Platform;
-  /** Undefined when the provider names no limit. */
+  /** Undefined if the provider has no limit. */
   perMinute: number | undefined;
-  /** Draws all that the provider lets through, or as much of it as there is. */
+  /** Draws the wanted messages from the provider's budget, or as many as are available. */
   draw(draw: { wanted: number; returned: number; reserve: number }): number;
-  /** What it would have let through by now, asked at least once a second. */
+  /** Returns how many messages the provider would have accepted by now; must be called at least once a second. */
   offered(): number;
-  /** One lease after another: its row is locked. */
+  /** Serialises leases, because the budget's row is locked. */
   lock: Station;
   streams: number;
   messages: number;
   busyStreamMilliseconds: number;
 };
 
-// A reference for the budgets' instants; any would do.
+// An arbitrary reference for the budgets' instants.
 const beginsAt = Date.UTC(2026, 0, 1);
 
 export function makeAccount(
@@ -35,7 +35,7 @@ export function makeAccount(
 ): Account {
   const perMinute = perMinuteOf(scenario, platform);
   let budget = newSendBudget(new Date(beginsAt));
-  /** One that is always emptied, from the first message on. */
+  /** A budget that is always emptied, from the first message on. */
   let emptied: typeof budget | undefined;
   let offered = 0;
   const take = (from: typeof budget, draw: { wanted: number; returned: number; reserve: number }) =>

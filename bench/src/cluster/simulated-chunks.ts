@@ -6,11 +6,11 @@ import type { ByPlatform, Scenario } from './scenario.ts';
 import { byPlatform, platforms } from './scenario.ts';
 
 export type Window = {
-  /** In which it ends. */
+  /** The bucket in which the window ends. */
   bucket: number;
   devices: number;
   counts: ByPlatform;
-  /** Where the chunk goes on; undefined when that was all of it. */
+  /** The cursor after the window; undefined at the end of the chunk. */
   next: number | undefined;
 };
 
@@ -23,13 +23,13 @@ export type Chunk = {
   leaseUntil: number;
   claimedAt: number;
   endedAt: number;
-  /** The page behind the cursor: the same for whoever reads it. */
+  /** The page after the cursor: the same for every worker that reads it. */
   page: Window | undefined;
-  /** Of the window that is open or was when its worker died: requests that have left. */
+  /** Sent requests of the window that is open, or was open when its worker died. */
   open: { sent: number } | undefined;
 };
 
-/** The chunks of a run, and what is left of each bucket. */
+/** Makes the chunks of a run, with the remaining devices of each bucket. */
 export function makeSimulatedChunks(scenario: Scenario, draws: Draws) {
   const left = spreadOver(draws, { count: scenario.devices, places: bucketCount });
   const chunks = cutBuckets(scenario.devices).map(({ from, to }): Chunk => {
@@ -45,7 +45,7 @@ export function makeSimulatedChunks(scenario: Scenario, draws: Draws) {
     return chunks.find(({ state, leaseUntil }) => state === 'CLAIMED' && leaseUntil <= now);
   }
 
-  /** The first page after the cursor that is not empty. */
+  /** Returns the first page after the cursor that is not empty. */
   function readPage(chunk: Chunk): Window {
     const { devices: audienceDevices, windowDevices } = scenario;
     const run = { targetUsers: null, audienceDevices };
@@ -64,7 +64,7 @@ export function makeSimulatedChunks(scenario: Scenario, draws: Draws) {
 
   const sumLeft = (buckets: readonly number[]): number => buckets.reduce((sum, bucket) => sum + left[bucket]!, 0);
 
-  /** Behind a window that is stored. */
+  /** Moves the cursor behind a stored window. */
   function moveCursor(chunk: Chunk, { devices, next }: Window): void {
     let rest = devices;
     for (let bucket = chunk.cursorBucket; bucket <= chunk.bucketTo && rest > 0; bucket += 1) {
@@ -80,14 +80,14 @@ export function makeSimulatedChunks(scenario: Scenario, draws: Draws) {
   return {
     chunks: chunks as readonly Chunk[],
     findClaimable,
-    /** The same for whoever reads it, until it is stored. */
+    /** Returns the same page to every worker, until it is stored. */
     readPage: (chunk: Chunk): Window => (chunk.page ??= readPage(chunk)),
     moveCursor,
     countUnsent: (): number => left.reduce((sum, devices) => sum + devices, 0),
   };
 }
 
-/** As many of each platform as their shares ask for; what rounding leaves is owed to the next window. */
+/** Divides devices by the platforms' shares; rounding errors are carried over to the next window. */
 function makeCountPlatforms({ shares }: Scenario): (devices: number) => ByPlatform {
   const owed = byPlatform(() => 0);
   return (devices) => {

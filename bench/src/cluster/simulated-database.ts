@@ -6,25 +6,25 @@ import { makeLogDisk, makeStation } from './stations.ts';
 import type { LogDisk, Station } from './stations.ts';
 import type { ClusterValues } from './cluster-values.ts';
 
-/** What is asked of the database in one transaction. */
+/** The work of one database transaction. */
 export type Operation = {
-  /** Its rows are of this bucket; absent: of the tables that stand on the coordinator. */
+  /** The bucket of its rows; absent for tables on the coordinator. */
   bucket?: number;
   statements: number;
-  /** Of the processor where the rows are. */
+  /** Processor time on the server with the rows. */
   microseconds: number;
   walBytes: number;
   kind: 'read' | 'write';
-  /** Rows that pass through the coordinator on their way to a shard. */
+  /** Rows that the coordinator forwards to a shard. */
   devices?: number;
 };
 
-/** Who asks: a process, which may have died before the answer. */
+/** The requesting process, which may die before the response. */
 export type Asker = { isAlive: boolean };
 
 export type Request = {
   asker: Asker;
-  /** Happens with the commit, whether the asker hears of it or not. */
+  /** Called at the commit, even if the process never gets the response. */
   committed?: () => void;
   done: () => void;
 };
@@ -35,7 +35,7 @@ export type DatabaseServer = { name: string; cpu: Station; disk: LogDisk; walByt
 export type SimulatedDatabase = {
   perform(operation: Operation, request: Request): void;
   coordinator: DatabaseServer;
-  /** Where the rows of buckets are; on a single PostgreSQL the coordinator itself. */
+  /** The servers with the buckets' rows; on a single PostgreSQL the coordinator itself. */
   workers: DatabaseServer[];
   transactions(): number;
   statements(): number;
@@ -47,16 +47,17 @@ export type SimulatedDatabaseOptions = {
   scenario: Scenario;
   values: ClusterValues;
   draws: Draws;
-  /** The one machine, if everything stands on it. */
+  /** The single machine, if everything runs on it. */
   sharedHost: Station | undefined;
 };
 
-// Service times differ from one statement to the next; evenly, around what was measured.
+// Service times vary by statement; uniformly, around the measured value.
 const spread = 0.4;
 
 /**
- * PostgreSQL, or a coordinator and workers with Citus. A transaction takes its round trips, the processor where its rows
- * are, and a flush of that log; one that touches a shard costs the coordinator its planning and the rows it passes on.
+ * Simulates PostgreSQL, or a coordinator and workers with Citus. A transaction costs its round trips, processor time on the
+ * server with its rows, and a flush of that server's log. If it touches a shard, it also costs the coordinator its planning and
+ * the forwarded rows.
  */
 export function makeSimulatedDatabase(options: SimulatedDatabaseOptions): SimulatedDatabase {
   const { queue, scenario, values, draws } = options;
@@ -79,7 +80,7 @@ export function makeSimulatedDatabase(options: SimulatedDatabaseOptions): Simula
   let maxHeld = 0;
   const vary = (microseconds: number): number => (microseconds * (1 - spread / 2 + spread * draws.next())) / 1000;
 
-  /** Processor, then the flush of what it wrote. Who died before the flush is rolled back. */
+  /** Uses the processor, then flushes the log. If the process died before the flush, the transaction is rolled back. */
   function work(
     server: DatabaseServer,
     operation: Operation,
@@ -118,7 +119,7 @@ export function makeSimulatedDatabase(options: SimulatedDatabaseOptions): Simula
       const trips = operation.statements * values.roundTripMilliseconds;
       queue.after(trips, () => {
         if (!isRemote) return work(coordinator, operation, { isWanted, done: end });
-        // Planning, and what is passed on; the transaction's row of its chunk, which the coordinator locks, is its own commit.
+        // Planning and forwarding. The transaction's row of its chunk, which the coordinator locks, is a separate commit.
         const routing: Operation = {
           statements: operation.statements,
           microseconds:
@@ -159,7 +160,7 @@ function makeServer(
   };
 }
 
-/** What one of several takes of a host. */
+/** Returns a station that counts the share of one of several users of a host. */
 function makePart(host: Station, name: string): Station {
   let busy = 0;
   return {

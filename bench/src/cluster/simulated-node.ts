@@ -12,19 +12,19 @@ import type { Life, World } from './world.ts';
 
 export type SimulatedNode = {
   thread: Station;
-  /** Woken, it looks for work at once; else when its slots look by themselves. */
+  /** Starts the node. If woken, it looks for work at once; otherwise when its slots poll. */
   start(beginning: 'woken' | 'unaware'): void;
-  /** Everything it had in memory is gone. */
+  /** Discards everything in memory. */
   crash(): void;
   isAlive(): boolean;
-  /** How long its slots have had chunks, together. */
+  /** Returns the total time for which its slots had chunks. */
   slotMilliseconds(): number;
   retriedDevices(): number;
 };
 
 const backgroundMilliseconds = 1_000;
 
-/** A process of role `worker`: slots that work chunks window by window, heartbeats, and the job that retries. */
+/** Simulates a process of role `worker`: slots that process chunks window by window, heartbeats, and the retry job. */
 export function makeSimulatedNode(world: World, name: string): SimulatedNode {
   const { queue, scenario, values, draws, database, run, retries, operations } = world;
   const host = world.sharedHost ?? makeStation(queue, { name: `${name}: cores`, servers: scenario.nodeCores });
@@ -56,7 +56,7 @@ export function makeSimulatedNode(world: World, name: string): SimulatedNode {
     });
   }
 
-  /** From a while that chance decides. */
+  /** Starts after a random delay. */
   function every(asker: Asker, milliseconds: number, work: () => void): void {
     const look = (): void => {
       if (!asker.isAlive || run.isFinished()) return;

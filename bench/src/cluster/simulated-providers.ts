@@ -15,9 +15,9 @@ import type { Station } from './stations.ts';
 
 export type ToSend = { bucket: number; platform: Platform; count: number; attempt: number };
 
-/** What a process keeps of the providers; it dies with the process. */
+/** A process's state for the providers; it is lost with the process. */
 export type Sender = {
-  /** @param onSent hears how many requests left, as they leave */
+  /** @param onSent called with the number of requests as they are sent */
   send(sending: ToSend & { onSent: (count: number) => void }, done: (outcomes: Outcomes) => void): void;
 };
 
@@ -27,11 +27,11 @@ type ProvidersOptions = {
   values: ClusterValues;
   draws: Draws;
   database: SimulatedDatabase;
-  /** The thread of the simulators of a sandbox. */
+  /** The thread of the sandbox's simulators. */
   simulators: Station | undefined;
 };
 
-/** Devices that wait are drawn one by one up to here, above in as many equal parts. */
+/** Waiting devices are drawn one by one up to this number; above it they are divided into this many equal parts. */
 const maxParts = 64;
 
 export function makeSimulatedProviders(options: ProvidersOptions) {
@@ -62,7 +62,7 @@ function makeSender(
     ]),
   );
 
-  /** All streams of the process serve one after another; the slowest answer of these is waited for. */
+  /** All streams of the process serve requests in turn; waits for the slowest response. */
   function request(
     lane: { account: Account; freeAt: number },
     { count, done }: { count: number; done: () => void },
@@ -105,7 +105,7 @@ function makeSender(
       if (!lane.share) return go(count);
       lane.share.take(count, {
         go,
-        /** Not sent, so not an attempt. */
+        /** They were not sent, so this does not count as an attempt. */
         later(told) {
           for (const { count: some, atMilliseconds } of told) {
             const apart = atMilliseconds + draws.next() * maxSpreadMilliseconds;
@@ -139,7 +139,7 @@ function makeSender(
 
 type Asked = { scenario: Scenario; platform: Platform };
 
-/** How far the 99th of a hundred answers lies from the median of a lognormal distribution, in its deviations. */
+/** The distance of the 99th percentile of responses from the median of a lognormal distribution, in deviations. */
 const deviationsTo99th = 2.326;
 
 function meanLatency(values: ClusterValues, { scenario, platform }: Asked): number {
@@ -148,7 +148,7 @@ function meanLatency(values: ClusterValues, { scenario, platform }: Asked): numb
   return values.latencyMilliseconds[platform] * Math.exp(deviation ** 2 / 2);
 }
 
-/** Of so many answers, by the distribution of the greatest. */
+/** Returns the slowest of `count` responses, by the distribution of the maximum. */
 function slowestLatency(
   values: ClusterValues,
   { scenario, platform, count, draws }: Asked & { count: number; draws: Draws },
@@ -159,7 +159,9 @@ function slowestLatency(
   return values.latencyMilliseconds[platform] * Math.exp(deviation * normalQuantile(rank));
 }
 
-/** Where a normal distribution has this share below it (Shore's formula: within 0.03 of the truth from 0.5 on). */
+/**
+ * Returns the point of a normal distribution with this share below it (Shore's formula: within 0.03 of the truth from 0.5 on).
+ */
 function normalQuantile(share: number): number {
   const below = Math.min(share, 1 - 1e-9);
   if (below < 0.5) return -normalQuantile(1 - below);

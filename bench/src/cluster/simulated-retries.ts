@@ -4,19 +4,19 @@ import type { ByPlatform, Scenario } from './scenario.ts';
 import { byPlatform, platforms, sumOf } from './scenario.ts';
 import type { Waiting } from './simulated-run.ts';
 
-/** Devices of one bucket that made as many attempts and are due in the same second. */
+/** Devices of one bucket with the same number of attempts that are due in the same second. */
 export type DueDevices = { bucket: number; attempts: number; counts: ByPlatform };
 
-/** What a worker took: `attempts` says which attempt follows. */
+/** The batch that a worker claimed; `attempts` determines the next attempt. */
 export type RetryBatch = { parts: DueDevices[]; devices: number };
 
 /**
- * Deliveries that wait for another attempt, by the second in which they are due: as many cells as there are buckets,
- * seconds and attempts, however many devices wait.
+ * Stores deliveries that wait for a retry by the second in which they are due. Its size depends on the number of buckets,
+ * seconds and attempts, not of devices.
  */
 export function makeSimulatedRetries({ queue, scenario }: { queue: EventQueue; scenario: Scenario }) {
   const later = new Map<number, Map<number, DueDevices>>();
-  /** By bucket, the bucket that has been due longest first. */
+  /** By bucket; the bucket that has been due longest comes first. */
   const due = new Map<number, DueDevices[]>();
   const isCluster = scenario.database.kind === 'citus';
   let dueDevices = 0;
@@ -30,7 +30,7 @@ export function makeSimulatedRetries({ queue, scenario }: { queue: EventQueue; s
 
   return {
     dueDevices: (): number => dueDevices,
-    /** How many claims a look makes at once: as many as what is due fills, on a cluster always several. */
+    /** Returns the number of concurrent claims per poll: enough for the due devices; on a cluster always several. */
     parallelClaims: (): number =>
       isCluster ? parallelBatches : Math.max(1, Math.min(parallelBatches, Math.ceil(dueDevices / batchDevices))),
 
@@ -53,7 +53,7 @@ export function makeSimulatedRetries({ queue, scenario }: { queue: EventQueue; s
       cells.set(key, cell);
     },
 
-    /** What a claim would find now. */
+    /** Returns what a claim would get now. */
     nextBatch(): { bucket: number; devices: number } {
       const [first] = due;
       if (!first) return { bucket: 0, devices: 0 };
@@ -62,7 +62,7 @@ export function makeSimulatedRetries({ queue, scenario }: { queue: EventQueue; s
       return { bucket, devices: Math.min(batchDevices, isCluster ? inBucket : dueDevices) };
     },
 
-    /** On a cluster of one bucket, so that a batch is one shard's. */
+    /** On a cluster a claim covers one bucket, so that a batch belongs to one shard. */
     claim(): RetryBatch | undefined {
       const parts: DueDevices[] = [];
       let quota = batchDevices;
@@ -80,7 +80,7 @@ export function makeSimulatedRetries({ queue, scenario }: { queue: EventQueue; s
       return devices === 0 ? undefined : { parts, devices };
     },
 
-    /** Their worker died: due again when its lease ends, with the attempt counted. */
+    /** For a dead worker: the devices are due again when its lease ends, with the attempt counted. */
     giveBack({ parts }: RetryBatch, atMilliseconds: number): void {
       for (const { bucket, attempts, counts } of parts)
         for (const platform of platforms)

@@ -7,21 +7,21 @@ import type { Life, World } from './world.ts';
 
 export type RetryJob = {
   look(): void;
-  /** The process died: what it had claimed is due again when its lease ends. */
+  /** The process died: its claims are due again when the lease ends. */
   abandon(): void;
-  /** Settled so far. */
+  /** Returns the number of settled devices. */
   devices(): number;
 };
 
 type HeldBatch = { batch: RetryBatch; leaseEndsAt: number; sent: number };
 
-/** The job of a process that sends again what is due, as `engine/fan-out/retry-deliveries.ts` does. */
+/** Simulates the job of a process that retries due deliveries, like `engine/fan-out/retry-deliveries.ts`. */
 export function makeRetryJob({ queue, run, retries, operations, values, onEnded }: World, life: Life): RetryJob {
   const { asker } = life;
   const held = new Set<HeldBatch>();
   let devices = 0;
 
-  /** Again at once while there was something. */
+  /** Polls again at once if the last poll found something. */
   function look(): void {
     if (!asker.isAlive || run.isFinished()) return;
     const again = (found: number): void => {
@@ -31,7 +31,7 @@ export function makeRetryJob({ queue, run, retries, operations, values, onEnded 
     retryDue(again);
   }
 
-  /** Several batches at once while something is due; on a cluster each is of one bucket. */
+  /** Claims several batches concurrently while something is due; on a cluster each is of one bucket. */
   function retryDue(done: (devices: number) => void): void {
     const lane = (ended: (devices: number) => void): void =>
       retryBatch((found) => (found === 0 ? ended(0) : lane((more) => ended(found + more))));
@@ -55,7 +55,7 @@ export function makeRetryJob({ queue, run, retries, operations, values, onEnded 
         if (!batch) return;
         claimed = { batch, leaseEndsAt, sent: 0 };
         held.add(claimed);
-        // Nobody knows of a claim whose answer was lost.
+        // The process died before it got the response, so the claim is given back.
         if (!asker.isAlive) giveBack();
       },
       done: () => (claimed ? sendAgain(claimed, done) : done(0)),
@@ -72,7 +72,7 @@ export function makeRetryJob({ queue, run, retries, operations, values, onEnded 
       outcomes.ended.failed += spent;
       life.perform(operations.settle({ bucket: batch.parts[0]!.bucket, devices: batch.devices }), {
         committed() {
-          // Given back when the process died: whoever takes it next settles it.
+          // If it was given back when the process died, the next worker that claims it settles it.
           if (!held.delete(claimed)) return;
           run.settle(batch.devices, outcomes);
           life.remember(outcomes);

@@ -5,24 +5,24 @@ import type { Scenario } from './scenario.ts';
 import { makeSimulatedChunks } from './simulated-chunks.ts';
 import type { Chunk, Window } from './simulated-chunks.ts';
 
-/** What became of the devices of a window or of a batch of retries. */
+/** The outcomes of the devices of a window or of a retry batch. */
 export type Outcomes = { ended: { accepted: number; gone: number; failed: number }; waiting: Waiting[] };
 
 export function noOutcomes(): Outcomes {
   return { ended: { accepted: 0, gone: 0, failed: 0 }, waiting: [] };
 }
 
-/** Devices that are tried again at an instant, after so many attempts. */
+/** Devices that are retried at an instant, after this many attempts. */
 export type Waiting = { bucket: number; platform: Platform; attempts: number; count: number; atMilliseconds: number };
 
-/** A chunk that a worker holds. What it stores counts while `attempt` is the chunk's. */
+/** A chunk that a worker holds. Its stores are valid while `attempt` is the chunk's. */
 export type Hold = { chunk: Chunk; attempt: number };
 
 export type SimulatedRun = ReturnType<typeof makeSimulatedRun>;
 
 /**
- * The run's chunks and what is stored of them, as the tables of a run hold it: claims under a lease, windows, and a count
- * of every device that is right or throws.
+ * Simulates the tables of a run: its chunks and stored windows, claims under a lease, and a count of every device that throws
+ * if it is wrong.
  */
 export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
   const { chunks, findClaimable, readPage, moveCursor, countUnsent } = makeSimulatedChunks(scenario, draws);
@@ -72,7 +72,7 @@ export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
 
     nextWindow: ({ chunk }: Hold): Window => readPage(chunk),
 
-    /** @returns false when the chunk is another worker's by now */
+    /** @returns false if another worker holds the chunk by now */
     openWindow(hold: Hold, { window, now }: { window: Window; now: number }): boolean {
       if (!isOurs(hold)) return false;
       const { chunk } = hold;
@@ -90,7 +90,7 @@ export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
       if (isOurs(hold) && hold.chunk.open) hold.chunk.open.sent += devices;
     },
 
-    /** @returns false when the chunk is another worker's by now, and nothing was stored */
+    /** @returns false if another worker holds the chunk by now; nothing was stored */
     store(hold: Hold, { window, outcomes, now }: { window: Window; outcomes: Outcomes; now: number }): boolean {
       if (!isOurs(hold)) return false;
       const { chunk } = hold;
@@ -107,7 +107,7 @@ export function makeSimulatedRun(scenario: Scenario, draws: Draws) {
       return true;
     },
 
-    /** What became of devices that waited. */
+    /** Adds the outcomes of devices that waited for a retry. */
     settle(devices: number, outcomes: Outcomes): void {
       waiting -= devices;
       addOutcomes(devices, outcomes);

@@ -14,11 +14,11 @@ type Turn = { go(count: number): void; later(told: Told[]): void };
 
 export type SimulatedShare = { take(count: number, turn: Turn): void };
 
-/** How finely those who are sent away are told when to come back. */
+/** The resolution of the retry times for deferred messages. */
 const toldMilliseconds = 1_000;
 
 /**
- * What a process holds of an account's budget, for many messages at once: the same leases, pauses and waits as
+ * Simulates a process's share of an account's budget, for many messages at once: the same leases, pauses and waits as
  * `engine/governor/send-budgets.ts`, which counts single ones.
  */
 export function makeSimulatedShare({
@@ -57,7 +57,7 @@ export function makeSimulatedShare({
     const returned = held;
     held = 0;
     const wanted = Math.max(waitingCount, Math.ceil(perMinute / 600));
-    // The row of the budget is locked from its reading to the commit.
+    // The budget's row is locked from the read until the commit.
     account.lock.work(values.roundTripMilliseconds * 2 + values.flushMilliseconds, () => {
       const granted = asker.isAlive ? account.draw({ wanted, returned, reserve: urgentShare }) : 0;
       const operation = {
@@ -80,7 +80,7 @@ export function makeSimulatedShare({
     });
   }
 
-  /** Spaced according to the rate, as each message is. */
+  /** Defers the waiting messages, spaced by the rate, as the engine does for each message. */
   function sendAway(): void {
     isLeasing = false;
     const away = waiting;

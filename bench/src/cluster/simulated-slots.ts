@@ -5,14 +5,14 @@ import { noOutcomes } from './simulated-run.ts';
 import type { Life, World } from './world.ts';
 
 export type Slots = {
-  /** One slot: claims chunks and works them, and looks again where there is none. */
+  /** Runs one slot: claims and processes chunks, and polls when there is none. */
   work(): void;
   renewLeases(): void;
-  /** How long slots have had chunks, together. */
+  /** Returns the total time for which slots had chunks. */
   milliseconds(): number;
 };
 
-/** The slots of a process, as `engine/fan-out/work-chunks.ts` and `send-window.ts` have them. */
+/** Simulates the slots of a process, like `engine/fan-out/work-chunks.ts` and `send-window.ts`. */
 export function makeSlots({ queue, run, operations, values, onEnded }: World, life: Life): Slots {
   const { asker } = life;
   const heldSince = new Map<Hold, number>();
@@ -21,7 +21,7 @@ export function makeSlots({ queue, run, operations, values, onEnded }: World, li
   function work(): void {
     if (!asker.isAlive) return;
     if (!run.isClaimable(queue.now())) {
-      // What a look that finds nothing costs is part of what an idle worker costs.
+      // The cost of an empty poll is part of the cost of an idle worker.
       if (run.hasOpenChunks()) queue.after(pollMilliseconds, work);
       return;
     }
@@ -78,7 +78,7 @@ export function makeSlots({ queue, run, operations, values, onEnded }: World, li
     });
   }
 
-  /** The window before was full, so nobody knew that it was the last. */
+  /** Ends a chunk whose previous window was full, so that the worker could not know that it was the last. */
   function endChunk(hold: Hold, window: Window): void {
     life.perform(operations.endChunk(), {
       committed: () => void run.store(hold, { window, outcomes: noOutcomes(), now: queue.now() }),

@@ -20,25 +20,25 @@ export type SmallRun = {
   windowDevices: number;
 };
 
-/** What one of its rounds used, from the push to the end of the run. */
+/** The usage of one round, from the push to the end of the run. */
 export type MeasuredRound = Usage & { seconds: number };
 
 export type SmallRuns = {
   superuser: Database;
   folder: string;
-  /** One round that warms the processes, then those that are measured. */
+  /** Sends one round that warms up the processes, then the measured rounds. */
   send(run: SmallRun, rounds: number): Promise<MeasuredRound[]>;
-  /** What so many workers use while there is nothing to send. */
+  /** Returns the usage of this many workers while there is nothing to send. */
   rest(options: { workers: number; seconds: number }): Promise<Usage>;
   stop(): Promise<void>;
 };
 
 const lookMilliseconds = 25;
-/** A process that has just started is not at rest yet. */
+/** A process that has just started is not idle yet. */
 const settleMilliseconds = 2_000;
 const maxRunMilliseconds = 600_000;
 
-/** One installation for all runs: PostgreSQL with its durable settings, a node of role `api`, and the simulators. */
+/** Opens one installation for all runs: PostgreSQL with its durable settings, a node of role `api`, and the simulators. */
 export async function openSmallRuns(): Promise<SmallRuns> {
   const path = await mkdtemp(join(tmpdir(), 'carillon-simulate-'));
   const folder = { path, remove: () => rm(path, { recursive: true, force: true }) };
@@ -82,7 +82,7 @@ export async function openSmallRuns(): Promise<SmallRuns> {
     const campaignId = await bundle.pushToAll(`Simulation ${sent}`);
     await waitForEnd(superuser, campaignId);
     const seconds = (performance.now() - begin) / 1000;
-    // What devices received arrives in batches.
+    // The simulators report received messages in batches.
     await bundle.collector.settle();
     const received = bundle.collector.of(campaignId).size;
     if (received !== run.devices) throw new Error(`${received} of ${run.devices} devices were reached`);
@@ -123,7 +123,7 @@ export async function openSmallRuns(): Promise<SmallRuns> {
   };
 }
 
-/** The extension is part of PostgreSQL, but must be loaded with it. */
+/** The extension is part of PostgreSQL, but must be loaded at its start. */
 async function countStatements(bundle: TortureBundle, folder: string): Promise<Database> {
   const passwords = JSON.parse(await readFile(join(folder, 'postgres', 'passwords.json'), 'utf8')) as {
     superuser: string;
@@ -138,7 +138,7 @@ async function countStatements(bundle: TortureBundle, folder: string): Promise<D
   return superuser;
 }
 
-/** Connections that were open before the restart are lost one by one. */
+/** Retries, because connections from before the restart are lost one by one. */
 async function retry(ask: () => Promise<unknown>): Promise<void> {
   const maxTries = 10;
   for (let tries = 1; ; tries += 1) {

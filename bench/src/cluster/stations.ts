@@ -1,11 +1,11 @@
 import type { EventQueue } from './event-queue.ts';
 
-/** Something of which there is a limited number: cores, a thread, the disk of a log, a lock. */
+/** A limited resource: cores, a thread, the disk of a log, a lock. */
 export type Station = {
   name: string;
-  /** Takes one of its servers for so long, after those who came before. */
+  /** Uses one of its servers for this long, after earlier work. */
   work(milliseconds: number, done: () => void): void;
-  /** Of all its servers together, so far. */
+  /** Returns the busy time of all its servers so far. */
   busyMilliseconds(): number;
   servers: number;
 };
@@ -13,7 +13,7 @@ export type Station = {
 export type StationOptions = {
   name: string;
   servers: number;
-  /** Longer work takes turns with other work, as processes on a core do; without it, it is done in one piece. */
+  /** Longer work alternates with other work, as processes on a core do; if absent, work is done in one piece. */
   sliceMilliseconds?: number;
 };
 
@@ -53,8 +53,8 @@ export function makeStation(queue: EventQueue, { name, servers, sliceMillisecond
 }
 
 /**
- * The one thread of a process: what it does, it does in order, on a core of its host. Its own time counts, not the time it
- * waits for a core.
+ * The single thread of a process: it works in order, on a core of its host. Only its working time counts, not the time it waits
+ * for a core.
  */
 export function makeThread(name: string, host: Station): Station {
   const waiting = makeLine<Work>();
@@ -84,7 +84,7 @@ export function makeThread(name: string, host: Station): Station {
   };
 }
 
-/** The flushes of a write-ahead log: all who ask while one is under way are in the next, which is one write for all. */
+/** The flushes of a write-ahead log: requests during a flush share the next one, which is one write for all. */
 export type LogDisk = Station & { flushes(): number };
 
 export function makeLogDisk(
@@ -122,7 +122,7 @@ export function makeLogDisk(
   return disk;
 }
 
-/** A queue whose front leaves in constant time. */
+/** A queue that removes its front in constant time. */
 function makeLine<Item>() {
   let items: Item[] = [];
   let first = 0;

@@ -6,9 +6,9 @@ import { recordRuns, validationRuns } from './record-runs.ts';
 import { openSmallRuns } from './small-runs.ts';
 
 /**
- * Sends small campaigns here and compares each with its simulation by the recorded values, which must be of this machine.
+ * Sends small campaigns here and compares each with its simulation from the recorded values, which must be from this machine.
  *
- * @returns whether every figure is close
+ * @returns true if every figure is close
  */
 export async function validateCluster(file: ValuesFile, say: (line: string) => void): Promise<boolean> {
   const values = readClusterValues(file.values, new Map());

@@ -67,7 +67,7 @@ const perPlatform: Record<string, Described> = {
   latencySpread: assumed('times', 'The 99th of a hundred replies takes so many times the median.'),
 };
 
-/** What each number of the values is, in the order of the file. */
+/** The meaning of each value, in the order of the file. */
 export const valueTable: Readonly<Record<string, Described>> = {
   ...single,
   ...Object.fromEntries(
@@ -75,7 +75,7 @@ export const valueTable: Readonly<Record<string, Described>> = {
   ),
 };
 
-/** What cannot be measured beside simulators; `--set` replaces it for one simulation. */
+/** Values that cannot be measured with simulators; `--set` replaces one for a simulation. */
 export const assumedValues: Readonly<Record<string, number>> = {
   roundTripMilliseconds: 0.5,
   simulatorMilliseconds: 1,

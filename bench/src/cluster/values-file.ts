@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ValuesFile } from './cluster-values.ts';
 
-/** What was measured, as it is recorded. */
+/** Reads the recorded measurements. */
 export async function readValuesFile(path: string): Promise<ValuesFile> {
   return JSON.parse(await readFile(path, 'utf8')) as ValuesFile;
 }

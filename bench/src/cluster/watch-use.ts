@@ -6,14 +6,14 @@ import type { Account } from './simulated-account.ts';
 import type { SimulatedRun } from './simulated-run.ts';
 import type { Station } from './stations.ts';
 
-/** How much of a resource was used while the campaign was at its pace: between a tenth and nine tenths of the devices. */
+/** The usage of a resource while the campaign was at its full rate: between a tenth and nine tenths of the devices. */
 export type Use = {
   name: string;
   /** `slots`: windows that may be open, which wait for everything else. */
   kind: 'resource' | 'slots';
-  /** 0 … 1 of what there is. */
+  /** 0 … 1 of the available amount. */
   share: number;
-  /** What would be more of it. */
+  /** How to get more of it. */
   remedy: string;
 };
 
@@ -28,13 +28,13 @@ type Watched = {
   simulators: Station | undefined;
 };
 
-/** Both only grow, and `used` by no more than `offered`. */
+/** Both values only grow; `used` grows by at most as much as `offered`. */
 type Counter = Omit<Use, 'share'> & { used: () => number; offered: () => number };
 
 const [paceFrom, paceTo] = [0.1, 0.9];
 const lookMilliseconds = 250;
 
-/** Looks at a campaign while it runs: its pace, what it uses, and from when on no chunk is left to claim. */
+/** Observes a running campaign: its rate, its usage, and the time of the last claim. */
 export function watchUse(watched: Watched) {
   const { queue, run, scenario } = watched;
   const counters = listCounters(watched);
@@ -65,11 +65,11 @@ export function watchUse(watched: Watched) {
 
   return {
     storedPerSecond: (): readonly number[] => stored,
-    /** Until then every slot that became free found a chunk. */
+    /** Until this time every slot that became free found a chunk. */
     lastClaimAt: (): number => lastClaimAt ?? queue.now(),
     read(): Use[] {
       const last = end ?? read();
-      // A run of a second or two has no pace; then all of it counts.
+      // A run of a second or two has no steady rate, so all of it counts.
       const first = begin && last.at - begin.at >= 4 * lookMilliseconds ? begin : start;
       return counters.map(({ name, kind, remedy }, index) => {
         const offered = last.offered[index]! - first.offered[index]!;

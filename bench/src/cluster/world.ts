@@ -10,7 +10,7 @@ import type { SimulatedRetries } from './simulated-retries.ts';
 import type { Outcomes, SimulatedRun } from './simulated-run.ts';
 import type { Station } from './stations.ts';
 
-/** What all nodes share. */
+/** The state that all nodes share. */
 export type World = {
   queue: EventQueue;
   scenario: Scenario;
@@ -21,18 +21,18 @@ export type World = {
   providers: SimulatedProviders;
   run: SimulatedRun;
   retries: SimulatedRetries;
-  /** The one machine, if everything stands on it. */
+  /** The single machine, if everything runs on it. */
   sharedHost: Station | undefined;
-  /** A chunk or deliveries that waited have ended. */
+  /** Called when a chunk or waiting deliveries have ended. */
   onEnded: () => void;
 };
 
-/** What a process has from its start to its end. */
+/** The state of a process from its start to its end. */
 export type Life = {
   asker: Asker;
-  /** A transaction; who died meanwhile hears no more of it. */
+  /** Runs a transaction; `done` is not called if the process died meanwhile. */
   perform(operation: Operation, request: Omit<Request, 'asker'>): void;
   sendRequests: SendRequests;
-  /** Stores with the outcomes who waits. */
+  /** Stores the outcomes' waiting devices for a retry. */
   remember(outcomes: Outcomes): void;
 };

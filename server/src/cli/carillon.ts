@@ -1,4 +1,4 @@
-/** `carillon`: the command line of an installation. Each command talks to the database of a running or resting node. */
+/** `carillon`: the command line of an installation. Each command works with the database, whether or not a node is running. */
 import { runCommandLine } from './run-command-line.ts';
 
 await runCommandLine(process.argv.slice(2));

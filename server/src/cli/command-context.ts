@@ -17,35 +17,35 @@ import type { Database } from '../storage/database.ts';
 import { findInstallation } from '../storage/installation/installation.ts';
 import { findWorkspace } from '../storage/workspaces.ts';
 
-/** What a command works with. */
+/** The dependencies of a command. */
 export type CommandContext = OpenInstallation & {
-  /** Whoever may start a command may see every workspace. */
+  /** Reaches every workspace, as may any user who can start a command. */
   database: Database;
   clock: Clock;
   log: Logger;
-  /** How the internet is called; directly where there is none. */
+  /** The outgoing proxy; undefined for direct calls. */
   proxy: OutgoingProxy | undefined;
   segmentUsersPerDay: number;
-  /** The origin under which the service is reached, where one is set. */
+  /** The public origin of the service, if one is set. */
   publicUrl: string | undefined;
   /** Spellings of the vendor's abbreviation in names such as `svc_push_opted`. */
   prefixes: readonly string[];
 };
 
-// Most of them work across workspaces: an import holds three at once.
+// Most commands work across workspaces: an import holds three connections at once.
 const connections = 6;
 
 type Work = (context: CommandContext) => Promise<void>;
 
 /**
- * Opens the installation for one command, alongside a running node if there is one, and closes it again. Nothing is made:
- * a mistyped folder is refused.
+ * Opens the installation for one command, next to a running node if there is one, and closes it again. Creates nothing: a
+ * mistyped folder is rejected.
  */
 export function withInstallation(program: Command, work: Work): Promise<void> {
   return openAndClose(program, { work, ifMissing: 'refuse' });
 }
 
-/** The same for a command that may come before the first start of a node. */
+/** Like `withInstallation`, for a command that may run before the first start of a node. */
 export function withInstallationOrNew(program: Command, work: Work): Promise<void> {
   return openAndClose(program, { work, ifMissing: 'make' });
 }
@@ -62,7 +62,7 @@ async function openAndClose(
     { clock, log, beside: 'running node', ifMissing },
   );
   try {
-    // The sandbox may have moved the clock; what a command writes must agree with the running node.
+    // The sandbox may have moved the clock; the times that a command writes must agree with the running node.
     const database = installation.acrossWorkspaces;
     await makeFollowDatabaseClock({ database, clock, onMoved: () => {} }).runOnce(clock.now());
     await work({
@@ -82,7 +82,7 @@ async function openAndClose(
   }
 }
 
-/** The settings as a command sees them: the environment and `--data-dir`. @throws ConfigError */
+/** Reads the settings of a command: the environment and `--data-dir`. @throws ConfigError */
 export function readSettings(program: Command): Config {
   return readConfig(settingSources(program));
 }
@@ -93,7 +93,7 @@ export function settingSources(program: Command): ConfigSources {
   return { environment: process.env, arguments: dataFolder === undefined ? [] : ['--data-dir', dataFolder] };
 }
 
-/** What a use case refused, for the user who typed it. */
+/** Converts the error of a use case to a message for the user of the command. */
 function toRefusal(error: ServiceError): StartError {
   const { field, reason, faults = [] } = error.context;
   if (faults.length > 0) {
@@ -105,7 +105,7 @@ function toRefusal(error: ServiceError): StartError {
   return new StartError('SETTING_INVALID', isTold ? error.message : told, error);
 }
 
-/** The workspace a command names, or the demo workspace. @throws StartError SETTING_INVALID */
+/** Returns the workspace that a command names, or the demo workspace. @throws StartError SETTING_INVALID */
 export async function findWorkspaceToUse(database: Database, named: string | undefined): Promise<string> {
   const id = named ?? (await findInstallation(database))?.demoWorkspaceId ?? undefined;
   if (id === undefined)

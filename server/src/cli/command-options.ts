@@ -2,13 +2,13 @@ import { stat } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import { StartError } from '../start/start-errors.ts';
 
-/** `--workspace` as every command has it that works in one. */
+/** `--workspace` for every command that works in one. */
 export const workspaceOption = ['--workspace <id>', 'workspace; default: the demo workspace'] as const;
 
-/** `--json` as every list has it. */
+/** `--json` for lists. */
 export const jsonOption = ['--json', 'each row as one line of JSON'] as const;
 
-/** `--json` as every command has it that tells of one thing. */
+/** `--json` for commands that print a single object. */
 export const jsonLineOption = ['--json', 'as one line of JSON'] as const;
 
 /** @throws InvalidArgumentError */
@@ -18,10 +18,10 @@ export function parseCount(text: string): number {
 }
 
 /**
- * A folder opens as a file does, and when it is read the fault names it no more.
+ * Checks that the path is not a folder. A folder can be opened like a file, and the later read error does not name it.
  *
  * @returns the path
- * @throws StartError SETTING_INVALID, and what the file system says of a file that is not there
+ * @throws StartError SETTING_INVALID, and the file system's error if there is no such file
  */
 export async function requireFile(path: string): Promise<string> {
   if ((await stat(path)).isDirectory())

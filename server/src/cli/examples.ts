@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What the help of each command ends with; a test reads each as the command line would. */
+/** Examples at the end of each command's help; a test parses each like the command line. */
 const examples: Record<string, readonly string[]> = {
   start: ['start', 'start --port 8081 --data-dir ./carillon', 'start --production --role worker'],
   status: ['status', 'status --json', 'status --env > carillon.env'],
@@ -130,7 +130,7 @@ const examples: Record<string, readonly string[]> = {
   'config print': ['config print'],
 };
 
-/** Adds to every command what it has examples of. */
+/** Adds the examples to the help of every command. */
 export function addExamples(program: Command): void {
   for (const { path, command } of leavesOf(program)) {
     const lines = (examples[path] ?? []).map((line) => `  carillon ${line}\n`);
@@ -138,12 +138,12 @@ export function addExamples(program: Command): void {
   }
 }
 
-/** The commands that do something, each under its words. */
+/** Returns the executable commands, each with its path of words. */
 export function leavesOf(command: Command, words: string[] = []): { path: string; command: Command }[] {
   const own = { path: words.join(' '), command };
   if (command.commands.length === 0) return [own];
   const below = command.commands.flatMap((each) => leavesOf(each, [...words, each.name()]));
-  // `import` takes a file, and has a command below it; `backup` takes options.
+  // `import` accepts a file and also has a subcommand; `backup` accepts options.
   const doesSomething = words.length > 0 && command.registeredArguments.length + command.options.length > 0;
   return doesSomething ? [own, ...below] : below;
 }

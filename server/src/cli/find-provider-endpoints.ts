@@ -4,7 +4,7 @@ import { simulatedPushOrigin } from '../domain/delivery/push-services.ts';
 import type { Database } from '../storage/database.ts';
 import { listNodes } from '../storage/installation/nodes.ts';
 
-/** Where the providers are; a running sandbox says where its simulators are. */
+/** Returns the endpoints of the providers; those of a running sandbox's simulators come from its report. */
 export async function findProviderEndpoints(database: Database): Promise<DeliveryEndpoints> {
   const simulators = (await listNodes(database)).at(-1)?.simulators;
   if (!simulators) return realProviderEndpoints;

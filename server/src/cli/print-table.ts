@@ -1,6 +1,6 @@
 /**
- * Prints rows under their titles, each column as wide as its longest cell; or, for programs, each as one line of JSON, whose
- * members are named after the titles.
+ * Prints rows under their titles, each column as wide as its longest cell. For programs it prints each row as one line of JSON,
+ * with members named after the titles.
  */
 export function printTable(
   titles: readonly string[],
@@ -17,8 +17,8 @@ export function printTable(
 }
 
 /**
- * Returns the rows that a list shows, of one more than these; where that one is there, says on standard error that there are
- * more and where they are. Standard output stays a table, or JSON.
+ * Returns the rows to show; callers query one row more than `max`. If that row exists, prints on standard error that there are
+ * more and where. Standard output stays a table, or JSON.
  */
 export function takeNewest<Row>(rows: readonly Row[], { max, more }: { max: number; more: string }): readonly Row[] {
   if (rows.length <= max) return rows;
@@ -26,13 +26,13 @@ export function takeNewest<Row>(rows: readonly Row[], { max, more }: { max: numb
   return rows.slice(0, max);
 }
 
-/** For programs: one line of JSON. */
+/** Prints one line of JSON, for programs. */
 export function printJsonLine(value: object): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);
 }
 
 function printJson(titles: readonly string[], rows: readonly (readonly string[])[]): void {
-  // LAST SIGNED IN is lastSignedIn.
+  // LAST SIGNED IN becomes lastSignedIn.
   const names = titles.map((title) =>
     title.toLowerCase().replace(/[^a-z]+([a-z])/g, (_, letter: string) => letter.toUpperCase()),
   );
@@ -42,10 +42,10 @@ function printJson(titles: readonly string[], rows: readonly (readonly string[])
   }
 }
 
-/** What a cell shows that has no value. */
+/** Shown in a cell without a value. */
 export const nothing = '–';
 
-/** Text others chose, without what would move the cursor of a terminal or turn the direction of text. */
+/** Returns text from outside without characters that move a terminal's cursor or change the direction of text. */
 export function toPlainLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }

@@ -3,7 +3,7 @@ import { carillonVersion } from '../start/carillon-version.ts';
 import { exitCodes, StartError, toStartError } from '../start/start-errors.ts';
 import { addExamples } from './examples.ts';
 
-/** Runs the command that the words after `carillon` name, in this process; a failure ends it with its documented code. */
+/** Runs the command that the words after `carillon` name, in this process. A failure exits with its documented code. */
 export async function runCommandLine(words: string[]): Promise<void> {
   try {
     const program = await makeProgram(words);
@@ -15,14 +15,14 @@ export async function runCommandLine(words: string[]): Promise<void> {
   }
 }
 
-/** A file that a command was given is what was typed, and no fault of the command's. */
+/** Converts file errors to an invalid setting: the path was typed by the user, so this is not a fault of the command. */
 function toFileRefusal(error: unknown): StartError | undefined {
   const { path, syscall, message } = error as NodeJS.ErrnoException;
   if (path === undefined || syscall === undefined || error instanceof StartError) return undefined;
   return new StartError('SETTING_INVALID', `The file ${path} cannot be used: ${message}.`, error);
 }
 
-// In the order that the help shows them. Only the family that is called is loaded: all of them take twice as long.
+// In the order of the help. Only the requested family is loaded: loading all takes twice as long.
 const families: Record<string, () => Promise<(program: Command) => void>> = {
   start: async () => (await import('./commands/start.ts')).registerStart,
   status: async () => (await import('./commands/status.ts')).registerStatus,
@@ -55,16 +55,16 @@ const families: Record<string, () => Promise<(program: Command) => void>> = {
 };
 
 /**
- * The command line with the family that the words call. All of them only for the list that the help shows: it needs
- * their descriptions. A word that calls none gets their names, so that the refusal can say which was meant.
+ * Makes the command line with the requested family. All families are loaded only for the list in the help, which needs their
+ * descriptions. An unknown word gets only their names, so that the error can suggest the intended one.
  */
 export async function makeProgram(words: string[]): Promise<Command> {
   const program = new Command('carillon').description('Carillon: an open, self-hosted push messaging server');
   program.option('--data-dir <folder>', 'folder of the embedded database');
   program.version(carillonVersion, '--version', 'display the version');
-  // Help ends with 0; an option that is not usable with its documented code, not with commander's own 1.
+  // Help exits with 0. An invalid option exits with its documented code, not with commander's own 1.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.SETTING_INVALID.code));
-  // Whoever reads it may have seen enough: `carillon campaigns list | head`. A node that cannot log is ended, as ever.
+  // The reader may close the output early: `carillon campaigns list | head`. A node that cannot log still ends, as before.
   program.hook('preAction', (_program, command) => {
     if (command.name() !== 'start') process.stdout.on('error', ignoreUnread);
   });

@@ -8,11 +8,11 @@ import type { CommandContext } from './command-context.ts';
 import { toPlainLine, printJsonLine } from './print-table.ts';
 
 const lookMilliseconds = 500;
-/** Whoever waits longer asks again. */
+/** A user who wants to wait longer runs the command again. */
 const maxWatchMilliseconds = 3_600_000;
 
 /**
- * Looks until what is watched has come to its end, and says on standard error what changed meanwhile.
+ * Polls until the watched object reaches its end, and prints changes on standard error.
  *
  * @throws StartError SETTING_INVALID after an hour
  */
@@ -34,10 +34,14 @@ export async function watchUntil<Found>(
   }
 }
 
-/** A campaign in one of these sends, or will. One that is paused waits for somebody, who may be waiting for this command. */
+/** Campaigns in these states send, or will. A paused one waits for a user, who may be waiting for this command. */
 const live = new Set(['SCHEDULED', 'SENDING', 'ACTIVE']);
 
-/** `carillon campaigns watch`: until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID, also when it failed */
+/**
+ * `carillon campaigns watch`: watches until the campaign stops sending or is paused.
+ *
+ * @throws StartError SETTING_INVALID, also when it failed
+ */
 export async function watchCampaign(
   { database }: Pick<CommandContext, 'database'>,
   { id, workspace, json }: { id: string; workspace?: string; json?: true },
@@ -51,7 +55,7 @@ export async function watchCampaign(
   if (status === 'FAILED') throw new StartError('SETTING_INVALID', `The campaign failed${reason}`);
 }
 
-/** Says on standard error what a campaign does, until it sends nothing any more, or is paused. @throws StartError SETTING_INVALID */
+/** Prints a campaign's progress on standard error until it stops sending or is paused. @throws StartError SETTING_INVALID */
 export async function followCampaign(
   database: Database,
   { workspaceId, id }: { workspaceId: string; id: string },

@@ -15,15 +15,15 @@ export type CompanyProviderSettings = {
 
 type Checks = { state: string; nonce: string; codeVerifier: string };
 
-// An issuer rarely changes its addresses; what it changes is noticed within an hour.
+// An issuer rarely changes its addresses. A change takes effect within an hour.
 const freshMilliseconds = 3_600_000;
-// Clocks of two companies (RFC 7519 §4.1.4: "usually no more than a few minutes").
+// Tolerance between the clocks of two companies (RFC 7519 §4.1.4: "usually no more than a few minutes").
 const toleranceSeconds = 60;
 
 /**
- * A company's OpenID provider through openid-client, which verifies signature, issuer, audience, times, nonce, state
- * and the answer's `iss` (RFC 9207). Its hosts are the operator's choice, so that they may be internal; calls are
- * bounded all the same.
+ * A company's OpenID provider through openid-client, which verifies signature, issuer, audience, times, nonce, state and the
+ * response's `iss` (RFC 9207). The operator chooses its hosts, so they may be internal. Calls are still limited in time and
+ * size.
  */
 export function makeCompanyProvider({ issuer, clientId, clientSecret, name, proxy }: CompanyProviderSettings) {
   const outgoing = makeOutgoingClient({ allowedNetworks: [], hosts: 'trusted', proxy });
@@ -31,12 +31,12 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name, prox
   let known: { readAt: number; configuration: Promise<openid.Configuration> } | undefined;
 
   async function discover(): Promise<openid.Configuration> {
-    // Without TLS only on loopback; the setting accepts no other http address.
+    // Without TLS only on loopback; the setting rejects any other http address.
     const execute = issuer.startsWith('http:') ? [openid.allowInsecureRequests] : [];
     const options = { [openid.customFetch]: fetchBounded, execute, timeout: 10 };
     const found = await openid.discovery(new URL(issuer), clientId, clientSecret, undefined, options);
     const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
-    // Without a word about it, Basic is what every issuer takes (OpenID Connect Discovery 1.0 section 3).
+    // If the metadata names no method, every issuer accepts Basic (OpenID Connect Discovery 1.0 section 3).
     const authentication = methods?.includes('client_secret_post') ? openid.ClientSecretPost : openid.ClientSecretBasic;
     const metadata = { client_secret: clientSecret, [openid.clockTolerance]: toleranceSeconds };
     const configuration = new openid.Configuration(
@@ -48,7 +48,7 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name, prox
     configuration[openid.customFetch] = fetchBounded;
     configuration.timeout = 10;
     for (const change of execute) change(configuration);
-    // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature; a proxy that opens TLS is no
+    // OpenID Connect Core 3.1.3.7 lets a client trust TLS instead of the signature. A proxy that intercepts TLS is not an
     // issuer.
     openid.enableNonRepudiationChecks(configuration);
     return configuration;
@@ -102,8 +102,8 @@ export function makeCompanyProvider({ issuer, clientId, clientSecret, name, prox
 }
 
 /**
- * What the token says of its address. Some issuers write it as a text. Entra says it, if at all, of the owner of the
- * domain (`xms_edov`, an optional claim): `false` is treated as a denial; `true` is about the domain alone.
+ * Returns what the token claims about its address. Some issuers write the claim as a string. Entra's optional claim `xms_edov`
+ * is about the owner of the domain: `false` is treated as a denial, but `true` only covers the domain.
  */
 function readVerification(claims: Readonly<Record<string, unknown>>): CompanyClaims['emailVerification'] {
   const { email_verified: isVerified, xms_edov: isDomainVerified } = claims;
@@ -112,12 +112,10 @@ function readVerification(claims: Readonly<Record<string, unknown>>): CompanyCla
 }
 
 const maxMilliseconds = 10_000;
-// Key sets and metadata have some kilobytes.
+// Key sets and metadata have a few kilobytes.
 const maxBytes = 1024 * 1024;
 
-/**
- * `fetch` for openid-client, implemented with our own client: no redirects, no cookies; limited in time and size.
- */
+/** `fetch` for openid-client, implemented with our own client: no redirects, no cookies, limited in time and size. */
 export function makeBoundedFetch(outgoing: OutgoingClient): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const answer = await outgoing.open({
@@ -143,7 +141,7 @@ export function makeBoundedFetch(outgoing: OutgoingClient): CustomFetch {
   };
 }
 
-/** The library sends forms only. */
+/** The library only sends forms. */
 function bodyText(body: unknown): string {
   return typeof body === 'string' ? body : (body as URLSearchParams).toString();
 }

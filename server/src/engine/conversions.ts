@@ -18,14 +18,14 @@ const batchEvents = 500;
 
 export type AttributeConversionsDependencies = {
   database: Database;
-  /** How long an event waits before it is looked at. */
+  /** How long an event waits before it is attributed. */
   settleSeconds: number;
 };
 
 /**
- * The job that counts events as conversions of the campaigns that reached their user before (interface 2.10). It takes
- * events and stores their conversions in one transaction: after a crash they are taken again, two nodes never take the
- * same event, and the key of a conversion also rejects a second row for one event.
+ * The job that counts events as conversions of the campaigns that reached their user before (interface 2.10). It claims events
+ * and stores their conversions in one transaction: after a crash they are claimed again, two nodes never claim the same event,
+ * and the key of a conversion also rejects a second row for one event.
  */
 export function makeAttributeConversions({ database, settleSeconds }: AttributeConversionsDependencies): Job {
   return {
@@ -49,7 +49,7 @@ export function makeAttributeConversions({ database, settleSeconds }: AttributeC
 
 type Attributed = Conversion & Pick<MessageOfEvent, 'clickedAt'>;
 
-/** One for each goal of a campaign that an event fulfils, and each way in which it counts. */
+/** Returns one conversion for each goal of a campaign that an event fulfils, and for each attribution that applies. */
 function attribute(messages: readonly MessageOfEvent[]): Attributed[] {
   const ofEvents = Map.groupBy(messages, ({ eventId, campaignId }) => `${eventId}/${campaignId}`);
   return [...ofEvents.values()].flatMap((own) => {
@@ -65,7 +65,7 @@ function attribute(messages: readonly MessageOfEvent[]): Attributed[] {
   });
 }
 
-/** Adds those that are in the session of their click. */
+/** Adds the conversions that are in the session of their click. */
 async function addSessions(tx: Transaction, attributed: readonly Attributed[]): Promise<Conversion[]> {
   const clicked = attributed.filter(({ attribution }) => attribution === 'CLICK_THROUGH');
   const idleSeconds = await measureIdleSeconds(
@@ -77,8 +77,8 @@ async function addSessions(tx: Transaction, attributed: readonly Attributed[]): 
 }
 
 /**
- * What runs that learn by their goal learn of conversions that are about to be stored: a user counts once a run. Two nodes that store
- * two events of a user in the same moment may count both.
+ * Returns the successes that conversions about to be stored add to runs that learn by their goal. A user counts once per run.
+ * If two nodes store two events of a user at the same time, both may count.
  */
 async function learnOf(tx: Transaction, conversions: readonly Conversion[]): Promise<LearnedRow[]> {
   const meant = conversions.filter(

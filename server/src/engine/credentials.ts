@@ -20,7 +20,7 @@ import type { EncryptedCredential } from '../storage/keys/provider-credentials.t
 
 export type LoadCredentials = (workspaceId: string) => Promise<CredentialsOfApps>;
 
-// A replaced credential is in use everywhere this soon, without a restart.
+// A replaced credential is in use everywhere within this time, without a restart.
 const freshMilliseconds = 2_000;
 const maxWorkspaces = 1_000;
 
@@ -30,11 +30,11 @@ export type LoadCredentialsDependencies = {
   database: Database;
   encryption: Encryption;
   clock: Clock;
-  /** Is told the apps before anybody sends to their devices. */
+  /** Receives the apps before any message is sent to their devices. */
   onApps?: ((of: AppsOfWorkspace) => Promise<void>) | undefined;
 };
 
-/** Reads and opens the credentials of a workspace's apps, remembered for two seconds. */
+/** Reads and decrypts the credentials of a workspace's apps. Results are cached for two seconds. */
 export function makeLoadCredentials(deps: LoadCredentialsDependencies): LoadCredentials {
   const { database, encryption, clock, onApps } = deps;
   const remembered = new Map<string, { until: number; credentials: Promise<CredentialsOfApps> }>();
@@ -61,7 +61,7 @@ export function makeLoadCredentials(deps: LoadCredentialsDependencies): LoadCred
   };
 }
 
-/** Those of the default apps. */
+/** Decrypts the credentials of the default apps. */
 export function openCredentials(encryption: Encryption, rows: EncryptedCredential[]): ProviderCredentials {
   const credentials: ProviderCredentials = {};
   for (const row of rows) {
@@ -79,8 +79,8 @@ function openCredential(encryption: Encryption, row: EncryptedCredential): Provi
 export type ShareProviderTokenDependencies = { database: Database; encryption: Encryption; log: Logger };
 
 /**
- * Keeps one provider token for all nodes, encrypted in the database. If it is unavailable, or was encrypted under
- * another master key, a node signs its own instead of holding the messages back.
+ * Shares one provider token across all nodes, encrypted in the database. If the database is unavailable, or the token was
+ * encrypted with another master key, a node signs a token itself instead of holding the messages back.
  */
 export function makeShareProviderToken({
   database,

@@ -8,24 +8,30 @@ import type { Database, Transaction } from '../storage/database.ts';
 /** `fan-out`: runs, chunks or deliveries can be sent. `segments`: a file can be read. */
 export type Bell = 'fan-out' | 'segments';
 
-/** What looks for work when a bell is rung. Losing a ring costs a second, no work: every job also looks on its own. */
+/**
+ * Callbacks that look for work when a bell rings. A lost ring delays work by a second but loses none, because every job also
+ * polls.
+ */
 export type Wakes = Record<Bell, () => void>;
 
 export type Doorbell = {
   /**
-   * Wakes what sends: on this node at once, on all others through the database. Call it after the commit. The first ring
-   * after a pause is passed on immediately, later ones at most fifty times a second.
+   * Wakes the senders: immediately on this node, and through the database on all others. Call it after the commit. The first
+   * ring after a pause is passed on immediately, later ones at most fifty times a second.
    */
   ring(): void;
   /**
-   * Wakes this node's workers by every ring from now on, its own and those of other nodes. Resolves when the first
-   * connection was made or has failed; one that failed or is lost is made again.
+   * From now on, wakes this node's workers for every ring, from this node and from others. Resolves when the first connection
+   * attempt has succeeded or failed. Failed and lost connections are re-established.
    */
   answer(options: AnswerOptions): Promise<{ stop(): Promise<void> }>;
 };
 
 export type AnswerOptions = {
-  /** The database itself: a pooler in transaction mode drops LISTEN. On a cluster the coordinator, as for all statements. */
+  /**
+   * The database itself, because a pooler in transaction mode drops LISTEN. On a cluster the coordinator, as for all
+   * statements.
+   */
   url: string;
   log: Logger;
   wakes: Wakes;
@@ -43,11 +49,11 @@ export type DoorbellDependencies = {
 const ringMilliseconds = 20;
 
 /**
- * Makes the doorbell of a node: a ring says that there is work, and nothing about it. The work is in our tables, is
- * claimed there, and would be found within a second without a ring.
+ * Makes the doorbell of a node. A ring only says that there is work. The work itself is in our tables, is claimed there, and
+ * would be found within a second without a ring.
  */
 export function makeDoorbell({ database, pause = pauseFor, random = Math.random }: DoorbellDependencies): Doorbell {
-  // A node does not wake itself a second time by its own notification.
+  // Prevents a node from waking itself a second time by its own notification.
   const own = randomBytes(9).toString('base64url');
   const answering = new Set<Wakes>();
   const makeWake = (bell: Bell) =>
@@ -56,7 +62,7 @@ export function makeDoorbell({ database, pause = pauseFor, random = Math.random 
     });
   const wake: Wakes = { 'fan-out': makeWake('fan-out'), segments: makeWake('segments') };
   const notifyOthers = makeCoalesced(pause, () =>
-    // While the database is away its workers have nothing to claim; they look when they are connected again.
+    // While the database is unavailable its workers have nothing to claim. They look for work when they are connected again.
     notify(database, writeRing('fan-out', own)).catch(() => {}),
   );
   return {
@@ -77,17 +83,19 @@ export function makeDoorbell({ database, pause = pauseFor, random = Math.random 
   };
 }
 
-/** Rings on every node, this one included, once the transaction has committed. If it does not, nobody is woken. */
+/** Rings on every node, including this one, once the transaction has committed. If it rolls back, no node is woken. */
 export function ringAfterCommit(tx: Transaction, bell: Bell): void {
   notifyAfterCommit(tx, writeRing(bell));
 }
 
-/** Of the 8,000 bytes that a notification may have it needs at most twenty. */
+/** Uses at most twenty of the 8,000 bytes that a notification may have. */
 function writeRing(bell: Bell, from?: string): string {
   return from === undefined ? bell : `${bell} ${from}`;
 }
 
-/** Makes a function that does the work at once, and once more for all calls that came meanwhile; with a pause after each time. */
+/**
+ * Returns a function that runs the work immediately, and once more for all calls in the meantime, with a pause after each run.
+ */
 function makeCoalesced(pause: NonNullable<DoorbellDependencies['pause']>, work: () => Promise<void>): () => void {
   let isWorking = false;
   let isAskedAgain = false;
@@ -108,7 +116,7 @@ function makeCoalesced(pause: NonNullable<DoorbellDependencies['pause']>, work: 
 
 type Listening = Required<Pick<DoorbellDependencies, 'pause' | 'random'>> & { own: string; wake: Wakes };
 
-/** Holds the connection that listens, and makes it again when it is lost, until it is stopped. */
+/** Keeps a listening connection open until stopped, and re-establishes it when it is lost. */
 async function keepListening(
   { url, log, wakes, times }: AnswerOptions,
   { pause, random, own, wake }: Listening,
@@ -121,11 +129,11 @@ async function keepListening(
     const [bell, from] = payload.split(' ') as [string, string | undefined];
     if (from !== own && Object.hasOwn(wake, bell)) wake[bell as Bell]();
   }
-  /** @returns whether the connection proved to be steady, when it is lost or the node stops */
+  /** Resolves when the connection is lost or the node stops. @returns true if the connection was steady */
   async function listenOnce(): Promise<boolean> {
     const listener: Listener = await listen({ url, onPayload, signal, times });
     tried.resolve();
-    // Nobody knows what was rung while this node did not listen.
+    // Rings may have been missed while this node did not listen.
     for (const look of Object.values(wakes)) look();
     const lost = await Promise.race([listener.lost, stopped]);
     if (lost) log.warn({ err: lost.fault }, 'doorbell lost');
@@ -156,12 +164,14 @@ async function keepListening(
 const firstBackoffMilliseconds = 500;
 const maxBackoffMilliseconds = 10_000;
 
-/** Doubles with each attempt in a row, less up to half of it, so that nodes that were cut off together come one by one. */
+/**
+ * Doubles with each consecutive attempt, minus up to half, so that nodes that were cut off together do not reconnect together.
+ */
 function backoffMilliseconds(attempt: number, draw: number): number {
   return Math.min(firstBackoffMilliseconds * 2 ** attempt, maxBackoffMilliseconds) * (1 - draw / 2);
 }
 
 async function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  // A pause keeps no process alive.
+  // A pause does not keep the process alive.
   await setTimeout(milliseconds, undefined, { ref: false, ...(signal && { signal }) }).catch(() => {});
 }

@@ -36,8 +36,9 @@ export type SendLiveActivitiesDependencies = {
 const maxUnderWay = 200;
 
 /**
- * The job that sends events of Live Activities. They are no part of a campaign: nothing caps or delays them, and their outcomes
- * are their own. A message has the same `apns-id` and timestamp on every attempt, so a phone shows a repeat once.
+ * The job that sends events of Live Activities. They are not part of a campaign: nothing caps or delays them, and their
+ * outcomes are stored separately. A message has the same `apns-id` and timestamp on every attempt, so a phone shows a repeat
+ * once.
  */
 export function makeSendLiveActivities(deps: SendLiveActivitiesDependencies): LeasedJob {
   const { database, clock, log, outcomes } = deps;
@@ -62,7 +63,7 @@ async function findOutcome(deps: SendLiveActivitiesDependencies, message: DueLiv
   const { clock, delivery, governor } = deps;
   const now = clock.now();
   if (now >= message.sendUntil) return { state: 'EXPIRED', code: 'TTL' };
-  // Its workers died until no attempt was left.
+  // Workers died until no attempt was left.
   if (message.attempts > maxDeliveryAttempts) return { state: 'FAILED', code: 'SET_ASIDE' };
   const appId = message.appId === defaultAppId ? null : message.appId;
   const found = (await deps.loadCredentials(message.workspaceId)).find({ platform: 'IOS', appId });
@@ -77,7 +78,7 @@ async function findOutcome(deps: SendLiveActivitiesDependencies, message: DueLiv
     ...{ workspaceId: message.workspaceId, name: found.name, credentials: found.credentials },
     ...{ device: { platform: 'IOS' }, origin: undefined },
   })!;
-  // Tokens of Live Activities are of another topic than those of notifications.
+  // Tokens of Live Activities belong to a different topic than those of notifications.
   const text = `${evidenceKey.text} liveactivity`;
   const key: BatchKey = {
     ...{ ...evidenceKey, text, workspaceId: message.workspaceId },
@@ -85,7 +86,7 @@ async function findOutcome(deps: SendLiveActivitiesDependencies, message: DueLiv
   };
   const later = await takeTurn(governor, account);
   if (later) return settleLiveOutcome(deps, { message, account, outcome: { kind: 'held', until: later } });
-  // Apple's clock is the real one.
+  // Apple uses real time.
   const expiresAt = new Date(message.sendUntil.getTime() - distanceMilliseconds(clock));
   const outcome = await delivery.deliverLiveActivity({ message: { ...message, expiresAt }, credential });
   if (outcome.kind !== 'ambiguous') {
@@ -96,14 +97,14 @@ async function findOutcome(deps: SendLiveActivitiesDependencies, message: DueLiv
   return settleLiveOutcome(deps, { message, account, outcome: decided });
 }
 
-/** Attempts for an ambiguous answer about one phone: as many as campaigns make. */
+/** Maximum attempts for an ambiguous response about one phone: the same number as for campaigns. */
 const maxAmbiguousAttempts = 3;
 
 type Deciding = { message: DueLiveMessage; key: BatchKey; outcome: Extract<Outcome, { kind: 'ambiguous' }> };
 
 /**
- * Whom an ambiguous answer concerns, by what other phones got for their Live Activities. A token is never dropped for one: a
- * wrong environment gives this answer for every token.
+ * Decides by the outcomes of other phones' Live Activities whether an ambiguous response concerns the phone or the credential.
+ * A token is never dropped because of one: a wrong environment gives this response for every token.
  */
 async function decideLiveOutcome(
   { clock, evidence }: SendLiveActivitiesDependencies,
@@ -127,7 +128,7 @@ function takeTurn(governor: Governor, account: SendAccount): Promise<Date | unde
 
 export type SettleLiveDependencies = { clock: Clock; governor: Governor; random: () => number };
 
-/** `held`: the account is to wait, so nothing was sent. */
+/** `held`: the account must wait, so nothing was sent. */
 type Held = { kind: 'held'; until: Date };
 
 type Settling = {
@@ -136,10 +137,10 @@ type Settling = {
   outcome: DecidedOutcome | Held;
 };
 
-// Looked for again this soon after it was refused: somebody may have mended it.
+// Retried this soon after a refusal, because the credential may have been fixed.
 const mendedSeconds = 30;
 
-/** What is stored of an attempt; the rules are those of campaigns. Tells the governor. */
+/** Returns the outcome to store for an attempt, by the same rules as campaigns. Reports it to the governor. */
 export function settleLiveOutcome(
   { clock, governor, random }: SettleLiveDependencies,
   { message, account, outcome }: Settling,

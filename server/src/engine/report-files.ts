@@ -8,7 +8,7 @@ import type { Database } from '../storage/database.ts';
 import type { Job } from './jobs/job.ts';
 import { makeLease } from './jobs/leased-job.ts';
 
-/** The lines of a report, one a campaign, as they are asked for. */
+/** Yields the lines of a report on demand, one per campaign. */
 export type ReadReport = (report: ReportRequest & { workspaceId: string }) => AsyncIterable<string>;
 
 export type WriteReportFilesDependencies = { database: Database; clock: Clock; log: Logger; readReport: ReadReport };
@@ -16,12 +16,12 @@ export type WriteReportFilesDependencies = { database: Database; clock: Clock; l
 const pieceBytes = 256 * 1024;
 const maxAttempts = 5;
 const retrySeconds = 60;
-/** Prolonged with each piece. */
+/** Extended with each piece. */
 const leaseMilliseconds = 300_000;
 
 /**
- * The job that makes report files: a page of campaigns and a piece of the file are held at a time. A worker that dies leaves
- * its file to another, which begins it anew; what the dead one may still store is refused by its attempt.
+ * The job that makes report files. Memory holds one page of campaigns and one piece of the file at a time. If a worker dies,
+ * another starts its file again; pieces that the dead worker may still store are rejected by their attempt number.
  */
 export function makeWriteReportFiles(deps: WriteReportFilesDependencies): Job {
   const { database, clock, log } = deps;
@@ -32,7 +32,7 @@ export function makeWriteReportFiles(deps: WriteReportFilesDependencies): Job {
       const report = await claimReportFile(database, { at: now, ...makeLease(clock, leaseMilliseconds) });
       if (!report) return 0;
       try {
-        // The workers of five attempts died of it.
+        // The workers of five attempts died while making it.
         if (report.attempts > maxAttempts) throw new Error('no attempt came to an end');
         await writeReport(deps, report);
       } catch (error) {
@@ -69,7 +69,7 @@ async function writeReport(deps: WriteReportFilesDependencies, report: DueReport
   await endReportFile(database, { id, attempts, campaigns, bytes, at: clock.now() });
 }
 
-/** Pieces of 256 KiB, the last one shorter. */
+/** Yields pieces of 256 KiB, the last one shorter. */
 async function* cutPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let held: Buffer[] = [];
   let heldBytes = 0;

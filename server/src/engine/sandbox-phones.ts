@@ -32,21 +32,22 @@ export type SandboxPhonesDependencies = {
 };
 
 export type SandboxPhones = Simulators & {
-  /** Learns the workspaces whose credentials are simulated; called again when one is added. */
+  /** Loads the accounts of workspaces with simulated credentials. Call again when a credential is added. */
   refreshAccounts(): Promise<void>;
-  /** Learns apps that were added meanwhile, whoever added them, before messages are sent to their devices. */
+  /** Loads apps that any node has added in the meantime, before messages are sent to their devices. */
   learnApps(of: AppsOfWorkspace): Promise<void>;
-  /** Settles when a message has been stored in the inbox, or after the time. */
+  /** Resolves when a message has been stored in the inbox, or after the given time. */
   waitForMessage(milliseconds: number): Promise<void>;
 };
 
-/** Starts the simulated providers and puts what their devices receive into the inbox. */
+/** Starts the simulated providers and stores what their devices receive in the inbox. */
 export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promise<SandboxPhones> {
   const { database, encryption, clock, log } = deps;
   const arrivals = new EventEmitter();
   arrivals.setMaxListeners(0);
   const learned = new Set<string>();
-  // In the order of arrival: a clock that went back or stands would put new messages before, or among, those that were read.
+  // In the order of arrival: a clock that went back or was stopped would sort new messages before, or among, those already
+  // read.
   const nextMessageId = makeIdsInOrder(() => clock.realNow(), await findNewestMessageId(database));
   const simulators = await startSimulators({
     log,
@@ -76,14 +77,14 @@ export async function startSandboxPhones(deps: SandboxPhonesDependencies): Promi
       for (const key of keys) learned.add(key);
     },
     async waitForMessage(milliseconds) {
-      // A fraction throws.
+      // AbortSignal.timeout throws for fractions.
       const signal = AbortSignal.timeout(Math.max(1, Math.ceil(milliseconds)));
       await once(arrivals, 'message', { signal }).catch(() => {});
     },
   };
 }
 
-/** What the providers know of their customers: never a private key or a secret. */
+/** Returns what the simulated providers know about their accounts: never a private key or a secret. */
 async function readAccounts(database: Database, encryption: Encryption): Promise<SimulatorAccount[]> {
   const rows = await listSimulatedCredentials(database);
   const workspaceIds = [...new Set(rows.map((row) => row.workspaceId))];
@@ -111,7 +112,7 @@ function fcmAccount({ projectId, clientEmail, privateKey }: FcmCredential) {
 
 const isOnIos = ({ platform }: App): boolean => platform === 'IOS';
 
-/** A key of Apple's serves all apps of its team. */
+/** An Apple key is valid for all apps of its team. */
 function apnsAccount({ teamId, keyId, topic, privateKey }: ApnsCredential, apps: readonly App[]) {
   const others = apps.filter(isOnIos).map(({ identifier }) => identifier);
   return { teamId, keyId, topics: [topic, ...others], publicKeyPem: publicPem(privateKey) };

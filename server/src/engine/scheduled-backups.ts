@@ -15,25 +15,25 @@ export type ScheduledBackupsDependencies = {
   folder: string;
   everyHours: number;
   kept: number;
-  /** Makes one, or nothing. */
+  /** Makes a complete backup, or none. */
   backUp: (folder: string) => Promise<unknown>;
 };
 
 const intervalMilliseconds = 60_000;
-/** A backup that fails may have filled a disk that others need. */
+/** A failed backup may have filled a disk that other processes need. */
 const retryMilliseconds = 3_600_000;
-/** What a backup takes beyond the last one before the disk is called full. */
+/** The expected growth since the last backup. If a backup of that size does not fit, the disk counts as full. */
 const growth = 1.25;
 
-/** What stands in the way of a backup, told before anything is written. */
+/** The disk has too little space for a backup. Raised before anything is written. */
 export class NoSpaceForBackupError extends Error {
   override readonly name = 'NoSpaceForBackupError';
   readonly code = 'ENOSPC';
 }
 
 /**
- * The job that makes a backup when the newest in its folder is old enough, and then removes those that are too many. Of the
- * nodes that share the folder one does. A fault is told at every look until a backup is made, so it stays a failing job.
+ * The job that makes a backup when the newest one in its folder is old enough, and then removes the surplus. Only one of the
+ * nodes that share the folder does so. A fault is raised in every run until a backup succeeds, so that the job keeps failing.
  */
 export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
   const { database, clock, folder, everyHours } = deps;
@@ -49,7 +49,7 @@ export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
       try {
         return await look();
       } finally {
-        // Only now: nobody is told that a backup is late while the first one is being made.
+        // Recorded only now, so that no backup is reported as late while the first one is being made.
         await noteBackupSchedule(database, { everyHours, lookedAt: clock.realNow() });
       }
     },
@@ -59,7 +59,7 @@ export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
     if (failed && clock.realNow().getTime() - failed.at.getTime() < retryMilliseconds) throw failed.error;
     try {
       if (!(await isDue())) return await settle();
-      // Looked at again: another node may have made one meanwhile.
+      // Checked again: another node may have made one in the meantime.
       await aloneWithBackups(database, async () => ((await isDue()) ? makeNext(deps) : undefined));
       return await settle();
     } catch (error) {
@@ -68,7 +68,7 @@ export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
     }
   }
 
-  /** The newest is noted at each look, so that the database knows it again after it was restored. */
+  /** Records the newest backup in each run, so that the database knows it again after a restore. */
   async function settle(): Promise<number> {
     failed = undefined;
     const [newest] = await listWhole(folder);
@@ -79,7 +79,7 @@ export function makeScheduledBackups(deps: ScheduledBackupsDependencies): Job {
 
 async function makeNext({ clock, log, folder, kept, backUp }: ScheduledBackupsDependencies): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // Of nodes that died in the middle; nobody else is at it now.
+  // Leftovers of nodes that died during a backup. No other node is making a backup now.
   for (const name of await readdir(folder))
     if (/^carillon-\d{8}T\d{6}Z\./.test(name)) await rm(join(folder, name), { recursive: true, force: true });
   await requireSpace(folder);
@@ -90,7 +90,7 @@ async function makeNext({ clock, log, folder, kept, backUp }: ScheduledBackupsDe
   log.info({ folder: join(folder, name), removed: removed.length }, 'backup made');
 }
 
-/** @throws NoSpaceForBackupError when the last one would not fit again: a disk that is filled may be the database's too */
+/** @throws NoSpaceForBackupError if a backup as large as the last one would not fit. The database may be on the same disk */
 async function requireSpace(folder: string): Promise<void> {
   const [last] = await listWhole(folder);
   if (!last) return;
@@ -103,7 +103,7 @@ async function requireSpace(folder: string): Promise<void> {
   );
 }
 
-/** Newest first; a folder without a manifest is no backup. */
+/** Newest first. A folder without a manifest is not a backup. */
 async function listWhole(folder: string): Promise<ScheduledBackup[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

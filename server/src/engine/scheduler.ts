@@ -31,7 +31,7 @@ export type FireDueCampaignsDependencies = {
   log: Logger;
   /** An occurrence found later than this is recorded as missed (decision D37). */
   lateSendMinutes: number;
-  /** Called after the commits when there may be runs to release and chunks to send. */
+  /** Called after the commits if there may be runs to release and chunks to send. */
   onFired: () => void;
 };
 
@@ -40,10 +40,10 @@ const batchCampaigns = 100;
 const batchOccurrences = 100;
 
 /**
- * The job that fires schedules: for every due campaign it creates the run of the occurrence and advances `next_at`, in
- * one transaction under the campaign's lock, so that an occurrence is fired once however many nodes there are. Then it
- * starts the runs of requests that joined such a campaign. What cannot be fired or started waits, longer each time, and keeps none
- * of the others back.
+ * The job that fires schedules: for every due campaign it creates the run of the occurrence and advances `next_at`, in one
+ * transaction under the campaign's lock, so that an occurrence is fired once however many nodes there are. Then it starts the
+ * runs of requests that joined such a campaign. A campaign or run that fails is retried with increasing delays, and does not
+ * block the others.
  */
 export function makeFireDueCampaigns({ database, log, lateSendMinutes, onFired }: FireDueCampaignsDependencies): Job {
   const [campaigns, runs] = [makeBackoff(), makeBackoff()];
@@ -90,18 +90,18 @@ async function fireBatch(
   await insertQueuedRuns(tx, queued);
   await insertTargetedRuns(tx, targeted);
   await advanceCampaigns(tx, { campaigns: firings.map(({ advanced }) => advanced), at: now });
-  // A run without recipients has already ended; no worker will end its campaign later.
+  // A run without recipients has already ended, and no worker will end its campaign later.
   const toNobody = targeted.filter(({ targetUsers }) => targetUsers.length === 0);
   if (toNobody.length > 0)
     await endFinishedCampaigns(tx, { campaignIds: toNobody.map(({ campaignId }) => campaignId), at: now });
   return due.length;
 }
 
-/** What the firing of one campaign writes. */
+/** The rows that the firing of one campaign writes. */
 type Firing = { ended: EndedRun[]; queue: QueuedRun[]; target: TargetedRun[]; advanced: AdvancedCampaign };
 
 async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinutes }: Scope): Promise<Firing> {
-  // These are fired by events; what they wait for is their expiry.
+  // Events fire these campaigns. They are only due here when they expire.
   if (campaign.deliveryType === 'BUSINESS_EVENT_TRIGGERED' || campaign.deliveryType === 'EVENT_TRIGGERED')
     return {
       ended: [],
@@ -110,8 +110,8 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
       advanced: { id: campaign.id, status: 'RETIRED', reason: null, nextAt: null },
     };
   const timing = fromStoredTiming(campaign.timing);
-  // Sent zone by zone: what is late for the first zone is in time for the last, and each user is decided about when
-  // sent to.
+  // Sent zone by zone: an occurrence that is late for the first zone is in time for the last. Each user is decided about at
+  // send time.
   const spanHours = isInUserZone(timing) ? zoneSpanHours : 0;
   const question = { dueAt: campaign.nextAt, now, lateMinutes: lateMinutes + spanHours * 60, limit: batchOccurrences };
   const { occurrences, nextAt } = decideDueOccurrences(timing, question);
@@ -132,7 +132,7 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   };
   const toSend = occurrences.find(({ kind }) => kind === 'send');
   if (toSend) {
-    // A message lives from its firing, not from its acceptance.
+    // A message's lifetime begins when it is fired, not when it was accepted.
     const usualEnd = sendUntil(deliverySettings(campaign.settings), now);
     const livesHours = spanHours + (bestTimeOfTiming(timing)?.windowHours ?? 0);
     const run = { ...toRun(toSend.occurrence), sendUntil: new Date(usualEnd.getTime() + livesHours * 3_600_000) };
@@ -146,7 +146,10 @@ async function fireOne(tx: Transaction, campaign: DueCampaign, { now, lateMinute
   return campaign.deliveryType === 'PERIODIC' ? firing : { ...firing, advanced: endSchedule(firing) };
 }
 
-/** A one-time campaign has no further occurrence: it is sending, or says why nothing was sent. */
+/**
+ * Ends the schedule of a one-time campaign, which has no further occurrence: it is sending, or has the reason why nothing was
+ * sent.
+ */
 function endSchedule({ ended, advanced }: Firing): AdvancedCampaign {
   const last = ended.at(-1);
   if (!last) return { ...advanced, status: 'SENDING', nextAt: null };
@@ -159,8 +162,8 @@ const batchRuns = 100;
 type DueScope = { now: Date; lateMinutes: number };
 
 /**
- * Starts due runs of requests that joined a scheduled campaign, under the same rules as the campaign's own: users are
- * looked up now; a late run is sent up to the limit, otherwise recorded as missed.
+ * Starts due runs of requests that joined a scheduled campaign, under the same rules as the campaign's runs. Users are looked
+ * up now. A late run is sent if it is within the limit, otherwise recorded as missed.
  */
 async function startDueRuns(
   tx: Transaction,
@@ -190,10 +193,10 @@ async function startOne(tx: Transaction, run: DueRun, { now, lateMinutes }: DueS
 }
 
 /**
- * The users a scheduled send to named users reaches, looked up when it fires. The limit of decision D32 applies now as
- * it did at acceptance.
+ * Returns the users that a scheduled send to named users reaches, looked up when it fires. The limit of decision D32 applies
+ * now as it did at acceptance.
  *
- * @returns the users, or why there is nobody to send to
+ * @returns the users, or the reason why the run cannot be sent
  */
 async function resolveTargets(
   tx: Transaction,

@@ -46,7 +46,7 @@ import { makeFillSegments, fillTurnLimits } from './segment-fill/fill-segments.t
 
 export type WorkerDependencies = {
   database: Database;
-  /** Where the doorbell listens. */
+  /** The database URL that the doorbell listens on. */
   sessionUrl: string;
   doorbell: Doorbell;
   clock: Clock;
@@ -55,12 +55,12 @@ export type WorkerDependencies = {
   book?: JobBook;
   encryption: Encryption;
   delivery: Delivery;
-  /** Signs what devices report with. */
+  /** Signs the tokens in devices' interaction reports. */
   interactionTokens: InteractionTokens;
   phoneDefaults: PhoneDefaults;
-  /** Is told the apps of a workspace before messages are sent to their devices. */
+  /** Receives the apps of a workspace before messages are sent to their devices. */
   onApps?: ((of: AppsOfWorkspace) => Promise<void>) | undefined;
-  /** Names this process in leases; unique per start. */
+  /** Identifies this process in leases; unique per start. */
   owner: string;
   parallelChunks: number;
   windowDevices: number;
@@ -68,42 +68,42 @@ export type WorkerDependencies = {
   lateSendMinutes: number;
   inboxMessages: number;
   retention: RetentionDays;
-  /** Networks that addresses chosen by callers may lead to although they are not public (decision D29). */
+  /** Networks that caller-chosen addresses may lead to although they are not public (decision D29). */
   allowedNetworks: readonly string[];
   proxy?: OutgoingProxy | undefined;
-  /** Sends reports; undefined keeps them to be read in the console. */
+  /** Sends reports by SMTP. If undefined, they are kept to be read in the console. */
   smtpClient: SmtpClient | undefined;
   segmentUsersPerDay: number;
-  /** The service's abbreviation, as in names of headers. */
+  /** The service's abbreviation, as used in header names. */
   abbreviation: string;
   /** How long an event waits before it is counted as a conversion. */
   conversionSettleSeconds: number;
   readReport: ReadReport;
-  /** What alerts are opened by; without it none are. */
+  /** Enables alerts. If undefined, no alerts are opened. */
   alerts?: Pick<WatchAlertsDependencies, 'readConditions' | 'recheck' | 'consoleUrl'>;
   outcomes: OutcomeBuffer;
   rest?: Rest | undefined;
-  /** Makes each window a step of a trace. */
+  /** Wraps each window in a trace span. */
   traceWindows?: ((sendWindow: SendWindow) => SendWindow) | undefined;
-  /** Counts what is given to receivers of others. */
+  /** Counts callbacks and segment fills. */
   meter?: Pick<NodeMeter, 'noteCallback' | 'noteFill'> | undefined;
 };
 
 export type Worker = {
-  /** Wakes every job now: time has moved. */
+  /** Wakes every job now, because the clock was moved. */
   wake(): void;
-  /** Wakes the jobs whose work is due at an instant; the rest clean up, at any time. */
+  /** Wakes the jobs whose work is due at a specific time. The remaining jobs are cleanup, which has no fixed time. */
   wakeDue(): void;
-  /** Open windows end, chunks are given back, then everything stops. */
+  /** Lets open windows finish, releases the chunks, then stops everything. */
   stop(): Promise<void>;
 };
 
-/** Each file that is read has a session. */
+/** Each file being read holds a session. */
 export const workerSessions = fillTurnLimits.total;
-// Two slots of their own keep transactional sends quick while campaigns fill the others.
+// Two dedicated slots keep transactional sends fast while campaigns fill the others.
 const transactionalChunks = 2;
 
-/** Starts everything a node of role `worker` does. */
+/** Starts everything that a node with role `worker` does. */
 export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   const { database, clock, log, outcomes, rest } = deps;
   const looping = { clock, log, book: deps.book, rest };
@@ -198,7 +198,7 @@ export async function startWorker(deps: WorkerDependencies): Promise<Worker> {
   };
 }
 
-/** What makes runs by the clock. */
+/** Starts the jobs that create runs by time. */
 function startSchedules(deps: WorkerDependencies, told: { onFired: () => void; onReleased: () => void }) {
   const { database, lateSendMinutes, clock, log, book, rest } = deps;
   const jobs = [
@@ -216,8 +216,8 @@ function startSchedules(deps: WorkerDependencies, told: { onFired: () => void; o
 }
 
 /**
- * What leaves for receivers of others: what follows a file operation (its fill, then callback and report; and runs that
- * waited for the segment), and the streams of events.
+ * Starts the jobs that send to third-party receivers: those that follow a file operation (its fill, then callback and report,
+ * and the runs that waited for the segment), and event streams.
  */
 function startReceiverJobs(deps: WorkerDependencies, { onFilled }: { onFilled: () => void }) {
   const { database, clock, log, smtpClient, allowedNetworks, proxy } = deps;

@@ -26,21 +26,21 @@ import { makeBackoff, makeFaultLogger } from './jobs/process-one-by-one.ts';
 export type ReleaseDueTriggersDependencies = {
   database: Database;
   log: Logger;
-  /** A trigger found later than this sends nothing, as a scheduled occurrence (decision D37). */
+  /** A trigger found later than this sends nothing, like a scheduled occurrence (decision D37). */
   lateSendMinutes: number;
   /** Called when there are runs to release. */
   onReleased: () => void;
 };
 
 const batchTriggers = 5_000;
-/** A campaign whose events come all the time has a run so often at most, unless a batch was full. */
+/** A campaign with constant events has at most one run per interval, unless a batch was full. */
 const intervalMilliseconds = 2_000;
 
 /**
- * The job that sends what is due: the triggers of a campaign become one of its runs, with their users, under the campaign's
- * lock and in one transaction, so that each is in one run however many nodes there are and whichever of them dies. A user
- * with two of one campaign is in two runs. A campaign whose triggers cannot be released waits, longer each time, and keeps back
- * none of the others.
+ * The job that sends due triggers. A campaign's triggers become one of its runs, with their users, under the campaign's lock
+ * and in one transaction. Each trigger is therefore in one run, however many nodes there are and even if some of them die. A
+ * user with two triggers of one campaign is in two runs. A campaign whose triggers cannot be released is retried with
+ * increasing delays, and does not block the others.
  */
 export function makeReleaseDueTriggers({
   database,
@@ -60,7 +60,7 @@ export function makeReleaseDueTriggers({
     return released;
   }
 
-  /** Campaign by campaign, to find the one at fault. */
+  /** Releases campaign by campaign, to find the failing one. */
   async function releaseApart(now: Date, campaignIds: readonly string[]): Promise<Released> {
     const all = { due: 0, runs: 0 };
     for (const id of campaignIds) {
@@ -85,7 +85,7 @@ export function makeReleaseDueTriggers({
         return releaseApart(now, taken);
       });
       if (runs > 0) onReleased();
-      // What is not counted waits for the interval: a run for each event would cost more than it sends.
+      // Anything less than a full batch waits for the interval: a run per event would cost more than it sends.
       return due >= batchTriggers ? due : 0;
     },
   };
@@ -145,7 +145,7 @@ async function settleOfCampaign(
     ...late.map(makeDrop('LATE')),
     ...unmet.map(makeDrop('CONDITION')),
     ...strangers.map(makeDrop('AUDIENCE')),
-    // The second of a user is due still, and in the next run.
+    // A user's second trigger stays due, for the next run.
     ...[...new Map(meant.toReversed().map((one) => [one.userId, one])).values()].map((trigger): Settlement => ({
       trigger,
       state: 'SENT',
@@ -164,8 +164,8 @@ function divide<Item>(items: readonly Item[], isFirst: (item: Item) => boolean):
 }
 
 /**
- * Whether what must be true when a trigger is due is: what users did between their events and the due times is read once
- * for all of them, and not at all of a campaign that asks for nothing.
+ * Returns a function that is true if a trigger's secondary condition is met when it is due. The users' events between the
+ * triggering events and the due times are read once for all triggers, and not at all if the campaign has no such condition.
  */
 async function makeIsSecondaryMet(
   tx: Transaction,
@@ -186,7 +186,7 @@ async function makeIsSecondaryMet(
   };
 }
 
-/** One a user, over all its triggers, so that no event is read twice. */
+/** Returns one span per user, covering all its triggers, so that no event is read twice. */
 function spansOf(triggers: readonly DueTrigger[]): WatchedSpan[] {
   return [...Map.groupBy(triggers, ({ userId }) => userId).values()].map((ofUser) => ({
     bucket: ofUser[0]!.bucket,

@@ -103,7 +103,7 @@ const dialect: Dialect = {
   refusals: problemRefusals(['NOT_FOUND', 'SCOPE_MISSING']),
 };
 
-/** The apps of a workspace, for whoever registers their devices: with the key of data. */
+/** Routes for the apps of a workspace, for clients that register its devices. They require the data key. */
 export function appRoutes(deps: AppRouteDependencies): RouteFamily {
   const onRequest = makeRequireOwnKey(deps, 'data');
   return async (server) => {
@@ -165,7 +165,7 @@ function namedIn(request: FastifyRequest): { workspaceId: string; appId: string;
   return { workspaceId: request.facts.workspaceId!, appId, platform: platform as Platform | undefined };
 }
 
-/** An app as it is to be; what an app cannot be, the use case says. @throws ServiceError PARAMETER_INVALID */
+/** Parses an app; the use case validates it. @throws ServiceError PARAMETER_INVALID */
 function parseApp(reader: RequestReader, appId: string): App & { settings: AppSettings } {
   const platform = reader.requires('platform') ? reader.choice('platform', platforms) : undefined;
   const identifier = reader.requiredText('identifier');
@@ -206,7 +206,7 @@ function sentOf<T extends object>(members: Read<Required<T>>): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Under the names of its request; what it has not of its own is left out. */
+/** Presents an app with the field names of its request; settings that the app does not have are omitted. */
 function presentApp({ appId, restrictsPackage, settings = {}, credentialOf, ...app }: ListedApp) {
   const { defaults, ...own } = settings;
   const { channelId, ...look } = defaults ?? {};

@@ -33,7 +33,7 @@ type Version = {
   presentError: typeof presentV1Error;
 };
 
-/** Business events, V1 and V5 (fact 6.3): keys, limits and errors are those of campaigns. */
+/** Routes for business events, V1 and V5 (fact 6.3). Keys, limits and errors are those of campaigns. */
 export function businessEventRoutes(deps: BusinessEventRouteDependencies): RouteFamily {
   const versions: Version[] = [
     { add: addV1BusinessEvents, presentError: presentV1Error },
@@ -42,7 +42,7 @@ export function businessEventRoutes(deps: BusinessEventRouteDependencies): Route
   return async (server) => {
     for (const { add, presentError } of versions) {
       await server.register(async (scope) => {
-        // The shapes document the routes; the family's own errors come from parse-business-event.ts.
+        // The shapes only document the routes; the parsers below report the family's own errors.
         scope.setValidatorCompiler(() => () => true);
         scope.setErrorHandler((error, request, reply) =>
           presentError(toServiceError(error, request), { request, reply }),
@@ -56,7 +56,7 @@ export function businessEventRoutes(deps: BusinessEventRouteDependencies): Route
 
 type BusinessEventRouteDependencies = BusinessEventDependencies & CampaignAccessDependencies;
 
-/* Bodies and answers of business events (fact 6.3). They document the fields; the parser holds the rules. */
+/* Bodies and responses of business events (fact 6.3). They document the fields; the parsers implement the rules. */
 const attribute = named(
   'BusinessEventAttribute',
   Type.Object({
@@ -203,7 +203,7 @@ function addV1Trigger(server: FastifyInstance, deps: BusinessEventRouteDependenc
     const by = triggeredBy ?? caller.requestedBy;
     const answer = await triggerBusinessEvent(deps, { ...caller, ...asked, version: 'V1', triggeredBy: by });
     warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: v1TriggerBody });
-    // V1 has no word for a part of them.
+    // V1 has no response for a partial success.
     if (answer.triggered.length === 0)
       throw new ServiceError('BUSINESS_EVENT_RATE_LIMITED', { retryAfterSeconds: answer.retryAfterSeconds ?? 1 });
     if (answer.failed.length > 0)
@@ -302,7 +302,7 @@ function addV5Search(server: FastifyInstance, deps: BusinessEventRouteDependenci
 
 export type EventAsked = { name: string; attributes: BusinessAttribute[]; createdBy: string };
 
-/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 export function parseEvent(body: Body): EventAsked {
   const reader = makeCampaignReader(body);
   const name = requiredText(reader, 'event_name').trim();
@@ -315,7 +315,7 @@ export function parseEvent(body: Body): EventAsked {
 
 export type TriggerAsked = { event: string; attributes: Record<string, unknown>; triggeredBy: string | undefined };
 
-/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 export function parseTrigger(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
@@ -324,7 +324,7 @@ export function parseTrigger(
   readRequestId(reader, requestIdHeader);
   const event = requiredText(reader, 'event_name').trim();
   const attributes = reader.part('event_attributes').members;
-  // Fact 6.3: required in V5 alone.
+  // Fact 6.3: required only in V5.
   if (version === 'V5') reader.requires('triggered_by');
   const triggeredBy = optionalText(reader, 'triggered_by');
   refuseFaults(reader);
@@ -338,7 +338,11 @@ export type EventsAsked = {
   after: string | undefined;
 };
 
-/** V1 names events, at least one; V5 may name some and has pages. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+/**
+ * V1 requires at least one event name; in V5 names are optional and the list is paged.
+ *
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID
+ */
 export function parseEventSearch(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
@@ -353,7 +357,7 @@ export function parseEventSearch(
   return { ids, names, ...page };
 }
 
-/** The pages of the list come in the query, where a number is a text. */
+/** Reads the page from the query, where numbers are strings. */
 function parseEventPage(query: Record<string, unknown>): EventsAsked {
   const limit = typeof query.limit === 'string' && /^\d{1,3}$/.test(query.limit) ? Number(query.limit) : query.limit;
   const reader = makeCampaignReader({ ...query, limit });
@@ -374,7 +378,7 @@ function requiredText(reader: RequestReader, name: string): string {
   return text;
 }
 
-/** An event as both versions show it. */
+/** Presents an event, the same in both versions. */
 function presentEvent(event: BusinessEvent) {
   return {
     event_id: event.id,
@@ -392,7 +396,7 @@ function presentV1Events(events: BusinessEvent[], dbName: string) {
   return { data: events.map((event) => ({ db_name: dbName, ...presentEvent(event) })) };
 }
 
-/** A page that is full may have another behind it. */
+/** A full page gets a cursor, because another page may follow. */
 function presentV5Events(events: BusinessEvent[], limit: number) {
   const last = events.length === limit ? events.at(-1) : undefined;
   return presentV5Event({
@@ -401,7 +405,7 @@ function presentV5Events(events: BusinessEvent[], limit: number) {
   });
 }
 
-/** Fact 6.3. There are no flows. */
+/** Fact 6.3. Flows do not exist, so their lists are empty. */
 function presentV5Trigger({ triggered, failed }: TriggerAnswer) {
   const status = failed.length === 0 ? 'SUCCESS' : triggered.length === 0 ? 'FAILURE' : 'PARTIAL_SUCCESS';
   return presentV5Event({

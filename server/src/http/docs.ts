@@ -6,7 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RouteFamily } from './server/build-server.ts';
 
 const hidden = { schema: { hide: true }, config: { isUnrecorded: true } };
-/** Files of this address and no others; the pages have neither styles nor scripts in them. Not upgraded to https, so that they show on plain http as well. */
+/**
+ * Allows only files of this address; the pages contain no inline styles or scripts. Requests are not upgraded to https, so
+ * that the pages also work over plain http.
+ */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const headers = {
@@ -17,8 +20,8 @@ const headers = {
 };
 
 /**
- * The documentation as `npm run docs` built it. In a clone it may be built while the node runs already: whether it is there is
- * looked at with each request.
+ * Serves the documentation that `npm run docs` built. In a clone it may be built while the node is running, so each request
+ * checks whether it exists.
  */
 export function docsRoutes(folder: string): RouteFamily {
   return async (server) => {
@@ -37,7 +40,7 @@ export function docsRoutes(folder: string): RouteFamily {
       if (!isThere(folder, 'index.html')) return tellMissing(reply);
       const path = request.params['*'];
       if (!/^[A-Za-z0-9_./-]*$/.test(path) || /(^|\/)\./.test(path)) return reply.callNotFound();
-      // A page is a folder; without its last slash its links would lead elsewhere.
+      // A page is a folder; without the trailing slash its relative links would be wrong.
       if (!/\.[a-z0-9]+$/i.test(path) && path !== '' && !path.endsWith('/')) return reply.redirect(`/docs/${path}/`);
       const file = path === '' || path.endsWith('/') ? `${path}index.html` : path;
       if (isKeptPlain(folder, file) || /\bbr\b/.test(request.headers['accept-encoding'] ?? ''))
@@ -55,7 +58,7 @@ function isKeptPlain(folder: string, file: string): boolean {
   return existsSync(join(folder, file));
 }
 
-/** A package brings compressed texts alone, as every browser takes them; other readers get them as they were. */
+/** A package contains texts only compressed, as every browser accepts them; other clients get them decompressed. */
 function sendDecompressed(reply: FastifyReply, { folder, file }: { folder: string; file: string }): FastifyReply {
   const type = contentTypes[extname(file)];
   if (type === undefined || !isThere(folder, file)) {
@@ -66,7 +69,7 @@ function sendDecompressed(reply: FastifyReply, { folder, file }: { folder: strin
   return reply.headers(headers).header('vary', 'accept-encoding').type(type).send(text);
 }
 
-/** Of the texts that `npm run docs` compresses. */
+/** The types of the texts that `npm run docs` compresses. */
 const contentTypes: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',

@@ -30,7 +30,7 @@ import { refuseOtherMethods, makeRequestId } from './route/route.ts';
 import { warnOfUnknownFields } from './route/warnings.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
-/* Bodies and answers of event streams. They document the fields; the parser holds the rules. */
+/* Bodies and responses of event streams. They document the fields; the parser implements the rules. */
 const kind = named('EventStreamKind', codeShape(streamedKinds, 'What happened to a message'));
 const settings = {
   url: Type.String({ description: 'Where batches are posted; a public address, http or https' }),
@@ -115,8 +115,8 @@ const describe = (operation: Operation) => describeOperation(dialect, operation)
 const params = Type.Object({ id: Type.String({ description: 'The id of the stream' }) });
 
 /**
- * Where the events of messages are posted: an addition, with the limits and errors of V5. What leaves are data of users, so
- * it takes the data key.
+ * Routes for the addresses that receive events of messages: an addition, with the limits and errors of V5. The events
+ * contain user data, so the routes require the data key.
  */
 export function eventStreamRoutes(deps: EventStreamRouteDependencies): RouteFamily {
   return async (server) => {
@@ -132,12 +132,12 @@ export function eventStreamRoutes(deps: EventStreamRouteDependencies): RouteFami
   };
 }
 
-/** The stream that the path names, of the caller's workspace. */
+/** Returns the stream in the path, in the caller's workspace. */
 function streamOf(request: FastifyRequest): { workspaceId: string; id: string } {
   return { workspaceId: request.facts.workspaceId!, id: (request.params as { id: string }).id };
 }
 
-/** What makes a repeat of this call known (decision D4). */
+/** Returns the data that identifies a repeat of this call (decision D4). */
 function onceOf(request: FastifyRequest): { key: string | undefined; rawBody: string } {
   return { key: request.headers['idempotency-key'] as string | undefined, rawBody: request.rawBody };
 }
@@ -237,7 +237,7 @@ function addDeadBatches(server: FastifyInstance, deps: EventStreamRouteDependenc
   refuseOtherMethods(server, `${url}/resend`, ['POST']);
 }
 
-/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 function parseStream(body: Body): EventStreamSettings {
   const reader = makeCampaignReader(body);
   reader.requires('url');
@@ -246,7 +246,7 @@ function parseStream(body: Body): EventStreamSettings {
   return { events: [...streamedKinds], userAttributes: [], deviceAttributes: [], url: '', ...sent };
 }
 
-/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 function parseStreamChange(body: Body): Partial<EventStreamSettings> {
   const reader = makeCampaignReader(body);
   const sent = readSettings(reader);
@@ -264,7 +264,7 @@ function parseResend(body: Body): { batchId: string | undefined } {
 
 const maxPage = 100;
 
-/** What comes in the query is text. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+/** Parses the query, where all values are text. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 function parseDeadBatches(query: Record<string, unknown>): { limit: number; before: string | undefined } {
   const limit = typeof query.limit === 'string' && /^\d{1,3}$/.test(query.limit) ? Number(query.limit) : query.limit;
   const reader = makeCampaignReader({ ...query, limit });

@@ -84,7 +84,7 @@ const explainAnswer = named(
 
 export type ExplainRouteDependencies = ExplainDependencies & CampaignAccessDependencies;
 
-/** Why a user received a campaign or did not: an addition to V5, with its keys, limits and errors. */
+/** Routes that explain why a user received a campaign or did not: an addition to V5, with its keys, limits and errors. */
 export function explainRoutes(deps: ExplainRouteDependencies): RouteFamily {
   return async (server) => {
     server.setValidatorCompiler(() => () => true);
@@ -127,7 +127,7 @@ function parseQuery(request: FastifyRequest): { customerId: string; runId: strin
   return { customerId: customerId as string, runId: runId as string | undefined };
 }
 
-/** The step of the newest run speaks for the campaign. */
+/** The step of the newest run is the step of the campaign. */
 function presentExplanation({ campaign, customerId, runs, triggers }: Explanation) {
   const [newest] = runs ?? [];
   return {

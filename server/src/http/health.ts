@@ -8,9 +8,9 @@ import { problemRefusals } from './route/own-dialect.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 export type HealthDependencies = {
-  /** Names what is not ready; empty when everything is. Bounded in time. */
+  /** Returns what is not ready; empty when everything is. Bounded in time. */
   findTroubles: () => Promise<string[]>;
-  /** Of the outgoing proxy, where there is one. */
+  /** Returns the state of the outgoing proxy, if there is one. */
   proxyState?: (() => ProxyState) | undefined;
 };
 
@@ -31,9 +31,9 @@ const Answer = named(
 const dialect: Dialect = { tag: 'Health', credentials: [], refusals: problemRefusals([]) };
 
 /**
- * `/livez`: the process answers. `/readyz`: it can do its work, or what it lacks; `?verbose` lists what is missing also
- * when that is nothing, and how the outgoing proxy does. A proxy that fails is no trouble: the node takes requests, and what
- * it is to send waits.
+ * `/livez`: the process responds. `/readyz`: the node can do its work, or the response lists what is missing. `?verbose`
+ * includes that list even when it is empty, and the state of the outgoing proxy. A failing proxy does not make the node
+ * unready: the node still accepts requests, and messages wait in the queue.
  */
 export function healthRoutes({ findTroubles, proxyState }: HealthDependencies): RouteFamily {
   return async (server) => {

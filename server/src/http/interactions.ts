@@ -56,12 +56,12 @@ const reportUrl = '/v1/interactions';
 const clickUrl = '/v1/click/:token';
 const dialect: Dialect = {
   tag: 'Interactions',
-  // The token that came with a message is the credential.
+  // The token in the message is the credential.
   credentials: [],
   refusals: problemRefusals(['INTERACTION_TOKEN_UNKNOWN', 'INTERACTION_RATE_LIMITED']),
 };
 
-/** What devices report: without a key, from any page's origin. The token that came with a message is the credential. */
+/** Routes for reports from devices: without a key, from any page's origin. The token in the message is the credential. */
 export function interactionRoutes(deps: InteractionRouteDependencies): RouteFamily {
   return async (server) => {
     prepareScope(server);
@@ -105,16 +105,16 @@ export function interactionRoutes(deps: InteractionRouteDependencies): RouteFami
       handler: (request, reply) => click(deps, { request, reply }),
     });
     refuseOtherMethods(server, clickUrl, ['GET']);
-    // A preview that looks without opening is no click.
+    // A preview that requests only the head is not a click.
     server.head(clickUrl, { schema: { hide: true } }, async () => {
       throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow: 'GET' } });
     });
   };
 }
 
-/** Answers are readable from every page, also refusals; cookies never come along. */
+/** Pages of every origin can read all responses, including errors; cookies are never sent. */
 function prepareScope(server: FastifyInstance): void {
-  // Devices call by the million, and the API log is for integrators; their tokens, also in paths, stay out of it as well.
+  // Devices make millions of calls and the API log is for integrators. Device tokens, also in paths, must stay out of it too.
   server.addHook('onRoute', (route) => {
     route.config = { ...route.config, isUnrecorded: true };
   });
@@ -126,10 +126,10 @@ function prepareScope(server: FastifyInstance): void {
     });
   });
   server.removeContentTypeParser('application/json');
-  // text/plain is what navigator.sendBeacon sends, and what a page may post without asking first (Fetch, CORS-safelisted).
+  // navigator.sendBeacon sends text/plain, and a page may post it without a preflight request (Fetch, CORS-safelisted).
   server.addContentTypeParser(['application/json', 'text/plain'], { parseAs: 'string' }, (_request, text, done) => {
     try {
-      // The text is not kept: it holds the token.
+      // The text is not stored because it contains the token.
       done(null, parseJson(text as string));
     } catch (error) {
       done(error as Error);
@@ -177,6 +177,6 @@ async function click(deps: InteractionRouteDependencies, { request, reply }: Cal
   });
   request.facts.workspaceId = workspaceId;
   if (uncounted !== undefined) request.facts.errorDetail = `click not counted: ${uncounted}`;
-  // In the form a header can hold: letters beyond ASCII are encoded.
+  // A header needs this form: letters beyond ASCII are percent-encoded.
   return reply.redirect(new URL(to).href, 302);
 }

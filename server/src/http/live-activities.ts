@@ -111,7 +111,7 @@ const dialect: Dialect = {
   refusals: problemRefusals(['NOT_FOUND', 'SCOPE_MISSING', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_CONFLICT']),
 };
 
-/** Live Activities of iPhones, one by one: they are no part of a campaign. With the key of pushes. */
+/** Routes for Live Activities of iPhones, one by one: they are not part of a campaign. They require the push key. */
 export function liveActivityRoutes(deps: LiveActivityRouteDependencies): RouteFamily {
   const onRequest = makeRequireOwnKey(deps, 'push');
   return async (server) => {
@@ -182,7 +182,7 @@ function presentName({ appId, activityId }: LiveActivityName) {
   return { app_id: appId, activityId };
 }
 
-// The end of the century: a number beyond is milliseconds.
+// The end of the century: a larger number must be milliseconds.
 const maxEpochSeconds = 4_102_444_800;
 const maxNameCharacters = 64;
 
@@ -225,7 +225,7 @@ function parseLiveTokens(reader: RequestReader): LiveTokens {
   return { appId, tokens, startTokens };
 }
 
-/** An activity's name as it stands in an address. */
+/** True if the text can be an activity's name in an address. */
 const isActivityId = (text: string): boolean => /^[A-Za-z0-9._-]{1,64}$/.test(text);
 
 function readActivityId(reader: RequestReader): string {
@@ -246,7 +246,7 @@ function readAlert(reader: RequestReader): { title: string; body: string } {
   return { title: alert.requiredText('title'), body: alert.requiredText('body') };
 }
 
-/** Passed on unread: the app's own types decode it. */
+/** Returns the object unparsed: the app's own types decode it. */
 function readObject(reader: RequestReader, name: string): Record<string, unknown> {
   if (!reader.requires(name)) return {};
   const value = reader.get(name);
@@ -255,7 +255,7 @@ function readObject(reader: RequestReader, name: string): Record<string, unknown
   return {};
 }
 
-/** In one form, so that equal ones are equal. */
+/** Returns the tokens in lower case without duplicates, so that equal tokens compare equal. */
 function readTokens(reader: RequestReader, name: string): string[] {
   const given = reader.texts(name, { maxItems: maxLiveTokensPerRequest, maxCharacters: 200 }) ?? [];
   const wrong = given.findIndex((token) => !/^[0-9a-fA-F]{16,200}$/.test(token));

@@ -12,7 +12,10 @@ import type { RouteFamily } from './server/build-server.ts';
 
 export type MetricsDependencies = { render: () => Promise<RenderedMetrics>; token: string };
 
-/** `GET /metrics` beside the API, for whoever has the token (decision 0051). Not of the API's description: it is the operator's. */
+/**
+ * `GET /metrics` on the port of the API, for callers with the token (decision 0051). The OpenAPI document omits it, because
+ * it is for the operator.
+ */
 export function metricsRoutes({ render, token }: MetricsDependencies): RouteFamily {
   return async (server) => {
     presentOwnErrors(server);
@@ -30,15 +33,15 @@ export function metricsRoutes({ render, token }: MetricsDependencies): RouteFami
 
 export type MetricsServerDependencies = {
   render: () => Promise<RenderedMetrics>;
-  /** Undefined: whoever reaches the port may read. */
+  /** Undefined: any caller that reaches the port may read. */
   token: string | undefined;
   onFault: (error: unknown) => void;
 };
 
-// It answers one address to machines of the operator; more than the time of a scrape is nobody's need.
+// It serves one address to the operator's machines; no scrape needs more time.
 const requestMilliseconds = 10_000;
 
-/** A server for `GET /metrics` alone, for a port of its own. Nothing listens yet. */
+/** Makes a server for `GET /metrics` only, for a separate port. It does not listen yet. */
 export function makeMetricsServer(deps: MetricsServerDependencies): Server {
   const times = { requestTimeout: requestMilliseconds, headersTimeout: requestMilliseconds };
   return createServer(times, (request, response) => {
@@ -68,8 +71,9 @@ function end(response: ServerResponse, status: number): void {
 export type RenderedMetrics = { contentType: string; text: string };
 
 /**
- * Makes a function that writes the metrics of this process in the text format of Prometheus. The library writes the text and
- * tells of Node.js itself; what is ours is counted elsewhere, for the console too, and handed to it when somebody asks.
+ * Makes a function that writes the metrics of this process in the text format of Prometheus. The library writes the text
+ * and measures Node.js itself. Our own metrics are counted elsewhere, for the console too, and passed to the library on
+ * each request.
  */
 export function makeRenderMetrics(readSamples: () => Promise<MetricSamples>): () => Promise<RenderedMetrics> {
   const process = new Registry();
@@ -83,7 +87,7 @@ export function makeRenderMetrics(readSamples: () => Promise<MetricSamples>): ()
   };
 }
 
-/** What the library asks a metric for; its own classes would count a second time. */
+/** Makes the object that the library expects of a metric; the library's own classes would count a second time. */
 function asMetric(name: MetricName, samples: MetricSample[]): Metric {
   const { kind, meaning }: MetricEntry = metricTable[name];
   const values = samples.flatMap((sample) => lay(name, sample));
@@ -106,7 +110,7 @@ function lay(name: MetricName, { labels, value }: MetricSample): Line[] {
   ];
 }
 
-/** Whether this is `Bearer` and the token; its length tells nothing either. */
+/** True if the header is `Bearer` and the token. The comparison does not reveal the token's length. */
 function isMetricsToken(token: string, authorization: string | undefined): boolean {
   const given = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   return given !== undefined && timingSafeEqual(digest(given), digest(token));

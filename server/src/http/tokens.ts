@@ -20,7 +20,7 @@ import { warnOfUnknownNames } from './route/warnings.ts';
 import type { AnsweredCall } from './route/warnings.ts';
 import { callerAddress } from './server/call-origin.ts';
 
-/** Table 2.2 of the interface with the members of RFC 6749 §5.1 next to the envelope (decision D18). */
+/** Presents table 2.2 of the interface with the members of RFC 6749 §5.1 next to the envelope (decision D18). */
 function presentIssuedTokens(issued: IssuedTokens) {
   const members = {
     access_token: issued.accessToken,
@@ -33,13 +33,13 @@ function presentIssuedTokens(issued: IssuedTokens) {
 
 type Refusal = {
   status: number;
-  /** Interface 7; words where it names no code. */
+  /** The code of interface 7; words where it names no code. */
   errorType: string;
   /** RFC 6749 §5.2. */
   error: string;
 };
 
-/** Every error that a token endpoint can answer with. */
+/** Every error that a token endpoint can return. */
 export const tokenErrors: Partial<Record<ErrorName, Refusal>> = {
   TOKEN_GRANT_TYPE_INVALID: { status: 400, errorType: 'ER018', error: 'unsupported_grant_type' },
   TOKEN_CLIENT_ID_MISSING: { status: 400, errorType: 'ER019', error: 'invalid_request' },
@@ -51,7 +51,7 @@ export const tokenErrors: Partial<Record<ErrorName, Refusal>> = {
   // Statuses of refresh errors: interface 7 gives none, see decision D12.
   TOKEN_REFRESH_INVALID: { status: 401, errorType: 'ER010', error: 'invalid_grant' },
   TOKEN_CLIENT_MISMATCH: { status: 401, errorType: 'ER013', error: 'invalid_grant' },
-  // These two carry the code of their field, see fieldCodes.
+  // These two have the code of their field, see fieldCodes.
   TOKEN_FIELD_REPEATED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
   TOKEN_CREDENTIALS_IN_QUERY: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
   TOKEN_RATE_LIMITED: { status: 429, errorType: 'RATE_LIMIT_EXCEEDED', error: 'temporarily_unavailable' },
@@ -76,7 +76,7 @@ const fieldCodes: Record<string, string> = {
   refresh_token: 'ER021',
 };
 
-/** Answers in the shape of table 2.3, whatever went wrong. */
+/** Sends every error in the shape of table 2.3. */
 function presentTokenError(
   error: ServiceError,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -101,8 +101,8 @@ function presentTokenError(
 }
 
 /**
- * RFC 9110 asks every 401 for a challenge. Basic is named to who used it (RFC 6749 §5.2); to others it would make a
- * browser open its password window.
+ * Returns the challenge that RFC 9110 requires for every 401. Clients that used Basic get Basic (RFC 6749 §5.2); for others
+ * it would make a browser open its password window.
  */
 function challengeFor(request: FastifyRequest): string {
   const usedBasic = /^basic /i.test(request.headers.authorization ?? '');
@@ -124,7 +124,7 @@ function assertGrantType(form: Form, expected: 'client_credentials' | 'refresh_t
 }
 
 /**
- * The client credentials. When both the form and the header hold one, they must agree: a client that sends two
+ * Returns the client credentials. If both the form and the header contain them, they must agree: a client that sends two
  * different ids is as wrong as one that repeats a field.
  *
  * @throws ServiceError TOKEN_CLIENT_ID_MISSING, TOKEN_FIELD_REPEATED
@@ -150,7 +150,7 @@ function merged(name: string, inForm: string | undefined, inHeader: string | und
   return inForm ?? header;
 }
 
-/** RFC 6749 §2.3.1: id and secret are form-encoded before they become Basic credentials. */
+/** Decodes an id or a secret: RFC 6749 §2.3.1 form-encodes them before they become Basic credentials. */
 function formDecoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -159,7 +159,8 @@ function formDecoded(text: string): string {
   }
 }
 
-// The schemas below describe the routes; the form is checked above, because order and codes are special (decision D10).
+// The schemas below only describe the routes; the code above checks the form, because order and codes are special
+// (decision D10).
 
 const grantType = (value: string) => Type.Literal(value, { description: `Always \`${value}\`.` });
 const clientId = Type.String({ description: 'The Workspace ID.' });
@@ -206,7 +207,7 @@ const generated = {
   refresh_token: Type.String({ description: 'Valid 30 days; not replaced by refreshing.' }),
 };
 
-/** Interface 2.2, and the members of RFC 6749 §5.1 at top level (decision D18). */
+/** The response of interface 2.2, and the members of RFC 6749 §5.1 at top level (decision D18). */
 const generatedAnswer = named(
   'GeneratedToken',
   Type.Object({ status: Type.Literal('SUCCESS'), data: Type.Object(generated), ...generated }),
@@ -221,7 +222,7 @@ const revokedAnswer = named('RevokedToken', Type.Object({ status: Type.Literal('
 
 const refusals = Object.values(tokenErrors);
 
-/** Interface 2.3, and the members of RFC 6749 §5.2 (decision D18). */
+/** The response of interface 2.3, and the members of RFC 6749 §5.2 (decision D18). */
 const errorAnswer = named(
   'TokenError',
   Type.Object({
@@ -240,7 +241,7 @@ const errorAnswer = named(
 );
 
 export type TokenRouteDependencies = TokenDependencies & {
-  /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
+  /** Domain with the hosts that name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;
   vendorHeaders?: VendorHeaders;
 };
@@ -249,14 +250,14 @@ const mediaType = 'application/x-www-form-urlencoded';
 
 const dialect: Dialect = {
   tag: 'Tokens',
-  // They are in the form, or in the header that a form may be replaced by (RFC 6749 §2.3.1).
+  // The credentials are in the form, or in the header that may replace it (RFC 6749 §2.3.1).
   credentials: [],
   refusals: { errors: tokenErrors, shape: errorAnswer, codeOf: (name) => tokenErrors[name]?.errorType },
 };
 
 const queryCredentials = ['client_secret', 'refresh_token', 'client_id', 'access_token', 'token'];
 
-/** POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
+/** Routes POST /v1/oauth/token, /refresh and /revoke (interface 4.1, 4.2; decision D10 to D19). */
 export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
   const { serviceDomain, vendorHeaders = makeVendorHeaders('SVC') } = deps;
   const read = (request: FastifyRequest) => readRequest(request, serviceDomain);
@@ -318,16 +319,16 @@ export function tokenRoutes(deps: TokenRouteDependencies): FastifyPluginAsync {
 }
 
 /**
- * The scope's own body parser, error shape and first checks: method, then media type, then the query (decision D10,
- * D17).
+ * Installs the scope's own body parser, error shape and first checks: method, then media type, then the query
+ * (decision D10, D17).
  */
 function prepareScope(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  // The text is the body: repeated fields stay visible, and request.rawBody, which the API log keeps, stays empty.
+  // The body is the unparsed text: repeated fields stay visible, and request.rawBody, which the API log stores, stays empty.
   server.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxTokenBodyBytes }, (_request, text, done) => {
     done(null, text);
   });
-  // The schemas document; the handlers check.
+  // The schemas only document; the handlers check.
   server.setValidatorCompiler(() => () => true);
   server.setErrorHandler((error, request, reply) =>
     presentTokenError(toServiceError(error, request), { request, reply }),
@@ -374,7 +375,7 @@ function route(server: FastifyInstance, path: string, { form, answer, handler, .
     url: path,
     exposeHeadRoute: false,
     schema: { hide: true },
-    // Never reached: the scope's first hook refuses the method.
+    // Never reached: the scope's first hook rejects the method.
     handler: async () => undefined,
   });
 }
@@ -401,15 +402,15 @@ function answer(request: FastifyRequest, issued: IssuedTokens) {
   return presentIssuedTokens(issued);
 }
 
-/** A form body: read by name, so that a field that appears twice is noticed. */
+/** A form body, read by name, so that a repeated field is noticed. */
 type Form = {
   /**
-   * The value of a field; a field without a value counts as absent (RFC 6749 §3.2).
+   * Returns the value of a field; a field without a value counts as absent (RFC 6749 §3.2).
    *
    * @throws ServiceError TOKEN_FIELD_REPEATED
    */
   read(name: string): string | undefined;
-  /** Names that are not among the known ones, at most 20. */
+  /** Returns the names that are not known, at most 20. */
   unknownNames(known: readonly string[]): string[];
 };
 
@@ -424,7 +425,7 @@ function parseForm(text: string): Form {
     },
     unknownNames(known) {
       const names = [...new Set(fields.keys())].filter((name) => !known.includes(name));
-      // A longer name may be a secret that was pasted without its name; warnings end in the log.
+      // A longer name may be a secret that was pasted without its name, and warnings end up in the log.
       return names.slice(0, 20).map((name) => (/^[A-Za-z0-9_.-]{1,32}$/.test(name) ? name : '(unreadable)'));
     },
   };

@@ -10,7 +10,7 @@ import type { RouteRules, Resolver } from './guard.ts';
 import { ProxyError, unbracket } from './proxy.ts';
 import type { OutgoingProxy } from './proxy.ts';
 
-/** The URL may not be called, whatever its host resolves to. The reason never contains an address. */
+/** The URL may not be called, regardless of what its host resolves to. The reason never contains an address. */
 export class OutgoingRefusedError extends Error {
   override readonly name = 'OutgoingRefusedError';
   readonly reason: string;
@@ -26,7 +26,7 @@ export type OutgoingRequest = {
   method: 'GET' | 'POST';
   headers: Readonly<Record<string, string>>;
   body?: string | Buffer;
-  /** Limit on the whole call, the answer's body included. */
+  /** Limit on the whole call, including the response's body. */
   totalMilliseconds?: number;
   signal?: AbortSignal;
 };
@@ -34,38 +34,37 @@ export type OutgoingRequest = {
 export type OutgoingAnswer = {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The raw body: encoded, unlimited. Whoever opened the response must read it to the end or destroy it. */
+  /** The raw body: still encoded, unlimited in size. The caller must read it to the end or destroy it. */
   body: Readable;
   url: URL;
 };
 
 export type OutgoingClient = {
   /**
-   * Calls a URL chosen by somebody else and returns the response as soon as its headers have arrived. Follows no
-   * redirects.
+   * Calls a URL chosen by a user and returns the response as soon as its headers have arrived. Follows no redirects.
    *
-   * @throws OutgoingRefusedError, AddressBlockedError, the signal's reason, a `TimeoutError` after `totalMilliseconds`,
-   * or the connection's error
+   * @throws OutgoingRefusedError, AddressBlockedError, the signal's reason, a `TimeoutError` after `totalMilliseconds`, or the
+   * connection's error
    */
   open(request: OutgoingRequest): Promise<OutgoingAnswer>;
-  /** Ends every call that is under way. */
+  /** Ends every call in progress. */
   close(): Promise<void>;
 };
 
 export type OutgoingClientOptions = {
-  /** CIDR ranges the operator opened in addition to the public internet (decision D29). */
+  /** CIDR ranges that the operator allowed in addition to the public internet (decision D29). */
   allowedNetworks: readonly string[];
-  /** Who chose the hosts: others, or the operator, whose may be internal. */
+  /** `guarded`: users chose the hosts. `trusted`: the operator chose them, and they may be internal. */
   hosts?: 'guarded' | 'trusted';
   proxy?: OutgoingProxy | undefined;
   resolver?: Resolver;
-  /** Until the connection is established: name resolution, TCP, the proxy's answer and TLS together. */
+  /** Limit for establishing the connection: name resolution, TCP, the proxy's response and TLS together. */
   connectMilliseconds?: number;
-  /** The longest silence while waiting for headers, and between two pieces of a body. */
+  /** The maximum silence while waiting for headers, and between two pieces of a body. */
   silenceMilliseconds?: number;
 };
 
-/** The codes of errors that say how long nothing came: before a connection, before an answer, within its body. */
+/** Error codes for timeouts: before a connection, before a response, within its body. */
 export const silenceCodes = {
   connect: 'UND_ERR_CONNECT_TIMEOUT',
   headers: 'UND_ERR_HEADERS_TIMEOUT',
@@ -73,8 +72,8 @@ export const silenceCodes = {
 } as const;
 
 /**
- * The only way to call addresses chosen by others. It knows no proxy but the one it is given, reads none from the
- * environment and keeps no cookies: a plain undici `Agent` does neither, and a test in a network namespace verifies it.
+ * Makes the only client for addresses chosen by users. It uses no proxy except the given one, reads none from the environment
+ * and keeps no cookies: a plain undici `Agent` does neither, and a test in a network namespace verifies it.
  */
 export function makeOutgoingClient({
   hosts = 'guarded',
@@ -87,12 +86,12 @@ export function makeOutgoingClient({
   const isGuarded = hosts === 'guarded';
   const allowedNetworks = isGuarded ? options.allowedNetworks : everyNetwork;
   const connecting = { isGuarded, allowedNetworks, proxy, connectMilliseconds, ...(resolver && { resolver }) };
-  // At the first call: a hundred modules, which a start would wait for.
+  // Loaded with the first call: it is a hundred modules, which would delay the start.
   const makeAgent = async (): Promise<Agent> => {
     const undici = await import('undici');
     return new undici.Agent({
-      // 0 closes each connection after its answer: addresses are checked when connecting, so a reused connection would
-      // rely on an outdated check, and one that the other side has dropped would fail a call needlessly.
+      // 0 closes each connection after its response. Addresses are checked when connecting, so a reused connection would rely
+      // on an outdated check, and a connection dropped by the other side would fail a call needlessly.
       pipelining: 0,
       allowH2: false,
       headersTimeout: silenceMilliseconds,
@@ -122,14 +121,14 @@ export function makeOutgoingClient({
         origin: url.origin,
         path: url.pathname + url.search,
         method,
-        // Some hosts refuse a caller who gives no name.
+        // Some hosts reject callers without a user agent.
         headers: { 'user-agent': 'Carillon', ...headers },
         body: body ?? null,
         signal: limit,
       });
-      // undici looks at the signal only once it is connected.
+      // undici checks the signal only once it is connected.
       const { statusCode, headers: answerHeaders, body: answerBody } = await before(limit, answer);
-      // Destroying a body that nobody reads emits an error, which would end the process.
+      // Destroying an unread body emits an error, which would end the process.
       answerBody.on('error', ignore);
       return { status: statusCode, headers: answerHeaders, body: answerBody, url };
     },
@@ -147,9 +146,9 @@ type Target = { hostname: string; protocol: string; port: string };
 type Connecting = RouteRules & { isGuarded: boolean; connectMilliseconds: number };
 
 /**
- * Connects to the address that was checked, so there is no second resolution to attack; the name stays in `Host` and
- * SNI. Not one byte is sent before the connected socket's own address was checked too, hence TLS as a second step. A proxy is
- * asked for the checked address, and for nothing else.
+ * Connects to the address that was checked, so there is no second resolution to attack. The name stays in `Host` and SNI. No
+ * byte is sent before the connected socket's remote address was checked too, so TLS is a second step. A proxy is only asked for
+ * the checked address.
  */
 async function connectChecked({ hostname, protocol, port: given }: Target, options: Connecting): Promise<Socket> {
   const limit = AbortSignal.timeout(options.connectMilliseconds);
@@ -162,7 +161,7 @@ async function connectChecked({ hostname, protocol, port: given }: Target, optio
     if (proxy) socket = await proxy.openTunnel({ host, port, isSecure }, limit);
     else {
       socket = connectTcp({ host, port, noDelay: true });
-      // Between two waits nobody else listens, and an error without a listener would end the process.
+      // Between two waits there is no other listener, and an error without a listener would end the process.
       socket.on('error', ignore);
       await once(socket, 'connect', { signal: limit });
       const { remoteAddress } = socket;
@@ -175,7 +174,7 @@ async function connectChecked({ hostname, protocol, port: given }: Target, optio
     const secure = connectTls({
       socket,
       host: hostname,
-      // An address is no name for SNI (RFC 6066 §3); the certificate is then compared with `host`.
+      // An address is not a name for SNI (RFC 6066 §3); the certificate is then compared with `host`.
       ...(isIP(hostname) === 0 && { servername: hostname }),
       ALPNProtocols: ['http/1.1'],
     });
@@ -202,12 +201,12 @@ export type Post = {
   totalMilliseconds?: number;
 };
 
-// Enough for an honest response body; a longer one is cut off (fault F24).
+// Enough for a normal response body; a longer one is cut off (fault F24).
 const maxAnswerBytes = 64 * 1024;
 
 /**
- * Posts once to a URL chosen by somebody else: a redirect is a response like any other. Never throws; once the status
- * has arrived, the call counts as answered whatever happens to the body.
+ * Posts once to a URL chosen by a user. A redirect is a response like any other. Never throws. Once the status has arrived, the
+ * call counts as answered whatever happens to the body.
  */
 export async function postOnce(
   client: OutgoingClient,
@@ -231,13 +230,13 @@ async function discard(body: Readable): Promise<void> {
       if (bytes >= maxAnswerBytes) return;
     }
   } catch {
-    // The status is known, and nothing else was wanted.
+    // The status is known, and nothing else is needed.
   }
 }
 
 function classify(error: unknown): 'timeout' | 'unreachable' | 'refused' {
   if (error instanceof OutgoingRefusedError || error instanceof AddressBlockedError) return 'refused';
   if ((error as NodeJS.ErrnoException).code === silenceCodes.headers) return 'timeout';
-  // What the limit on the whole call throws.
+  // The limit on the whole call throws this error.
   return error instanceof DOMException && error.name === 'TimeoutError' ? 'timeout' : 'unreachable';
 }

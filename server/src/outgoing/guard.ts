@@ -9,11 +9,11 @@ export type RouteTarget = {
   /** A name or an address, without brackets. */
   host: string;
   port: number;
-  /** The host was chosen by somebody else: what it resolves to must be allowed (decision D29). */
+  /** A user chose the host, so the addresses that it resolves to must be allowed (decision D29). */
   isGuarded: boolean;
 };
 
-/** How to reach a host: `host` is what to connect to, or what the proxy is asked for. */
+/** How to reach a host. `host` is the host to connect to, or to request from the proxy. */
 export type Route = { host: string; proxy: OutgoingProxy | undefined };
 
 export type RouteRules = {
@@ -23,8 +23,8 @@ export type RouteRules = {
 };
 
 /**
- * Directly or through the proxy. The guard of addresses is the same either way: the proxy is asked for the address that
- * was checked here, not for a name that it would resolve to another one.
+ * Returns the route to a host: directly or through the proxy. The address check is the same either way: the proxy is asked for
+ * the address that was checked here, not for a name that it might resolve differently.
  *
  * @throws AddressBlockedError, or the resolver's error
  */
@@ -36,11 +36,11 @@ export async function findRoute({ host, port, isGuarded }: RouteTarget, rules: R
     return { host, proxy };
   }
   const address = await resolveAllowedAddress(host, rules);
-  // This machine, opened by the operator: its loopback is not that of the proxy.
+  // A loopback address that the operator allowed means this machine, not the proxy's.
   return { host: address, proxy: isLoopback(address) ? undefined : proxy };
 }
 
-/** The host may not be called. The message names neither the address nor what answers there. */
+/** The host may not be called. The message names neither the address nor the service there. */
 export class AddressBlockedError extends Error {
   override readonly name: string = 'AddressBlockedError';
 }
@@ -50,9 +50,9 @@ export type Resolver = (host: string) => Promise<{ address: string }[]>;
 const resolveAll: Resolver = (host) => lookup(host, { all: true, verbatim: true });
 
 /**
- * Resolves a host and returns the one address to connect to. Every address must be allowed, because a name with one
- * public and one private address could otherwise reach the private one by chance; the caller connects to the address
- * returned here, never to the name, so the name cannot be rebound in between.
+ * Resolves a host and returns the one address to connect to. Every address must be allowed. Otherwise a name with one public
+ * and one private address could reach the private one by chance. The caller connects to the returned address, never to the
+ * name, so the name cannot be rebound in between.
  *
  * @throws AddressBlockedError, or the resolver's error
  */
@@ -70,14 +70,15 @@ export async function resolveAllowedAddress(
   return first.address;
 }
 
-/** The host may not be called by its name. The message names no host. */
+/** The host may not be called by its name. The message does not name the host. */
 export class HostNotAllowedError extends AddressBlockedError {
   override readonly name = 'HostNotAllowedError';
 }
 
 /**
- * Whether a name that somebody else chose may be handed to a proxy that resolves it. No address can be checked here then,
- * and the proxy may stand where internal hosts answer: hence only hosts that the operator listed, or a push service.
+ * Checks that a name chosen by a user may be passed to a proxy that resolves it. No address can be checked here in that case,
+ * and the proxy may be in a network with internal hosts. So only hosts that the operator listed, or a push service, are
+ * allowed.
  *
  * @param hosts `example.com`, `*.example.com` for all below it, `*` for any name of two parts
  * @throws HostNotAllowedError
@@ -94,10 +95,9 @@ export type UrlDecision = { allowed: true; url: URL } | { allowed: false; reason
 const portOfScheme: Record<string, string> = { 'http:': '80', 'https:': '443' };
 
 /**
- * Whether a URL chosen by somebody else may be called at all, before anything is resolved: http or https, no
- * credentials, the scheme's own port unless the operator opened networks. A host that is an address in any spelling
- * (decimal, octal, short, mapped) is decided here; `new URL` has already unfolded it. A name is decided when
- * connecting.
+ * Decides whether a URL chosen by a user may be called at all, before anything is resolved: http or https, no credentials, the
+ * scheme's default port unless the operator allowed networks. A host that is an address in any notation (decimal, octal, short,
+ * mapped) is decided here, because `new URL` has already normalised it. A name is decided when connecting.
  */
 export function decideUrl(text: string, allowedNetworks: readonly string[]): UrlDecision {
   let url: URL;
@@ -122,9 +122,8 @@ export function decideUrl(text: string, allowedNetworks: readonly string[]): Url
 export type AddressDecision = { allowed: true } | { allowed: false; reason: string };
 
 /**
- * Networks that `ipaddr.js` calls unicast, or whose meaning an attacker can choose, and that are not the public
- * internet: IPv4-compatible IPv6, a cloud's platform address in public space, NAT64, 6to4, Teredo, shared address
- * space.
+ * Networks that are not the public internet although `ipaddr.js` classifies them as unicast, or whose meaning an attacker can
+ * choose: IPv4-compatible IPv6, a cloud's platform address in public space, NAT64, 6to4, Teredo, shared address space.
  */
 const deniedNetworks = [
   '::/96',
@@ -142,15 +141,15 @@ const deniedNetworks = [
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
- * Whether an outgoing call to an address chosen by somebody else may connect (decision D29): public unicast only, plus
- * whatever the operator's allow-list opens.
+ * Decides whether an outgoing call may connect to an address chosen by a user (decision D29): only public unicast, plus the
+ * networks in the operator's allow-list.
  *
- * @param address the address that is about to be connected to, as the resolver gave it
- * @param allowedNetworks CIDR ranges the operator opened
+ * @param address the address to connect to, as the resolver returned it
+ * @param allowedNetworks CIDR ranges that the operator allowed
  */
 export function decideAddress(address: string, allowedNetworks: readonly string[]): AddressDecision {
   if (!ipaddr.isValid(address)) return { allowed: false, reason: 'not an address' };
-  // ::ffff:127.0.0.1 is 127.0.0.1; `process` unpacks what is mapped.
+  // ::ffff:127.0.0.1 is 127.0.0.1; `process` unwraps mapped addresses.
   const parsed = ipaddr.process(address);
   if (allowedNetworks.some((network) => isIn(parsed, parseNetwork(network)))) return { allowed: true };
   const range = parsed.range();
@@ -159,7 +158,7 @@ export function decideAddress(address: string, allowedNetworks: readonly string[
   return { allowed: true };
 }
 
-/** @throws if the text is not a network; used to check settings at the start */
+/** @throws if the text is not a network. Used to validate settings at the start */
 export function parseNetwork(network: string): Network {
   return ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${network.includes(':') ? 128 : 32}`);
 }
@@ -168,7 +167,7 @@ function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, [base, bits]: Network): boolea
   return address.kind() === base.kind() && address.match(base, bits);
 }
 
-/** The result of `work`, or the signal's reason if that comes first. */
+/** Returns the result of `work`, or throws the signal's reason if that comes first. */
 export async function before<T>(limit: AbortSignal, work: Promise<T>): Promise<T> {
   const stopped = Promise.withResolvers<never>();
   const stop = (): void => stopped.reject(limit.reason);

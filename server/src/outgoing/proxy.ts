@@ -6,19 +6,19 @@ import ipaddr from 'ipaddr.js';
 import type { ProxyState } from '../domain/operations/readiness.ts';
 import type { Logger } from '../log.ts';
 
-/** The way out of a node that may not call the internet itself. One for all that it calls. */
+/** The outgoing proxy of a node that may not call the internet directly. One proxy serves all calls. */
 export type OutgoingProxy = Pick<ProxySettings, 'resolvesNames' | 'hosts'> & {
-  /** Whether a host is called through it: neither this machine nor one that the settings except. */
+  /** True if a host is called through the proxy: it is neither this machine nor excluded by the settings. */
   isFor(target: { host: string; port: number }): boolean;
   /** @throws ProxyError */
   openTunnel(target: TunnelTarget, signal: AbortSignal): Promise<Socket>;
   state(): ProxyState;
 };
 
-// It may serve one host and refuse another in turn, thousands of times.
+// The proxy may accept one host and refuse another alternately, thousands of times.
 const quietMilliseconds = 60_000;
 
-/** @param settings undefined where the internet is called directly */
+/** @param settings undefined if the internet is called directly */
 export function makeOutgoingProxy(settings: ProxySettings | undefined, log: Logger): OutgoingProxy | undefined {
   if (settings === undefined) return undefined;
   let state: ProxyState = 'UNUSED';
@@ -29,7 +29,7 @@ export function makeOutgoingProxy(settings: ProxySettings | undefined, log: Logg
     state = next;
     if (!isNews || !error) return;
     toldAt = performance.now();
-    // Its own message, not what it was made of: that may name an address.
+    // The error's message only, not its cause, which may name an address.
     log.warn({ code: error.code, detail: error.message }, 'the outgoing proxy failed');
   }
 
@@ -54,18 +54,18 @@ export function makeOutgoingProxy(settings: ProxySettings | undefined, log: Logg
 type TunnelTarget = {
   host: string;
   port: number;
-  /** TLS follows inside, where the caller speaks first: bytes that come before are not the target's. */
+  /** TLS follows inside the tunnel and the caller speaks first, so early bytes do not come from the target. */
   isSecure: boolean;
 };
 
 const maxHeadBytes = 16 * 1024;
-// Proxies and what stands between forget connections that carry nothing for minutes.
+// Proxies and intermediaries drop connections that are idle for minutes.
 const keepAliveMilliseconds = 30_000;
 
 /**
- * Asks a proxy for a tunnel (RFC 9110 §9.3.6) and gives the connection once it leads to the target.
+ * Asks a proxy for a tunnel (RFC 9110 §9.3.6) and returns the connection once it reaches the target.
  *
- * @param signal ends the wait for everything: the connection, TLS with the proxy, its answer
+ * @param signal limits the whole wait: the connection, TLS with the proxy, its response
  * @throws ProxyError
  */
 export async function openTunnel(
@@ -75,12 +75,12 @@ export async function openTunnel(
   let socket: Socket | undefined;
   try {
     socket = connectToProxy(proxy);
-    // Between two waits nobody else listens, and an error without a listener would end the process.
+    // Between two waits there is no other listener, and an error without a listener would end the process.
     socket.on('error', ignore);
     await once(socket, proxy.isSecure ? 'secureConnect' : 'connect', { signal });
     socket.write(connectRequest(proxy, target));
     const { status, early } = await readHead(socket, signal);
-    // tinyproxy says 401 of a wrong password; nobody else can, before there is a tunnel.
+    // tinyproxy responds with 401 to a wrong password. Before there is a tunnel, only the proxy can send a 401.
     if (status === 407 || status === 401)
       throw new ProxyError('PROXY_AUTH', `does not take its credentials (${status})`);
     if (status < 200 || status > 299) throw new ProxyError('PROXY_REFUSED', `refused (${status})`);
@@ -110,7 +110,7 @@ function connectRequest({ authorization }: ProxySettings, { host, port }: { host
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** Reads to the end of the answer's head and no further than what came with it. */
+/** Reads to the end of the response's head, and no further than what arrived with it. */
 function readHead(socket: Socket, signal: AbortSignal): Promise<{ status: number; early: Buffer }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; early: Buffer }>();
   let read = Buffer.alloc(0);
@@ -137,24 +137,24 @@ function readHead(socket: Socket, signal: AbortSignal): Promise<{ status: number
 
 function ignore(): void {}
 
-/** The proxy through which this node calls the outside, as it was set. */
+/** The configured proxy for this node's outgoing calls. */
 export type ProxySettings = {
   host: string;
   port: number;
-  /** The proxy itself is spoken to over TLS. */
+  /** True if the connection to the proxy itself uses TLS. */
   isSecure: boolean;
   /** `Basic …`; a secret. */
   authorization: string | undefined;
   bypass: readonly BypassRule[];
-  /** Only the proxy can resolve names, so that host names are judged in place of addresses. */
+  /** Only the proxy can resolve names, so host names are checked instead of addresses. */
   resolvesNames: boolean;
-  /** Hosts that others may name then, besides the push services. */
+  /** Hosts that users may name in that case, in addition to the push services. */
   hosts: readonly string[];
 };
 
 export type BypassRule = { host: string; port: number | undefined };
 
-/** The address of the proxy is none; the message names the form, never the value. */
+/** The proxy's address is invalid. The message describes the format, never the value. */
 export class ProxySettingsError extends Error {
   override readonly name = 'ProxySettingsError';
 }
@@ -191,20 +191,20 @@ function toBasic({ username, password }: URL): string {
   } catch {
     throw new ProxySettingsError('user and password with what is no letter or digit written as %XX');
   }
-  // The first colon ends the user (RFC 7617 §2).
+  // The first colon ends the user name (RFC 7617 §2).
   if (user.includes(':')) throw new ProxySettingsError('a user without a colon');
   return `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`;
 }
 
-/** `example.com`, `.example.com`, `*.example.com`, each with a port or not; `*`; an address. */
+/** Parses `example.com`, `.example.com`, `*.example.com`, each with or without a port; `*`; or an address. */
 function parseRule(item: string): BypassRule {
   const [, bracketed, named, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(item) ?? [];
-  // Colons without brackets are an address of IPv6, whose last group is no port.
+  // Colons without brackets are an IPv6 address; its last group is not a port.
   const host = (bracketed ?? named ?? item).toLowerCase().replace(/^\*?\./, '');
   return { host, port: port === undefined ? undefined : Number(port) };
 }
 
-/** Whether a host is called without the proxy: exactly the one of a rule, or below it. */
+/** True if a host is called without the proxy: it equals the host of a rule, or is below it. */
 export function isBypassed(rules: readonly BypassRule[], { host, port }: { host: string; port: number }): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
   return rules.some((rule) => {
@@ -217,10 +217,10 @@ export function unbracket(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
-/** What is wrong with the proxy, or with what it answers. */
+/** A fault of the proxy, or of its response. */
 type ProxyFault = Exclude<ProxyState, 'UNUSED' | 'OK'>;
 
-/** No tunnel was opened, so that nothing was sent to anybody. Neither message nor code names credentials. */
+/** No tunnel was opened, so nothing was sent to the target. Neither message nor code contains credentials. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
   readonly code: ProxyFault;
@@ -231,7 +231,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** Whether a host is this machine by its name or address alone. */
+/** True if a host is this machine, judged only by its name or address. */
 export function isLoopback(host: string): boolean {
   if (/(?:^|\.)localhost\.?$/i.test(host)) return true;
   return ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback';

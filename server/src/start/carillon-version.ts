@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The version of this server, as its manifest says. */
+/** The version of this server, read from its manifest. */
 export const carillonVersion = manifest.version;

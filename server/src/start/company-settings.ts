@@ -1,6 +1,6 @@
 import { emailTrusts } from '../domain/access/accounts.ts';
 
-/** Signing in to the console by the company's account, and what is left of passwords beside it. */
+/** Settings for console sign-in with a company account, and for the passwords that remain allowed next to it. */
 export const companySettings = {
   oidcIssuer: {
     kind: 'text',

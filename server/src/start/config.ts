@@ -33,12 +33,12 @@ type ValueOf<S extends Setting> = S extends { kind: 'integer' }
 
 export type Config = { [Name in keyof Settings]: ValueOf<Settings[Name]> };
 
-/** A setting is not usable; the message names it and what it takes. */
+/** Raised for an unusable setting; the message names it and the values it accepts. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** What `carillon status --env` prints: a shell that has read it may start a node. */
+/** The variables that `carillon status --env` prints. A shell that has read them may also start a node. */
 export const printedVariables = [
   'CARILLON_API_URL',
   'CARILLON_WORKSPACE_ID',
@@ -49,7 +49,10 @@ export const printedVariables = [
   'CARILLON_CAMPAIGNS_KEY',
 ] as const;
 
-/** The same as a shell hands them to a command that calls a server: no settings, and each may be missing. */
+/**
+ * Returns the printed variables from the environment, for a command that calls a server. They are not settings, and each may be
+ * missing.
+ */
 export function readPrintedVariables(): Partial<Record<(typeof printedVariables)[number], string>> {
   return Object.fromEntries(printedVariables.map((name) => [name, process.env[name] || undefined]));
 }
@@ -57,8 +60,8 @@ export function readPrintedVariables(): Partial<Record<(typeof printedVariables)
 export type ConfigSources = { environment: Record<string, string | undefined>; arguments: string[] };
 
 /**
- * Reads every setting once, flags before environment, `<NAME>_FILE` for secrets in files, and refuses unknown
- * `CARILLON_` variables and flags by name, so that a misspelt one is noticed.
+ * Reads every setting once: flags before environment, and `<NAME>_FILE` for secrets in files. Rejects unknown `CARILLON_`
+ * variables and flags by name, so that a misspelt one is noticed.
  *
  * @throws ConfigError
  */
@@ -81,10 +84,10 @@ export function readConfig(sources: ConfigSources): Config {
   return config;
 }
 
-// It is not limited how often one is tried.
+// Attempts are not rate-limited, so the token must be long.
 const minMetricsTokenCharacters = 16;
 
-/** What only makes sense together. @throws ConfigError */
+/** Validates settings that depend on each other. @throws ConfigError */
 function requireTogether(config: Config): void {
   requireCompanyAccount(config);
   if (config.nextMasterKey && config.masterKey?.equals(config.nextMasterKey))
@@ -119,13 +122,13 @@ function requireTogether(config: Config): void {
     throw new ConfigError('CARILLON_DATABASE_DIRECT_URL needs CARILLON_DATABASE_POOLER=transaction.');
 }
 
-/** What belongs to signing in by the company's account. @throws ConfigError */
+/** Validates the settings for sign-in with a company account. @throws ConfigError */
 function requireCompanyAccount(config: Config): void {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcFirstRole, oidcDomains, passwordSignIn, oidcEmailTrust } =
     config;
   if (oidcIssuer !== undefined && (oidcClientId === undefined || oidcClientSecret === undefined))
     throw new ConfigError('CARILLON_OIDC_ISSUER needs CARILLON_OIDC_CLIENT_ID and CARILLON_OIDC_CLIENT_SECRET.');
-  // Everybody can have an account with a public issuer.
+  // Everyone can have an account with a public issuer.
   if (oidcFirstRole !== 'none' && oidcDomains.length === 0)
     throw new ConfigError('CARILLON_OIDC_FIRST_ROLE needs CARILLON_OIDC_DOMAINS.');
   if (passwordSignIn === 'owners' && oidcIssuer === undefined)
@@ -141,7 +144,7 @@ function requireCompanyAccount(config: Config): void {
     );
 }
 
-/** The outgoing proxy, where there is one. @throws ConfigError */
+/** Returns the settings of the outgoing proxy, or undefined if none is set. @throws ConfigError */
 export function proxySettingsOf(config: Config): ProxySettings | undefined {
   const { outgoingProxy: url, noProxy, proxyResolves: resolvesNames, proxyHosts: hosts } = config;
   if (hosts.length > 0 && !resolvesNames) throw new ConfigError('CARILLON_PROXY_HOSTS needs CARILLON_PROXY_RESOLVES.');
@@ -158,7 +161,7 @@ export function proxySettingsOf(config: Config): ProxySettings | undefined {
   }
 }
 
-/** How long each kind of record is kept. */
+/** Returns the retention in days per kind of record. */
 export function retentionOf(config: Config): RetentionDays {
   return {
     ledger: config.keepLedgerDays,
@@ -173,20 +176,22 @@ export function retentionOf(config: Config): RetentionDays {
   };
 }
 
-/** The settings as the process sees them; its variables and arguments are read only here. */
+/** Reads the settings of this process. Its variables and arguments are read only here. */
 export function readProcessConfig(): Config {
   ensureHome(process.env);
   return readConfig({ environment: process.env, arguments: process.argv.slice(2) });
 }
 
-/** Whether OpenTelemetry's own variables ask for traces: they name where these go, and nothing switches them off. */
+/** Returns true if OpenTelemetry's own variables enable traces: they name an endpoint, and no variable disables them. */
 export function isTracingAsked(environment: Record<string, string | undefined> = process.env): boolean {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = environment;
   if (!all && !traces) return false;
   return environment['OTEL_SDK_DISABLED']?.toLowerCase() !== 'true' && environment['OTEL_TRACES_EXPORTER'] !== 'none';
 }
 
-/** Variables of the settings that differ from their defaults: their names, for a report that leaves the machine. */
+/**
+ * Returns the variable names of settings that differ from their defaults. Names only, because the report leaves the machine.
+ */
 export function listChangedSettings(config: Config): string[] {
   return (Object.entries(settings) as [keyof Config, Setting][])
     .filter(([name, setting]) => String(config[name] ?? '') !== String(setting.default ?? ''))
@@ -292,14 +297,14 @@ function parseProxies(given: string): TrustedProxies | undefined {
 }
 
 /**
- * Default data folder: next to the code, so that a clone and its data are removed together. Beside an installed package
- * npm would remove it: there it is where the command was called.
+ * Default data folder: next to the code, so that a clone and its data are removed together. npm would remove a folder next to
+ * an installed package, so the default is then below the working directory.
  */
 export const defaultDataFolder = import.meta.dirname.split(sep).includes('node_modules')
   ? join(process.cwd(), 'carillon-data')
   : join(import.meta.dirname, '..', '..', '..', 'data');
 
-/** What phones are told where their workspace says nothing else. */
+/** Returns the device defaults that apply unless the workspace sets its own. */
 export function phoneDefaultsOf({
   headerPrefix,
   publicUrl,
@@ -308,8 +313,8 @@ export function phoneDefaultsOf({
 }
 
 /**
- * Gives a process a home where it has none: an account without a name, as containers run programs under, has one only by HOME, and a
- * library that looks for its settings there when it is loaded would end the start. Nothing is written there.
+ * Sets HOME if the process has no home folder. An account without a name, which containers often use, has a home only by HOME,
+ * and a library that looks up its settings there while loading would abort the start. Nothing is written there.
  */
 export function ensureHome(environment: NodeJS.ProcessEnv): void {
   try {

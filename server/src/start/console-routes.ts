@@ -51,7 +51,7 @@ export type ConsoleParts = {
   interactionTokens: InteractionTokens;
 };
 
-/** The console's routes with what they show. */
+/** Returns the console's routes with their use cases. */
 export function makeConsoleRoutes(composition: Composition, parts: ConsoleParts): RouteFamily {
   const { config, clock, log, installation } = composition;
   const { callDatabase, acrossWorkspaces, encryption } = installation;
@@ -121,7 +121,7 @@ function describeInstallation({ config, installation }: Composition) {
   };
 }
 
-/** What is as long as the ledger, the log of calls or the list of people; by the standby where there is one that keeps up. */
+/** Makes the use cases of the long lists: the ledger, the call log and the users. They read from a standby if one keeps up. */
 function makeConsoleLists({ config, clock, log, installation, started }: Composition) {
   const { headerPrefix, erasureDelayHours } = config;
   const { callDatabase, acrossWorkspaces, standby } = installation;

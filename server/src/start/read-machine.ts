@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { MachineFacts } from '../app/system/system.ts';
 
-/** This process and its machine; the disk is that of the given folder. */
+/** Returns facts about this process and its machine; the disk is that of the given folder. */
 export async function readMachine(folder: string | undefined): Promise<MachineFacts> {
   return {
     uptimeSeconds: Math.floor(process.uptime()),
@@ -13,7 +13,7 @@ export async function readMachine(folder: string | undefined): Promise<MachineFa
 }
 
 async function readDisk(folder: string): Promise<MachineFacts['disk']> {
-  // A folder that cannot be looked at is no reason to show nothing else.
+  // If the folder cannot be read, the other facts are still shown.
   const facts = await statfs(folder).catch(() => undefined);
   return facts ? { freeBytes: facts.bavail * facts.bsize, totalBytes: facts.blocks * facts.bsize } : null;
 }

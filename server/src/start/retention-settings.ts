@@ -11,15 +11,15 @@ import {
 } from '../domain/limits/retention.ts';
 
 const days = { kind: 'integer', unit: 'days' } as const;
-// A hundred years: for good.
+// A hundred years, which means forever.
 const maximum = 36_500;
 
-/** How long records are kept; docs/retention.md says which tables each setting is for. */
+/** Retention of records; docs/retention.md lists the tables of each setting. */
 export const retentionSettings = {
   keepLedgerDays: {
     ...days,
     variable: 'CARILLON_KEEP_LEDGER_DAYS',
-    // Longer than the longest time to live of a message (7 days) and the 36 hours in which it may bring a conversion.
+    // Longer than the maximum time to live of a message (7 days) plus the 36 hours in which it may bring a conversion.
     minimum: 14,
     maximum,
     default: ledgerDays,

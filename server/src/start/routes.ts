@@ -42,7 +42,7 @@ import { phoneDefaultsOf } from './config.ts';
 import { makeSandbox } from './node/sandbox.ts';
 
 export type RouteParts = Pick<ConsoleParts, 'accounts' | 'company' | 'phones' | 'readiness' | 'readyCurl'> & {
-  /** Undefined until it is seeded, and in production. */
+  /** Undefined until the demo is seeded, and in production. */
   findDemo: () => DemoWorkspace | undefined;
   clockListener: ClockListener;
   calls: CallRecorder;
@@ -53,8 +53,8 @@ export type RouteParts = Pick<ConsoleParts, 'accounts' | 'company' | 'phones' | 
 const projectFolder = join(import.meta.dirname, '..', '..', '..');
 
 /**
- * The route families of this node, each with what its use cases take; a worker answers health checks only. What has
- * memory (totals, limits of devices, commits that wait for each other) is made once here.
+ * Makes the route families of this node with the dependencies of their use cases. A worker serves health checks only. Objects
+ * with memory (totals, limits of devices, group commits) are created once here.
  */
 export function makeRoutes(composition: Composition, parts: RouteParts): RouteFamily[] {
   const { config, clock, installation } = composition;
@@ -66,7 +66,8 @@ export function makeRoutes(composition: Composition, parts: RouteParts): RouteFa
   const vendorHeaders = makeVendorHeaders(config.headerPrefix);
   const shared = { acrossWorkspaces, clock, encryption, vendorHeaders, serviceDomain: config.serviceDomain };
   const deps = { ...shared, database: installation.callDatabase };
-  // Whose credentials they are shows in the database; pushes of all workspaces are accepted together; a day is everybody's.
+  // Across workspaces: the database shows the workspace of a credential, pushes of all workspaces are committed together, and a
+  // day's partitions serve all workspaces.
   const across = { ...shared, database: acrossWorkspaces };
   const wait = (milliseconds: number): Promise<unknown> => setTimeout(milliseconds);
   const limits = { ...documentedSegmentLimits, usersPerDay: config.segmentUsersPerDay };

@@ -5,19 +5,19 @@ import type { Carillon } from './node/start-carillon.ts';
 import { exitCodes, toStartError } from './start-errors.ts';
 
 export type ProcessNode = {
-  /** Ends everything in order. @param fault why, when it was not asked for */
+  /** Stops everything in order. @param fault the reason, if the stop was not requested */
   stop(fault: unknown): Promise<void>;
 };
 
 /**
- * Reads the settings, composes the node and prints the start block. A start that cannot be ends the process with its
- * code. One that was asked to stop meanwhile has ended what it began and is undefined.
+ * Reads the settings, composes the node and prints the start block. A failed start ends the process with its exit code. If a
+ * stop was requested during the start, everything that it began has ended, and the result is undefined.
  */
 export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode | undefined> {
   let carillon: Carillon;
   try {
     const config = readProcessConfig();
-    // Loaded once the settings are known to be right: a slip in them is told before a second has passed.
+    // Loaded after the settings are validated, so that a mistake in them is reported within a second.
     const { startCarillon } = await import('./node/start-carillon.ts');
     carillon = await startCarillon(config, { stopRequested });
     const { block } = carillon;
@@ -42,7 +42,10 @@ export async function runNode(stopRequested: AbortSignal): Promise<ProcessNode |
   };
 }
 
-/** A person at a terminal gets the link of the first owner; standard output that goes elsewhere is kept, and gets none. */
+/**
+ * Adds the link for the first owner when a user reads it at a terminal. Other standard output may be stored, so it gets no
+ * link.
+ */
 async function addOwnerLink({ block, createConsoleLink }: Carillon): Promise<StartBlock> {
   const isShown = block.workspaceId === undefined && process.stdout.isTTY;
   return isShown ? { ...block, console: await createConsoleLink() } : block;

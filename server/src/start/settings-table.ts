@@ -5,7 +5,7 @@ import { erasureDelayHours } from '../domain/limits/users.ts';
 import { companySettings } from './company-settings.ts';
 import { retentionSettings } from './retention-settings.ts';
 
-/** TLS ended by the node itself, where no reverse proxy does. */
+/** TLS by the node itself, for installations without a reverse proxy. */
 const tlsSettings = {
   tlsCert: {
     kind: 'text',
@@ -22,7 +22,7 @@ const tlsSettings = {
   },
 } as const;
 
-/** How this node calls the outside. */
+/** Settings of outgoing calls. */
 const outgoingSettings = {
   outgoingProxy: {
     kind: 'secret',
@@ -54,7 +54,7 @@ const outgoingSettings = {
   },
 } as const;
 
-/** Who may read `GET /metrics`. */
+/** Access to `GET /metrics`. */
 const metricsSettings = {
   metricsPort: {
     kind: 'integer',
@@ -81,7 +81,7 @@ const metricsSettings = {
   },
 } as const;
 
-/** Backups that a node makes by itself (docs/backup.md). */
+/** Automatic backups by a node (docs/backup.md). */
 const backupSettings = {
   backupFolder: {
     kind: 'text',
@@ -110,7 +110,7 @@ const backupSettings = {
   },
 } as const;
 
-/** The one table of settings. docs/settings.md is generated from it; a test holds them together. */
+/** The single table of settings. docs/settings.md is generated from it; a test keeps them in sync. */
 export const settings = {
   dataFolder: {
     kind: 'text',
@@ -382,7 +382,7 @@ export const settings = {
   },
 } as const satisfies Record<string, Setting>;
 
-/** What a setting holds. `bytes32` is a key of 32 bytes in base64, base64url or hexadecimal. */
+/** The type of a setting's value. `bytes32` is a key of 32 bytes in base64, base64url or hexadecimal. */
 type Kind =
   | { kind: 'text'; pattern?: RegExp; default: string | undefined }
   | { kind: 'secret'; default: undefined }
@@ -394,9 +394,9 @@ type Kind =
   | { kind: 'flag'; default: boolean };
 
 export type Setting = Kind & {
-  /** Environment variable; `<name>_FILE` names a file that holds the value. */
+  /** Environment variable; `<name>_FILE` names a file that contains the value. */
   variable: string;
-  /** Command-line flag, when there is one. */
+  /** Command-line flag, if there is one. */
   flag?: string;
   unit?: string;
   sentence: string;

@@ -1,29 +1,29 @@
 import type { ShownDemoKeys } from '../app/sandbox/find-demo-workspace.ts';
 
-/** What the start prints. Absent in production: workspace, keys, inbox, curl. */
+/** The values that the start prints. Absent in production: workspace, keys, inbox, curl. */
 export type StartBlock = {
   url: string;
   console: string;
-  /** On a port of their own. */
+  /** Set if metrics have a separate port. */
   metrics: string | undefined;
   workspaceId: string | undefined;
   dbName: string | undefined;
-  /** Undefined of a demo whose seed was not kept. */
+  /** Undefined for a demo workspace if its seed was not stored. */
   keys: ShownDemoKeys | undefined;
   inbox: string | undefined;
-  /** In production without its password. */
+  /** The password is masked in production. */
   databaseUrl: string;
   databasePlace: string;
-  /** Why row-level security does not stand between the workspaces. */
+  /** The reason why row-level security does not separate the workspaces. */
   wallFault: string | undefined;
-  /** That the nodes may open more connections than the database has for them, and what to do. */
+  /** A warning that the nodes may open more connections than the database has for them, with the remedy. */
   tooManyConnections: string | undefined;
-  /** That the sandbox listens on the network, or is open to it. */
+  /** A warning that the sandbox listens on the network, or is open to it. */
   sandboxFinding: string | undefined;
   curl: string | undefined;
 };
 
-/** One JSON line for programs. */
+/** Formats the block as one JSON line for programs. */
 export function formatStartLine(block: StartBlock): string {
   return JSON.stringify({
     url: block.url,
@@ -37,7 +37,7 @@ export function formatStartLine(block: StartBlock): string {
   });
 }
 
-/** The same for people. */
+/** Formats the block as text for users. */
 export function formatStartBlock(block: StartBlock): string {
   const lines = [
     ['Console', block.console],

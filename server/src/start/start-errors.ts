@@ -11,7 +11,7 @@ import { NoEmbeddedPostgresError, UnusableFolderError } from './embedded-postgre
 import { EmbeddedPostgresFailedError, OtherMajorVersionError } from './embedded-postgres/cluster.ts';
 import { DataFolderInUseError } from './embedded-postgres/left-behind-server.ts';
 
-/** Exit codes of a start that failed, each with what it means; docs/operations.md shows this table. */
+/** Exit codes of a failed start with their meanings; docs/operations.md shows this table. */
 export const exitCodes = {
   UNEXPECTED: { code: 1, meaning: 'An unexpected fault; the message and the log say what.' },
   SETTING_INVALID: {
@@ -73,7 +73,7 @@ export const exitCodes = {
 
 export type StartErrorName = keyof typeof exitCodes;
 
-/** A start that cannot continue: one clear sentence, one exit code. */
+/** A start that cannot continue, with one clear sentence and one exit code. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   readonly code: StartErrorName;
@@ -84,10 +84,11 @@ export class StartError extends Error {
   }
 }
 
-// Besides an outage: this side has given up, or the database refuses who asks or does not know its name.
+// Connection failures besides an outage: this side closed the connection, or the database rejects the login or does not know
+// the database name.
 const databaseCodes = new Set(['CONNECTION_ENDED', '28P01', '28000', '3D000']);
 
-/** Finds the sentence and the code for whatever ended the start. */
+/** Returns the message and the exit code for any error that ended the start. */
 export function toStartError(error: unknown): StartError {
   if (error instanceof StartError) return error;
   const { message, code } = error as Error & { code?: string };
@@ -124,7 +125,7 @@ export function toStartError(error: unknown): StartError {
   return new StartError('UNEXPECTED', `Carillon could not start: ${message}`, error);
 }
 
-/** What a start says of a port that it cannot listen on; any other fault as it is. */
+/** Converts the error of an unusable port to PORT_TAKEN; returns any other error unchanged. */
 export async function toPortTaken(
   error: unknown,
   { host, port, flag }: { host: string; port: number; flag: string },
@@ -143,7 +144,7 @@ export async function toPortTaken(
 
 const tries = 20;
 
-/** The next port above that nobody listens on; undefined when there is none near it. */
+/** Returns the next free port above; undefined if there is none near it. */
 export async function findFreePort({ host, above }: { host: string; above: number }): Promise<number | undefined> {
   for (let port = above + 1; port <= Math.min(65_535, above + tries); port += 1)
     if (await isFree({ host, port })) return port;

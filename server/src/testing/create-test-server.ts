@@ -9,16 +9,16 @@ import { findServerNode } from './find-server-node.ts';
 import { readLines } from './read-lines.ts';
 
 /**
- * A Carillon for one test. It runs in a process of its own that all tests of this machine share and that ends after them,
- * so this file needs nothing but Node 20, whatever the server itself needs.
+ * A Carillon for one test. It runs in a separate process that all tests of this machine share and that ends after them, so this
+ * file needs only Node 20, whatever the server itself needs.
  */
 
 /**
- * Starts a server of its own: a free port, a database that nobody else sees, simulated providers, a clock that can be moved,
- * and a demo workspace with the same ids and keys every time. The first of a run takes some seconds, each other a fifth of
- * one.
+ * Starts an isolated server: a free port, its own database, simulated providers, a clock that can be moved, and a demo
+ * workspace with the same ids and keys every time. The first server of a run takes some seconds, each further one a fifth of a
+ * second.
  *
- * @throws Error for a setting that is not one, or that a test server has no choice in
+ * @throws Error for an unknown setting, or one that is fixed in test servers
  */
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { host, started } = await start({ ask: 'start', settings: options.settings ?? {} });
@@ -29,21 +29,21 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
 }
 
 export type TestServerOptions = {
-  /** Settings under the names of their variables, as `{ CARILLON_HEADER_PREFIX: 'ACME' }`. */
+  /** Settings by the names of their variables, as `{ CARILLON_HEADER_PREFIX: 'ACME' }`. */
   settings?: Record<string, string>;
 };
 
 export type TestServer = {
   /** Base URL of every route, and of the console below `/console/`. */
   url: string;
-  /** Of the demo workspace: client id, `X-SVC-APPKEY`, and user name of Basic authentication. */
+  /** Id of the demo workspace: client id, `X-SVC-APPKEY`, and user name of Basic authentication. */
   workspaceId: string;
   /** The value of `SVC-DBNAME`. */
   dbName: string;
   keys: { oauth: string; data: string; push: string; campaigns: string };
-  /** What phones received. */
+  /** URL of the inbox with the messages that devices received. */
   inbox: string;
-  /** Ends the server and removes its database; what the process leaves is removed when it ends. */
+  /** Stops the server and removes its database; other remains are removed when the process ends. */
   stop(): Promise<void>;
   /** The same, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -57,20 +57,20 @@ async function start(question: { ask: 'start'; settings: Record<string, string> 
     try {
       return { host, started: await host.ask<StartedServer>(question) };
     } catch (error) {
-      // It ended just then, because nobody had asked it for a while.
+      // The process ended at that instant, because it had been idle.
       if (!(error instanceof HostGoneError) || triesLeft === 0) throw error;
     }
   }
 }
 
-/** Nothing of it is left to stop. */
+/** Nothing of the server is left to stop. */
 function ignoreGone(error: unknown): void {
   if (!(error instanceof HostGoneError)) throw error;
 }
 
 let connecting: Promise<HostConnection> | undefined;
 
-/** One connection a process; another when it was lost. */
+/** Returns the process's single connection, or a new one if it was lost. */
 async function findHost(): Promise<HostConnection> {
   const known = await connecting?.catch(() => undefined);
   if (known && !known.isClosed()) return known;
@@ -79,24 +79,24 @@ async function findHost(): Promise<HostConnection> {
 }
 
 type HostConnection = {
-  /** @throws Error with what the host says, HostGoneError */
+  /** @throws Error with the host's message, HostGoneError */
   ask<Answer>(question: { ask: string } & Record<string, unknown>): Promise<Answer>;
   isClosed(): boolean;
 };
 
-/** The process of the test servers ended before it answered. */
+/** The process of the test servers ended before it responded. */
 class HostGoneError extends Error {
   override readonly name = 'HostGoneError';
   override readonly message = 'The process of the test servers has ended.';
 }
 
-// The first start makes a database and migrates it; on a machine that runs all its tests at once that takes a while.
+// The first start creates and migrates a database, which takes a while on a machine that runs all its tests at once.
 const maxWaitMilliseconds = 60_000;
 const lookMilliseconds = 25;
 
 /**
- * Connects to the process that holds the test servers of this installation and this account; begins it when there is none.
- * Of two that are begun at once the second finds the address taken, and ends.
+ * Connects to the process that runs the test servers of this installation and account, starting it if there is none. If two are
+ * started at once, the second finds the address taken and ends.
  *
  * @throws Error
  */
@@ -121,7 +121,10 @@ async function connectToHost(): Promise<HostConnection> {
   }
 }
 
-/** Of this account alone: whoever may write there is believed. One for each installed version, which stands in its path. */
+/**
+ * Returns a folder of this account only, because every process that can write there is trusted. Separate for each installed
+ * version, whose path is part of the name.
+ */
 function makeHostFolder(): string {
   const owner = process.getuid?.() ?? 0;
   const digest = createHash('sha256')
@@ -144,9 +147,9 @@ function tryConnect(address: string): Promise<Socket | undefined> {
   });
 }
 
-/** Apart from this process: it serves the other workers of the run, and ends by itself when nobody is connected. */
+/** Detached from this process: it serves the other workers of the run, and ends by itself when no client is connected. */
 function beginHost(folder: string, onEnd: (code: number | null) => void): void {
-  // Only Node's own of the settings of the test runner would harm: its conditions and loaders are not the host's.
+  // Of the test runner's variables only NODE_OPTIONS would cause harm: its conditions and loaders are not the host's.
   const { NODE_OPTIONS: _, ...environment } = process.env;
   const record = openSync(join(folder, 'host.log'), 'w', 0o600);
   const script = join(import.meta.dirname, `run-host${extname(import.meta.filename)}`);
@@ -169,7 +172,7 @@ function lastLines(folder: string): string {
 
 type Answer = { id: number; answer?: unknown; error?: string };
 
-/** One line of JSON each way; answers come in any order. The process may end while nothing is asked. */
+/** Sends and receives lines of JSON; responses come in any order. The process may end while no request is pending. */
 function speak(socket: Socket): HostConnection {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
@@ -203,7 +206,7 @@ function speak(socket: Socket): HostConnection {
   };
 }
 
-/** `Promise.withResolvers` is of Node 22 and later. */
+/** `Promise.withResolvers` requires Node 22. */
 function makeResolvers<Result>(): PromiseWithResolvers<Result> {
   const made = {} as PromiseWithResolvers<Result>;
   made.promise = new Promise<Result>((resolve, reject) => Object.assign(made, { resolve, reject }));

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The oldest Node that the server runs on, as `engines` of its manifest says. */
+/** The oldest Node that the server runs on, as in `engines` of its manifest. */
 const oldest = [24, 7] as const;
 
 /**
- * A Node that the server runs on: this one, or the one that is packaged with the server.
+ * Returns a Node that the server runs on: this one, or the one packaged with the server.
  *
  * @throws Error
  */

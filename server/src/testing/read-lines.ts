@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Tells each whole line that comes; what is left at the end is none. */
+/** Calls `tell` with each complete line; an incomplete line at the end is ignored. */
 export function readLines(socket: Socket, tell: (line: string) => void): void {
   let rest = '';
   socket.setEncoding('utf8');

@@ -1,4 +1,4 @@
-/** The process that holds the test servers; `connectToHost` begins it. Its one argument is the folder of its address. */
+/** The process that runs the test servers; `connectToHost` starts it. Its only argument is the folder of its socket. */
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { toStartError } from '../start/start-errors.ts';
 import { startTestServers } from './start-test-servers.ts';
 import type { TestServers } from './start-test-servers.ts';
 
-/** How long it stays for whoever comes next, as the next file of a run. */
+/** How long it waits for the next client, such as the next file of a run. */
 const idleMilliseconds = 10_000;
 
 const folder = process.argv[2]!;
@@ -20,7 +20,7 @@ let idle: NodeJS.Timeout | undefined;
 let isEnding = false;
 
 const listener = createServer((socket) => {
-  // It came as the last one went, and tries again.
+  // The client connected as the last one left; it retries.
   if (isEnding) return void socket.destroy();
   clearTimeout(idle);
   clients.add(socket);
@@ -45,7 +45,7 @@ async function reply(socket: Socket, { line, own }: { line: string; own: Set<num
   };
   try {
     servers ??= startTestServers();
-    // Nothing can be started here: the next one who asks gets a new process.
+    // No server can be started here; the next client gets a new process.
     servers.catch(() => {
       listener.close();
       setTimeout(() => process.exit(1), 100);
@@ -58,7 +58,7 @@ async function reply(socket: Socket, { line, own }: { line: string; own: Set<num
     }
     const server = await all.start(question.settings);
     own.add(server.serverId);
-    // Who asked may have ended meanwhile.
+    // The client may have disconnected meanwhile.
     if (socket.destroyed) await all.stop(server.serverId);
     send({ answer: server });
   } catch (error) {
@@ -75,7 +75,7 @@ async function end(): Promise<void> {
 process.on('SIGTERM', () => void end());
 process.on('SIGINT', () => void end());
 
-/** An address that nobody answers at was left by one that was killed. */
+/** Returns false if the socket was left by a killed process, so that no process responds. */
 function isAnswered(): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(address, () => resolve(true));

@@ -18,7 +18,7 @@ export type TestServers = {
   /** @throws ConfigError */
   start(settings: Record<string, string>): Promise<RunningTestServer>;
   stop(serverId: number): Promise<void>;
-  /** Ends all of them, and their database. */
+  /** Stops all servers and their database. */
   end(): Promise<void>;
 };
 
@@ -31,11 +31,11 @@ export type RunningTestServer = {
   inbox: string;
 };
 
-/** The database that every other is a copy of: migrated and seeded once. */
+/** The database that all others are copied from: migrated and seeded once. */
 const template = 'carillon';
-/** Copies that are made ahead: nobody waits for these. */
+/** Database copies made in advance, so that a start need not wait. */
 const spareDatabases = 4;
-/** Servers that run ahead, with the usual settings: a test file that begins while others work gets one at once. */
+/** Servers with the usual settings, started in advance: a test file that begins while others run gets one at once. */
 const spareServers = 2;
 
 /** Starts the one database server of all test servers, and makes the template. */
@@ -61,13 +61,13 @@ async function makeTestServers({ folder, postgres }: TestPostgres): Promise<Test
       CARILLON_MASTER_KEY: masterKey,
       CARILLON_LOG_LEVEL: 'error',
       CARILLON_DATABASE_CONNECTIONS: '6',
-      // Each looks for work every second, as long as a server lives.
+      // Each worker chunk polls every second for as long as a server runs.
       CARILLON_WORKER_CHUNKS: '1',
       ...settings,
     };
     return readConfig({ environment, arguments: ['--port', '0', '--seed', '1'] });
   };
-  // Ends with a database that holds all that a first start makes, and to which nobody is connected.
+  // Leaves a database with all data of a first start and no open connections.
   const first = await startCarillon(configOf(template, { CARILLON_DATABASE_OWNER_URL: postgres.ownerUrl }));
   const keys = first.block.keys as DemoKeys;
   await first.stop();
@@ -103,7 +103,7 @@ async function makeTestServers({ folder, postgres }: TestPostgres): Promise<Test
   function fill(): void {
     while (!isEnding && spare.length < spareServers) {
       const begun = begin({});
-      // Told to whoever takes it.
+      // Reported to the caller that takes it.
       begun.catch(() => {});
       spare.push(begun);
     }
@@ -133,7 +133,7 @@ async function makeTestServers({ folder, postgres }: TestPostgres): Promise<Test
   };
 }
 
-/** What a test server is made of, and a test could not change without breaking it. */
+/** Settings that a test server depends on, so that a test cannot change them. */
 const fixedSettings =
   /^(DATABASE_URL|CARILLON_(DATA_DIR|DATABASE_.*|MASTER_KEY.*|NEXT_MASTER_KEY.*|MODE|ROLE|PORT|HOST|SEED))(_FILE)?$/;
 
@@ -146,7 +146,7 @@ function refuseFixedSettings(settings: Record<string, string>): void {
 
 type SpareDatabases = { take(): Promise<string>; settle(): Promise<unknown> };
 
-/** One at a time: two copies of a template do not go side by side. */
+/** Copies one database at a time: two copies of a template cannot run concurrently. */
 function makeSpareDatabases(superuser: Database): SpareDatabases {
   const spare: Promise<string>[] = [];
   let last: Promise<unknown> = Promise.resolve();
@@ -180,30 +180,30 @@ async function startPostgres(): Promise<TestPostgres> {
   const folder = await mkdtemp(join(place, `carillon-test-host-${process.pid}-`));
   const postgres = await startEmbeddedPostgres({
     folder: join(folder, 'postgres'),
-    // Speed only: what is in a test server need not survive the machine.
+    // Only for speed: the data of a test server need not survive a crash of the machine.
     settings: {
       fsync: 'off',
       synchronous_commit: 'off',
       full_page_writes: 'off',
       max_wal_size: '256MB',
-      // A hundred servers with all their connections.
+      // Enough for a hundred servers with all their connections.
       max_connections: '1200',
-      // Making a database as files and dropping one look through all of it.
+      // Small, because creating a database as files and dropping one scan all of it.
       shared_buffers: '64MB',
-      // They open thousands of connections, and their passwords are random.
+      // Tests open thousands of connections, and the passwords are random.
       scram_iterations: '1',
     },
   });
   return { folder, postgres };
 }
 
-/** Memory where there is enough of it: a copy is 600 files, which cost the system five times as much on a disk. */
+/** Uses memory if there is enough: a copy is 600 files, which cost the system five times as much on a disk. */
 async function findFastFolder(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => undefined);
   return memory !== undefined && memory.bavail * memory.bsize > 4e9 ? '/dev/shm' : tmpdir();
 }
 
-/** What a host left that was killed: its database server, and its folder. */
+/** Removes the database server and the folder of a killed host. */
 async function removeLeftBehind(place: string): Promise<void> {
   for (const name of await readdir(place)) {
     const pid = Number(/^carillon-test-host-(\d+)-/.exec(name)?.[1] ?? process.pid);
@@ -217,7 +217,7 @@ async function removeLeftBehind(place: string): Promise<void> {
       await endLeftBehindServer({ cluster: join(postgres, 'cluster'), password: superuser, stopRequested });
       await rm(join(place, name), { recursive: true, force: true });
     } catch {
-      // Another account's, or somebody else removes it just now.
+      // It belongs to another account, or another process is removing it.
     }
   }
 }

@@ -9,7 +9,7 @@ import { jsonOption } from '../command-options.ts';
 import { printTable } from '../print-table.ts';
 import { formatOneTimeAddress } from './console-link.ts';
 
-/** `carillon accounts`: who may use the console, and the way back in for an owner who forgot the password. */
+/** `carillon accounts`: lists the console's accounts, and restores access for an owner who forgot the password. */
 export function registerAccounts(program: Command): void {
   const accounts = program.command('accounts').description('People who use the console');
   accounts

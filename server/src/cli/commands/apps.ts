@@ -10,7 +10,9 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonOption, workspaceOption } from '../command-options.ts';
 import { nothing, printTable } from '../print-table.ts';
 
-/** `carillon apps`: what else of a workspace has addresses of its own, beside the default app of each platform. */
+/**
+ * `carillon apps`: the further apps of a workspace with their own addresses, in addition to the default app of each platform.
+ */
 export function registerApps(program: Command): void {
   const apps = program.command('apps').description("A workspace's apps: packages, bundle ids, sites");
   apps
@@ -143,7 +145,7 @@ function describeSettings({ defaults, ...own }: AppSettings = {}): string {
   return named.map(([name, value]) => (value === true ? name : `${name} ${value}`)).join(', ');
 }
 
-/** What is not named stays; `none` takes it away. */
+/** Unnamed settings keep their value; `none` removes one. */
 function changeSettings(before: AppSettings, options: Settings): AppSettings {
   const { mode, declarative, pushFrom, dataPrefix, channel: channelId, sound, icon, color } = options;
   const defaults = changed(before.defaults ?? {}, { channelId, sound, icon, color });

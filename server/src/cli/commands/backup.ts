@@ -19,12 +19,12 @@ import { printJsonLine, toPlainLine } from '../print-table.ts';
 
 type BackupOptions = { out?: string; keyOut?: string; json?: true };
 
-/** `carillon backup`: writes all that is stored into a folder while nodes serve, and reads such a folder again. */
+/** `carillon backup`: writes all stored data into a folder while nodes serve, and verifies such a folder. */
 export function registerBackup(program: Command): void {
   const backup = program
     .command('backup')
     .description('Write all that is stored, as it is now, into a folder; nodes serve meanwhile')
-    // Not a required one: the command below would ask for it too.
+    // Not a required option: the subcommand would then require it too.
     .option('--out <folder>', 'folder to make')
     .option('--key-out <file>', 'write the master key too, into a file of its own; keep it elsewhere')
     .option(...jsonLineOption)
@@ -55,7 +55,7 @@ async function writeBackup(
   const keys = keyOut === undefined ? undefined : await readMasterKeys(program, context);
   const manifest = await makeBackup(context.database, { folder: out, carillonVersion });
   if (keyOut !== undefined) await writeKey(keyOut, keys!.get(manifest.masterKeyIds[0]!)!);
-  // A copy that takes no writes may be what is backed up.
+  // The backed-up database may be a read-only standby.
   await noteBackup(context.database, manifest.madeAt).catch((error: Error) =>
     process.stderr.write(`The backup is whole, but its age was not noted in the database: ${error.message}\n`),
   );
@@ -68,7 +68,11 @@ async function readMasterKeys(program: Command, { dataFolder }: CommandContext):
   return new Map([first, ...(nextMasterKey ? [nextMasterKey] : [])].map((key) => [masterKeyIdOf(key), key]));
 }
 
-/** Before the backup is made, which may take hours: a key beside none is of no use. @throws StartError, or the file system's */
+/**
+ * Checked before the backup, which may take hours: a key is useless without its backup.
+ *
+ * @throws StartError, or the file system's error
+ */
 async function requireNewFile(path: string): Promise<void> {
   if (await stat(path).catch(() => undefined))
     throw new StartError('SETTING_INVALID', `The file ${path} is there already; name one that is to be made.`);
@@ -102,7 +106,7 @@ function printBackup(manifest: BackupManifest, { folder, word, json }: Shown): v
 
 type RestoreCommandOptions = { from: string; campaigns: RestoreRequest['campaigns']; key?: string; json?: true };
 
-/** `carillon restore`: a backup into an empty database. */
+/** `carillon restore`: restores a backup into an empty database. */
 export function registerRestore(program: Command): void {
   program
     .command('restore')

@@ -7,7 +7,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonOption, workspaceOption } from '../command-options.ts';
 import { printTable } from '../print-table.ts';
 
-/** `carillon callbacks`: the newest callbacks, one sent again, and the secret that signs them. */
+/** `carillon callbacks`: lists the newest callbacks, sends one again, and shows the secret that signs them. */
 export function registerCallbacks(program: Command): void {
   const callbacks = program.command('callbacks').description('Callbacks about file operations');
   callbacks

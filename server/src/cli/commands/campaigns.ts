@@ -29,7 +29,7 @@ import { jsonLineOption, jsonOption, workspaceOption, parseCount } from '../comm
 import { printJsonLine, printTable, takeNewest, toPlainLine, nothing } from '../print-table.ts';
 import { watchCampaign } from '../watch.ts';
 
-/** `carillon campaigns`: lists and searches campaigns, shows one, and pauses, resumes or stops it, and names its winner. */
+/** `carillon campaigns`: lists, searches and shows campaigns, pauses, resumes or stops one, and chooses its winner. */
 export function registerCampaigns(program: Command): void {
   const campaigns = program.command('campaigns').description('Campaigns and their schedules');
   campaigns
@@ -65,7 +65,7 @@ export type CampaignOptions = { id: string; workspace?: string; json?: true };
 
 type ChangeContext = Pick<CommandContext, 'database' | 'clock'>;
 
-/** What the commands of this family do. */
+/** The actions of these commands. */
 export const campaignsCommand = {
   list: listCampaigns,
   show: showCampaign,
@@ -159,7 +159,7 @@ function noCampaign(id: string): StartError {
   return new StartError('SETTING_INVALID', `There is no campaign ${toPlainLine(id)} in this workspace.`);
 }
 
-/** The next occurrence of a campaign; a paused recurring one gets its next when resumed. */
+/** Returns the next occurrence of a campaign; a paused recurring one gets its next when resumed. */
 function nextAtOf(campaign: CampaignSummary): Date | null {
   return campaign.status === 'PAUSED' && campaign.deliveryType !== 'ONE_TIME' ? null : campaign.nextAt;
 }
@@ -175,7 +175,7 @@ function shown(at: Date | null): string {
   return at?.toISOString() ?? '–';
 }
 
-/** A late occurrence says how late, rounded down to minutes (fault F14). */
+/** Returns how late a late occurrence was, rounded down to minutes (fault F14). */
 function lateness({ dueAt, startedAt, createdAt }: CampaignRun): string {
   if (!dueAt) return '';
   const firedAt = dueAt > createdAt ? (startedAt ?? dueAt) : createdAt;
@@ -185,7 +185,7 @@ function lateness({ dueAt, startedAt, createdAt }: CampaignRun): string {
 
 const maxRows = maxCampaignsPerPage.V5;
 
-/** `carillon campaigns search`: V5's search with its filters, a page at a time. */
+/** `carillon campaigns search`: V5's search with its filters, page by page. */
 function registerCampaignSearch(program: Command, campaigns: Command): void {
   campaigns
     .command('search')
@@ -239,7 +239,7 @@ async function printSearch({ database, clock }: CommandContext, options: SearchO
     for (const campaign of campaigns)
       process.stdout.write(`${JSON.stringify(presentV5Campaign(campaign, versioning))}\n`);
   else printCampaigns(campaigns);
-  // V5 has no total: whether there are more is one look at the campaign behind the page.
+  // V5 has no total, so the campaign after the page shows whether there are more.
   const behind = { ...asked, limit: 1, page: asked.page * asked.limit + 1 };
   const hasMore = campaigns.length === asked.limit && (await searchCampaigns(deps, behind)).campaigns.length > 0;
   process.stderr.write(hasMore ? `There are more: --page ${asked.page + 1}\n` : toldEnd(campaigns.length, asked.page));
@@ -250,7 +250,7 @@ function toldEnd(rows: number, page: number): string {
   return page === 1 ? 'No campaign is like that.\n' : `Page ${page} is behind the last one.\n`;
 }
 
-/** The request that the campaign API would get. */
+/** Builds the request body that the campaign API would get. */
 function toBody(options: SearchOptions): Record<string, unknown> {
   const { limit, page, children, archived, createdFrom, createdTo } = options;
   return {
@@ -296,7 +296,7 @@ function shownMinute(at: Date): string {
 
 const names = Array.from({ length: maxVariations }, (_, index) => variationName(index + 1));
 
-/** `carillon campaigns winner`: shows how the variations of a campaign stand, and names the one that the rest gets. */
+/** `carillon campaigns winner`: compares the variations of a campaign, and chooses the one that the remaining users get. */
 function registerWinner(program: Command, campaigns: Command): void {
   campaigns
     .command('winner')

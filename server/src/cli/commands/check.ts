@@ -6,7 +6,7 @@ import { exitCodes, StartError } from '../../start/start-errors.ts';
 import { jsonLineOption } from '../command-options.ts';
 import { toPlainLine } from '../print-table.ts';
 
-/** `carillon check`: plays an integration against a server and says what would differ. */
+/** `carillon check`: replays an integration against a server and reports the differences. */
 export function registerCheck(program: Command): void {
   program
     .command('check')
@@ -54,7 +54,7 @@ function print(checked: Checked[], summary: string): void {
   process.stdout.write(`${summary}\n`);
 }
 
-/** @throws StartError for what is no origin; a path or credentials in it would be dropped unseen */
+/** @throws StartError if the text is not an origin: a path or credentials in it would be dropped silently */
 function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isOrigin =
@@ -64,7 +64,7 @@ function parseOrigin(text: string): string {
   return url.origin;
 }
 
-/** The variables that `carillon status --env` prints: a key on the command line would be seen by everybody on the machine. */
+/** Reads the variables that `carillon status --env` prints: every user of the machine could see a key on the command line. */
 function readWorkspace(): CheckedWorkspace {
   const environment = readPrintedVariables();
   return {
@@ -77,7 +77,7 @@ function readWorkspace(): CheckedWorkspace {
   };
 }
 
-/** Later requests travel under what this server gave out. */
+/** Stores the tokens that this server issued, for later requests. */
 function rememberTokens(workspace: CheckedWorkspace, body: unknown): void {
   const data = isRecord(body) ? body.data : undefined;
   if (!isRecord(data)) return;
@@ -85,22 +85,22 @@ function rememberTokens(workspace: CheckedWorkspace, body: unknown): void {
   if (typeof data.refresh_token === 'string') workspace.refreshToken = data.refresh_token;
 }
 
-/** One request of an integration, and what its author saw. */
+/** One request of an integration, and the response that was recorded. */
 type RecordedCall = {
   name: string;
   method: string;
-  /** With its query, below the base URL. */
+  /** With its query, relative to the base URL. */
   path: string;
   headers: Record<string, string>;
   body: string | undefined;
   expected: { status: number; headers: Record<string, string>; body: unknown };
 };
 
-// What somebody records in an afternoon of clicking, with room; a file of another kind is not read into memory.
+// More than a user records in an afternoon of clicking; a file of another kind is not read into memory.
 const maxFileBytes = 20 * 1024 * 1024;
 const maxCalls = 1_000;
 
-/** Reads a HAR file, or a described integration as a JSON list or one JSON object a line. @throws StartError */
+/** Reads a HAR file, or a described integration as a JSON list or JSON lines. @throws StartError */
 async function readRecording(path: string): Promise<RecordedCall[]> {
   const found = await stat(path).catch((error: unknown) => refuse(`${path} cannot be read.`, error));
   if (found.isDirectory()) refuse(`${path} is a folder.`);
@@ -126,7 +126,7 @@ function parseDocument(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // One object a line.
+    // Not one document: parsed as JSON lines below.
   }
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line, index) => {
@@ -188,7 +188,7 @@ function toHeaders(headers: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-/** JSON where it is JSON. */
+/** Parses the body if it is JSON, else returns the text. */
 function readBody(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -205,7 +205,7 @@ function refuse(sentence: string, cause?: unknown): never {
   throw new StartError('SETTING_INVALID', sentence, cause);
 }
 
-/** Of the workspace that is checked. What is missing stays as it was recorded. */
+/** Credentials of the checked workspace. Missing ones keep the recorded value. */
 type CheckedWorkspace = {
   workspaceId?: string | undefined;
   dbName?: string | undefined;
@@ -213,12 +213,12 @@ type CheckedWorkspace = {
   dataKey?: string | undefined;
   pushKey?: string | undefined;
   campaignsKey?: string | undefined;
-  /** Of the newest token reply. */
+  /** From the newest token response. */
   accessToken?: string | undefined;
   refreshToken?: string | undefined;
 };
 
-/** The call with the credentials of another workspace: ids, keys, tokens, and signatures made anew. */
+/** Returns the call with the credentials of another workspace: ids, keys, tokens, and new signatures. */
 function swapCredentials(call: RecordedCall, workspace: CheckedWorkspace): RecordedCall {
   const { workspaceId } = workspace;
   const path = workspaceId === undefined ? call.path : swapPath(call.path, workspaceId);
@@ -233,7 +233,7 @@ function swapCredentials(call: RecordedCall, workspace: CheckedWorkspace): Recor
   return { ...call, path, headers, body };
 }
 
-/** The families that name the workspace in the path. */
+/** Replaces the workspace id in the paths of the families that contain it. */
 function swapPath(path: string, workspaceId: string): string {
   return path.replace(
     /^(\/v1\/(?:customer|device|event|transition)\/)(?!merge|delete)[^/?]+(?=\?|$)/,
@@ -251,7 +251,7 @@ function swapForm(body: string | undefined, workspace: CheckedWorkspace): string
   return form.toString();
 }
 
-/** Of v2, which carries id and signature in its body. */
+/** Swaps a push of v2, which contains id and signature in its body. */
 function swapPush({ body, path }: RecordedCall, { workspaceId, pushKey }: CheckedWorkspace): string | undefined {
   const push = path.startsWith('/v2/transaction/sendpush') ? readBody(body ?? '') : undefined;
   if (!isRecord(push) || workspaceId === undefined || pushKey === undefined) return body;
@@ -286,7 +286,7 @@ function swapHeader({ header, value, path, name }: Header, workspace: CheckedWor
 const maxMilliseconds = 30_000;
 const maxReplyBytes = 5 * 1024 * 1024;
 
-// Of the connection that was recorded, and what fetch makes itself.
+// Headers of the recorded connection, and those that fetch sets itself.
 const connectionHeaders = new Set(
   [
     'host',
@@ -301,10 +301,10 @@ const connectionHeaders = new Set(
 );
 
 /**
- * Makes a call at the base URL and nowhere else: the host of the recording is not called, and a redirection is a reply. The
- * address comes from whoever typed it, so it may be of this machine.
+ * Makes a call at the base URL only: the recorded host is not called, and a redirection is a response. The operator typed the
+ * address, so it may be on this machine.
  *
- * @throws Error without a reply within 30 seconds, and for one of more than 5 MiB
+ * @throws Error without a response within 30 seconds, and for one of more than 5 MiB
  */
 async function playCall(baseUrl: string, { method, path, headers, body }: RecordedCall): Promise<Reply> {
   const sent = Object.entries(headers).filter(([name]) => !name.startsWith(':') && !connectionHeaders.has(name));
@@ -325,7 +325,7 @@ async function playCall(baseUrl: string, { method, path, headers, body }: Record
 
 type Reply = { status: number; headers: Record<string, string>; body: unknown };
 
-/** What a caller would notice, by its place: `status`, `header content-type`, `body.data.id`. */
+/** A difference that a caller would notice, with its location: `status`, `header content-type`, `body.data.id`. */
 type Difference = {
   kind: 'status' | 'missing' | 'type' | 'header' | 'extra';
   where: string;
@@ -333,12 +333,12 @@ type Difference = {
   found: string;
 };
 
-// What says how a body is read and how long to wait. The others are a proxy's, or change with every reply.
+// Headers that define how a body is parsed and how long to wait. Others are a proxy's, or change with every response.
 const comparedHeaders = ['content-type', 'retry-after', 'location'];
 
 /**
- * What a reply lacks or has otherwise than the one that was recorded: statuses, members and their types, headers. Values are the
- * account's, so they are not compared. A member too many is `extra`, which a tolerant reader does not notice.
+ * Returns what is missing or different in a response, compared with the recorded one: status, members and their types, headers.
+ * Values belong to the account, so they are not compared. An additional member is `extra`, which a tolerant reader ignores.
  */
 export function compareReply(expected: Reply, found: Reply): Difference[] {
   const differences: Difference[] = [];
@@ -363,14 +363,14 @@ const typeOf = (contentType: string): string => contentType.split(';')[0]!.trim(
 type Compared = { where: string; expected: unknown; found: unknown };
 
 function compareValues(differences: Difference[], { where, expected, found }: Compared): void {
-  // A null says nothing of the type that stands there otherwise.
+  // A null does not show the type that the member has otherwise.
   if (expected === null || (found === null && !isRecord(expected))) return;
   const [wanted, given] = [nameType(expected), nameType(found)];
   if (wanted !== given) {
     const kind = found === undefined ? 'missing' : 'type';
     differences.push({ kind, where, expected: wanted, found: given });
   } else if (Array.isArray(expected)) {
-    // Items are alike: the first of each says what they have.
+    // Items are alike, so only the first of each list is compared.
     const [first] = found as unknown[];
     if (expected.length > 0 && first !== undefined)
       compareValues(differences, { where: `${where}[0]`, expected: expected[0] as unknown, found: first });

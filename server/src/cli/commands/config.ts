@@ -5,7 +5,7 @@ import { readSettings } from '../command-context.ts';
 import { jsonLineOption } from '../command-options.ts';
 import { printJsonLine } from '../print-table.ts';
 
-/** `carillon config`: the settings as this machine sees them. */
+/** `carillon config`: the settings as read on this machine. */
 export function registerConfig(program: Command): void {
   program
     .command('config')
@@ -16,7 +16,7 @@ export function registerConfig(program: Command): void {
     .action((options: { json?: true }) => printConfig(readSettings(program), options));
 }
 
-/** Every setting with its variable; secrets are masked. */
+/** Prints every setting with its variable; secrets are masked. */
 function printConfig(config: Config, { json }: { json?: true }): void {
   const shownByVariable: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {

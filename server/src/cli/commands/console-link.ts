@@ -9,7 +9,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption } from '../command-options.ts';
 import { printJsonLine } from '../print-table.ts';
 
-/** `carillon console-link`: a new link into the console, for whoever has used the one that the start printed. */
+/** `carillon console-link`: a new link to the console, for a user who has used the one that the start printed. */
 export function registerConsoleLink(program: Command): void {
   program
     .command('console-link')
@@ -33,8 +33,8 @@ async function printLink(context: CommandContext, { json }: { json?: true }): Pr
 type AddressContext = Pick<CommandContext, 'database' | 'clock' | 'publicUrl'>;
 
 /**
- * Returns the address of a page of the console, as a link that is passed on: at the public URL, else where a node answers;
- * undefined when neither is known.
+ * Returns the URL of a page of the console, as a link to share: at the public URL, else at a node that serves calls; undefined
+ * when neither is known.
  */
 export async function findConsoleAddress(
   { database, clock, publicUrl }: AddressContext,
@@ -45,7 +45,7 @@ export async function findConsoleAddress(
   return origin ? `${origin}${path}` : undefined;
 }
 
-/** Returns the same for a link that works once; where no address is known, the path with a note. */
+/** Returns the same for a link that works once; if no URL is known, the path with a note. */
 export async function formatOneTimeAddress(context: AddressContext, path: string): Promise<string> {
   return (await findConsoleAddress(context, path)) ?? `${path}  (at the address of the console)`;
 }
@@ -53,8 +53,8 @@ export async function formatOneTimeAddress(context: AddressContext, path: string
 export type ConsoleLink = { path: string; expiresAt: Date };
 
 /**
- * Makes a link that opens the console of a sandbox, or creates the first owner of any other. Whether it is a sandbox is
- * read from the database: the settings of a command may be others than those of the nodes.
+ * Makes a link that opens the console of a sandbox, or creates the first owner of any other. The database decides whether it is
+ * a sandbox, because the settings of a command may differ from those of the nodes.
  *
  * @returns undefined when users sign in with their accounts: there is an owner
  */

@@ -19,8 +19,8 @@ import { findProviderEndpoints } from '../find-provider-endpoints.ts';
 import { printJsonLine } from '../print-table.ts';
 
 /**
- * `carillon credentials`: a workspace's own credentials of the providers. A new one is tried with the provider
- * before it replaces the old one; workers use it within seconds.
+ * `carillon credentials`: a workspace's own provider credentials. A new one is checked with the provider before it replaces the
+ * old one; workers use it within seconds.
  */
 export function registerCredentials(program: Command): void {
   const credentials = program.command('credentials').description("A workspace's own credentials of the providers");
@@ -119,7 +119,7 @@ function registerSetHms(program: Command, set: Command): void {
 
 type Json = { json?: true };
 type Workspace = { workspace?: string };
-/** Store it although the provider could not be asked. */
+/** Stores it although the provider could not be reached. */
 type Unchecked = { unchecked?: boolean };
 
 type OfApp = { app?: string };
@@ -188,14 +188,14 @@ const credentialsCommand = {
     }
   },
 
-  /** Asks about each that is connected; ends with code 2 when one is refused, so that a script notices. */
+  /** Checks each connected credential. Exits with code 2 when a provider rejects one, so that scripts notice. */
   async check(context: CommandContext, options: Workspace & Json): Promise<void> {
     const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
     const deps = await composeCredentials(context);
     const refused: string[] = [];
     for (const { provider, appId: app } of await listConnected(deps, workspaceId)) {
       const { check } = await checkCredential(deps, { by, workspaceId, provider, appId: app });
-      // What came of the tunnel that it was asked through.
+      // The result of the proxy tunnel that the check used.
       const way = context.proxy && { proxy: context.proxy.state() };
       if (options.json) printJsonLine({ provider, app, ...check, ...way });
       else process.stdout.write(`${nameOf({ provider, app })} ${describe(check!)}\n`);
@@ -248,7 +248,7 @@ async function findIosApp({ database }: CommandContext, { workspace, app }: Work
 const nameOf = ({ provider, app }: { provider: ProviderName; app: string }): string =>
   app === defaultAppId ? provider.padEnd(8) : `${provider} ${app}`.padEnd(8);
 
-/** What the console's use cases of credentials need. */
+/** Returns the dependencies of the console's credential use cases. */
 async function composeCredentials(context: CommandContext): Promise<CredentialDependencies> {
   const { database, clock, log, proxy, encryption } = context;
   const ask = makeAskProvider({
@@ -259,7 +259,7 @@ async function composeCredentials(context: CommandContext): Promise<CredentialDe
     endpoints: await findProviderEndpoints(database),
     shareToken: makeShareProviderToken({ database, encryption, log }),
   });
-  // A running node's simulators learn of the change when it starts again; real providers need not be told.
+  // A running node's simulators see the change at the next start; real providers need no notification.
   return { database, clock, encryption, ask, isSandbox: false, onChanged: async () => {} };
 }
 

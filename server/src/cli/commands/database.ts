@@ -8,7 +8,7 @@ import { readSettings } from '../command-context.ts';
 import { jsonLineOption } from '../command-options.ts';
 import { printJsonLine, printTable } from '../print-table.ts';
 
-/** `carillon database`: the tables of DATABASE_URL on a cluster of PostgreSQL with Citus. */
+/** `carillon database`: distributes the tables of DATABASE_URL over a cluster of PostgreSQL with Citus. */
 export function registerDatabase(program: Command): void {
   const database = program.command('database').description('The database on a cluster of PostgreSQL with Citus');
   database
@@ -25,7 +25,7 @@ export function registerDatabase(program: Command): void {
 
 const defaultShards = 32;
 
-/** Each has as many of the 256 buckets. */
+/** A power of two, so that each shard has equally many of the 256 buckets. */
 function parseShards(text: string): number {
   const shards = Number(text);
   if (/^\d{1,3}$/.test(text) && [1, 2, 4, 8, 16, 32, 64, 128, 256].includes(shards)) return shards;

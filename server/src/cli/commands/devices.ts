@@ -13,7 +13,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from '../command-options.ts';
 import { printJsonLine, printTable, toPlainLine } from '../print-table.ts';
 
-/** `carillon devices`: which devices are suspected of a dead address, and keeping one of them. */
+/** `carillon devices`: lists devices with suspected dead addresses, and keeps one of them. */
 export function registerDevices(program: Command): void {
   const devices = program.command('devices').description('Devices whose addresses are suspected to be dead');
   devices
@@ -39,7 +39,7 @@ type Options = { workspace?: string; json?: true };
 
 const by = { id: null, name: 'the command line' };
 
-/** All of them: page after page, until there is none behind. */
+/** Prints all suspected devices, reading page by page. */
 async function printSuspects({ database }: CommandContext, options: Options): Promise<void> {
   const workspaceId = await findWorkspaceToUse(database, options.workspace);
   const devices: SuspectedDevice[] = [];
@@ -74,7 +74,7 @@ async function keepDevice(context: CommandContext, { id, ...options }: Options &
   process.stdout.write(`Kept: device ${id} is not suspected any more, and its strikes start from zero.\n`);
 }
 
-/** @returns false if the device or its user was gone by then */
+/** @returns false if the device or its user no longer exists */
 async function keep(
   context: CommandContext,
   device: { workspaceId: string; id: string; deviceRowId: string },

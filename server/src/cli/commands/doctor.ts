@@ -32,7 +32,9 @@ import { diagnosing } from '../doctor/diagnosis.ts';
 import type { Diagnosis } from '../doctor/diagnosis.ts';
 import { toPlainLine } from '../print-table.ts';
 
-/** `carillon doctor`: what commonly goes wrong. It opens, migrates and makes nothing, so that it also helps before a start. */
+/**
+ * `carillon doctor`: checks for common problems. It starts, migrates and creates nothing, so that it also helps before a start.
+ */
 export function registerDoctor(program: Command): void {
   program
     .command('doctor')
@@ -77,7 +79,7 @@ async function examine(
   say(...(await checkFolder(config)));
   const { proxy, diagnosis } = await checkProxy(config, log);
   say(diagnosis, await checkReach(config, proxy), await checkPublicUrl(config));
-  // That of this machine: what a certificate says is compared with it by whoever calls, too.
+  // The real time of this machine: callers, too, compare certificates with it.
   say(await checkCertificate(config, makeClock().realNow()));
   const urls = await findUrls(config);
   if (!urls) {
@@ -90,7 +92,7 @@ async function examine(
     const { isUsable, diagnoses } = await checkDatabase(asked);
     say(...diagnoses);
     if (!isUsable) return;
-    // Only now: before, this machine's own clock was compared.
+    // Only now, because the checks above compared this machine's own clock.
     await makeFollowDatabaseClock({ database, clock, onMoved: () => {} }).runOnce(clock.now());
     const key = await checkMasterKey(database, config);
     say(key.diagnosis, ...(await checkStores({ database, clock, config })), ...(await checkNodes({ database, clock })));
@@ -107,7 +109,7 @@ async function findUrls(config: Config): Promise<Urls | undefined> {
   return url === undefined ? undefined : { url, sessionUrl: directUrl ?? url, pooler, directUrl };
 }
 
-/** As the role that reaches every workspace, where the login may take it on. */
+/** Connects as the role that reaches every workspace, if the login may assume it. */
 async function withDatabase(
   { url, sessionUrl, pooler, directUrl }: Urls,
   work: (database: Database, rights: LoginRights | undefined) => Promise<void>,

@@ -9,7 +9,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, workspaceOption } from '../command-options.ts';
 import { printJsonLine, printTable, takeNewest, toPlainLine } from '../print-table.ts';
 
-/** `carillon erasures`: which deletions were asked for, what each removed, and keeping a user who was to be erased. */
+/** `carillon erasures`: lists requested deletions with what each removed, and cancels a user's pending one. */
 export function registerErasures(program: Command): void {
   const erasures = program.command('erasures').description('Deletions of users');
   erasures
@@ -75,7 +75,7 @@ async function keepUser(
   process.stdout.write(`Erasure    ${id}\nCancelled: ${toPlainLine(customerId)} is kept.\n`);
 }
 
-/** @returns undefined when none waits */
+/** @returns undefined when no erasure is pending */
 async function cancelWaiting(
   context: CommandContext,
   user: { workspaceId: string; userId: string },

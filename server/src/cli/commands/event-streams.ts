@@ -16,7 +16,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonOption, workspaceOption } from '../command-options.ts';
 import { nothing, printTable, takeNewest } from '../print-table.ts';
 
-/** `carillon event-streams`: where the events of messages are posted, and what nobody took. */
+/** `carillon event-streams`: the addresses that message events are posted to, and the events that no receiver accepted. */
 export function registerEventStreams(program: Command): void {
   const streams = program.command('event-streams').description('Addresses that events of messages are posted to');
   const run =

@@ -8,7 +8,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, workspaceOption } from '../command-options.ts';
 import { printJsonLine, toPlainLine } from '../print-table.ts';
 
-/** `carillon explain`: why a person got a campaign or did not, run by run, device by device. */
+/** `carillon explain`: the reason why a user got a campaign or did not, by run and device. */
 export function registerExplain(program: Command): void {
   program
     .command('explain')
@@ -48,12 +48,12 @@ async function printExplanation({ database }: CommandContext, options: ExplainOp
   }
 }
 
-/** What a campaign that events start waits for is its expiry. */
+/** The next time of an event-triggered campaign is its expiry, so it is not due. */
 function isDue({ campaign, triggers }: Explanation): boolean {
   return campaign.nextAt !== null && !triggers;
 }
 
-/** What was found, with the sentence of each step; `explanation` says why there is no run. */
+/** Returns the findings with the sentence of each step; `explanation` is the reason when there is no run. */
 function toJson({ campaign, customerId, runs, triggers }: Explanation): object {
   const without = runs === undefined ? nobodyOfThatId : runs.length === 0 ? tellNoRun(triggers) : null;
   return {

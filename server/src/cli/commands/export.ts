@@ -11,7 +11,7 @@ import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { workspaceOption } from '../command-options.ts';
 
-/** `carillon export`: streams what a workspace has to standard output or a file. */
+/** `carillon export`: streams the data of a workspace to standard output or a file. */
 export function registerExport(program: Command): void {
   const exports = program.command('export').description('Write what a workspace has, as JSON lines or CSV');
   const run = (subject: ExportSubject, options: ExportOptions): Promise<void> =>
@@ -48,10 +48,10 @@ function addOptions(command: Command): Command {
 
 type ExportOptions = { format: 'ndjson' | 'csv'; out?: string; workspace?: string };
 
-/** Readable by this account only, also where it was there before: it contains users and push addresses. */
+/** Makes the file readable by this account only, even if it existed before: it contains users and push addresses. */
 async function openOwnFile(path: string): Promise<Writable> {
   const file = await open(path, 'w', 0o600);
-  // A pipe or a device is what it is for others as well.
+  // A pipe or a device belongs to others as well.
   if ((await file.stat()).isFile())
     await file.chmod(0o600).catch((error: Error) => {
       throw new StartError('SETTING_INVALID', `The file ${path} cannot be used: ${error.message}.`, error);
@@ -88,7 +88,7 @@ async function writeExport(
     );
   if (options.out === undefined) return;
   target.end();
-  // Rejects also when it has failed already: what could not be opened never finishes.
+  // Also rejects if the stream has failed already: one that could not be opened never finishes.
   await finished(target);
   process.stdout.write(`${JSON.stringify({ file: options.out, rows })}\n`);
 }

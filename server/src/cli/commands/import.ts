@@ -30,7 +30,7 @@ export function registerImport(program: Command): void {
     .argument('<file>')
     .option('--workspace <id>', 'workspace to load into; default: the demo workspace')
     .action((file: string, _options: object, command: Command) => {
-      // The command above has the same option and may have taken it.
+      // The parent command has the same option and may have consumed it.
       const { workspace } = command.optsWithGlobals<{ workspace?: string }>();
       const options = workspace === undefined ? { file } : { file, workspace };
       return withInstallation(program, (context) => importCampaignsCommand(context, options));
@@ -109,10 +109,10 @@ async function importCampaignsCommand(
 
 type Loaded = { file: string; taken: number; rejected: number; firstReject: Reject | undefined };
 
-/** Ends an import of which no line could be taken with 2, so that a script notices. @throws StartError SETTING_INVALID */
+/** Exits with 2 if every line of an import was rejected, so that scripts notice. @throws StartError SETTING_INVALID */
 function refuseAllRejected({ file, taken, rejected, firstReject }: Loaded): void {
   if (taken > 0 || rejected === 0) return;
-  // Some reasons are sentences of their own.
+  // Some reasons end with a full stop.
   const first = firstReject ? `; line ${firstReject.line}: ${toPlainLine(firstReject.reason).replace(/\.$/, '')}` : '';
   throw new StartError('SETTING_INVALID', `Every line was rejected${first}. ${file}.rejects.ndjson has the reasons.`);
 }

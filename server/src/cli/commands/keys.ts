@@ -85,7 +85,7 @@ function stateOf({ archivedAt, endsAt }: ApiKey, at: Date): string {
   return endsAt > at ? `until ${endsAt.toISOString()}` : 'revoked';
 }
 
-/** Prints the new secret, the only time it is shown. */
+/** Prints the new secret, which is shown only once. */
 async function printNewKey(context: CommandContext, options: CreateKeyOptions): Promise<void> {
   const workspaceId = await findWorkspaceToUse(context.database, options.workspace);
   const { key, secret } = await createKey(context, context.database, {

@@ -13,7 +13,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption } from '../command-options.ts';
 import { printJsonLine, printTable } from '../print-table.ts';
 
-/** `carillon master-key`: which key everything is encrypted under, and the way to another one while nodes serve. */
+/** `carillon master-key`: shows the key that everything is encrypted under, and rotates it while nodes serve. */
 export function registerMasterKey(program: Command): void {
   const masterKey = program.command('master-key').description('The key that encrypts what the database keeps secret');
   masterKey
@@ -75,7 +75,7 @@ const waits = {
   transactions: 'waiting for transactions from before the change',
 } as const;
 
-/** One line a batch, and one for each thing that is waited for. */
+/** Prints one line per batch, and one when the rotation starts waiting for a different condition. */
 function makeProgressPrinter(): (progress: RotationProgress) => void {
   let waitingFor: keyof typeof waits | undefined;
   return (progress) => {

@@ -3,7 +3,7 @@ import { prepareDatabase } from '../../start/database/prepare-database.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { readSettings } from '../command-context.ts';
 
-/** `carillon migrate`: the database of `DATABASE_URL`, changed by the role that owns its tables. */
+/** `carillon migrate`: migrates the database of `DATABASE_URL`, as the role that owns its tables. */
 export function registerMigrate(program: Command): void {
   program
     .command('migrate')

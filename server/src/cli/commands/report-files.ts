@@ -14,7 +14,7 @@ import { jsonLineOption, jsonOption, workspaceOption } from '../command-options.
 import { nothing, printJsonLine, printTable } from '../print-table.ts';
 import { watchUntil } from '../watch.ts';
 
-/** `carillon report-files`: has files of the statistics of all campaigns made, and writes them here. */
+/** `carillon report-files`: requests files with the statistics of all campaigns, and writes them here. */
 export function registerReportFiles(program: Command): void {
   const files = program.command('report-files').description('Files with the statistics of all campaigns');
   files
@@ -108,7 +108,11 @@ export const reportFilesCommand = {
   },
 };
 
-/** A node that sends makes it; without one it waits. @throws StartError when it could not be made */
+/**
+ * Waits until a node that sends has made the file; without such a node it keeps waiting.
+ *
+ * @throws StartError when it could not be made
+ */
 async function waitUntilMade(
   context: ReportContext,
   { workspaceId, name }: { workspaceId: string; name: string },
@@ -128,10 +132,10 @@ function tellWritten({ out, bytes, sha256 }: { out: string; bytes: number; sha25
 }
 
 /**
- * Writes the pieces of a file under another name, and gives it its own once all of it is on the disk: what bears the name is whole.
- * Readable by this account only.
+ * Writes the pieces of a file under a temporary name and renames it once all of it is on the disk, so that the final name
+ * always means a complete file. Readable by this account only.
  *
- * @throws StartError when the pieces are not the whole file, which went while it was read
+ * @throws StartError when the pieces are not the whole file, because it was removed while it was read
  */
 export async function writeReportFile(
   { bytes, pieces }: OpenedReport,

@@ -15,7 +15,7 @@ import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, jsonOption, parseCount } from '../command-options.ts';
 import { nothing, printJsonLine, printTable } from '../print-table.ts';
 
-/** `carillon sandbox`: what a command can do to the stand-in. */
+/** `carillon sandbox`: controls the stand-in. */
 export function registerSandbox(program: Command): void {
   const sandbox = program.command('sandbox').description('The stand-in');
   sandbox
@@ -79,7 +79,7 @@ type ClockOptions = {
 };
 type FaultOptions = { set?: object; clear?: true };
 
-/** The demo workspace back to its seed; by a running node, whose counters and faults end too, or without one. */
+/** Resets the demo workspace to its seed: through a running node, which also clears its counters and faults, or without one. */
 async function resetSandbox(context: CommandContext): Promise<void> {
   if ((await findSandboxUrl(context)) !== undefined) {
     const { workspaceId } = await callSandbox<{ workspaceId: string }>(context, { path: '/reset', body: {} });
@@ -143,7 +143,7 @@ const maxShownCharacters = 24;
 
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** In seconds. @throws InvalidArgumentError */
+/** Returns seconds. @throws InvalidArgumentError */
 function parseDuration(text: string): number {
   const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
   if (count === undefined || unit === undefined) throw new InvalidArgumentError('a number with s, m, h or d, as 30d');
@@ -156,15 +156,15 @@ function parseObject(text: string): object {
     const value: unknown = JSON.parse(text);
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new InvalidArgumentError('an object in JSON');
 }
 
-// An advance answers on its way after 20 seconds, a reset waits for what is being sent.
+// An advance responds with its progress after 20 seconds; a reset waits for messages that are being sent.
 const maxMilliseconds = 60_000;
 
-/** Calls a route of the sandbox at a running node: what it holds is in its memory. @throws StartError SETTING_INVALID */
+/** Calls a route of the sandbox at a running node, because its state is in memory. @throws StartError SETTING_INVALID */
 async function callSandbox<Answer>(
   context: Pick<CommandContext, 'database' | 'clock'>,
   { path, body }: { path: string; body?: object },
@@ -182,7 +182,7 @@ async function callSandbox<Answer>(
   throw new StartError('SETTING_INVALID', `The node at ${url} refuses: ${readReason(text) ?? answer.status}`);
 }
 
-/** Of the first node that answers calls. */
+/** Returns the URL of the first node that serves calls. */
 async function findSandboxUrl({
   database,
   clock,
@@ -204,8 +204,8 @@ function readReason(text: string): string | undefined {
 type GenerateUsersOptions = { users: number; out: string };
 
 /**
- * `carillon sandbox generate-users`: writes a file of people with one Android, iOS or web device each, in turn, for
- * `carillon import`. Equal numbers give equal files; the browsers' keys are those the sandbox can decrypt.
+ * `carillon sandbox generate-users`: writes a file of users with one device each, Android, iOS and web in turn, for `carillon
+ * import`. Equal numbers produce equal files; the sandbox can decrypt for the browsers' keys.
  */
 async function generateUsersCommand(context: CommandContext, options: GenerateUsersOptions): Promise<void> {
   const secret = context.secretFor('simulator');

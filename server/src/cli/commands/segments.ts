@@ -20,7 +20,7 @@ import { jsonLineOption, jsonOption, workspaceOption, requireFile } from '../com
 import { printJsonLine, printTable, takeNewest, toPlainLine } from '../print-table.ts';
 import { watchUntil } from '../watch.ts';
 
-/** `carillon segments`: lists segments, shows the result of files, and creates a segment from a file or an address. */
+/** `carillon segments`: lists segments, shows the results of files, and creates a segment from a file or an address. */
 export function registerSegments(program: Command): void {
   const segments = program.command('segments').description('Sets of users');
   segments
@@ -100,7 +100,7 @@ async function createSegment(context: CommandContext, options: CreateSegmentOpti
   if (options.watch) await watchOperation(context, { workspaceId, name: segmentName, operationId });
 }
 
-/** @throws StartError SETTING_INVALID when it cannot be filled */
+/** @throws StartError SETTING_INVALID when the segment cannot be filled */
 async function watchOperation(
   context: CommandContext,
   { operationId, ...named }: { workspaceId: string; name: string; operationId: string },
@@ -224,7 +224,7 @@ async function printRejects(
   if (hidden > 0) process.stdout.write(`  and ${hidden} more\n`);
 }
 
-/** What the use cases of segments need, over the database of a command. */
+/** Returns the dependencies of the segment use cases, with the database of a command. */
 function composeSegments(context: CommandContext): SegmentDependencies {
   const { database, clock, encryption, segmentUsersPerDay } = context;
   const limits = { ...documentedSegmentLimits, usersPerDay: segmentUsersPerDay };

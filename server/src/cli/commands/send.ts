@@ -30,7 +30,7 @@ import { followCampaign } from '../watch.ts';
 
 const ofTheFile = ['all', 'segment', 'users', 'platform', 'title', 'message', 'image', 'deepLink', 'icon', 'tag'];
 
-/** `carillon send`: a push, through what the push API does with a request that is signed. */
+/** `carillon send`: sends a push through the same use cases as a signed request to the push API. */
 export function registerSend(program: Command): void {
   program
     .command('send')
@@ -108,10 +108,14 @@ async function send(context: CommandContext, options: SendOptions): Promise<void
     throw new StartError('SETTING_INVALID', `${fault}: ${toPlainLine(ended?.statusReason ?? 'no reason')}`);
 }
 
-/** What whoever waited for the sending did not get. */
+/** Reasons why a watched send did not complete. */
 const faults: Record<string, string> = { FAILED: 'The campaign failed', PAUSED: 'The campaign is paused' };
 
-/** All users of what is no rehearsal are asked for twice. @throws StartError SETTING_INVALID */
+/**
+ * Rejects a send to all users without --yes, except in a demo workspace without real credentials.
+ *
+ * @throws StartError SETTING_INVALID
+ */
 async function refuseRealDevices(context: CommandContext, read: ReadPush): Promise<void> {
   const { workspace } = read.admitted;
   const preview = await previewPush(context, { ...read, previewFor: undefined });
@@ -156,7 +160,7 @@ type PushOptions = {
   tag?: string[];
 };
 
-/** The body that the push API would get: of a file, or made of the options. @throws StartError SETTING_INVALID */
+/** Returns the body that the push API would get, from a file or from the options. @throws StartError SETTING_INVALID */
 async function readPushBody(options: PushOptions): Promise<Record<string, unknown>> {
   if (options.file === undefined) return makeBody(options);
   const body = await readBodyFile(options.file);
@@ -208,7 +212,7 @@ function makeAudience({ all, segment, users }: PushOptions): Record<string, unkn
   };
 }
 
-/** One text on every platform; what a platform requires and nobody gave is refused as the API does. */
+/** Uses one text on every platform. A missing value that a platform requires is rejected as in the API. */
 function makePayload(platform: Platform, options: PushOptions): Record<string, unknown> {
   const { title, message, image, deepLink, icon } = options;
   const shown = { title, message };
@@ -220,12 +224,12 @@ function makePayload(platform: Platform, options: PushOptions): Record<string, u
   };
 }
 
-/** A push that the API would take, and what it would warn of. */
+/** A push that the API would accept, with its warnings. */
 type ReadPush = { admitted: PushOfWorkspace; command: PushCommand; warnings: string[] };
 
 type Reading = { body: Record<string, unknown>; workspaceId: string; purpose: 'send' | 'look' };
 
-/** As the push API reads it, with its refusals in its order (decision D31). @throws ServiceError */
+/** Reads the push like the push API, with its errors in the same order (decision D31). @throws ServiceError */
 async function readPush(
   { database, clock, prefixes }: CommandContext,
   { body, workspaceId, purpose }: Reading,
@@ -251,12 +255,12 @@ async function readPush(
   return { admitted, command, warnings };
 }
 
-/** A body of v2 names its workspace. */
+/** Returns the workspace that a body of v2 names. */
 function workspaceOf({ appId }: Record<string, unknown>): string | undefined {
   return typeof appId === 'string' && appId !== '' ? appId : undefined;
 }
 
-/** What `carillon send --dry-run` shows: each platform with its texts and the number of its devices. */
+/** Prints the result of `carillon send --dry-run`: each platform with its texts and its device count. */
 function printPreview(
   preview: PushPreview,
   { admitted, command, warnings, json }: ReadPush & { json: true | undefined },
@@ -290,7 +294,7 @@ function printPreview(
   process.stdout.write('\nNothing was sent.\n');
 }
 
-/** `up to 3 devices (ANDROID 2, IOS 1)`; caps, quiet hours and lost devices make it fewer. */
+/** Formats `up to 3 devices (ANDROID 2, IOS 1)`; caps, quiet hours and lost devices reduce the number. */
 function devicesOf({ platforms }: PushPreview): string {
   if (platforms.some(({ devices }) => devices === undefined)) return 'more devices than could be counted in 10 s';
   const sum = platforms.reduce((total, { devices = 0 }) => total + devices, 0);
@@ -320,7 +324,7 @@ function tellAudience(audience: PushAudience): string {
   }
 }
 
-/** Each value beneath its path; what is empty is left out. */
+/** Prints each value under its path; empty values are left out. */
 function printMembers(value: unknown, path = ''): void {
   if (value === undefined || value === null || value === '') return;
   if (typeof value !== 'object') {

@@ -12,7 +12,10 @@ import type { CommandContext } from '../command-context.ts';
 import { toPlainLine } from '../print-table.ts';
 import { findConsoleAddress, makeConsoleLink } from './console-link.ts';
 
-/** `carillon status`: what runs, where it answers, and in a sandbox what a caller needs; all that a start printed. */
+/**
+ * `carillon status`: the running nodes and their URLs, and in a sandbox the credentials of a caller; everything that a start
+ * printed.
+ */
 export function registerStatus(program: Command): void {
   program
     .command('status')
@@ -26,7 +29,7 @@ type StatusOptions = { json?: true; env?: true };
 
 type Status = {
   nodes: { id: string; host: string; role: string; version: string; url: string | null }[];
-  /** Of the first node that answers calls. */
+  /** The URL of the first node that serves calls. */
   url: string | null;
   database: string;
   connections: ConnectionBudget;
@@ -44,8 +47,8 @@ async function printStatus(context: CommandContext, options: StatusOptions): Pro
 }
 
 /**
- * Where the console is, with a link that works once: in a sandbox, as its start prints it, elsewhere at a terminal while
- * there is no owner. Output that goes elsewhere may be kept.
+ * Returns the URL of the console with a link that works once: in a sandbox, as at its start; elsewhere only at a terminal while
+ * there is no owner, because other output may be stored.
  */
 async function findConsole(context: CommandContext, { url, demo }: Status): Promise<string | null> {
   if (url === null) return null;
@@ -64,7 +67,7 @@ async function readStatus({ database, clock, encryption, databasePlace }: Comman
   return { nodes, url, database: databasePlace, connections, demo };
 }
 
-/** The members of the start's line that hold no password and no link, and the nodes. */
+/** Returns the members of the start line that contain no password and no link, and the nodes. */
 function toJson({ nodes, url, connections, demo }: Status): object {
   const { mayOpen, available } = connections;
   return {
@@ -113,7 +116,7 @@ function toLines({ nodes, url, console, database, connections, demo }: Status & 
   ];
 }
 
-/** Leaves out what there is not. */
+/** Leaves out missing values. */
 function printPairs(pairs: Pair[], format: (name: string, value: string) => string): void {
   for (const [name, value] of pairs)
     if (value !== null && value !== undefined) process.stdout.write(`${format(name, value)}\n`);

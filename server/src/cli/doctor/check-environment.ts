@@ -22,12 +22,12 @@ import type { Diagnosis } from './diagnosis.ts';
 
 const { good: settingsGood, wrong: settingsWrong } = diagnosing('settings');
 
-/** Undefined where a setting is not usable: what is looked at next would be the wrong database. */
+/** `config` is undefined if an unusable setting remains: the next checks would use the wrong database. */
 export type CheckedSettings = { config: Config | undefined; diagnoses: Diagnosis[] };
 
 /**
- * Every fault of the settings, not the first one only: what is faulty is left out and the rest read again. Variables that are
- * no settings keep a node from its start, and nothing else from being looked at.
+ * Reports every invalid setting, not only the first: an invalid one is removed and the rest is read again. Unknown variables
+ * prevent a start but no other check.
  */
 export function checkSettings(sources: ConfigSources): CheckedSettings {
   const environment = { ...sources.environment };
@@ -50,7 +50,7 @@ export function checkSettings(sources: ConfigSources): CheckedSettings {
         ),
       );
       isUsable &&= isUnknown;
-      // The message begins with the variable, or names it where two belong together.
+      // The message begins with the variable, or contains it if two settings depend on each other.
       const named = Object.keys(environment).find(
         (name) => /^(CARILLON_|DATABASE_URL)/.test(name) && new RegExp(`\\b${name}\\b`).test(error.message),
       );
@@ -67,7 +67,7 @@ const fullBytes = 500e6;
 const lowBytes = 5e9;
 const lowShare = 0.1;
 
-/** Rights and space of the data folder: where the database is embedded, or the master key was generated. */
+/** Checks permissions and space of the data folder, if it contains the embedded database or the generated master key. */
 export async function checkFolder(config: Config): Promise<Diagnosis[]> {
   const path = config.dataFolder ?? defaultDataFolder;
   const isNeeded = config.databaseUrl === undefined || (config.masterKey === undefined && config.mode === 'sandbox');
@@ -106,10 +106,10 @@ async function checkDisk(path: string): Promise<Diagnosis[]> {
 const proxyCheck = diagnosing('proxy');
 const urlCheck = diagnosing('public URL');
 const waitMilliseconds = 5_000;
-// A host that every installation with phones calls.
+// A host that every installation with mobile devices calls.
 const probed = { host: 'fcm.googleapis.com', port: 443, isSecure: true };
 
-/** The way out, by a tunnel that nothing is said through. */
+/** Checks the outgoing proxy by opening a tunnel that carries no request. */
 export async function checkProxy(
   config: Config,
   log: Logger,
@@ -128,7 +128,7 @@ export async function checkProxy(
   }
 }
 
-/** Links in emails and callers' requests go there. */
+/** Checks the public URL, which links in emails and callers' requests use. */
 export async function checkPublicUrl({ publicUrl, mode }: Config): Promise<Diagnosis> {
   if (publicUrl === undefined)
     return mode === 'production'
@@ -151,10 +151,13 @@ export async function checkPublicUrl({ publicUrl, mode }: Config): Promise<Diagn
 
 const reach = diagnosing('reach');
 const reachMilliseconds = 5_000;
-/** Those that most installations call; browsers' services have many hosts. */
+/** The hosts that most installations call; browsers' services have many hosts. */
 const hosts = ['fcm.googleapis.com', 'oauth2.googleapis.com', 'api.push.apple.com'];
 
-/** Whether the hosts of the providers are reached and prove who they are. Behind a proxy that is asked instead. */
+/**
+ * Checks that the providers' hosts are reachable and present valid certificates. With an outgoing proxy, the check of the proxy
+ * covers this.
+ */
 export async function checkReach(config: Pick<Config, 'mode'>, proxy: OutgoingProxy | undefined): Promise<Diagnosis> {
   if (config.mode === 'sandbox') return reach.good('A sandbox calls its own simulators.');
   if (proxy) return reach.good('The internet is called by the outgoing proxy.');
@@ -166,7 +169,7 @@ export async function checkReach(config: Pick<Config, 'mode'>, proxy: OutgoingPr
   );
 }
 
-/** Undefined when a TLS connection can be made. */
+/** Returns undefined when a TLS connection can be made. */
 function findFault(host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host, port: 443, servername: host, timeout: reachMilliseconds });
@@ -183,7 +186,7 @@ function findFault(host: string): Promise<string | undefined> {
 const { good: certificateGood, attention: certificateAttention, wrong: certificateWrong } = diagnosing('certificate');
 const dayMilliseconds = 86_400_000;
 
-/** The certificate that the node itself serves. */
+/** Checks the certificate that the node itself serves. */
 export async function checkCertificate(
   { tlsCert, tlsKey, publicUrl }: Pick<Config, 'tlsCert' | 'tlsKey' | 'publicUrl'>,
   now: Date,

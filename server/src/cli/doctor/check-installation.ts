@@ -57,7 +57,7 @@ const time = diagnosing('clock');
 const connections = diagnosing('connections');
 
 const minVersion = 15;
-// Nodes go by the database's clock; what differs are log lines, certificates and tokens of providers (ten minutes).
+// Nodes use the database's clock; only log lines, certificates and provider tokens (ten minutes) use the machine's.
 const maxClockSeconds = 30;
 
 type CheckedDatabase = {
@@ -68,7 +68,7 @@ type CheckedDatabase = {
   rights: LoginRights | undefined;
 };
 
-/** `isUsable`: there are tables of ours, at this version, for the other checks to read. */
+/** `isUsable` is true if the database has Carillon's tables at this version, so that the other checks can read them. */
 export async function checkDatabase(asked: CheckedDatabase): Promise<{ isUsable: boolean; diagnoses: Diagnosis[] }> {
   const { database, clock } = asked;
   try {
@@ -138,7 +138,7 @@ const backups = diagnosing('backups');
 
 type CheckedStores = { database: Database; clock: Clock; config: Config };
 
-/** What the database should have beside the tables: extensions, the days ahead, and a backup. */
+/** Checks what the database should have besides tables: extensions, partitions of the coming days, and a backup. */
 export async function checkStores(asked: CheckedStores): Promise<Diagnosis[]> {
   return [await checkExtensions(asked), await checkPartitions(asked), await checkBackups(asked)];
 }
@@ -150,7 +150,7 @@ async function checkExtensions({ database }: CheckedStores): Promise<Diagnosis> 
   if (missing.length === 0) return extensions.good(`${names(found)} are there.`);
   const available = missing.filter(({ isAvailable }) => isAvailable);
   const what = `Without ${names(missing)} searches for names and tags of campaigns read all of them.`;
-  // The migration that would have used it has run: its index is made by hand as well.
+  // The migration that would have used the extension has run, so its index must be created by hand as well.
   return extensions.attention(
     what,
     available.length < missing.length
@@ -159,7 +159,10 @@ async function checkExtensions({ database }: CheckedStores): Promise<Diagnosis> 
   );
 }
 
-/** A send that meets a missing day makes it, at the cost of a wait; that nobody made tomorrow's says that a job does not run. */
+/**
+ * A send creates the partition of a missing day itself, at the cost of a wait. A missing partition for tomorrow means that a
+ * job does not run.
+ */
 async function checkPartitions({ database, clock }: CheckedStores): Promise<Diagnosis> {
   const figures = await readMetricFigures(database, {
     at: clock.now(),
@@ -177,7 +180,7 @@ async function checkPartitions({ database, clock }: CheckedStores): Promise<Diag
   );
 }
 
-/** Who has backups of PostgreSQL's own is told of none, and needs none. */
+/** Installations with PostgreSQL's own backups report none here, and need none. */
 async function checkBackups({ database, clock, config }: CheckedStores): Promise<Diagnosis> {
   const { madeAt } = await findNewestBackup(database);
   const intervalSeconds = backupIntervalOf(config);
@@ -197,7 +200,7 @@ async function checkBackups({ database, clock, config }: CheckedStores): Promise
 
 const { good: masterKeyGood, attention: masterKeyAttention, wrong: masterKeyWrong } = diagnosing('master key');
 
-/** Whether the given key, or the generated one, opens what the database holds. `encryption` only where it does. */
+/** Checks whether the given or generated key decrypts the database's secrets. `encryption` is set only if it does. */
 export async function checkMasterKey(
   database: Database,
   config: Config,
@@ -237,7 +240,7 @@ async function readGenerated(path: string): Promise<Buffer | undefined> {
 }
 
 const { good: credentialsGood, attention: credentialsAttention, wrong: credentialsWrong } = diagnosing('credentials');
-// Each provider of each may take seconds.
+// Each provider of each workspace may take seconds.
 const maxWorkspaces = 20;
 
 type CheckedCredentials = {
@@ -246,11 +249,11 @@ type CheckedCredentials = {
   log: Logger;
   encryption: Encryption;
   proxy: OutgoingProxy | undefined;
-  /** One workspace; undefined: the first twenty. */
+  /** One workspace; undefined for the first twenty. */
   workspaceId: string | undefined;
 };
 
-/** Asks each provider about the stored credentials, as `carillon credentials check` does, and stores nothing of it. */
+/** Checks the stored credentials with each provider, like `carillon credentials check`, but stores no result. */
 export async function checkCredentials(asked: CheckedCredentials): Promise<Diagnosis[]> {
   const { database, clock, log, encryption, proxy, workspaceId } = asked;
   const endpoints = await findProviderEndpoints(database);
@@ -282,9 +285,7 @@ export async function checkCredentials(asked: CheckedCredentials): Promise<Diagn
   return diagnoses.length === 0 ? [credentialsGood('None is stored.')] : diagnoses;
 }
 
-/**
- * The nodes' own token for Apple, which refuses a team that makes new ones too often. One that is made here is not stored.
- */
+/** Uses the nodes' token for Apple, which rejects a team that makes new ones too often. A token made here is not stored. */
 function makeReadProviderToken({
   database,
   encryption,
@@ -303,12 +304,12 @@ const nodesCheck = diagnosing('nodes');
 const queuesCheck = diagnosing('queues');
 const readyMilliseconds = 3_000;
 
-/** Who is alive, what each says of itself, and what waits for them. */
+/** Checks the living nodes, their reports, and the work that is waiting for them. */
 export async function checkNodes({ database, clock }: { database: Database; clock: Clock }): Promise<Diagnosis[]> {
   const at = clock.now();
   const [reports, queues] = [await listNodes(database), await readQueues(database, at)];
   const alive = reports.filter((node) => isAlive(node, clock));
-  // The console's judgement, of what belongs to the whole installation.
+  // The same findings as in the console, for the whole installation.
   const { findings } = judgeOverview({
     ...{
       at,
@@ -336,7 +337,7 @@ export async function checkNodes({ database, clock }: { database: Database; cloc
   return [...judged, ...own, ...checkCallers(alive), checkQueues(queues)];
 }
 
-/** What is looked at by checks of their own is left out: backups, and the certificate of this machine's settings. */
+/** Leaves out what separate checks cover: backups, and the certificate of this machine's settings. */
 async function readUpkeepElsewhere(
   deps: { database: Database; clock: Clock },
   reports: NodeReport[],
@@ -357,7 +358,7 @@ async function checkNode(node: NodeReport): Promise<Diagnosis[]> {
     diagnoses.push(
       nodesCheck.attention(`${name} runs ${node.version}, this is ${carillonVersion}.`, 'Run one version everywhere.'),
     );
-  // Another machine's address may be one of its own only.
+  // A URL on another machine may be reachable only there.
   if (node.url === null || node.host !== hostname()) return [...diagnoses, nodesCheck.good(`${name} reports itself.`)];
   const answer = await askReady(node.url);
   if ('untrusted' in answer)
@@ -381,10 +382,10 @@ async function checkNode(node: NodeReport): Promise<Diagnosis[]> {
   return troubles.length > 0 ? diagnoses : [...diagnoses, nodesCheck.good(`${name} is ready.`)];
 }
 
-// Those of OpenSSL's checks that Node passes on, and its own of the name.
+// The codes of OpenSSL's checks that Node passes on, and of Node's check of the name.
 const distrust = /CERT|SIGNED|ISSUER/;
 
-/** Troubles are undefined when nothing usable comes back. */
+/** `troubles` is undefined if there is no usable response. */
 async function askReady(url: string): Promise<{ troubles: string[] | undefined } | { untrusted: string }> {
   try {
     const answer = await fetch(`${url}/readyz?verbose`, { signal: AbortSignal.timeout(readyMilliseconds) });

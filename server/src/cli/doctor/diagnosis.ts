@@ -1,14 +1,14 @@
-/** What the doctor says of one thing. */
+/** The result of one check of the doctor. */
 export type Diagnosis = {
   check: string;
-  /** `wrong`: something is not sent or will not start. `attention`: it works, and should be looked at. */
+  /** `wrong`: something is not sent or will not start. `attention`: it works, but should be looked at. */
   state: 'good' | 'attention' | 'wrong';
   found: string;
-  /** What a person does about it. */
+  /** The remedy. */
   todo?: string;
 };
 
-/** Of one check. */
+/** Makes the results of one check. */
 export function diagnosing(check: string) {
   return {
     good: (found: string): Diagnosis => ({ check, state: 'good', found }),

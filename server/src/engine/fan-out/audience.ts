@@ -22,28 +22,28 @@ import { controlSharesOf, globalControlPercentNow } from './experiments.ts';
 
 /** The audience of a run, fixed for the whole run. */
 export type FrozenAudience = {
-  /** The greatest device id: devices that register later are not part of it. */
+  /** The highest device id in the audience. Devices that register later are excluded. */
   bound: string;
-  /** By platform, as far as anybody has one. */
+  /** Only platforms that have at least one device. */
   platforms: AudiencePlatform[];
-  /** People, with a device or not. */
+  /** All users, with or without a device. */
   users: number;
   segment: { id: string; version: number } | undefined;
-  /** The share of the workspace's users that the run leaves out. */
+  /** The percentage of the workspace's users that the run leaves out. */
   globalControlPercent: number | null;
-  /** Null of a run without control groups and variations. */
+  /** Null for a run without control groups and variations. */
   groupUsers: GroupUsers[] | null;
 };
 
-// Below this the planner's guess does no harm.
+// For smaller audiences the planner's default estimate is good enough.
 const analyzeFromUsers = 10_000;
 
 /**
- * Freezes the audience of a run at its start, in the caller's transaction: all devices registered so far, or those of a
- * segment's members, or of the users whose triggers it answers. A file segment is frozen by its version; a filter segment is resolved now and stored under the
- * run's id.
+ * Freezes the audience of a run at its start, in the caller's transaction. The audience is all devices registered so far, the
+ * devices of a segment's members, or the devices of the users whose triggers started the run. A file segment is frozen by its
+ * version. A filter segment is resolved now and stored under the run's id.
  *
- * @returns the audience, or why there is none
+ * @returns the audience, or the reason why there is none
  */
 export async function freezeAudience(
   tx: Queryable,
@@ -57,7 +57,7 @@ export async function freezeAudience(
   const countGroups = async (segment: FrozenAudience['segment'] | { runId: string }) => {
     const globalControlPercent = globalControlPercentNow(run);
     const shares = controlSharesOf(run, globalControlPercent);
-    // Who gets which variation of a campaign that learns is not known yet.
+    // For a campaign that learns, the variation of each user is not known yet.
     const { percents } = run.variants && !run.variants.learning ? run.variants : {};
     const isVaried = percents !== undefined && percents.length > 1;
     const isCounted = isVaried || makeControlGroupOf(shares) !== undefined;
@@ -112,7 +112,10 @@ async function freezeFilter(
 
 type ExpandedFilters = ReturnType<typeof expandStoredFilters>;
 
-/** The trees of a filter segment, references replaced; or why it cannot be sent to. Segments may have grown since it was made. */
+/**
+ * Returns a filter segment's trees with references expanded, or the reason why it cannot be sent to. Referenced segments may
+ * have grown since it was created.
+ */
 async function findUsableFilters(
   tx: Queryable,
   { workspaceId, segment }: { workspaceId: string; segment: Segment },
@@ -138,7 +141,9 @@ export function whyUnusable(segment: Pick<Segment, 'state'> & { stateReason?: st
 
 type Asked = { campaign: TriggeredCampaign; users: readonly UserKey[]; at: Date };
 
-/** The ids of those of the users who are in the campaign's audience now; none of one whose segment cannot be sent to. */
+/**
+ * Returns the ids of the given users that are in the campaign's audience now. Returns none if its segment cannot be sent to.
+ */
 export async function keepAudience(
   tx: Transaction,
   { campaign, users, at }: Asked,

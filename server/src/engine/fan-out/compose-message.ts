@@ -42,13 +42,13 @@ type Composed = {
   device: ComposedDevice;
   tokens: InteractionTokens;
   phoneDefaults: PhoneDefaults;
-  /** What the device's app has of its own. */
+  /** The settings of the device's app. */
   app?: AppSettings | undefined;
 };
 
 /**
- * The message of a run for one device, or undefined when the run has no content for the device's platform. Pure: the
- * same run and recipient give the same message on every attempt of every worker.
+ * Composes the message of a run for one device. Returns undefined if the run has no content for the device's platform. Pure:
+ * the same run and recipient give the same message on every attempt of every worker.
  */
 export function composeMessage({ run, device, tokens, phoneDefaults, app }: Composed): Message | undefined {
   const settings = deliverySettings(run.settings);
@@ -101,8 +101,8 @@ export function composeMessage({ run, device, tokens, phoneDefaults, app }: Comp
 }
 
 /**
- * What of a run's messages to phones of one platform is each phone's own, when all get the same content but for their users'
- * texts; undefined when each message is to be composed by itself.
+ * Returns a function that makes the device-specific parts of a run's messages to phones of one platform. All phones share the
+ * same content, except for texts rendered per user. Undefined if each message must be composed separately.
  */
 export function makePartsOf({
   run,
@@ -124,7 +124,7 @@ export function makePartsOf({
   };
 }
 
-/** Texts on which identity and report depend. */
+/** Texts that identity and report depend on. */
 const partFields = ['collapseReplaceKey', 'defaultAction.value'];
 
 type Phone = Omit<Composed, 'phoneDefaults'> & {
@@ -134,7 +134,7 @@ type Phone = Omit<Composed, 'phoneDefaults'> & {
 
 function phoneParts({ run, device, tokens, content, settings }: Phone): MessageParts {
   const identity = messageIdentity(run.id, device.id, content.collapseReplaceKey);
-  // Of what nobody sees there is nothing to report.
+  // Silent messages carry no report token.
   if (settings.isSilent) return { identity };
   return { identity, report: passTo(content.defaultAction?.value, { run, device, tokens }) };
 }
@@ -150,7 +150,7 @@ function passTo(
 
 type Settling = Pick<Composed, 'run' | 'app' | 'phoneDefaults'> & { content: OwnContent['ANDROID'] };
 
-/** A content may choose for itself how it is shown, and an app for what does not. */
+/** The content's delivery mode takes precedence. The app's mode is passed along for content that sets none. */
 function settleMode({ run, content, app, phoneDefaults }: Settling): SettledPayload {
   const payload = settlePayload(payloadOfApp(run.androidPayload, app), phoneDefaults);
   const { deliveryMode: mode = payload.mode } = content.options ?? {};
@@ -159,13 +159,13 @@ function settleMode({ run, content, app, phoneDefaults }: Settling): SettledPayl
 
 type Counted = { report: ReportPass; publicUrl: string | undefined };
 
-/** The address by way of this service, which counts the click and redirects. */
+/** Returns the address of this service that counts the click and redirects to the given address. */
 function linkOf(address: string, { report, publicUrl }: Counted): { link?: string } {
   if (publicUrl === undefined || report.clickProof === undefined) return {};
   return { link: `${publicUrl}/v1/click/${report.token}.${report.clickProof}?to=${encodeURIComponent(address)}` };
 }
 
-/** A fallback is for everybody. */
+/** The general fallback has no language. */
 function languageOf({ run, device: { personal, localized } }: Contents): Pick<Message, 'language'> {
   // The fallback of a language's own content is in that language.
   if (run.language !== undefined) return { language: run.language };
@@ -177,14 +177,17 @@ type Contents = Pick<Composed, 'run' | 'device' | 'app'>;
 
 function contentOf<P extends Platform>(platform: P, { run, device, app }: Contents): OwnContent[P] | undefined {
   const own = textsOf(platform, { run, device });
-  // A silent message shows nothing that could have a look.
+  // A silent message shows nothing, so the app's appearance settings do not apply.
   const isLooked =
     own !== undefined && (app !== undefined || platform === 'IOS') && !deliverySettings(run.settings).isSilent;
   const content = isLooked ? contentForApp(own, { platform, settings: app ?? {} }) : own;
   return content && device.badge ? withBadge(content, device.badge) : content;
 }
 
-/** What the device shows: content rendered for the user, or the same content for all. The fallback stays here. */
+/**
+ * Returns the texts to show: rendered for the user, localized, or the same content for all. Removes the fallback and the
+ * locales.
+ */
 function textsOf<P extends Platform>(platform: P, { run, device }: Contents): OwnContent[P] | undefined {
   if (device.personal && 'content' in device.personal) return device.personal.content as OwnContent[P];
   if (device.localized) return device.localized.content as OwnContent[P];
@@ -194,14 +197,14 @@ function textsOf<P extends Platform>(platform: P, { run, device }: Contents): Ow
   return own as OwnContent[P];
 }
 
-/** A device with the message rendered for its user; absent if all users get the same. */
+/** A device with the message rendered for its user. `personal` is absent if all users get the same content. */
 export type Recipient = AudienceDevice & {
   personal?: Personal;
-  /** Texts in a language of the user's, the same for all who read it. */
+  /** Texts in one of the user's languages, the same for all users with that language. */
   localized?: LocalizedContent;
-  /** What the icon of the app is to show, counted for this device. */
+  /** The number for the app's icon, counted for this device. */
   badge?: BadgeSetting;
-  /** What was thrown when the message was rendered for the user. */
+  /** The error thrown while rendering the message for the user. */
   fault?: Error;
 };
 
@@ -215,16 +218,16 @@ export type PersonaliseDevices = <Device extends AudienceDevice>(
   devices: Device[],
 ) => Promise<(Device & Recipient)[]>;
 
-// The worst message takes 0.3 ms (docs/decisions/0019): 20 ms at most before the process does something else.
+// The slowest message takes 0.3 ms (docs/decisions/0019): at most 20 ms until the process can do other work.
 const messagesAtOnce = 64;
 
 type Prepared = { personaliser: Personaliser | undefined; localize: Localize | undefined };
 type Localize = (place: KnownLanguages & { platform: Platform }) => LocalizedContent | undefined;
 
 /**
- * Makes the messages of a run for a page of its devices. The attributes that its templates read are fetched in one
- * statement, and what is known of the devices' languages in another; a run without templates and locales costs nothing.
- * Templates are read once for all pages of a chunk, and each language's content is made once.
+ * Renders the messages of a run for a page of its devices. One statement fetches the attributes that its templates read, and
+ * another fetches the devices' languages. A run without templates and locales makes no query. Templates are parsed once for all
+ * pages of a chunk, and the content of each language is made once.
  */
 export function makePersonaliseDevices({ database }: { database: Database }): PersonaliseDevices {
   const known = new WeakMap<RunToSend['content'], Prepared>();
@@ -256,7 +259,7 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
         recipients.push(device);
         continue;
       }
-      // Erased since the page was read: nothing is known of this person any more.
+      // The user was erased after the page was read, so no attributes are known.
       const user = users.get(device.userId) ?? unknownUser;
       const event = eventOf(device);
       try {
@@ -277,7 +280,10 @@ export function makePersonaliseDevices({ database }: { database: Database }): Pe
 
 type Reading = { run: RunToSend; personaliser: Personaliser | undefined; devices: readonly AudienceDevice[] };
 
-/** What started the run: one event for all, or each user's own. Nothing is read that no template reads. */
+/**
+ * Returns the event that started the run: one event for all users, or each user's event. Makes no query unless a template reads
+ * it.
+ */
 async function findEvents(
   database: Database,
   { run, personaliser, devices }: Reading,
@@ -296,7 +302,10 @@ function namesRead(personaliser: Personaliser | undefined, localize: Localize | 
   return reads === 'all' || !localize ? reads : [...reads, languageAttribute];
 }
 
-/** Undefined if all users get the content in one language. One object for each language, so that its messages are known to be alike. */
+/**
+ * Undefined if all users get the content in one language. Returns the same object per language, so that its messages are
+ * recognised as identical.
+ */
 function makeLocalize(content: RunToSend['content']): Localize | undefined {
   if (!hasLocales(content)) return undefined;
   const contentIn = makeContentIn(content);
@@ -315,12 +324,12 @@ export type MeasuredContent = { workspaceId: string; androidPayload: AndroidPayl
   [P in Platform]: { platform: P; content: OwnContent[P] };
 }[Platform];
 
-// Whatever they are, a message carries as many characters of them.
+// Ids, times and tokens have a fixed length, so placeholders give the true size.
 const anyId = '0'.repeat(24);
 const anyTime = new Date(0);
 const tokens = makeInteractionTokens(new Uint8Array(32));
 
-/** How large the message of a rendered content is: that of a run, with ids of their true length. Pure. */
+/** Returns the size of the message for a rendered content, as a run would send it, with ids of their true length. Pure. */
 export function measureContent(
   { workspaceId, androidPayload, platform, content }: MeasuredContent,
   phoneDefaults: PhoneDefaults,
@@ -338,7 +347,7 @@ export function measureContent(
     device: { id: anyId, bucket: 0, platform },
     tokens,
     phoneDefaults,
-    // The longest that the content becomes.
+    // The setting that makes the content longest.
     app: { criticalAlerts: true },
   });
   return measureMessage(message!);

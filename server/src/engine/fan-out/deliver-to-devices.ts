@@ -44,7 +44,7 @@ export type DeliverToDevicesDependencies = {
 /** Sends messages of one run and returns what the ledger and the run must record, in the order of the addressees. */
 export type DeliverToDevices = (run: RunToSend, addressees: readonly Addressee[]) => Promise<DeviceResult[]>;
 
-/** Never rejects: whatever goes wrong with one device is that device's result. */
+/** Never rejects: a failure for one device becomes that device's result. */
 export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): DeliverToDevices {
   return async (run, addressees) => {
     const results = new Array<DeviceResult>(addressees.length);
@@ -56,7 +56,7 @@ export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): Delive
       else going.push(place);
     }
     if (going.length === 0) return results;
-    // The database is unavailable; a rejection here would lose the outcomes of the other devices.
+    // The database is unavailable. Rejecting here would lose the outcomes of the other devices.
     const credentialsOf = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
     if (!credentialsOf) {
       const untried = { code: 'CREDENTIALS_UNREAD', until: now };
@@ -78,7 +78,9 @@ type Window = {
   results: DeviceResult[];
 };
 
-/** Sends what may go and settles the rest; the ambiguous answers last, when all others are known. */
+/**
+ * Sends to the allowed devices and settles the rest. Ambiguous responses are judged last, when all other responses are known.
+ */
 function sendBatches(
   deps: DeliverToDevicesDependencies,
   { run, addressees, credentialsOf, results, batches, going }: Window & { batches: FoundBatch[]; going: number[] },
@@ -102,7 +104,7 @@ function sendBatches(
       const known =
         found && findRefusal(run.refusals, { credential: found.name, platform, evidenceKey: batch.key?.text });
       if (!found) for (const place of batch.places) settle(place, settleWithoutCredential(addressees[place]!));
-      // A refusal with a key lasts as long as the hold of the key, which has been looked at.
+      // A refusal with a key lasts as long as the hold on that key, and letProbesThrough has already checked the holds.
       else if (known?.evidenceKey === null)
         for (const place of batch.places)
           settle(place, waitForCredential({ run, ...addressees[place]! }, { refusal: known, by: 'what is known' }));
@@ -123,10 +125,10 @@ function sendBatches(
   });
 }
 
-/** Named users whose devices were accepted before are always tried: so many at once, whatever is held. */
+/** Named users whose devices were accepted before are always tried, up to this many at once, even while the key is held. */
 const maxNamedProbes = 10;
 
-/** Of the batches whose key is held, chooses the devices that may go all the same. */
+/** For batches with a held key, chooses the devices to send to anyway, as probes. */
 async function letProbesThrough(
   { evidence, clock }: DeliverToDevicesDependencies,
   { run, addressees, batches }: Window & { batches: FoundBatch[] },
@@ -157,7 +159,7 @@ async function letProbesThrough(
 
 type Unsent = { run: RunToSend; now: Date; addressee: Addressee };
 
-/** The result of a device that no message is sent to, whatever its provider says. */
+/** Returns the result for a device that gets no message, regardless of its provider. Undefined if the message can be sent. */
 function settleUnsent(
   { log }: DeliverToDevicesDependencies,
   { run, now, addressee }: Unsent,
@@ -169,18 +171,18 @@ function settleUnsent(
     return failRecipient(device, attempt);
   }
   const { personal } = device;
-  // No attempt of a provider's changes a text that cannot be made.
+  // Retrying cannot fix a text that fails to render.
   if (personal && 'fault' in personal) return settleAs(addressee, 'FAILED', `TEMPLATE_${personal.fault.cause}`);
   if (!personal && !run.content[device.platform]) return settleAs(addressee, 'REJECTED', 'NO_CONTENT_FOR_PLATFORM');
   return undefined;
 }
 
-/** Others of the run are reached: their apps have a credential. */
+/** The run does reach other devices, because their apps have a credential. */
 function settleWithoutCredential(addressee: Addressee): DeviceResult {
   return settleAs(addressee, 'REJECTED', 'NO_CREDENTIAL_FOR_APP');
 }
 
-/** `found` is undefined where the app has no credential; `probes`: the places that may go although the key is held. */
+/** `found` is undefined if the app has no credential. `probes`: the indexes that may be sent although the key is held. */
 type FoundBatch = Omit<Batch, 'found'> & { found: FoundCredentials | undefined; probes?: number[] };
 
 function batchesOf(
@@ -194,7 +196,8 @@ function batchesOf(
     const ofApp = keyOfApp(device);
     const alike = localized === undefined ? ofApp : `${ofApp} ${localized.language}`;
     const app = badge?.operation === 'set' ? `${alike} ${badge.value}` : alike;
-    // But for browsers' own services an app has one account; looking for it again would make its name again.
+    // An app has one account per provider, except for the browsers' push services. Looking it up again would build its name
+    // again.
     const isOfService = providerOf(device) === 'webpush';
     let batch = isOfService ? undefined : batches.get(app);
     if (!batch) {
@@ -215,7 +218,7 @@ function batchKeyOf(
 ): BatchKey | undefined {
   const provider = providerOf(device);
   const origin = provider === 'webpush' ? parseSubscription(device.pushId)?.endpoint.origin : undefined;
-  // What is no subscription is rejected without a request.
+  // A push id that is not a subscription is rejected without a request.
   if (provider === 'webpush' && origin === undefined) return undefined;
   const key = evidenceKeyOf({ workspaceId, name, credentials, device, origin });
   return key && { ...key, workspaceId, provider, appId: name.appId };
@@ -225,7 +228,7 @@ type Sending = Batch & {
   run: RunToSend;
   addressees: readonly Addressee[];
   settle(place: number, result: DeviceResult): void;
-  /** The answer alone does not say whom it concerns. */
+  /** The response alone does not say whether it concerns the device or the credential. */
   postpone(place: number, outcome: AmbiguousOutcome): void;
 };
 
@@ -294,7 +297,7 @@ function partsOfBatch({ interactionTokens }: DeliverToDevicesDependencies, { run
   return partsOf && ((index: number) => partsOf(devices[index]!));
 }
 
-/** @returns the message to a device; it throws for one that this service cannot make a message for */
+/** @returns the message for a device. The function throws if no message can be composed for it */
 function makeMessageTo(
   { interactionTokens, phoneDefaults }: DeliverToDevicesDependencies,
   { run, app }: { run: RunToSend; app: FoundCredentials['settings'] },

@@ -45,14 +45,14 @@ export type DeliverToEligibleDependencies = {
   deliverToDevices: DeliverToDevices;
 };
 
-/** Delivers to devices of one run concurrently; results are in the order of the devices. */
+/** Delivers to devices of one run concurrently and returns the results in the order of the devices. */
 export type DeliverToEligible = (run: RunToSend, devices: DeviceToDeliver[]) => Promise<DeviceResult[]>;
 
 /**
- * Delivers to those devices of a window whose users are in no control group and are eligible now, and reports why the others
- * are not: the control group comes first, so that whoever is in it is neither counted nor held for later. Texts are
- * rendered for eligible users only. Messages are recorded before they are sent: a crash may leave one counted that was
- * never sent, but never sends one that was not counted. A run without delivery controls makes no query.
+ * Delivers to the devices of a window whose users are in no control group and are eligible now, and reports the reason for the
+ * others. The control group is checked first, so that its users are neither counted nor held for later. Texts are rendered for
+ * eligible users only. Messages are recorded before they are sent: after a crash a message may be counted but never sent, but
+ * no message is sent without being counted. A run without delivery controls makes no query.
  */
 export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): DeliverToEligible {
   const { database } = deps;
@@ -77,14 +77,14 @@ export function makeDeliverToEligible(deps: DeliverToEligibleDependencies): Deli
       const refusal = refusalOf(device.device);
       if (!refusal) return results.next().value!;
       const { delivery } = toResult(device, refusal);
-      // Who was meant to get it counts for the variation that would have come.
+      // A user that was eligible for a variation counts for it, even though no message was sent.
       if (!variationOf || leftOut.get(device.device)) return { delivery };
       return { delivery: { ...delivery, variant: { variation: variationOf(device.device), locale: 0 } } };
     });
   };
 }
 
-/** Delivers the content of a run to those who get it. */
+/** Delivers the content of a run to the admitted devices. */
 async function deliverContent(
   deps: DeliverToEligibleDependencies,
   { run, admitted }: { run: RunToSend; admitted: DeviceToDeliver[] },
@@ -117,15 +117,15 @@ function toResult({ device, attempt }: DeviceToDeliver, eligibility: Refusal): D
   }
 }
 
-/** `fault`: it could not be decided, which is the user's outcome and nobody else's. */
+/** `fault`: the decision failed for this user. Other users are not affected. */
 type Decision = Eligibility | { kind: 'fault' };
 
 type Asked = { run: RunToSend; devices: DeviceToDeliver[] };
 
 /**
- * Decides about the users of devices and records who is sent to, by `keyOf`; undefined when everybody is: a run without
- * controls and limit makes no query. Repeated for users whom another node changed in between, because two campaigns may reach a
- * cap together.
+ * Decides about the users of the devices and records the users to send to, keyed by `keyOf`. Returns undefined if all users are
+ * sent to: a run without controls and limit makes no query. Decides again for users that another node changed in the meantime,
+ * because two campaigns may reach a cap at the same time.
  */
 export async function admitUsers(
   { database, clock, log }: { database: Database; clock: Clock; log: Logger },
@@ -148,7 +148,7 @@ export async function admitUsers(
   const isSentTo = (user: UserKey): boolean => decisions.get(keyOf(user))!.kind === 'send';
   let open = [...new Map(devices.map(({ device }) => [keyOf(device), toUser(device)])).values()];
   while (open.length > 0) {
-    // One transaction per attempt: locks are taken in one order, and none is held while waiting for others.
+    // One transaction per attempt: locks are acquired in one order, and none is held while waiting for others.
     open = await inTransaction(database, async (tx) => {
       await planByValues(tx);
       const users = await findForEligibility(tx, { run, rules, users: open });
@@ -196,7 +196,7 @@ async function findForEligibility(
   });
 }
 
-/** Opens before its start, whenever it is asked: what is opened meanwhile moves nobody. */
+/** Opens before the run's start, regardless of when this is called. Later opens do not change a user's best time. */
 function opensOfRun(run: RunToSend): { since: Date; start: Date } {
   const start = startOf(run);
   return { since: new Date(start.getTime() - bestTimeDays * 86_400_000), start };
@@ -232,8 +232,8 @@ function toUser({ bucket, userId }: UserKey): UserKey {
 }
 
 /**
- * The recipients with the numbers on their icons, counted before anything is sent: a crash may leave one counted that was
- * never sent, and the app's next report corrects it. A run whose content has no badge makes no query.
+ * Returns the recipients with their badge numbers, counted before anything is sent. After a crash a badge may be counted but
+ * never sent; the app's next report corrects it. A run whose content has no badge makes no query.
  */
 export async function countRunBadges<Device extends Recipient>(
   database: Database,
@@ -251,7 +251,7 @@ export async function countRunBadges<Device extends Recipient>(
     steps.push({ bucket, deviceId, adds: badge.operation === 'increment', value });
   }
   if (steps.length === 0) return recipients;
-  // One order in every transaction, so that two of them never wait for each other in a circle.
+  // The same order in every transaction prevents deadlocks.
   steps.sort((one, other) => one.bucket - other.bucket || (one.deviceId < other.deviceId ? -1 : 1));
   const { workspaceId, number: runNumber } = run;
   const counted = await inTransaction(database, async (tx) => {
@@ -270,10 +270,10 @@ function hasBadge({ content }: RunToSend): boolean {
   return Object.values(content).some((own) => badgeOf(own) !== undefined || badgeOf(own.fallback) !== undefined);
 }
 
-/** What will be shown: the fallback has a badge of its own. */
+/** Returns the content that will be shown. A fallback has a separate badge. */
 function contentOf(run: RunToSend, { platform, personal }: Recipient): OwnContent[Platform] | undefined {
   if (personal) return 'content' in personal ? personal.content : undefined;
-  // It is the same in all languages.
+  // The badge is the same in all languages.
   return run.content[platform];
 }
 
@@ -282,8 +282,8 @@ type Settled = { run: RunToSend; chunk: 'HELD' | 'ENDED'; results: DeviceResult[
 const failures = new Set(['GONE', 'REJECTED', 'EXPIRED', 'FAILED']);
 
 /**
- * A message that no device of a user took counts against no cap. In the transaction that stores the outcomes; a run
- * whose messages are not written down costs nothing.
+ * Withdraws messages that no device of a user accepted, so that they count against no cap. Runs in the transaction that stores
+ * the outcomes. A run whose messages are not recorded makes no query.
  */
 export async function withdrawUnsent(tx: Transaction, { run, chunk, results }: Settled): Promise<void> {
   if (!eligibilityRulesOfRun(run)?.record) return;

@@ -32,8 +32,9 @@ type Delivering = {
 };
 
 /**
- * Delivers to each device the content that is its user's, and notes in its result which one that was. `deliver` sees a run for
- * each content, with the devices that get it; a run with one content for all passes as it is, without a query.
+ * Delivers to each device the content for its user, and records the variant in its result. Calls `deliver` once per content,
+ * with a run for that content and the devices that get it. A run with one content for all is passed on unchanged, without a
+ * query.
  */
 export async function deliverVariants({
   database,
@@ -64,7 +65,10 @@ export async function deliverVariants({
   return results;
 }
 
-/** The run as those see it who get this content; the content is the same object each time, so what is made of it is kept. */
+/**
+ * Returns the run with the content of one variant. The content is the same object each time, so that results cached for it are
+ * reused.
+ */
 function runOfVariant(run: RunToSend, { variants, variant }: { variants: Variants; variant: Variant }): RunToSend {
   const name = localeName(variants.locales, variant);
   const language = name === '' || name === defaultLocale ? {} : { language: name };
@@ -73,7 +77,7 @@ function runOfVariant(run: RunToSend, { variants, variant }: { variants: Variant
 
 type Asked = Pick<Delivering, 'run' | 'variationOf'> & { variants: Variants; devices: AudienceDevice[] };
 
-/** The languages are read for the whole window: what the device says, else what the user's attribute says. */
+/** Reads the languages for the whole window: the device's language, otherwise the user's attribute. */
 async function chooseVariants(database: Database, asked: Asked): Promise<Variant[]> {
   const { variants, devices, variationOf = () => 0 } = asked;
   const { workspaceId } = asked.run;
@@ -90,12 +94,14 @@ async function chooseVariants(database: Database, asked: Asked): Promise<Variant
 
 type User = Pick<AudienceDevice, 'bucket' | 'userId'>;
 
-/** The number of the variation that a user was drawn for. */
+/** Returns the number of the variation drawn for a user. */
 type VariationOf = (user: User) => number;
 
 type Drawing = { run: RunToSend; users: readonly User[] };
 
-/** Of these users; undefined of a run that says the same to everybody. A run whose shares are given makes no query. */
+/**
+ * Returns the variations of these users. Undefined if all users get the same content. A run with fixed shares makes no query.
+ */
 export async function makeRunVariationOf(
   database: Database,
   { run, users }: Drawing,
@@ -122,8 +128,8 @@ type Freezing = {
 };
 
 /**
- * The shares by which these buckets of a run are sent: what was known when the first window of a bucket was about to be sent, and
- * the same for whoever sends more of it, on whatever node, after whatever crash, and when it is tried again.
+ * Returns the shares used to send these buckets of a run. They are frozen by what is known when the first window of a bucket is
+ * about to be sent. They stay the same for all later windows and retries, on every node and after every crash.
  */
 export async function freezeShares(
   database: Database,
@@ -138,20 +144,23 @@ export async function freezeShares(
   const learned = await sumLearned(database, { canonicalCampaignId, runId, limit: maxLearnedRuns });
   const arms = Array.from({ length: variations }, (_, index) => learned.get(index + 1) ?? { trials: 0, successes: 0 });
   const { floorPercent } = learning;
-  // Windows of few users have many buckets; what is known is the same for all of them.
+  // Windows of few users span many buckets. All of them use the same data.
   const shares = learnedShares({ arms, floorPercent, seed: `${runId} ${missing[0]}` });
   const written = missing.map((bucket) => ({ bucket, shares }));
   await insertRunShares(database, { runId, workspaceId, buckets: written });
-  // Another worker may have been faster.
+  // Another worker may have stored the shares first.
   return findRunShares(database, asked);
 }
 
-/** In which control group of a run a user is; undefined of a run that is for everybody, as each test of a campaign is. */
+/**
+ * Returns a function that gives a user's control group in a run. Undefined if the run has none; a test of a campaign never has
+ * one.
+ */
 export function makeRunControlGroupOf(run: RunToSend): ControlGroupOf | undefined {
   return run.isTest ? undefined : makeControlGroupOf(controlSharesOf(run, run.globalControlPercent));
 }
 
-/** The share of the workspace that a run which begins now leaves out. */
+/** The percentage of the workspace's users that a run starting now leaves out. */
 export function globalControlPercentNow({ settings, controls }: RunToSend): number | null {
   return deliverySettings(settings).leavesOutGlobalControlGroup ? controls.controlGroupPercent : null;
 }
@@ -164,7 +173,7 @@ export function controlSharesOf(
   return { workspaceId, canonicalCampaignId, globalPercent, campaignPercent };
 }
 
-/** What a run that learns has tried: each message that a provider accepted. Nothing of any other run. */
+/** Returns the trials of a run that learns: each message that a provider accepted. Empty for any other run. */
 export function trialsOf(
   { id: runId, workspaceId, variants }: Pick<RunToSend, 'id' | 'workspaceId' | 'variants'>,
   deliveries: readonly Pick<Delivery, 'bucket' | 'outcome' | 'variant'>[],

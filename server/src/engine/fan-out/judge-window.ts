@@ -20,7 +20,7 @@ export type Batch = {
   account: SendAccount | undefined;
   found: FoundCredentials;
   key: BatchKey | undefined;
-  /** The hold that was in force when the batch began; its places are probes then. */
+  /** The hold in force when the batch began. In that case the places of the batch are probes. */
   hold?: Hold;
 };
 
@@ -30,18 +30,18 @@ export type AnsweredWindow = {
   run: RunToSend;
   addressees: readonly Addressee[];
   batches: readonly Batch[];
-  /** Filled for all places but those of `postponed`. */
+  /** Filled for all places except those in `postponed`. */
   results: DeviceResult[];
   postponed: readonly Postponed[];
   credentialsOf: CredentialsOfApps;
 };
 
-/** Attempts for a code that fails now and then, and for one that too few devices got to know whom it concerns. */
+/** Maximum attempts for a code that fails intermittently, and for a code that too few devices got to decide its cause. */
 const maxAttempts = { reject: 3, undecided: 2 } as const;
 
 /**
- * Settles the ambiguous answers of a window by what its other devices got, fills their results, and notes what the window
- * says about its credentials. Never rejects.
+ * Settles the ambiguous responses of a window by the outcomes of its other devices and fills in their results. Also records
+ * what the window shows about its credentials. Never rejects.
  */
 export async function judgeWindow(deps: JudgeDependencies, window: AnsweredWindow): Promise<void> {
   const byKey = Map.groupBy(
@@ -54,7 +54,7 @@ export async function judgeWindow(deps: JudgeDependencies, window: AnsweredWindo
       window.results[postponed.place] = settleJudged(deps, { window, postponed, judgement: unknownJudgement });
 }
 
-/** Without a key nothing is known of other devices. */
+/** Without a key nothing is known about other devices. */
 const unknownJudgement: Judgement = { verdict: 'undecided', isHealthy: false };
 
 type OfKey = { window: AnsweredWindow; batches: readonly Batch[]; key: BatchKey };
@@ -94,8 +94,8 @@ async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey
 }
 
 /**
- * How long a key pauses: what the provider asked for, and longer with each attempt of its devices, as a device alone would
- * wait. Otherwise all of them would come back together each time, and use up their attempts.
+ * Returns how long a key pauses, in seconds: what the provider asked for, growing with each attempt as a single device's delay
+ * would. Otherwise all devices would return together each time and use up their attempts.
  */
 function pauseSeconds({ addressees }: AnsweredWindow, postponed: readonly Postponed[]): number {
   const attempts = Math.max(...postponed.map(({ place }) => addressees[place]!.attempt));
@@ -106,7 +106,10 @@ function pauseSeconds({ addressees }: AnsweredWindow, postponed: readonly Postpo
 
 type Refusing = { key: BatchKey; hold: Hold | undefined; result: DeviceResult };
 
-/** The provider refused the credential for sure: its key is held; a probe that says so again is followed by another device's. */
+/**
+ * Records that the provider definitely refused the credential. Its key is held. If a probe is refused again, a different device
+ * probes next.
+ */
 async function noteRefusal({ evidence }: JudgeDependencies, { key, hold, result }: Refusing): Promise<void> {
   const { refusal } = result.refused!;
   if (refusal.evidenceKey !== key.credential) return;
@@ -121,7 +124,7 @@ function wordsOf(words: string): { code: string; detail: string } {
   return { code: words.slice(0, end), detail: words.slice(end + 2) };
 }
 
-/** At most as many as a key remembers, evenly spaced. */
+/** Returns at most as many devices as a key remembers, evenly spaced. */
 function sampleOf(places: readonly number[]): number[] {
   if (places.length <= maxEvidenceDevices) return [...places];
   return Array.from(
@@ -132,7 +135,10 @@ function sampleOf(places: readonly number[]): number[] {
 
 type Answered = { window: AnsweredWindow; places: readonly number[]; postponed: readonly Postponed[] };
 
-/** What the devices of a key got in this window; a few that failed are looked up in the ledger. */
+/**
+ * Returns the responses that the devices of a key got in this window. If only a few devices failed, looks them up in the
+ * ledger.
+ */
 async function answersOf(
   { clock, evidence }: JudgeDependencies,
   { window: { results, addressees }, places, postponed }: Answered,
@@ -156,14 +162,15 @@ async function answersOf(
 
 type Judging = { window: AnsweredWindow; postponed: Postponed; judgement: Judgement };
 
-/** The result of a device with an ambiguous answer. */
+/** Returns the result of a device with an ambiguous response. */
 function settleJudged(deps: JudgeDependencies, { window, postponed, judgement }: Judging): DeviceResult {
   const { run, addressees } = window;
   const { place, batch, outcome } = postponed;
   const { device, attempt } = addressees[place]!;
   const { code, detail, ifDevice } = outcome;
   const hold = judgement.hold ?? (ifDevice === 'wait' ? undefined : batch.hold);
-  // A pause costs the asked devices an attempt, so their waits grow; those that were not asked lose nothing.
+  // A pause costs the devices that were sent to an attempt, so that their delays grow. Devices that were not sent to lose
+  // nothing.
   if (hold && !hold.until) return settleHeld(deps, { run, addressee: addressees[place]!, batch, hold });
   const settle = (instead: DecidedOutcome): DeviceResult =>
     settleOutcome(deps, {
@@ -184,7 +191,7 @@ function settleJudged(deps: JudgeDependencies, { window, postponed, judgement }:
     ifDevice === 'reject' ? maxAttempts.reject : judgement.verdict === 'undecided' ? maxAttempts.undecided : 1;
   if (attempt < attempts) {
     const result = settle(wait);
-    // A message that ends before the next attempt is not said to have expired: its provider refused it.
+    // A message that ends before the next attempt is not reported as expired, because its provider refused it.
     if (result.delivery.outcome === 'WAITING') return result;
   }
   switch (ifDevice) {
@@ -206,7 +213,7 @@ function secondsTo(until: Date, { clock }: Pick<JudgeDependencies, 'clock'>): nu
 
 type Held = { run: RunToSend; addressee: Addressee; batch: Batch; hold: Hold };
 
-/** A device of a held key waits: for the end of a pause, or until the credential works again. */
+/** Makes a device of a held key wait for the end of a pause, or until the credential works again. */
 export function settleHeld(
   { random }: Pick<SettleDependencies, 'random'>,
   { run, addressee, batch, hold }: Held,

@@ -38,7 +38,9 @@ export const parallelBatches = 4;
 export const retryIntervalMilliseconds = 1_000;
 
 const fresh = { kind: 'fresh', limit: batchDevices } as const;
-/** Their worker died. A tenth of a batch, and after their third attempt one by one, to find which of them ends workers. */
+/**
+ * Deliveries whose worker died. A tenth of a batch; after the third attempt one by one, to find the one that crashes workers.
+ */
 const lost = { kind: 'lost', limit: batchDevices / 10 } as const;
 const suspect = { kind: 'suspect', limit: 1 } as const;
 
@@ -49,17 +51,17 @@ export type RetryDeliveriesDependencies = {
   personaliseDevices: PersonaliseDevices;
   deliverToDevices: DeliverToDevices;
   outcomes: OutcomeBuffer;
-  /** Whether the ledger lies in the shards of a cluster. */
+  /** True if the ledger is sharded across a cluster. */
   isCluster: () => Promise<boolean>;
-  /** What became of these is stored, or another worker's to store. */
+  /** Called when the outcomes of these deliveries are stored, or are left to another worker to store. */
   onSettled: (due: readonly DueDelivery[]) => void;
 };
 
 /**
- * The job that sends waiting deliveries when they are due: retries (after 429, 5xx or no response), and deliveries that
- * waited for the end of quiet hours or for a local time. The attempt is counted before the request, so a message that
- * kills its worker runs out of attempts. At the end of quiet hours many are due at the same time, so a look claims several
- * batches concurrently.
+ * The job that sends waiting deliveries when they are due: retries (after 429, 5xx or no response), and deliveries that waited
+ * for the end of quiet hours or for a local time. The attempt is counted before the request, so a message that crashes its
+ * worker runs out of attempts. At the end of quiet hours many deliveries are due at the same time, so each run of the job
+ * claims several batches concurrently.
  */
 export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
   const deliver = makeDeliverToEligible(deps);
@@ -71,7 +73,7 @@ export function makeRetryDeliveries(deps: RetryDeliveriesDependencies): Job {
       const days = await listSendingDays(deps.database);
       if (days.length === 0) return 0;
       let devices = 0;
-      // Last, and the suspects one by one: whoever waits behind them was sent to.
+      // Suspects go last and one by one, so that a crash delays no other delivery.
       for (const claim of [fresh, lost, suspect]) devices += await retry(deps, { deliver, now, days, claim });
       return devices;
     },
@@ -86,8 +88,8 @@ type Batch = {
 };
 
 /**
- * Lists where deliveries are due, and claims and sends them group by group, several groups at the same time (decision
- * 0060). Several small groups are sent together, or few devices in many groups would wait for each other's responses.
+ * Lists the buckets with due deliveries, and claims and sends them group by group, several groups concurrently (decision 0060).
+ * Several small groups are sent together. Otherwise a few devices in many groups would wait for each other's responses.
  */
 async function retry(deps: RetryDeliveriesDependencies, batch: Batch): Promise<number> {
   const { days, claim, now: at } = batch;
@@ -105,7 +107,8 @@ async function retry(deps: RetryDeliveriesDependencies, batch: Batch): Promise<n
       devices += claims.flat().length;
     }
   };
-  // A batch that fails does not end the job: it would be started again, or the node stopped, beside those still sending.
+  // A failed batch must not end the job while others are sending: the job would start again, or the node stop, in parallel with
+  // them.
   const ends = await Promise.allSettled(Array.from({ length: Math.min(parallel, groups.length) }, work));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return devices;
@@ -115,8 +118,8 @@ async function retry(deps: RetryDeliveriesDependencies, batch: Batch): Promise<n
 type DueGroup = { buckets: number[]; runNumbers: number[]; devices: number };
 
 /**
- * Groups buckets so that a claim finds a whole batch; a bucket that has more is in several groups. On a cluster a group
- * is one bucket: Citus locks rows in one shard a statement.
+ * Groups buckets so that a claim finds a whole batch. A bucket with more devices is in several groups. On a cluster a group is
+ * one bucket, because Citus locks rows in one shard per statement.
  */
 export function groupBuckets(
   due: readonly DueBucket[],
@@ -137,7 +140,7 @@ export function groupBuckets(
   return groups;
 }
 
-/** Takes groups off the list and claims them, as many as are sent together. @returns the deliveries of each claim */
+/** Removes as many groups from the list as are sent together, and claims them. @returns the deliveries of each claim */
 async function claimGroups(
   { database, clock }: RetryDeliveriesDependencies,
   { batch: { days, claim }, groups }: { batch: Batch; groups: DueGroup[] },
@@ -146,7 +149,7 @@ async function claimGroups(
   let devices = 0;
   while (groups.length > 0 && (devices === 0 || devices + groups[0]!.devices <= claim.limit)) {
     const group = groups.shift()!;
-    // A run that was paused or stopped since the look sends nothing more.
+    // A run that was paused or stopped since the listing sends nothing more.
     const runNumbers = await keepSendingRuns(database, group.runNumbers);
     if (runNumbers.length === 0) continue;
     const claimed = await claimDueDeliveries(database, {
@@ -160,7 +163,7 @@ async function claimGroups(
   return claims;
 }
 
-/** Sends to all devices of the claims together, and stores the outcomes of each claim in a transaction. */
+/** Sends to the devices of all claims together, and stores the outcomes of each claim in a separate transaction. */
 async function sendDue(
   deps: RetryDeliveriesDependencies,
   { deliver, claims }: { deliver: DeliverToEligible; claims: readonly DueDelivery[][] },
@@ -181,7 +184,7 @@ async function sendDue(
   const faults: unknown[] = [];
   for (const own of claims.filter((claimed) => claimed.length > 0)) {
     const outcomes = own.map((delivery) => results.get(delivery)!);
-    // The messages of the other claims were sent as well, and would be sent again.
+    // A failure must not skip the other claims: their messages were sent too, and would be sent again.
     await deps.outcomes
       .store(() => settle(database, { due: own, results: outcomes, runs, at: clock.now() }))
       .catch((error: unknown) => faults.push(error));
@@ -204,7 +207,7 @@ async function sendAgain(
     const address = addresses.get(delivery.deviceId);
     if (address) there.set(delivery, { ...delivery, ...address });
   }
-  // What was held has not been sent yet and goes at the pace of the run, like a window of it.
+  // Held deliveries have not been sent yet, so they are sent at the run's rate, like a window.
   const held = due.filter((delivery) => there.has(delivery) && hasEligibilityCode(delivery) && !isSpent(delivery));
   const quota = held.length === 0 ? 0 : await leaseQuota(database, { run, at, wanted: held.length });
   const later = new Map(
@@ -220,7 +223,7 @@ async function sendAgain(
   await returnQuota(database, { run, at: clock.now(), devices: unused.length });
   return due.map((delivery): DeviceResult => {
     const found = there.get(delivery);
-    // The device left, opted out or was dropped while the delivery waited.
+    // The device was unregistered, opted out or was dropped while the delivery waited.
     if (!found) return { delivery: { ...delivery, outcome: 'GONE', code: 'DEVICE_LEFT', retryAt: null } };
     if (isSpent(delivery)) return quarantine(toDevice(found).device);
     const retryAt = later.get(delivery);
@@ -228,12 +231,12 @@ async function sendAgain(
   });
 }
 
-/** Its workers died until no attempt was left. */
+/** True if workers died until no attempt was left. */
 function isSpent({ attempts }: DueDelivery): boolean {
   return attempts > maxDeliveryAttempts;
 }
 
-/** It was held, or has just been held again or withheld: nothing left for the device. */
+/** True if the delivery was held, or has just been held again or withheld: nothing was sent to the device. */
 function hasEligibilityCode({ code }: Pick<DueDelivery, 'code'>): boolean {
   return eligibilityCodes.some((known) => known === code);
 }
@@ -254,9 +257,9 @@ function toDevice({
 
 type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: DeviceResult[]; at: Date };
 
-/** One transaction for the batch. What another worker took over when our lease ran out keeps that worker's outcome. */
+/** Stores the batch in one transaction. If another worker took over a delivery after our lease expired, its outcome stays. */
 async function settle(database: Database, { due, runs, results, at }: Settlement): Promise<void> {
-  // In one order, as runs are locked at the end.
+  // In one order, because the runs are locked at the end.
   const byRun = [...Map.groupBy(due.keys(), (place) => due[place]!.runNumber)]
     .map(([number, places]) => ({ run: runs.get(number)!, places }))
     .sort((one, other) => (one.run.id < other.run.id ? -1 : 1));
@@ -310,7 +313,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
         results: places.filter((place) => isStored.has(place)).map((place) => results[place]!),
       });
   });
-  // By itself: of several runs the rows of users come in no one order, and two batches could wait in a circle.
+  // In separate transactions: with several runs, the users' rows have no common order, and two batches could deadlock.
   for (const { run, places } of byRun) {
     const chunk = 'ENDED' as const;
     const settled = { run, chunk, results: places.map((place) => results[place]!) };
@@ -318,7 +321,7 @@ async function settle(database: Database, { due, runs, results, at }: Settlement
   }
 }
 
-/** In one order too, which is another: several runs may have one limit. */
+/** Sorts runs by limit, because several runs may share one. This order differs from the one above. */
 function inOrderOfLimits<Own extends { run: RunToSend }>(runs: readonly Own[]): Own[] {
   const idOf = ({ run }: Own): string => runLimitOf(run)?.id ?? '';
   return runs.toSorted((one, other) => (idOf(one) < idOf(other) ? -1 : 1));

@@ -29,21 +29,21 @@ import { makeBackoff, makeFaultLogger } from '../jobs/process-one-by-one.ts';
 import type { Backoff } from '../jobs/process-one-by-one.ts';
 import { freezeAudience } from './audience.ts';
 
-// Enough chunks for many workers to share, each still holding a few windows.
+// Enough chunks for many workers to share, each with several windows.
 const devicesPerChunk = 2_000;
-// Each node starts one run at a time: with as many others at it, this one finds no run to start and looks again.
+// Each node starts one run at a time. If this many other nodes are starting runs, this node finds none and tries again later.
 const maxStartsAtOnce = 100;
 
-/** Chunks are claimed in this order: who did something is not kept waiting by a campaign to millions. */
+/** Sorts these chunks first: a campaign to millions must not delay messages triggered by a user's action. */
 const aheadOfCampaigns = new Date(0);
 
 export type ReleaseRunsDependencies = { database: Database; log: Logger; wakeWorkers: () => void };
 
 /**
- * The job that turns a queued run into work: it freezes the audience (every device registered so far), cuts it into chunks
- * and starts the run. All in one transaction, so that a start that dies leaves nothing; the run's row is locked only when
- * everything is counted, so that nobody who pauses or stops it waits for that. One that cannot be started waits, longer each
- * time, so that it keeps back none of those behind it.
+ * The job that starts queued runs: it freezes the audience (every device registered so far), splits it into chunks and starts
+ * the run. All of this is in one transaction, so that a crash during a start leaves nothing behind. The run's row is locked
+ * only after counting, so that pausing or stopping the run does not have to wait. A run that fails to start is retried with
+ * increasing delays, so that it does not block the runs behind it.
  */
 export function makeReleaseRuns({ database, log, wakeWorkers }: ReleaseRunsDependencies): Job {
   const putOff = makeBackoff();
@@ -58,7 +58,7 @@ export function makeReleaseRuns({ database, log, wakeWorkers }: ReleaseRunsDepen
   };
 }
 
-/** The run was paused or stopped while its audience was counted, or a winner was named; what was frozen of it is undone. */
+/** The run was paused or stopped while its audience was counted, or a winner was named. The transaction is rolled back. */
 class RunTakenBackError extends Error {
   override readonly name = 'RunTakenBackError';
 }
@@ -78,7 +78,7 @@ async function releaseOne({ database, log, putOff }: Releasing, now: Date): Prom
     logReleased(log, released);
     return 1;
   } catch (error) {
-    // There may be others.
+    // There may be other runs to start.
     if (error instanceof RunTakenBackError) return 1;
     if (runId === undefined || isOutage(error)) throw error;
     makeFaultLogger(log, 'run')({ id: runId, error, retryAt: putOff.add(runId, now) });
@@ -95,7 +95,7 @@ function logReleased(log: Logger, { run, ...released }: { run: RunToSend } & Rel
   else log.info({ ...of, devices: released.devices }, 'run started');
 }
 
-/** The first queued run that no other node starts. */
+/** Returns the first queued run that no other node is starting. */
 async function takeQueuedRun(tx: Transaction, except: readonly string[]): Promise<RunToSend | undefined> {
   for (const id of await listQueuedRuns(tx, { except, limit: maxStartsAtOnce })) {
     // Another node may have started it since.
@@ -146,8 +146,8 @@ async function releaseRun(tx: Transaction, { run, now }: { run: RunToSend; now: 
 }
 
 /**
- * Bucket ranges of about equal audience. The number of chunks is a power of two, so that a range is 256, 128, … or 1
- * bucket; at one bucket each, a chunk's pages are single-shard queries on a cluster.
+ * Returns bucket ranges of about equal audience. The number of chunks is a power of two, so that a range is 256, 128, … or 1
+ * bucket. With one bucket per range, a chunk's pages are single-shard queries on a cluster.
  */
 export function cutBuckets(devices: number): { from: number; to: number }[] {
   if (devices <= smallAudienceDevices) return [{ from: 0, to: bucketCount - 1 }];
@@ -157,10 +157,10 @@ export function cutBuckets(devices: number): { from: number; to: number }[] {
   return Array.from({ length: chunks }, (_, index) => ({ from: index * width, to: (index + 1) * width - 1 }));
 }
 
-/** Buckets whose devices are read together, in order, from the cursor's on. Never none. */
+/** Buckets whose devices are read together, in order, starting at the cursor. Never empty. */
 export type BucketGroup = {
   buckets: number[];
-  /** The first bucket after them; undefined when nothing of the chunk is left. */
+  /** The first bucket after them. Undefined at the end of the chunk. */
   next: number | undefined;
 };
 
@@ -168,18 +168,20 @@ type Asked = {
   run: Pick<RunToSend, 'targetUsers' | 'audienceDevices'>;
   chunk: Pick<ClaimedChunk, 'bucketFrom' | 'bucketTo'>;
   cursor: Cursor;
-  /** Most devices in a window. */
+  /** The maximum number of devices in a window. */
   windowDevices: number;
 };
 
-/** Up to this an audience is one chunk whose windows cross buckets, so a small send is a few queries and not 256. */
+/**
+ * Up to this size an audience is one chunk whose windows span buckets, so that a small send takes a few queries instead of 256.
+ */
 const smallAudienceDevices = 5_000;
-// Full windows, all but the last of so many, and no page that has to be sorted out of much more.
+// With a group this large, all windows but the last are full, and no page is sorted out of a much larger set.
 const windowsOfSmallGroup = 4;
 
 /**
- * The buckets that a window is read from: one, so that all it stores lies in one place of a cluster, and as many as fill
- * a window where one would not.
+ * Returns the buckets that a window is read from. This is one bucket, so that all its rows are in one shard of a cluster, or as
+ * many as fill a window if one does not.
  */
 export function bucketGroup({ run, chunk, cursor, windowDevices }: Asked): BucketGroup | undefined {
   const from = Math.max(cursor.bucket, chunk.bucketFrom);
@@ -190,7 +192,7 @@ export function bucketGroup({ run, chunk, cursor, windowDevices }: Asked): Bucke
 
 type Range = { from: number; to: number; windowDevices: number };
 
-/** Buckets are filled evenly: they are a hash of the user. */
+/** Assumes evenly filled buckets, because a bucket is a hash of the user. */
 function groupOfAudience({ devices, from, to, windowDevices }: Range & { devices: number | null }): BucketGroup {
   const last = Math.min(to, from + widthOf({ devices, windowDevices }) - 1);
   const buckets = Array.from({ length: last - from + 1 }, (_, index) => from + index);
@@ -203,7 +205,7 @@ function widthOf({ devices, windowDevices }: { devices: number | null; windowDev
   return Math.max(1, Math.floor((windows * windowDevices * bucketCount) / Math.max(1, devices)));
 }
 
-/** Only where a named user is, and as many of those buckets as have users for a window. */
+/** Returns only buckets that contain named users, as many as have users for one window. */
 function groupOfUsers({
   targetUsers,
   from,
@@ -227,9 +229,8 @@ function groupOfUsers({
 export type EndRunsDependencies = { database: Database; clock: Clock; log: Logger };
 
 /**
- * The job that ends runs with nothing left to send, and their campaigns: one-time campaigns with their last run,
- * periodic ones when no occurrence is left either. It also settles windows that were in flight when their run was
- * stopped.
+ * The job that ends runs with nothing left to send, and their campaigns. A one-time campaign ends with its last run, a periodic
+ * campaign when it also has no occurrence left. The job also settles windows that were in flight when their run was stopped.
  */
 export function makeEndRuns({ database, clock, log }: EndRunsDependencies): Job {
   return {
@@ -250,12 +251,12 @@ export function makeEndRuns({ database, clock, log }: EndRunsDependencies): Job 
 
 type Ended = Awaited<ReturnType<typeof endFinishedRuns>>[number];
 
-/** What became of a send to an audience. Those to named users are many, and have their line as calls. */
+/** Logs the outcome of a send to an audience. Sends to named users are frequent and are logged as API calls instead. */
 async function logEnded(
   { database, log }: Pick<EndRunsDependencies, 'database' | 'log'>,
   { id: runId, campaignId, workspaceId: workspace, status, reason }: Ended,
 ): Promise<void> {
-  // Ended it is; a line without counts is better than none.
+  // The run has ended anyway; a line without counts is better than none.
   const counts = await sumRunCounts(database, runId).catch(() => undefined);
   const line = { runId, campaignId, workspace, counts };
   if (status === 'FAILED') log.warn({ ...line, reason }, 'run failed');

@@ -20,12 +20,12 @@ import type { ClaimedChunk } from '../../storage/runs/chunks.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 import type { DeviceResult } from './settle-outcome.ts';
 
-/** For so long a chunk, or a user of a window in which the seats ran out, waits for one: providers answer within seconds. */
+/** How long a chunk, or a user of a window in which the seats ran out, waits for a seat. Providers respond within seconds. */
 const waitsSeconds = 5;
-/** And a user while messages are tried again, which may take hours: each look is a write. */
+/** How long a user waits while messages are being retried, which may take hours. Each check is a write. */
 const retriesWaitSeconds = 60;
 
-/** The limit of a run as it is counted; undefined of a run without one, and of a test. */
+/** The limit of a run as it is counted. A run without a limit and a test have none. */
 export type RunLimit = { id: string; workspaceId: string; users: number };
 
 export function runLimitOf({
@@ -41,13 +41,13 @@ export function runLimitOf({
 }
 
 type Seating = { run: RunToSend; limit: RunLimit; users: readonly UserKey[]; now: Date };
-/** Those without a seat, and what becomes of them. */
+/** The users without a seat, and what happens to them. */
 export type Seated = { refused: readonly UserKey[]; eligibility: Exclude<Eligibility, { kind: 'send' | 'fail' }> };
 
 /**
- * Takes a seat for each of the users, while there are any; who has one from another device, or from a window that is sent
- * again, keeps it. The others are left out once every seat is of a user with an accepted message, and wait until then: a
- * seat whose message nobody took is given to the next.
+ * Reserves a seat for each user while seats are free. A user that already has a seat, from another device or from a window that
+ * is sent again, keeps it. The other users are left out once every seat belongs to a user with an accepted message. Until then
+ * they wait, because a seat whose message no provider accepted is given to another user.
  */
 export async function seatUsers(tx: Transaction, { run, limit, users, now }: Seating): Promise<Seated> {
   const code = 'CAMPAIGN_AUDIENCE_LIMIT';
@@ -61,7 +61,7 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
     if (isFull(await findLimit(tx, limit.id))) return { refused: wanting, eligibility: leftOut };
   }
   let count = await lockLimit(tx, limit);
-  // A seat that was seen without the lock may be given to another user by whoever holds it.
+  // A seat that was read without the lock may be given to another user by the lock's holder.
   if (found.seated > 0) ({ wanting } = await lookForSeats(tx, { run, limit, users }));
   if (wanting.length === 0) return { refused: [], eligibility: leftOut };
   let waiting = 0;
@@ -80,10 +80,10 @@ export async function seatUsers(tx: Transaction, { run, limit, users, now }: Sea
   return { refused: wanting.slice(free), eligibility: isFinal ? leftOut : { kind: 'hold', code, until } };
 }
 
-/** How many have a seat, and who needs one: neither seated nor with an accepted message. */
+/** The number of users with a seat, and the users that need one: neither seated nor with an accepted message. */
 type SeatsFound = { seated: number; wanting: UserKey[] };
 
-/** In this order: a seat that is ended meanwhile is one whose message the ledger has. */
+/** Reads seats before outcomes: if a seat is ended in between, the ledger already has its message. */
 async function lookForSeats(tx: Transaction, { run, limit, users }: Omit<Seating, 'now'>): Promise<SeatsFound> {
   const seated = new Set(
     (await findSeats(tx, { limitId: limit.id, runId: run.id, users })).map(({ userId }) => userId),
@@ -95,8 +95,8 @@ async function lookForSeats(tx: Transaction, { run, limit, users }: Omit<Seating
 }
 
 /**
- * Notes whose messages were accepted, in the transaction that stores it. The limit before the seats, as who takes them does: a cluster
- * locks the shards of what it deletes.
+ * Records which users' messages were accepted, in the transaction that stores the outcomes. Locks the limit before the seats,
+ * like seatUsers: a cluster locks the shards that it deletes from.
  */
 export async function markSent(tx: Transaction, { run, results }: { run: RunToSend; results: DeviceResult[] }) {
   const limit = runLimitOf(run);
@@ -111,8 +111,9 @@ export async function markSent(tx: Transaction, { run, results }: { run: RunToSe
 }
 
 /**
- * Until when a chunk waits for a seat to be given back, and for which buckets, whose chunks do not wait; undefined: it goes on, because there are seats, because all
- * messages were accepted and the rest is left out, or because users with a seat are still before it.
+ * Returns until when a chunk waits for a seat to be released, and the buckets whose chunks do not wait (`besides`). Returns
+ * undefined if the chunk continues: seats are free, or all messages were accepted and the remaining users are left out, or the
+ * chunk still has users with a seat ahead of it.
  */
 export async function waitForSeats(
   database: Database,
@@ -135,17 +136,20 @@ export async function waitForSeats(
   });
 }
 
-/** Seats that are looked at with one statement. */
+/** The number of seats that one statement checks. */
 const pageSeats = 5_000;
 
-/** How many were given back, how many have a message that is tried again, and where those are whom a chunk has to come to. */
+/**
+ * The number of released seats, the number of seats whose message is being retried, and the location of the seats that a chunk
+ * has yet to reach.
+ */
 export type SeatsLeft = { freed: number; waiting: number; ahead: { runId: string; bucket: number }[] };
 
 /**
- * Looks what became of the seats of a limit, and gives back those of users whom no device's provider took and who are not being
- * sent to. After lockLimit: whoever is admitted is so before, and then has an open
- * window, or after. A user of whom a lost worker may have reached a device and who cannot be reached again counts as sent, so that
- * a limit is never exceeded.
+ * Checks the outcomes of a limit's seats. Releases the seats of users that no provider accepted a message for and that are not
+ * being sent to. Call after lockLimit: then each user was admitted either before, and has an open window, or is admitted after.
+ * If a lost worker may have reached a user's device and the user cannot be reached again, the user counts as sent, so that a
+ * limit is never exceeded.
  */
 export async function freeSeats(tx: Transaction, limitId: string): Promise<SeatsLeft> {
   const left: SeatsLeft = { freed: 0, waiting: 0, ahead: [] };
@@ -167,8 +171,9 @@ export async function freeSeats(tx: Transaction, limitId: string): Promise<Seats
 type OfRun = { limitId: string; run: SeatRun; seats: Seat[] };
 
 async function freeOfRun(tx: Transaction, { limitId, run, seats }: OfRun): Promise<SeatsLeft> {
-  // The chunks first: of one that is ended, every outcome is then in the ledger. The other way round a window whose messages nobody
-  // took, and which so waits for no lock of the limit, might end between the two, and its users would count as sent.
+  // Chunks are read first: if a chunk has ended, every outcome is then in the ledger. In the reverse order, a window might end
+  // between the two reads if no provider accepted its messages, because it then waits for no lock of the limit. Its users would
+  // count as sent.
   const chunks = run.isOver ? [] : await listSeatChunks(tx, run.id);
   const outcomes = await findSeatOutcomes(tx, { day: run.day, runNumber: run.number, users: seats });
   const places = Map.groupBy(seats, (seat) =>
@@ -187,7 +192,7 @@ function holds({ from, to }: SeatChunk, { bucket }: Seat): boolean {
 
 type Progress = { isOver: boolean; chunk: SeatChunk | undefined };
 
-/** `waiting`: its message is tried again. `ahead`: its chunk has to come to it. */
+/** `waiting`: its message is being retried. `ahead`: its chunk has yet to reach it. */
 type Place = 'free' | 'sent' | 'waiting' | 'ahead';
 
 function placeOf(outcome: SeatOutcome | undefined, { isOver, chunk }: Progress): Place {

@@ -44,28 +44,34 @@ import { goneDevices, quarantine, suspectDevices, keepWaiting, pauseOrShowRefusa
 import type { DeviceResult } from './settle-outcome.ts';
 
 export type WindowResult =
-  /** Outcomes stored; the next window starts behind the cursor. */
+  /** The outcomes are stored. The next window starts after the cursor. */
   | { kind: 'sent'; cursor: Cursor; search: Search | undefined }
   /** The audience is exhausted and the chunk is ended. */
   | { kind: 'ended' }
-  /** The run is throttled, or waits for a seat of its limit: nothing more of it before an instant, but of these buckets. */
+  /**
+   * The run is throttled, or waits for a seat of its limit. Nothing more is sent until `until`, except in the buckets
+   * `besides`.
+   */
   | { kind: 'throttled'; until: Date; besides?: readonly number[] }
-  /** Not ours any more, or the run is not sending: nothing was stored by this call. */
+  /** The chunk is no longer ours, or the run is not sending. This call stored nothing. */
   | { kind: 'lost' };
 
 export type Window = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; search?: Search | undefined };
 
-/** For the device that ends workers: it is among so many after the cursor. The one that was found is not sent to. */
+/**
+ * A search for the device that crashes workers. It is one of the next `suspectDevices` after the cursor. Once found, it is not
+ * sent to.
+ */
 export type Search = { suspectDevices: number; treatment: 'send' | 'set aside' };
 
 export type SendWindow = (window: Window) => Promise<WindowResult>;
 
-/** What was to be sent could not be: the fault is the window's, not the database's. */
+/** The window could not be sent. The fault is the window's, not the database's. */
 export class WindowFailedError extends Error {
   override readonly name = 'WindowFailedError';
 }
 
-/** It was sent, and the database refuses its outcomes for what is in them. */
+/** The window was sent, but the database rejects its outcomes because of their content. */
 export class WindowRefusedError extends Error {
   override readonly name = 'WindowRefusedError';
 }
@@ -74,7 +80,7 @@ export type SendWindowDependencies = {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** Most devices in a window: what a crash may repeat. */
+  /** The maximum number of devices in a window, and so the maximum that a crash may repeat. */
   windowDevices: number;
   personaliseDevices: PersonaliseDevices;
   deliverToDevices: DeliverToDevices;
@@ -82,9 +88,9 @@ export type SendWindowDependencies = {
 };
 
 /**
- * Sends the next window of a chunk: reads a page after the cursor, stores the window, sends it with all requests in
- * flight concurrently, and stores outcomes, counters, cursor and the window's end in one transaction. A crash before
- * that transaction repeats exactly this window, under the same identities; a crash after it repeats nothing.
+ * Sends the next window of a chunk: reads a page after the cursor, stores the window, sends it with all requests in flight
+ * concurrently, and stores outcomes, counters, cursor and the window's end in one transaction. A crash before that transaction
+ * repeats exactly this window, with the same identities. A crash after it repeats nothing.
  */
 export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
   const { database, clock } = deps;
@@ -146,15 +152,17 @@ export function makeSendWindow(deps: SendWindowDependencies): SendWindow {
 }
 
 type PageRequest = { run: RunToSend; chunk: ClaimedChunk; cursor: Cursor; limit: number };
-/** `next`: where the chunk goes on when the page is shorter than asked; undefined when that was all. */
+/** `next`: where the chunk continues if the page is shorter than requested. Undefined if nothing is left. */
 type Page = { page: PagedDevice[]; next: Cursor | undefined };
 
-/** Whoever names a winner waits for the chunk's row, so what was read with it holds for the buckets of the window. */
+/**
+ * Naming a winner waits for the lock on the chunk's row, so the winners read with that row are valid for the window's buckets.
+ */
 function winnersOf({ bucketFrom, bucketTo }: ClaimedChunk, { winners: steps }: OpenedWindow): ChunkWinners[] {
   return steps === null ? [] : [{ bucketFrom, bucketTo, steps }];
 }
 
-/** The first page after the cursor that is not empty. At most as many as the chunk has buckets. */
+/** Returns the first non-empty page after the cursor. Reads at most as many pages as the chunk has buckets. */
 async function readPage(
   { database, windowDevices }: SendWindowDependencies,
   { run, chunk, cursor, limit }: PageRequest,
@@ -180,7 +188,7 @@ function readGroup(database: Database, { run, buckets, cursor, limit }: GroupReq
     appIds: settings.appIds,
     buckets,
     after: cursor,
-    // Named users were resolved when the request was accepted; their devices are frozen at that instant too.
+    // Named users were resolved when the request was accepted. Their devices are frozen at that time too.
     bound: run.audienceBound ?? lastIdAt(run.createdAt),
     limit,
   };
@@ -198,7 +206,10 @@ type WindowToStore = Pick<Window, 'run' | 'chunk'> & {
   suspects: { suspectDevices: number | null; setAside: 0 | 1 };
 };
 
-/** A device that has a row in this run already keeps it; hardly any has one, so that is looked at in a second try. */
+/**
+ * Stores the window. A device that already has a row in this run keeps it. This is rare, so it is only handled in a second
+ * attempt.
+ */
 async function storeWindow(deps: SendWindowDependencies, window: WindowToStore): Promise<void> {
   const store = (insert: InsertWindow) =>
     inTransaction(deps.database, (tx) => storeWindowIn(tx, { deps, window, insert }));
@@ -213,14 +224,14 @@ async function storeWindow(deps: SendWindowDependencies, window: WindowToStore):
   }
 }
 
-/** @returns the devices whose results have become rows */
+/** @returns the devices whose results were inserted */
 type InsertWindow = (tx: Transaction, toStore: DeliveriesToStore) => Promise<'all' | ReadonlySet<string>>;
 type StoreWindow = { deps: SendWindowDependencies; window: WindowToStore; insert: InsertWindow };
 
 async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert }: StoreWindow): Promise<void> {
   const { run, chunk } = window;
   const now = clock.now();
-  // The chunk's row first: its lock decides whether this worker may store anything at all.
+  // The chunk's row comes first: its lock decides whether this worker may store anything at all.
   const { workspaceId } = run;
   const closed = await closeWindow(tx, { ...chunk, ...window.suspects, leaseUntil: chunkLeaseEnd(clock), workspaceId });
   if (!closed) throw new LostWorkError();
@@ -251,7 +262,7 @@ async function storeWindowIn(tx: Transaction, { deps: { clock }, window, insert 
   if (window.isLast) await endChunk(tx, { ...chunk, state: 'DONE', at: now });
 }
 
-/** One change for each counter, of which a window has a few. */
+/** Returns one change per counter. A window has only a few. */
 function countChanges(
   { id: runId, workspaceId, variants }: RunToSend,
   results: readonly DeviceResult[],
@@ -278,7 +289,7 @@ function countChanges(
   return changes;
 }
 
-/** Nothing left for the device: the gate held or withheld it. */
+/** True if nothing was sent to the device because eligibility rules held or withheld it. */
 function isEligibilityStep({ delivery }: DeviceResult): boolean {
   return delivery.attempts === 0 && eligibilityCodes.some((code) => code === delivery.code);
 }

@@ -29,20 +29,22 @@ type Attempt = {
   attempt: number;
 };
 
-/** Refusals that no provider was asked for: another try would end the same way until the credential changes. */
+/** Refusals that occur before any request to a provider. Retrying fails the same way until the credential changes. */
 const localRefusals = new Set(['NO_CREDENTIAL', 'CREDENTIAL_UNUSABLE']);
 
-/** What the ledger and the run must record of a device after a provider's outcome. Tells the governor of it. */
+/**
+ * Returns what the ledger and the run must record for a device after a provider's outcome. Reports the outcome to the governor.
+ */
 export function settleOutcome(
   { clock, governor, random }: SettleDependencies,
   settling: Attempt & {
     account: SendAccount | undefined;
-    /** With which it was sent. */
+    /** The credential that was used. */
     credential: CredentialName;
-    /** The devices that a refusal concerns; undefined where no provider was asked. */
+    /** The key of the devices that a refusal concerns. Undefined if no provider was asked. */
     evidenceKey: string | undefined;
     outcome: DecidedOutcome;
-    /** Says in the ledger that the fallback was shown, and for which cause. */
+    /** Records in the ledger that the fallback was shown, and why. */
     acceptedCode: string | null;
   },
 ): DeviceResult {
@@ -101,7 +103,7 @@ export function settleOutcome(
 type More = Partial<Pick<Delivery, 'providerMessageId' | 'attempts' | 'retryAt'>>;
 type Settled = [outcome: Delivery['outcome'], code: string | null, more?: More];
 
-/** A device's result that needs no provider's outcome, or follows from it. */
+/** Builds a device's result, with or without a provider's outcome. */
 export function settleAs(
   { device, attempt }: Omit<Attempt, 'run'>,
   ...[outcome, code, more = {}]: Settled
@@ -113,7 +115,10 @@ export function settleAs(
 
 type Untried = { code: string; until: Date; random: number };
 
-/** Not sent, so not an attempt. What would be tried when the message is over does not wait for that. */
+/**
+ * Returns the result of a device that was not sent to, which does not count as an attempt. If the next attempt would come after
+ * the message ends, it expires now.
+ */
 export function settleUntried(attempt: Attempt, { code, until, random }: Untried): DeviceResult {
   const retryAt = retryOfUntried(until, random);
   if (retryAt >= attempt.run.sendUntil) return settleAs(attempt, 'EXPIRED', code);
@@ -121,8 +126,8 @@ export function settleUntried(attempt: Attempt, { code, until, random }: Untried
 }
 
 /**
- * A push service that a device chose cannot be reached. Each try counts, so that a run does not wait for a host that may be
- * gone for ever; a name that does not exist counts against the device.
+ * Returns the result when a push service that the device chose cannot be reached. Each attempt counts, so that a run does not
+ * wait for a host that may be gone for good. A host name that does not exist counts against the device.
  */
 function settleStranger(attempt: Attempt, { code, until, random }: Untried): DeviceResult {
   const suspected = code === 'HOST_NOT_FOUND' ? { suspected: { code, isHealthy: true } } : {};
@@ -132,12 +137,12 @@ function settleStranger(attempt: Attempt, { code, until, random }: Untried): Dev
   return settleAs(attempt, 'WAITING', code, { retryAt });
 }
 
-/** A few seconds apart, so that all who waited do not come back together. */
+/** Spreads the retries over a few seconds, so that waiting devices do not all return at once. */
 export function retryOfUntried(until: Date, random: number): Date {
   return new Date(until.getTime() + random * maxSpreadMilliseconds);
 }
 
-/** The provider's instant by the service's clock, by which devices are registered. */
+/** Converts the provider's time to the service's clock, which device registrations use. */
 function goneSinceOf({ goneSince }: { goneSince?: Date }, clock: Clock): Date {
   return goneSince ? shownAt(clock, goneSince) : clock.now();
 }
@@ -145,8 +150,8 @@ function goneSinceOf({ goneSince }: { goneSince?: Date }, clock: Clock): Date {
 type Refused = { refusal: ToldRefusal; by: 'the provider' | 'what is known' };
 
 /**
- * The result of a device whose credential is refused. It waits until its message is over, or until the credential is another or
- * somebody resumes the campaign; no attempt is counted, since none of them says anything of the device.
+ * Returns the result of a device with a refused credential. The device waits until its message ends, the credential changes or
+ * a user resumes the campaign. No attempt is counted, because the refusal says nothing about the device.
  */
 export function waitForCredential(
   { device, attempt, run }: Omit<Attempt, 'run'> & { run: Pick<RunToSend, 'sendUntil'> },
@@ -160,7 +165,7 @@ export function waitForCredential(
 
 type Sent = { run: RunToSend; credentialsOf: CredentialsOfApps };
 
-/** Says whether anybody else of the run can be reached, in each result of a device that waits for a credential. */
+/** Marks in each result that waits for a credential whether any other device of the run can be reached. */
 export function markReach(results: DeviceResult[], { run, credentialsOf }: Sent): DeviceResult[] {
   const refusals = new Map<string, ToldRefusal>();
   for (const { refused } of results) {
@@ -185,10 +190,10 @@ export function markReach(results: DeviceResult[], { run, credentialsOf }: Sent)
 type Storing = { run: Pick<RunToSend, 'id' | 'workspaceId'>; results: DeviceResult[]; at: Date };
 
 /**
- * Notes the refusals of a window, before its deliveries. What was not asked because a refusal was known, and which somebody
- * has forgotten meanwhile, is due at once.
+ * Records the refusals of a window, before its deliveries. Devices that were skipped because of a known refusal are due
+ * immediately if that refusal has been cleared in the meantime.
  *
- * @returns the results as they are to be stored
+ * @returns the results to store
  */
 export async function keepWaiting(tx: Transaction, { run, results, at }: Storing): Promise<DeviceResult[]> {
   const refusals = results.flatMap(({ refused }) => (refused?.by === 'the provider' ? [refused.refusal] : []));
@@ -213,7 +218,10 @@ export async function keepWaiting(tx: Transaction, { run, results, at }: Storing
   });
 }
 
-/** Pauses the run where nobody can be reached any more; else it says what it waits for, and goes on. After its deliveries. */
+/**
+ * Pauses the run if no device can be reached any more. Otherwise shows its refusals and lets it continue. Call after its
+ * deliveries are stored.
+ */
 export async function pauseOrShowRefusals(
   tx: Transaction,
   { run: { id }, results }: Omit<Storing, 'at'>,
@@ -224,17 +232,17 @@ export async function pauseOrShowRefusals(
   else if (results.some(({ refused }) => refused?.by === 'the provider')) await showRefusals(tx, id);
 }
 
-/** What became of one device, and what the run must learn from it. */
+/** The outcome for one device, and what the run must record about it. */
 export type DeviceResult = {
   delivery: Delivery;
   gone?: { code: string; goneSince: Date };
-  /** The answer usually means a dead address. It counts only while the credential works for others (`isHealthy`). */
+  /** The response usually means a dead address. It only counts while the credential works for others (`isHealthy`). */
   suspected?: { code: string; isHealthy: boolean };
-  /** A credential is refused, and the device waits for it: until the message is over, unless it is tried again before. */
+  /** A credential is refused, and the device waits for it until the message ends, unless it is retried before. */
   refused?: { refusal: ToldRefusal; by: 'the provider' | 'what is known'; reaches: 'others' | 'nobody' };
 };
 
-/** The outcome of a device whose messages ended their workers: no request is made for it any more. */
+/** Returns the outcome of a device whose messages crashed their workers. No more requests are made for it. */
 export function quarantine({ bucket, id: deviceId, userId, platform }: AudienceDevice): DeviceResult {
   const code = 'SET_ASIDE';
   return {
@@ -242,7 +250,7 @@ export function quarantine({ bucket, id: deviceId, userId, platform }: AudienceD
   };
 }
 
-/** The outcome of a recipient on whom this service itself failed; nobody else's is changed by that. */
+/** Returns the outcome of a recipient for which this service itself failed. Other recipients are not affected. */
 export function failRecipient(
   { bucket, id: deviceId, userId, platform }: AudienceDevice,
   attempts: number,
@@ -261,12 +269,12 @@ export function goneDevices(
       .flatMap(({ delivery, gone }) =>
         gone ? [{ bucket: delivery.bucket, deviceId: delivery.deviceId, ...gone }] : [],
       )
-      // One order in every transaction, so that two of them never wait for each other in a circle.
+      // The same order in every transaction prevents deadlocks.
       .sort((a, b) => a.bucket - b.bucket || (a.deviceId < b.deviceId ? -1 : 1))
   );
 }
 
-/** Devices whose answers usually mean a dead address, where those of others show that the credential works. */
+/** Returns devices whose responses usually mean a dead address, if other devices show that the credential works. */
 function suspectedDevices(results: DeviceResult[]): { bucket: number; userId: string; id: string; code: string }[] {
   return results.flatMap(({ delivery: { bucket, userId, deviceId: id }, suspected }) =>
     suspected?.isHealthy ? [{ bucket, userId, id, code: suspected.code }] : [],
@@ -277,14 +285,14 @@ function suspectedDevices(results: DeviceResult[]): { bucket: number; userId: st
 export type DeviceToDeliver = { device: AudienceDevice; attempt: number };
 
 /**
- * Codes that a bad message or a network without names would cause as well: they count only if somebody else was accepted in
- * the same run.
+ * Codes that a bad message or a network without DNS would cause as well. They only count if another device was accepted in the
+ * same run.
  */
 const needsAccepted = new Set(['INVALID_ARGUMENT', '400', 'HOST_NOT_FOUND']);
 
 /**
- * Counts a send against the devices whose answers usually mean a dead address. In the transaction that stores the outcomes,
- * after the run's counts.
+ * Counts a send against the devices whose responses usually mean a dead address. Call in the transaction that stores the
+ * outcomes, after the run's counts.
  */
 export async function suspectDevices(
   tx: Transaction,
@@ -297,12 +305,12 @@ export async function suspectDevices(
   await noteSuspectedDevices(tx, { workspaceId: run.workspaceId, devices, at });
 }
 
-/** Google asks for 10 s at least before the first retry (delivery 1). */
+/** Google asks for at least 10 s before the first retry (delivery 1). */
 const firstDelaySeconds = 10;
 const maxDelaySeconds = 600;
-/** Google's customary wait for a 429 without `Retry-After` (delivery 1). */
+/** Google's default wait for a 429 without `Retry-After` (delivery 1). */
 const rateLimitDelaySeconds = 60;
-/** Spreads what one Retry-After sent away together. */
+/** Spreads devices that got the same Retry-After. */
 const maxSpreadSeconds = 5;
 
 export type RetryDelayInput = {
@@ -310,14 +318,14 @@ export type RetryDelayInput = {
   attempts: number;
   retryAfterSeconds?: number;
   isRateLimited: boolean;
-  /** 0…1, given so that tests know it. */
+  /** 0…1, passed in so that tests can set it. */
   random: number;
 };
 
 /**
- * Seconds until the next attempt: at least what the provider asked for, and growing from the second on even when that
- * is short, so that a message outlasts a provider that is away for minutes (reliability R5). Above the floor it is
- * exponential with full jitter: a thousand devices refused together do not come back together.
+ * Returns the seconds until the next attempt: at least what the provider asked for. From the second attempt the delay grows
+ * even if the provider asks for less, so that a message outlasts a provider outage of minutes (reliability R5). Above that
+ * floor the delay is exponential with full jitter: a thousand devices refused together do not return together.
  */
 export function retryDelaySeconds({ attempts, retryAfterSeconds, isRateLimited, random }: RetryDelayInput): number {
   if (retryAfterSeconds !== undefined) {

@@ -22,38 +22,38 @@ import type { Search, SendWindow } from './send-window.ts';
 
 export const heartbeatMilliseconds = 10_000;
 export const pollMilliseconds = 1_000;
-/** A chunk whose workers died this often before they opened a window cannot be searched, and is given up. */
+/** A chunk whose workers died this often before they opened a window cannot be searched, and is quarantined. */
 const maxCrashes = 10;
-/** A chunk with so many devices that end workers: it is the message, and not the devices. */
+/** If this many devices of a chunk crash workers, the cause is the message and not the devices. */
 const maxSetAside = 10;
 
 export type WorkChunksDependencies = {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** Names this process in leases; unique per start. */
+  /** Identifies this process in leases; unique per start. */
   owner: string;
-  /** Chunks of any lane worked side by side. */
+  /** Chunks of any lane worked concurrently. */
   parallelChunks: number;
-  /** More slots that take only transactional sends, so that a huge campaign never delays a one-time password. */
+  /** Additional slots that only work transactional sends, so that a huge campaign never delays a one-time password. */
   transactionalChunks: number;
   sendWindow: SendWindow;
   outcomes: OutcomeBuffer;
   rest?: Rest | undefined;
-  /** Called when a chunk has ended, so that its run can. */
+  /** Called when a chunk has ended, so that its run can end. */
   onChunkEnded: () => void;
 };
 
 export type ChunkWorkers = { wake(): void; stop(): Promise<void> };
 
 export type ChunkWorker = {
-  /** Claims a chunk of these lanes and works it until it has ended, is given back or fails. */
+  /** Claims a chunk of these lanes and works it until it has ended, is released or fails. */
   workNextChunk(lastLane: 0 | 1): Promise<'worked' | 'failed' | 'nothing to do'>;
-  /** Heartbeat of the chunks that are being worked. */
+  /** Heartbeat for the chunks being worked. */
   renewLeases(): Promise<void>;
 };
 
-/** The steps of a worker without their times; `startChunkWorkers` takes them one after another, in several slots. */
+/** The steps of a worker without timing. `startChunkWorkers` runs them in sequence, in several slots. */
 export function makeChunkWorker(
   deps: WorkChunksDependencies,
   { isStopping, onClaimed }: { isStopping: () => boolean; onClaimed: (lastLane: 0 | 1) => void },
@@ -88,15 +88,15 @@ export function makeChunkWorker(
 }
 
 /**
- * Claims chunks and sends them, window by window, until stopped. Each of `parallelChunks` slots works one chunk at a
- * time; a stop lets the open windows end, then gives the chunks back, so a deploy repeats nothing.
+ * Claims chunks and sends them, window by window, until stopped. Each of the `parallelChunks` slots works one chunk at a time.
+ * On stop, open windows finish and the chunks are released, so that a deploy repeats nothing.
  */
 export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
   const { log } = deps;
   let isStopping = false;
-  // Each for a kind of slot, in the order in which they began to wait.
+  // One set per kind of slot, in the order in which the slots began to wait.
   const waits = { 0: new Set<() => void>(), 1: new Set<() => void>() };
-  // One that comes while a slot reads may be about a chunk that its statement did not see yet.
+  // A wake during a slot's claim may concern a chunk that its statement did not see yet.
   let wakes = 0;
 
   const wait = (lastLane: 0 | 1) =>
@@ -110,7 +110,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
       waits[lastLane].add(end);
     });
   const wakeOne = (lastLane: 0 | 1): void => waits[lastLane].values().next().value?.();
-  // One of each kind looks, and wakes the next when it has found something: mostly there is nothing, or one chunk.
+  // One slot of each kind checks, and wakes the next if it claims a chunk. Usually there is no chunk, or only one.
   const wake = () => {
     wakes += 1;
     wakeOne(0);
@@ -123,7 +123,7 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
       try {
         const wakesBefore = wakes;
         const result = await worker.workNextChunk(lastLane);
-        // A fault that stays is not met again at once.
+        // After a failure the slot waits, so that a persistent fault is not retried immediately.
         const isIdle = result === 'failed' || (result === 'nothing to do' && wakes === wakesBefore);
         if (isIdle && !isStopping) await wait(lastLane);
       } catch (error) {
@@ -153,8 +153,9 @@ export function startChunkWorkers(deps: WorkChunksDependencies): ChunkWorkers {
 }
 
 /**
- * A database that is away, full or locked is no fault of the chunk: it is given back and not counted as a crash. A window
- * that cannot be sent or stored is: its device is looked for at once. After any other fault the lease runs out, which is counted.
+ * Handles a chunk's failure. If the database is unavailable, full or locked, the chunk is not at fault: it is released and no
+ * crash is counted. If a window cannot be sent or stored, the search for its device starts immediately. After any other fault
+ * the lease expires, which counts as a crash.
  */
 async function giveUp({ database, clock, log, outcomes }: WorkChunksDependencies, chunk: ClaimedChunk, error: unknown) {
   const which = { runId: chunk.runId, chunk: chunk.number };
@@ -170,8 +171,9 @@ async function giveUp({ database, clock, log, outcomes }: WorkChunksDependencies
 }
 
 /**
- * A device that was alone in the window in which a worker died ends no other. A window at whose end the cursor stands was
- * stored: on a cluster, where the chunk's row lies elsewhere, its worker may have died before that was written down.
+ * A device that was alone in the window in which a worker died must not crash another worker. If the cursor is at the end of a
+ * window, that window was stored. On a cluster, where the chunk's row is elsewhere, its worker may have died before recording
+ * that.
  */
 function beginSearch(
   { suspectDevices, windowDevices, windowBucket, windowPosition }: ClaimedChunk,
@@ -200,7 +202,7 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
   if (!run) throw new Error(`chunk of a run that does not exist: ${chunk.runId}`);
   if (search) log.error({ runId: run.id, chunk: chunk.number, ...search }, 'looking for a device that ends workers');
   while (!isStopping()) {
-    // What is known of other windows is stored first, or this one may be lost in the same way.
+    // Outcomes of other windows are stored first. Otherwise this window's outcomes may be lost in the same way.
     await outcomes.settled();
     const asked = { run, chunk, cursor, search };
     const sent = await turns.take(search ? 'alone' : 'usual', () => deps.sendWindow(asked));
@@ -213,23 +215,23 @@ async function workChunk(deps: WorkChunksDependencies, { chunk, isStopping, turn
       await postponeChunks(database, { runId: chunk.runId, until: sent.until, besides: sent.besides ?? [] });
       return;
     }
-    // Lost to another worker, or the run was paused or stopped: giving it back changes only what is still ours.
+    // Lost to another worker, or the run was paused or stopped. The release only changes what is still ours.
     if (sent.kind === 'lost') break;
     ({ cursor, search } = sent);
   }
   await releaseChunk(database, chunk);
 }
 
-/** Who may have a window open: several that send as usual, or a single one that searches. */
+/** Coordinates open windows: several ordinary windows, or a single one that searches. */
 type WindowTurns = { take<Result>(kind: 'usual' | 'alone', work: () => Promise<Result>): Promise<Result> };
 
 /**
- * A worker that dies takes all its open windows with it. So that none is suspected of what happened in another, the window
- * in which a device is looked for is the only one of its process.
+ * A worker that dies loses all its open windows. While searching for a device, the process opens no other window, so that no
+ * window is suspected because of a fault in another.
  */
 export function makeWindowTurns(): WindowTurns {
   let usual = 0;
-  /** Waiting or at work: while there is one, no usual window is opened, so that it comes to its turn. */
+  /** Waiting or running searches. While there is one, no ordinary window opens, so that the search gets its turn. */
   let searching = 0;
   let alone = 0;
   let waiting: (() => void)[] = [];

@@ -9,18 +9,18 @@ import { leaseBudget, makeShare } from './send-budgets.ts';
 import type { Share, Turns } from './send-budgets.ts';
 
 /**
- * Keeps every account within what its provider takes and asked for, over all nodes: silence after a refusal that
- * concerns the account or while it cannot be reached, the rate of its quota, the lower rate of a noisy site. Other
- * accounts, of the same workspace too, are not concerned (fault F4).
+ * Keeps every account within the limits of its provider, across all nodes: pauses after a refusal that concerns the account or
+ * while the provider is unreachable, the rate of its quota, and the lower rate of a site that sends too much. Other accounts,
+ * even of the same workspace, are not affected (fault F4).
  */
 export type Governor = {
-  /** Turns of as many messages: each is told once. */
+  /** Requests turns for a number of messages. `onTurn` is called once per message. */
   takeTurns(account: SendAccount, turns: Turns): void;
-  /** The provider asked the account to wait. */
+  /** Pauses the account, because the provider asked it to wait. */
   silence(account: SendAccount, silence: { until: Date; reason: string }): void;
-  /** No connection to the provider: silence that doubles from time to time. @returns its end */
+  /** Pauses the account after a failed connection. Consecutive failures double the pause. @returns its end */
   unreached(account: SendAccount): Date;
-  /** What became of a request. */
+  /** Records the outcome of a request. */
   report(account: SendAccount, outcome: Outcome): void;
 };
 
@@ -31,12 +31,12 @@ export type GovernorDependencies = {
   pause: (milliseconds: number) => Promise<void>;
 };
 
-// Accounts are as many as projects, teams and push services; subscriptions name the last, so there is a bound.
+// Accounts are projects, teams and push services. Subscriptions name the push services, so the number must be bounded.
 const maxAccounts = 10_000;
 const freshMilliseconds = 1_000;
 const firstUnreachedSeconds = 5;
 const maxUnreachedSeconds = 120;
-/** How an account's quota is drawn: a second of it at most is held, and it grows after a rest. */
+/** How an account's quota is drawn: at most one second of it is held, and it ramps up after an idle period. */
 export const accountBudget = { holdSeconds: 1, isRamped: true } as const;
 
 export function makeGovernor(deps: GovernorDependencies): Governor {
@@ -48,7 +48,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
   const failures = new Map<string, number>();
   const answers = makeAnswerWatch({ clock, log, onNoisy: (account) => void penalise(account) });
 
-  /** What other nodes were told. A database that is away leaves this node with what it knows. */
+  /** Reads the limits that other nodes stored. If the database is unavailable, this node continues with what it knows. */
   async function readRestraints(): Promise<void> {
     const now = clock.now();
     if (Math.abs(now.getTime() - readAt) < freshMilliseconds) return;
@@ -109,7 +109,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
     unreached(account) {
       const now = clock.now();
       const known = restraints.get(account.key)?.silentUntil;
-      // All that waited for the same connection fail together; that is one failure.
+      // All requests that waited for the same connection fail together and count as one failure.
       if (known && known > now) return known;
       const times = failures.get(account.key) ?? 0;
       failures.set(account.key, times + 1);
@@ -126,7 +126,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
   };
 }
 
-/** Each account's share of its budget, by the rate that holds for it now. */
+/** Returns each account's share of its budget at the current rate. */
 function makeShares({ database, clock, log, pause }: GovernorDependencies) {
   const shares = new Map<string, Share>();
   return (account: SendAccount, perMinute: number): Share => {
@@ -159,18 +159,16 @@ export type AnswerWatch = { note(account: SendAccount, outcome: Outcome): void }
 type Minute = { number: number; answers: number; clientErrors: number; refusals: number };
 
 const minuteMilliseconds = 60_000;
-// Google raises quotas of projects below 5 % client errors only, and counts them against the quota (delivery 1).
+// Google raises quotas only for projects below 5 % client errors, and counts client errors against the quota (delivery 1).
 const maxClientErrors = 0.05;
 const tellingAnswers = 1_000;
-/** Responses 429 of one push service within a minute; a single browser that is sent too much does not cause as many. */
+/** 429 responses of one push service within a minute. A single browser that gets too many messages does not cause this many. */
 const noisyRefusals = 20;
-/** How push services say that a site or browser sends too much; Windows says 406. */
+/** Codes for a site or browser that sends too much. Windows uses 406. */
 const limitCodes = new Set(['429', '406']);
 const maxWatchedAccounts = 10_000;
 
-/**
- * Counts an account's answers by the minute: warns of client errors, and notices a push service that finds us noisy.
- */
+/** Counts an account's responses per minute. Warns about client errors, and detects a push service that limits this site. */
 export function makeAnswerWatch({
   clock,
   log,

@@ -28,63 +28,69 @@ import type { EvidenceOwner, HeldKey } from '../../storage/limits/governor.ts';
 import { continueMendedRuns } from '../../storage/runs/run-refusals.ts';
 import type { Job } from '../jobs/job.ts';
 
-/** The key of a batch, and whose it is. */
+/** The key of a batch, and its owner. */
 export type BatchKey = EvidenceKey & Omit<EvidenceOwner, 'key'>;
 
-/** An ambiguous code of a window. */
+/** An ambiguous code in a window. */
 export type AmbiguousCode = {
   code: string;
   detail: string;
   effect: AccountEffect;
-  /** The code drops its device when it concerns the device. */
+  /** The code drops its device if it concerns the device. */
   isDrop: boolean;
-  /** How long the provider asked to wait; undefined if it did not say. */
+  /** How long the provider asked to wait, in seconds. Undefined if it did not say. */
   retryAfterSeconds: number | undefined;
 };
 
 export type Judgement = {
   verdict: Verdict;
-  /** True if the key's other devices show that its credential works: only then a suspicion counts. */
+  /** True if the key's other devices show that its credential works. A suspicion only counts if this is true. */
   isHealthy: boolean;
   /** The hold, if the verdict is `account`. */
   hold?: Hold;
 };
 
 /**
- * What each credential's devices got lately, on all nodes: it decides whom an ambiguous answer concerns, and which
- * credentials are held (decision 0064). Never rejects: without the database a node decides by what it saw itself.
+ * The recent outcomes of each credential's devices, on all nodes. They decide whether an ambiguous response concerns the device
+ * or the credential, and which credentials are held (decision 0064). Never rejects: without the database a node decides by its
+ * own observations.
  */
 export type Evidence = {
   /** The holds in force, at most a second old. */
   findHolds(): Promise<ReadonlyMap<string, Hold>>;
-  /** Accepted devices of a window. */
+  /** Records accepted devices of a window. */
   noteAccepted(key: BatchKey, deviceIds: readonly string[]): void;
-  /** Decides about the ambiguous codes of a window, from all of its answers and the remembered ones. Holds the key if need be. */
+  /** Judges the ambiguous codes of a window by all of its responses and the remembered ones. Holds the key if necessary. */
   judge(
     key: BatchKey,
     window: { answers: readonly Seen[]; codes: readonly AmbiguousCode[] },
   ): Promise<Map<string, Judgement>>;
-  /** Holds a key whose credential the provider refuses for sure. */
+  /** Holds a key if its provider definitely refuses the credential. */
   hold(key: BatchKey, refusal: { code: string; detail: string }): Promise<void>;
-  /** A message to this device did not find a held key to work: the next one goes to another device. */
+  /** Records that a message to this device failed while the key was held. The next probe goes to another device. */
   noteFailed(key: BatchKey, failed: { deviceId: string; code: string }): Promise<void>;
-  /** Those of a few devices that a provider has ever accepted a message for, as far as the ledger reaches back. */
+  /**
+   * Returns the devices that a provider has ever accepted a message for, as far back as the ledger goes. Meant for a few
+   * devices.
+   */
   findAccepted(devices: readonly LedgerDevice[]): Promise<Set<string>>;
-  /** True if a message to this device may find out whether a held key works again: one every five seconds on all nodes. */
+  /**
+   * True if a message to this device may probe whether a held key works again. One probe every five seconds across all nodes.
+   */
   mayProbe(hold: Hold, deviceId: string): Promise<boolean>;
-  /** A device of a held key was accepted. */
+  /** Releases a held key, because one of its devices was accepted. */
   release(key: string): Promise<void>;
 };
 
 export type EvidenceDependencies = { database: Database; clock: Clock; log: Logger };
 
 const freshMilliseconds = 1_000;
-/** A quiet key is stored with each send, a busy one this often. */
+/** A rarely used key is stored with each send, a busy key at this interval. */
 const storeMilliseconds = 60_000;
-/** One message of a held key goes this often. */
+/** One message of a held key is sent per interval. */
 export const probeMilliseconds = 5_000;
 const defaultPauseSeconds = 60;
-// Keys are as many as credentials, bundles and push services; subscriptions name the last, so there is a bound.
+// Keys are credentials, bundles and push services. Subscriptions name the push services, so the number must be bounded.
 const maxKeys = 10_000;
 
 export function makeEvidence(deps: EvidenceDependencies): Evidence {
@@ -131,7 +137,7 @@ export function makeEvidence(deps: EvidenceDependencies): Evidence {
   };
 }
 
-/** The holds in force, read from the database once a second; without it, as they were known. */
+/** The holds in force, read from the database once a second. If the database is unavailable, the last known holds. */
 function makeHolds({ database, clock, log }: EvidenceDependencies) {
   let holds = new Map<string, Hold>();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -152,7 +158,7 @@ function makeHolds({ database, clock, log }: EvidenceDependencies) {
       await reading;
       return holds;
     },
-    /** @returns true if the key was not held before, as far as this node knew */
+    /** @returns true if this node did not know of a hold on the key before */
     add(hold: Hold): boolean {
       const isNew = !holds.has(hold.key);
       holds.set(hold.key, hold);
@@ -162,10 +168,10 @@ function makeHolds({ database, clock, log }: EvidenceDependencies) {
   };
 }
 
-/** `remembered`: answers that this node has not stored yet. */
+/** `remembered`: responses that this node has not stored yet. */
 type Known = { remembered: Seen[]; storedAt: number };
 
-/** The remembered answers of keys: those of all nodes in the database, and the latest of this one. */
+/** The remembered responses of keys: those of all nodes in the database, and this node's latest. */
 function makeMemory({ database, clock, log }: EvidenceDependencies) {
   const known = new Map<string, Known>();
 
@@ -179,7 +185,10 @@ function makeMemory({ database, clock, log }: EvidenceDependencies) {
     return found;
   }
 
-  /** Adds answers to a key's row, and what this node has not stored yet. @returns what was remembered before the answers */
+  /**
+   * Adds responses to a key's row, including those that this node has not stored yet. @returns what was remembered before
+   * `answers`
+   */
   async function storeIn(
     tx: Transaction,
     { key, answers }: { key: BatchKey; answers: readonly Seen[] },
@@ -279,13 +288,13 @@ function judgeCodes(key: BatchKey, { remembered, answers, codes, now }: Window):
 export type ProbeHeldKeysDependencies = { database: Database; clock: Clock; onDue: () => void };
 
 const maxKeysToProbe = 100;
-/** More than a key remembers, so that one of them has not failed lately. */
+/** More than a key remembers, so that at least one of them has not failed recently. */
 const waitingDevices = 25;
 
 /**
- * The job that finds out whether held credentials work again: every five seconds it makes one message of each due, to a device
- * that has not failed lately. The worker that claims the message asks for the turn (`mayProbe`), so of several nodes one
- * sends. The first accepted message releases the key.
+ * The job that probes whether held credentials work again. Every five seconds it makes one message of each held key due, for a
+ * device that has not failed recently. The worker that claims the message requests the probe (`mayProbe`), so that only one of
+ * several nodes sends. The first accepted message releases the key.
  */
 export function makeProbeHeldKeys({ database, clock, onDue }: ProbeHeldKeysDependencies): Job {
   return {
@@ -318,9 +327,9 @@ async function probe(
 export type ContinueMendedRunsDependencies = { database: Database; clock: Clock; onContinued: () => void };
 
 /**
- * The job that sends the messages that wait for a refused credential when there is another one, when a device of the held key
- * was accepted, or when the provider accepted the credential as it was checked again. Messages that workers held meanwhile,
- * by what they remembered, are found the next time.
+ * The job that sends messages that wait for a refused credential once it is replaced, a device of the held key was accepted, or
+ * a recheck showed that the provider accepts it. Messages that workers held in the meantime, because of cached refusals, are
+ * found in the next run.
  */
 export function makeContinueMendedRuns({ database, clock, onContinued }: ContinueMendedRunsDependencies): Job {
   return {
@@ -330,7 +339,8 @@ export function makeContinueMendedRuns({ database, clock, onContinued }: Continu
       await releaseCheckedKeys(database, clock.now());
       const continued = await continueMendedRuns(database, clock.now());
       if (continued > 0) onContinued();
-      // Not again at once: for two seconds a worker may still know what was refused, and would be refused again and again.
+      // Not again immediately: for two seconds a worker may still have the refusal cached, and the messages would be refused
+      // repeatedly.
       return 0;
     },
   };

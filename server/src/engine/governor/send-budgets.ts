@@ -6,23 +6,23 @@ import type { Database } from '../../storage/database.ts';
 import { lockSendBudget, storeSendBudget } from '../../storage/limits/governor.ts';
 import type { RunToSend } from '../../storage/runs/run-states.ts';
 
-/** What a node holds of an account's budget for a second, and who waits for more. */
+/** The part of an account's budget that a node holds for a second, and the callers that wait for more. */
 export type Share = { take(turns: Turns): void };
 
-/** Turns of as many messages; each is told once. */
+/** Turns for a number of messages. `onTurn` is called once per message. */
 export type Turns = {
   lane: 0 | 1;
   messages: number;
-  /** One message's turn: undefined when it may go now, else the instant to try again. */
+  /** One message's turn: undefined if it may be sent now, otherwise the time to try again. */
   onTurn(later: Date | undefined): void;
 };
 
 export type ShareDependencies = {
   clock: Clock;
   perMinute: number;
-  /** Asks the budget that all nodes share. Never rejects. @returns how many were granted */
+  /** Draws from the budget that all nodes share. Never rejects. @returns how many messages were granted */
   lease(draw: { wanted: number; returned: number; reserve: number }): Promise<number>;
-  /** Real time to pass between two leases. */
+  /** Waits between two leases, in real time. */
   pause(milliseconds: number): Promise<void>;
 };
 
@@ -31,14 +31,14 @@ type Waiting = { turns: Turns; left: number };
 
 export const leaseMilliseconds = 1_000;
 export const pauseMilliseconds = 250;
-// Three seconds: longer than that a window would keep its chunk from going on.
+// Three seconds. A longer wait would block the window's chunk.
 export const maxLeases = 12;
-/** What mass sends leave to one-time passwords: a tenth of each second. */
+/** The share that mass sends reserve for one-time passwords: a tenth of each second. */
 export const urgentShare = 0.1;
 
 /**
- * Hands out leased messages, urgent ones first. Callers that get none wait for the next leases, at most three seconds;
- * after that they are told when to return, spaced according to the rate.
+ * Distributes leased messages, urgent ones first. Callers that get none wait for the next leases, at most three seconds. After
+ * that they get a time to return, spaced according to the rate.
  */
 export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies): Share {
   const waiting: Waiting[] = [];
@@ -101,7 +101,7 @@ export function makeShare({ clock, perMinute, lease, pause }: ShareDependencies)
 export type BudgetLease = BudgetDraw & { key: string };
 
 /**
- * Takes messages from a budget that all nodes share: under its row's lock, so together they never take more.
+ * Draws messages from a budget that all nodes share. Holds its row's lock, so that together the nodes never exceed it.
  *
  * @returns how many, 0 … `wanted`
  */
@@ -116,7 +116,7 @@ export async function leaseBudget(database: Database, lease: BudgetLease): Promi
 
 type Throttled = { run: RunToSend; at: Date };
 
-/** How many of so many devices a run may have now. A throttled run takes them from a budget that all nodes share. */
+/** Returns how many of the wanted devices a run may send to now. A throttled run draws from a budget that all nodes share. */
 export async function leaseQuota(
   database: Database,
   { run, at, wanted }: Throttled & { wanted: number },
@@ -125,7 +125,7 @@ export async function leaseQuota(
   return leaseBudget(database, { ...throttleOf(run, at), wanted, returned: 0 });
 }
 
-/** Gives back what was leased and not sent. */
+/** Returns the unused part of a lease to the budget. */
 export async function returnQuota(
   database: Database,
   { run, at, devices }: Throttled & { devices: number },
@@ -134,18 +134,21 @@ export async function returnQuota(
   await leaseBudget(database, { ...throttleOf(run, at), wanted: 0, returned: devices });
 }
 
-/** When the budget holds a device again, but not sooner than a second: windows of a few devices cost as much as large ones. */
+/**
+ * Returns when the budget has a device again, but at least one second later: windows of a few devices cost as much as large
+ * ones.
+ */
 export function nextQuota(run: RunToSend, at: Date): Date {
   return quotaFor(run, { at, devices: 1 });
 }
 
-/** When the budget has had time for so many devices. */
+/** Returns when the budget has accumulated this many devices. */
 export function quotaFor(run: RunToSend, { at, devices }: { at: Date; devices: number }): Date {
   return new Date(at.getTime() + Math.max(1_000, Math.ceil((devices * 60_000) / run.devicesPerMinute!)));
 }
 
 function throttleOf(run: RunToSend, at: Date) {
-  // A campaign that events start has a run every few seconds: they share one throttle.
+  // An event-triggered campaign has a run every few seconds. Its runs share one throttle.
   const key = run.deliveryType === 'EVENT_TRIGGERED' ? `campaign:${run.canonicalCampaignId}` : `run:${run.id}`;
   return { key, perMinute: run.devicesPerMinute!, reserve: 0, holdSeconds: 5, isRamped: false, at };
 }

@@ -8,8 +8,8 @@ import type { Job } from '../jobs/job.ts';
 export type FollowDatabaseClockDependencies = { database: Database; clock: Clock; onMoved: () => void };
 
 /**
- * The job that keeps this node's clock in step with the database's, and with the sandbox's if another node moved it or let
- * it stand.
+ * The job that keeps this node's clock in step with the database's. It also follows the sandbox's clock if another node moved
+ * or stopped it.
  */
 export function makeFollowDatabaseClock({ database, clock, onMoved }: FollowDatabaseClockDependencies): Job {
   return {
@@ -19,7 +19,7 @@ export function makeFollowDatabaseClock({ database, clock, onMoved }: FollowData
       await keepInStep(clock, () => readDatabaseClock(database));
       const before = { offset: clock.offsetMilliseconds(), standsAt: clock.standsAt()?.getTime() };
       const installation = await findInstallation(database);
-      // This node moved it while it was read: what was read may be from before, and jobs would look at a time that is over.
+      // This node moved the clock during the read. The read values may be outdated, and jobs would run for a time in the past.
       if (clock.offsetMilliseconds() !== before.offset || clock.standsAt()?.getTime() !== before.standsAt) return 0;
       const offset = installation?.clockOffsetMilliseconds ?? 0;
       const standsAt = installation?.clockFrozenAt ?? undefined;

@@ -23,24 +23,24 @@ export type DropOldDaysDependencies = {
   retention: Pick<RetentionDays, 'ledger' | 'events'>;
 };
 
-// What is looked at in a round: more than the days that a paused run may hold back.
+// The maximum number of days checked per run of the job: more than a paused run may hold back.
 const maxDays = 1_000;
-// A statement of this many runs takes well below a second.
+// A statement with this many runs takes well below a second.
 const runsAtOnce = 500;
-// Until a day that is still needed is looked at again: the look reads all of it.
+// How long until a day that is still needed is checked again. Each check reads the whole day.
 const secondLookMilliseconds = 24 * 3_600_000;
 
 /**
- * The job that drops days of the ledger and of the events that are older than they are kept, the oldest first, one a round.
- * A day of the ledger stays while a run of it is not over, and as long again after its last delivery. Why its deliveries
- * failed is written down first.
+ * The job that drops days of the ledger and of the events that are past their retention, oldest first, one per run of the job.
+ * A ledger day stays until all its runs are over, and then for the retention time after its last delivery. The reasons for its
+ * failed deliveries are stored first.
  */
 export function makeDropOldDays({ database, clock, log, retention }: DropOldDaysDependencies): Job {
   const neededUntil = new Map<string, number>();
-  /** How far the failures of a day have been written down. */
+  /** The progress of storing a day's failures. */
   let counted: { day: string; last: number } | undefined;
 
-  /** @returns whether all of the day's failures are written down */
+  /** @returns true if all of the day's failures are stored */
   async function keepFailuresOf(day: string): Promise<boolean> {
     const after = counted?.day === day ? counted.last : 0;
     const last = await keepFailures(database, { day, after, limit: runsAtOnce });
@@ -66,7 +66,7 @@ export function makeDropOldDays({ database, clock, log, retention }: DropOldDays
     return undefined;
   }
 
-  /** @returns 1 when there may be more to do at once */
+  /** @returns 1 if there may be more to do immediately */
   async function dropOne(table: DayTable, { now, keptDays }: { now: Date; keptDays: number }): Promise<number> {
     const day = await findDroppable(table, keptSince(now, keptDays));
     if (day === undefined) return 0;
@@ -91,8 +91,8 @@ export function makeDropOldDays({ database, clock, log, retention }: DropOldDays
 const dayMilliseconds = 24 * 3_600_000;
 
 /**
- * The job that makes the partitions of today and tomorrow, of the ledger and of the events, so that no send and no event
- * has to wait for one. Whoever finds a day missing all the same makes it.
+ * The job that creates today's and tomorrow's partitions, of the ledger and of the events, so that no send and no event has to
+ * wait for one. If a day is missing anyway, the code that needs it creates it.
  */
 export function makePrepareDays({ database, log }: { database: Database; log: Logger }): Job {
   return {

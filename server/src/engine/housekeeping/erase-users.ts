@@ -25,13 +25,13 @@ import { listMergedRows } from '../../storage/users/merged-users.ts';
 import { lockUserByKey } from '../../storage/users/users.ts';
 import type { Job } from '../jobs/job.ts';
 
-// Longer than any window, attempt or file under way, which may still write rows of the person.
+// Longer than any window, attempt or file in progress, which may still write rows of the user.
 const secondLookMilliseconds = 3_600_000;
 
 /**
  * The job that erases users whose deletion is due (decision 0013), each step in one transaction. The first step removes
- * everything; the second, an hour later, removes what work in progress wrote in the meantime and clears whose rows they
- * were. What remains is the proof, with the counts.
+ * everything. The second, an hour later, removes what work in progress wrote in the meantime and clears the user ids from the
+ * erasure. The proof remains, with the counts.
  */
 export function makeEraseDueUsers({ database }: { database: Database }): Job {
   return {
@@ -50,7 +50,7 @@ export function makeEraseDueUsers({ database }: { database: Database }): Job {
 async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<void> {
   const { id, workspaceId } = erasure;
   const user = erasure.users[0]!;
-  // A registration or a merge under way ends first.
+  // Waits for a registration or a merge in progress.
   await lockUserByKey(tx, { workspaceId, ...user });
   const merged = await listMergedRows(tx, { workspaceId, ...user });
   const users = [...erasure.users, ...merged];
@@ -60,7 +60,7 @@ async function takeStep(tx: Transaction, erasure: Erasure, at: Date): Promise<vo
   return noteErasureStep(tx, { id, counts, at, state: 'REMOVED', users, dueAt });
 }
 
-/** In one order: what the ledger leads to before the ledger. */
+/** Erases in a fixed order: data that is found through the ledger comes before the ledger. */
 async function eraseTraces(tx: Transaction, user: User): Promise<Record<string, number>> {
   const salted = { ...user, salt: randomBytes(32).toString('hex') };
   const interactions = await eraseInteractions(tx, user);

@@ -22,9 +22,7 @@ export function makeExpireSegments({ database }: { database: Database }): Job {
   };
 }
 
-/**
- * The job that archives keys whose overlap after a rotation has ended; they and their tokens are invalid from then on.
- */
+/** The job that archives keys when their overlap after a rotation ends. From then on, the keys and their tokens are invalid. */
 export function makeArchiveEndedKeys({ database }: { database: Database }): Job {
   return {
     name: 'archive-ended-keys',
@@ -36,8 +34,8 @@ export function makeArchiveEndedKeys({ database }: { database: Database }): Job 
 const batchRows = 20_000;
 
 /**
- * The job that deletes what no reader can see any more: members removed before any version in use, members of segments
- * archived for 30 days, the frozen audiences of runs that have ended, staging tables whose worker died.
+ * The job that deletes data that is no longer readable: members removed before any version in use, members of segments archived
+ * for 30 days, the frozen audiences of ended runs, and staging tables whose worker died.
  */
 export function makeDropSegmentLeftovers({ database }: { database: Database }): Job {
   return {

@@ -42,10 +42,10 @@ import type { Job } from '../jobs/job.ts';
 export type DropOldRecordsDependencies = { database: Database; clock: RealClock; inboxMessages: number };
 
 /**
- * The job that deletes what is no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
- * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after seven days, unused send
- * budgets, provider answers after a day, receivers that nothing was posted to for two days, the oldest inbox messages. What the settings keep for days is
- * `trim-old-records`'.
+ * The job that deletes records that are no longer needed: tokens a day after their expiry (until then *expired* and *invalid*
+ * are distinguished, decision D13), idempotency keys, V1's request ids and Live Activities after 24 hours, report files after
+ * seven days, unused send budgets, provider responses after a day, receivers that nothing was posted to for two days, and the
+ * oldest inbox messages. Records with a configured retention in days are removed by `trim-old-records`.
  */
 export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRecordsDependencies): Job {
   return {
@@ -55,7 +55,7 @@ export function makeDropOldRecords({ database, clock, inboxMessages }: DropOldRe
       const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
       const tokensEndedAt = hoursAgo(expiredTokenSeconds / 3_600);
       await trimSandboxMessages(database, inboxMessages);
-      // Attempts to sign in are counted in real time, so a clock that is ahead must not forget them.
+      // Sign-in attempts are counted in real time, so a clock that is ahead must not delete them.
       await trimLimitWindows(database, { at: retentionTime({ now, realNow: clock.realNow() }) });
       const dropped = await Promise.all([
         deleteExpiredAccessTokens(database, tokensEndedAt),
@@ -82,24 +82,24 @@ export type TrimOldRecordsDependencies = {
   retention: Omit<RetentionDays, 'ledger' | 'events'>;
 };
 
-/** Removes the next batch of what is older. @returns how many rows of its table */
+/** Removes the next batch of older records. @returns the number of removed rows in its table */
 type Trim = { table: string; keptDays: number; runOnce: (before: Date) => Promise<number> };
 
 type DatedTrim = {
   table: DatedTable;
   keptDays: number;
-  /** A run has up to a few hundred rows of its own, which go with it. */
+  /** Rows per batch. A run has up to a few hundred dependent rows, which are removed with it. */
   batch: number;
   remove: (tx: Transaction, old: { ids: readonly string[]; before: Date }) => Promise<number>;
 };
 
 const batchRows = 5_000;
-// Batches in which everything must stay that are passed by in a round.
+// The maximum number of batches without removable rows that are skipped per run of the job.
 const maxPassedBatches = 20;
 
 /**
- * The job that removes records that are older than they are kept: one batch of each kind a round, a batch a transaction,
- * what belongs to others before these. What is under way stays, however old.
+ * The job that removes records that are past their retention: one batch of each kind per run of the job, one batch per
+ * transaction, dependent records before the records that they belong to. Work in progress is kept, however old.
  */
 export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldRecordsDependencies): Job {
   const { messages, operations, audit } = retention;
@@ -157,7 +157,7 @@ export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldR
           const count = await runOnce(keptSince(now, keptDays));
           if (count > 0) removed[table] = count;
         } catch (error) {
-          // One table that cannot be trimmed keeps no other from it.
+          // A table that cannot be trimmed must not block the others.
           faults.push(error);
         }
       const total = Object.values(removed).reduce((sum, count) => sum + count, 0);
@@ -168,13 +168,13 @@ export function makeTrimOldRecords({ database, clock, log, retention }: TrimOldR
   };
 }
 
-// An outcome is asked for within half a minute, and a transaction whose connection is lost ends within one.
+// An outcome is queried within half a minute, and a transaction with a lost connection ends within one minute.
 const keptMinutes = 10;
 
 /**
- * The job that forgets receipts of transactions (docs/decisions/0029) whose outcome nobody asks for any more. Each look
- * notes which transaction was the oldest then; ten minutes later all before it are old. What this forgets with its
- * process is noted again by the next one.
+ * The job that deletes receipts of transactions (docs/decisions/0029) when their outcome can no longer be queried. Each run
+ * notes the oldest transaction at that time. Ten minutes later, all transactions before it are old. If the process ends, its
+ * notes are lost and the next process starts again.
  */
 export function makeDropOldReceipts({ database, clock }: { database: Database; clock: Clock }): Job {
   let looks: { at: number; oldest: string }[] = [];
@@ -182,7 +182,7 @@ export function makeDropOldReceipts({ database, clock }: { database: Database; c
     name: 'drop-old-receipts',
     intervalMilliseconds: 30_000,
     async runOnce() {
-      // What the sandbox moves is the time of campaigns, not that of connections.
+      // The sandbox moves the time of campaigns, not that of connections.
       const at = clock.realNow().getTime();
       looks.push({ at, oldest: await readOldestTransaction(database) });
       const passed = looks.findLast((look) => look.at <= at - keptMinutes * 60_000);

@@ -2,30 +2,27 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
 import type { JobNote } from '../../storage/installation/nodes.ts';
 
-/**
- * A background job: `runOnce` does the work that is due and returns how much it was; the loop belongs to `startJob`.
- */
+/** A background job. `runOnce` does the work that is due and returns how much it did; the loop is in `startJob`. */
 export type Job = {
   name: string;
-  /** Longest time between two looks; a wake-up shortens it. */
+  /** Maximum time between two runs. A wake-up shortens it. */
   intervalMilliseconds: number;
   /** @returns how many items were processed; if more than 0, the job is run again immediately */
   runOnce(now: Date): Promise<number>;
 };
 
 export type RunningJob = {
-  /** Looks now instead of at the end of the interval. */
+  /** Runs the job now instead of at the end of the interval. */
   wake(): void;
-  /** Ends after the run under way. */
+  /** Stops after the current run. */
   stop(): Promise<void>;
 };
 
 export type JobDependencies = { clock: Clock; log: Logger; book?: JobBook | undefined; rest?: Rest | undefined };
 
 /**
- * Runs a job until it is stopped: again immediately while there is work, otherwise after the interval or a wake-up. A
- * run that throws is logged and followed by the whole interval, at least a second, so that a broken database is not
- * hammered.
+ * Runs a job until it is stopped: again immediately while there is work, otherwise after the interval or a wake-up. A run that
+ * throws is logged and followed by the whole interval, at least one second, so that a broken database is not hammered.
  */
 export function startJob(job: Job, { clock, log, book, rest }: JobDependencies): RunningJob {
   let isStopped = false;
@@ -73,20 +70,20 @@ export function startJob(job: Job, { clock, log, book, rest }: JobDependencies):
   };
 }
 
-/** What became of a round: how many things were done, or what it threw. */
+/** The result of a run: the number of items done, or the error. */
 export type JobRun = { at: Date } & ({ done: number } | { error: unknown });
 
 export type JobBook = {
   note(name: string, round: JobRun): void;
   /** One entry per job of this process, sorted by name. */
   read(): JobNote[];
-  /** The jobs that failed so many times in a row that this is no accident, sorted by name. */
+  /** The jobs that have failed so often in a row that it is not a coincidence, sorted by name. */
   findFailing(): { name: string; fault: string }[];
-  /** How often each job failed since the start, and how often in a row up to now. */
+  /** How often each job has failed since the start, and its current number of consecutive failures. */
   countFailures(): { name: string; total: number; inARow: number }[];
 };
 
-// Once is a lost connection, twice a failover.
+// One failure is a lost connection, two are a failover.
 const tellingFailures = 3;
 
 /** Keeps the last result of each job of a process, for the node's report. */
@@ -117,29 +114,32 @@ export function makeJobBook({ onFailed }: { onFailed?: () => void } = {}): JobBo
   };
 }
 
-/** The kind of a fault and no more: a message may quote values of a row, and the report leaves this machine. */
+/** Returns only the kind of a fault: a message may quote values of a row, and the report leaves this machine. */
 function faultOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return String(code ?? name ?? 'Error').slice(0, 60);
 }
 
-/** When a node rests: nobody calls it, so its jobs look for work seldom, and at once when somebody does. */
+/** Idle detection. While a node gets no calls, its jobs look for work less often. A call wakes them immediately. */
 export type Rest = {
-  /** Somebody calls; the end of the call is told by the function that comes back. */
+  /** Records the start of a call. Call the returned function when the call ends. */
   beginCall(): () => void;
-  /** How long a job waits that would look again after as long. */
+  /** Returns how long a job waits instead of the given interval. */
   stretch(milliseconds: number): number;
-  /** Called when a call comes to a node that rested. */
+  /** Registers a listener that runs when an idle node gets a call. */
   onWoken(listener: () => void): void;
 };
 
-/** What a test does after a call, such as a campaign due in two seconds, is not to wait for a look of a resting node. */
+/**
+ * How long a node stays awake after a call. A test's follow-up, such as a campaign due in two seconds, must not wait for an
+ * idle node.
+ */
 const awakeMilliseconds = 5_000;
 const stretchFactor = 20;
 
 /**
- * For the many servers of tests side by side: each asks its database fifteen times a second, which a hundred of them make
- * the work of two processors.
+ * For tests with many servers in parallel: each server queries its database fifteen times a second, so a hundred of them would
+ * occupy two processors.
  *
  * @param now monotonic, in milliseconds
  */

@@ -5,13 +5,13 @@ import type { Job } from './job.ts';
 import type { OutcomeBuffer } from './outcome-buffer.ts';
 
 export type LeasedJob = Job & {
-  /** Resolves when no request is in progress: when stopping, await it after the job and before closing the database. */
+  /** Resolves when no request is in progress. When stopping, await it after the job and before closing the database. */
   settled(): Promise<void>;
 };
 
 type Sending<Due extends { id: string }> = {
   name: string;
-  /** What is sent, as the log calls one. */
+  /** The kind of item that is sent, as named in the log. */
   what: string;
   maxUnderWay: number;
   clock: Clock;
@@ -21,14 +21,14 @@ type Sending<Due extends { id: string }> = {
   deliver: (due: Due) => Promise<void>;
 };
 
-/** At least twice what a request may take: a lease that ends means a worker that died. */
+/** At least twice the maximum duration of a request: an expired lease means that the worker died. */
 const leaseMilliseconds = 60_000;
 /**
- * A round waits this long for its receivers and leaves slower ones under way, so they do not hold up the next round.
+ * A run waits this long for its receivers. Slower requests continue in the background, so that they do not delay the next run.
  */
 const patienceMilliseconds = 1_000;
 
-/** A job that sends what is due to others, many at a time, each under a lease. */
+/** A job that sends due items to third parties, many at a time, each under a lease. */
 export function makeLeasedJob<Due extends { id: string }>(sending: Sending<Due>): LeasedJob {
   const { clock, log, outcomes, maxUnderWay } = sending;
   const underWay = new Set<Promise<void>>();
@@ -36,7 +36,7 @@ export function makeLeasedJob<Due extends { id: string }>(sending: Sending<Due>)
   const start = (due: Due): Promise<void> => {
     const ended = sending
       .deliver(due)
-      // The database or the decryption failed, not the receiver. The lease expires and it is tried again.
+      // The database or the decryption failed, not the receiver. The lease expires and the item is retried.
       .catch((error: unknown) => log.error({ id: due.id, err: error }, `${sending.what} not settled`))
       .finally(() => underWay.delete(ended));
     underWay.add(ended);
@@ -59,7 +59,7 @@ export function makeLeasedJob<Due extends { id: string }>(sending: Sending<Due>)
   };
 }
 
-/** Waits for work that goes on if it takes longer. */
+/** Waits for work up to a limit. The work continues if it takes longer. */
 export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise((resolve) => {
@@ -69,16 +69,17 @@ export async function waitAtMost(milliseconds: number, work: Promise<unknown>): 
   clearTimeout(timer);
 }
 
-/** A lease that begins now. By real time: a sandbox that moves its clock must not take work from those who do it. */
+/** Returns a lease that begins now. Uses real time: a sandbox that moves its clock must not take work from its workers. */
 export function makeLease(clock: Clock, milliseconds: number): Lease {
   const leasedAt = clock.realNow();
   return { leasedAt, leaseUntil: new Date(leasedAt.getTime() + milliseconds) };
 }
 
-// Fault F1: another worker takes over at most 60 s after a crash. It looks every second, and a busy one takes some more.
+// Fault F1: another worker takes over at most 60 s after a crash. Workers look every second, and a busy one takes a little
+// longer.
 export const chunkLeaseMilliseconds = 55_000;
 
-/** Until when what is claimed or worked on now is its worker's own, however the sandbox moves its clock. */
+/** Returns the end of a lease claimed or renewed now. Sandbox clock changes do not affect it. */
 export function chunkLeaseEnd(clock: Clock): Date {
   return makeLease(clock, chunkLeaseMilliseconds).leaseUntil;
 }

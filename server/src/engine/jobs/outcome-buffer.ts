@@ -1,27 +1,30 @@
 import { isFaultOfContent } from '../../domain/database-faults.ts';
 import type { Logger } from '../../log.ts';
 
-/** What is known of requests that have left, until it is stored: nobody else knows it. */
+/** Outcomes of requests that were sent, kept until they are stored. No other copy of them exists. */
 export type OutcomeBuffer = {
   /**
-   * Stores outcomes, again and again until the database takes them: given up, they would be sent a second time. `store`
-   * must be idempotent, because a commit whose response was lost is repeated too (fault F17). What it refuses for what is in
-   * them is given up after twenty seconds: it would keep this node from sending for ever.
+   * Stores outcomes, retrying until the database accepts them: without stored outcomes, the messages would be sent again.
+   * `store` must be idempotent, because a commit whose response was lost is repeated too (fault F17). If the database rejects
+   * the content of the outcomes, they are dropped after twenty seconds. Otherwise they would keep this node from sending
+   * forever.
    *
-   * @throws LostWorkError of `store`; what the last try threw, when they are given up or the node stops
+   * @throws LostWorkError from `store`; or the last attempt's error if the outcomes are dropped or the node stops
    */
   store<Result>(store: () => Promise<Result>): Promise<Result>;
-  /** How many of them wait to be stored. While any does, this node takes on nothing new. */
+  /** The number of outcomes waiting to be stored. While there are any, this node accepts no new work. */
   waiting(): number;
-  /** Resolves when none waits any more, or the node stops. */
+  /** Resolves when no outcome is waiting, or when the node stops. */
   settled(): Promise<void>;
-  /** The kind of the newest fault, while any waits. */
+  /** The kind of the newest fault while any outcome is waiting. */
   fault(): string | undefined;
-  /** The node stops: what cannot be stored within ten seconds is given up, and sent again by whoever takes it over. */
+  /**
+   * Call when the node stops. Outcomes not stored within ten seconds are dropped, and the worker that takes over sends again.
+   */
   noteStopping(): void;
 };
 
-/** The work is another worker's by now: there is nothing to store. */
+/** Another worker has taken over the work, so there is nothing to store. */
 export class LostWorkError extends Error {
   override readonly name = 'LostWorkError';
 }
@@ -30,7 +33,7 @@ export type OutcomeBufferDependencies = { log: Logger; pause: (milliseconds: num
 
 const pauseMilliseconds = 1_000;
 const maxStopMilliseconds = 10_000;
-/** Tries of what is refused for what is in it: a partition that another node makes is there by then. */
+/** Attempts to store outcomes with rejected content. By then, a partition that another node is creating exists. */
 const maxRefusals = 20;
 
 export function makeOutcomeBuffer({ log, pause }: OutcomeBufferDependencies): OutcomeBuffer {
@@ -84,7 +87,7 @@ export function makeOutcomeBuffer({ log, pause }: OutcomeBufferDependencies): Ou
   };
 }
 
-/** The kind and no more: a message may quote values of a row. */
+/** Returns only the kind of a fault: a message may quote values of a row. */
 function faultOf(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return String(code ?? name ?? 'Error').slice(0, 60);

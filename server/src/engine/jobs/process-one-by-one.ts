@@ -1,7 +1,7 @@
 import { isDatabaseFault } from '../../domain/database-faults.ts';
 import type { Logger } from '../../log.ts';
 
-/** Takes at most as many items that are due, tells which, and works them in one transaction. @returns how many */
+/** Claims up to `limit` due items, reports their ids to `onTaken`, and processes them in one transaction. @returns how many */
 export type ProcessBatch = (batch: {
   limit: number;
   except: readonly string[];
@@ -12,11 +12,11 @@ type Fault = { id: string; error: unknown; retryAt: Date };
 type Apart = { now: Date; limit: number; putOff: Backoff; onFault: (fault: Fault) => void };
 
 /**
- * Works a batch together; one that throws is worked item by item, so that the item at fault keeps none of the others back. It is
- * tried again later.
+ * Processes items as a batch. If the batch throws, processes the items one by one, so that a failing item does not block the
+ * others. The failing item is retried later.
  *
- * @returns how many were worked
- * @throws what took none throws, and a fault of the database, which is no item's
+ * @returns the number of processed items
+ * @throws an error that occurs before any item is claimed, and database faults, because no item causes them
  */
 export async function processOneByOne(work: ProcessBatch, { now, limit, putOff, onFault }: Apart): Promise<number> {
   let taken: readonly string[] = [];
@@ -45,19 +45,19 @@ export async function processOneByOne(work: ProcessBatch, { now, limit, putOff, 
   return worked;
 }
 
-/** One line of the log for each item at fault. */
+/** Logs one line for each failing item. */
 export function makeFaultLogger(log: Logger, what: 'run' | 'campaign'): Apart['onFault'] {
   return ({ id, error, retryAt }) =>
     log.error({ [`${what}Id`]: id, err: error, retryAt }, `${what} cannot be started; others go before it`);
 }
 
-/** What could not be started, by its id, and when each is tried again: meanwhile those behind it are. */
+/** The ids of items that could not be started, and when each is retried. Items behind them are processed meanwhile. */
 export type Backoff = {
-  /** Those that are not tried yet. */
+  /** Returns the ids that are not retried yet. */
   list(now: Date): string[];
-  /** It failed. @returns when it is tried again */
+  /** Records a failure. @returns when the item is retried */
   add(id: string, now: Date): Date;
-  /** It was started. */
+  /** Records that the item was started. */
   remove(id: string): void;
 };
 
@@ -65,7 +65,7 @@ type Waiting = { until: Date; failures: number };
 
 const firstSeconds = 2;
 const maxSeconds = 60;
-/** Of what was stopped meanwhile nothing is heard any more. */
+/** Entries are deleted after this time, because an item stopped in the meantime never reports success. */
 const forgottenMilliseconds = 10 * 60_000;
 
 export function makeBackoff(): Backoff {

@@ -17,7 +17,7 @@ import { listWorkspaces } from '../../storage/installation/overview.ts';
 import type { WorkspaceSummary } from '../../storage/installation/overview.ts';
 import type { Job } from '../jobs/job.ts';
 
-/** What is wrong with a workspace at an instant. */
+/** Returns the problems of a workspace at a point in time. */
 export type ReadConditions = (asked: { workspaceId: string; at: Date }) => Promise<Condition[]>;
 
 export type WatchAlertsDependencies = NotifyDependencies & {
@@ -27,17 +27,17 @@ export type WatchAlertsDependencies = NotifyDependencies & {
   readConditions: ReadConditions;
   /** Asks a provider again about the credential that it refused. */
   recheck: (of: { workspaceId: string; provider: ProviderName }) => Promise<void>;
-  /** Something is to be posted or emailed. */
+  /** Called when a notification is to be posted or emailed. */
   onNotified: () => void;
 };
 
 const intervalMilliseconds = 5_000;
-/** What was true a moment ago may be so again in the next: an alert ends when nothing of it was seen for as long. */
+/** A condition may reappear shortly after it vanishes. An alert closes after its condition has been absent for this long. */
 const overMilliseconds = 12_000;
 
 /**
- * The job that opens an alert when something begins to keep a workspace's messages from people, and closes it by itself
- * when nothing does any more. Of all nodes one looks at a time; an open alert of a thing exists once, whoever looks.
+ * The job that opens an alert when a problem starts to block a workspace's messages, and closes it automatically when the
+ * problem is gone. Only one node checks at a time. A problem has at most one open alert, regardless of which node checks.
  */
 export function makeWatchAlerts(deps: WatchAlertsDependencies): Job {
   const { database, clock, log } = deps;
@@ -46,7 +46,7 @@ export function makeWatchAlerts(deps: WatchAlertsDependencies): Job {
   function recheckRefusing(workspaceId: string, conditions: Condition[]): void {
     for (const { recheck: provider } of conditions)
       if (provider !== undefined && rechecks.isDue(`${workspaceId} ${provider}`, clock.realNow()))
-        // It may take twenty seconds; other alerts do not wait for it.
+        // A recheck may take twenty seconds; other alerts do not wait for it.
         void deps
           .recheck({ workspaceId, provider })
           .catch((error: unknown) => log.warn({ err: error, provider }, 'refused credential not asked about again'));
@@ -104,14 +104,14 @@ const firstMilliseconds = 15_000;
 const maxMilliseconds = 600_000;
 
 /**
- * When a provider that refuses is asked again: after a quarter of a minute, then ever more seldom, up to ten minutes. One
- * that accepts when it is asked and refuses what is sent then is not asked in a circle: the pace is kept while it was
- * refusing in the last ten minutes.
+ * Plans when to recheck a refusing provider: after 15 seconds, then at growing intervals up to ten minutes. A provider that
+ * accepts the recheck and then refuses the messages must not be rechecked in a loop, so the interval is kept if the provider
+ * refused within the last ten minutes.
  */
 export function makeRecheckPlan() {
   const plans = new Map<string, { nextAt: number; delay: number; seenAt: number }>();
   return {
-    /** Whether it is due now; called at each look at which it refuses. */
+    /** True if a recheck is due now. Call at each check in which the provider refuses. */
     isDue(key: string, now: Date): boolean {
       const time = now.getTime();
       for (const [other, { seenAt }] of plans) if (time - seenAt > maxMilliseconds) plans.delete(other);

@@ -12,24 +12,24 @@ import type { QueueState } from '../../storage/installation/queues.ts';
 import type { JobBook } from '../jobs/job.ts';
 import type { CallTotals, NodeMeter, NodeTotals } from './node-meter.ts';
 
-// A scrape has 10 s as a rule; what takes longer than this is not waited for.
+// A scrape usually has 10 s; readings that take longer than this are skipped.
 const usualReadMilliseconds = 2_000;
 const figuresMilliseconds = 10_000;
-/** They change slowly, and ask the file system for each file. */
+/** Table sizes change slowly, and reading them accesses every file. */
 const sizesMilliseconds = 60_000;
-/** As the console reports it (app/system/nodes.ts). */
+/** The same limit as in the console (app/system/nodes.ts). */
 const aliveMilliseconds = 30_000;
 
 type Sources = {
   database: Database;
   clock: Clock;
-  /** In which each reading ends, or is left out. */
+  /** The time limit of each reading. A slower reading is left out. */
   readMilliseconds?: number;
 };
 
 /**
- * Reads what all nodes share. Each of three readings ends in time and is remembered, whoever asks how often; one that fails
- * is left out, and says so.
+ * Reads the metrics that all nodes share. Each of the three readings has a time limit and is cached, however often it is
+ * requested. A failed reading is left out and reported as failed.
  */
 export function makeReadDatabaseSamples(sources: Sources): () => Promise<MetricSamples> {
   const { database, clock, readMilliseconds: milliseconds = usualReadMilliseconds } = sources;
@@ -69,7 +69,9 @@ export function makeReadDatabaseSamples(sources: Sources): () => Promise<MetricS
   };
 }
 
-/** The database ends a statement in time; nobody ends the wait for a connection, or for a database that says nothing. */
+/**
+ * The database enforces a statement timeout. This limits the wait for a connection, or for a database that does not respond.
+ */
 function endsLate(milliseconds: number): Promise<'too slow'> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds * 1.5, 'too slow').unref());
 }
@@ -97,7 +99,7 @@ function ageSeconds(since: Date | null, at: Date): number {
 function sampleFigures(figures: Figure[]): MetricSamples {
   const valueOf = (name: FigureName, of = ''): number =>
     Math.max(0, figures.find((figure) => figure.name === name && figure.of === of)?.value ?? 0);
-  /** Every value that the label may have: a series that comes and goes cannot be compared with before. */
+  /** Samples every possible value of the label: a series that comes and goes cannot be compared over time. */
   const each = (name: FigureName, { label, values }: { label: string; values: readonly string[] }): MetricSample[] =>
     values.map((of) => sampleOf(valueOf(name, of), { [label]: of }));
   const tables = { label: 'table', values: figures.flatMap(({ name, of }) => (name === 'partitions' ? [of] : [])) };
@@ -136,11 +138,11 @@ export type NodeSources = {
   pools: Record<(typeof connectionPools)[number], Database>;
   build: { version: string; role: string };
   findTroubles: () => Promise<string[]>;
-  /** How old the newest backup becomes before this node makes the next; undefined where it makes none. */
+  /** The interval between this node's backups. Undefined if it makes none. */
   backupIntervalSeconds: number | undefined;
 };
 
-/** What this process did and is. Nothing of it asks the database, but whether it answers. */
+/** Returns the metrics of this process. Only the readiness check queries the database. */
 export async function readNodeSamples(sources: NodeSources): Promise<MetricSamples> {
   const { meter, book, pools, build, backupIntervalSeconds } = sources;
   const totals = meter.readTotals();
@@ -189,7 +191,7 @@ function sampleCalls(calls: CallTotals[]): MetricSamples {
   };
 }
 
-/** All of them, also those that did not happen yet: the first of a kind is then an increase. */
+/** Returns all combinations, including those that have not occurred yet, so that the first occurrence shows as an increase. */
 function sampleSends({ counts, providers }: NodeTotals): MetricSamples {
   return {
     carillon_provider_sends_total: providerNames.flatMap((provider) =>
@@ -216,8 +218,8 @@ function samplePools(pools: NodeSources['pools']): MetricSamples {
 }
 
 /**
- * A function that answers from memory for a while: several who ask at once, or soon after each other, cost one reading. One
- * that fails is asked again the next time.
+ * Returns a function that caches its result for a while. Concurrent callers, and callers within that time, share one reading. A
+ * failed reading is repeated at the next call.
  */
 export function makeRemembered<Found>(
   read: () => Promise<Found>,

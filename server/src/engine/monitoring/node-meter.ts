@@ -35,24 +35,24 @@ export type CountedCall = {
   durationMilliseconds: number;
 };
 
-/** Counts what this process does: by the minute of real time for charts, since its start for whoever scrapes it. */
+/** Counts what this process does: per minute of real time for charts, and since its start for scrapers. */
 export type NodeMeter = {
   noteCall(call: CountedCall): void;
-  /** Push requests that one commit stored. */
+  /** Records the number of push requests that one commit stored. */
   noteCommit(pushes: number): void;
   noteSend(provider: ProviderName, sent: { outcome: Outcome; milliseconds: number }): void;
   noteCallback(result: CallbackResult): void;
   noteFill(result: FillResult): void;
   noteFailedJob(): void;
-  /** Minutes that have something, the one under way last; those that were over are forgotten. */
+  /** Returns the minutes with counts, the current one last. Completed minutes are then dropped. */
   take(): { minute: Date; figures: MinuteFigures }[];
-  /** Since the start. */
+  /** Returns the totals since the start. */
   readTotals(): NodeTotals;
 };
 
 export type CallTotals = { method: string; route: string; statuses: Map<number, number>; durations: BucketCounts };
 export type NodeTotals = {
-  /** Of calls and sends; what else is counted has its own place here. */
+  /** Counts of calls and sends. Other counts have separate fields here. */
   counts: MinuteFigures['counts'];
   calls: Iterable<CallTotals>;
   accepts: BucketCounts;
@@ -64,10 +64,10 @@ export type NodeTotals = {
 
 type Open = { minute: Date; figures: MinuteFigures };
 
-// The database may be away for an hour; what was counted then is written when it is back.
+// The database may be unavailable for an hour. Counts of that time are stored when it is back.
 const maxMinutes = 60;
 
-/** Adding to a few numbers is all that a message costs: what was counted in a minute joins the totals when it is over. */
+/** A message only costs a few additions: a minute's counts are added to the totals when the minute is over. */
 export function makeNodeMeter({ clock }: { clock: Clock }): NodeMeter {
   let over: Open[] = [];
   let open: Open = { minute: minuteOf(clock.realNow()), figures: { counts: {}, gauges: {} } };
@@ -179,7 +179,7 @@ export type ReportMinutesDependencies = {
   clock: Clock;
   meter: NodeMeter;
   nodeId: string;
-  /** A node that sends tells what waits, too. */
+  /** True if the node sends; it then also reports the queues. */
   seesQueues: boolean;
 };
 
@@ -187,8 +187,8 @@ const dayMilliseconds = 86_400_000;
 const sending = ['chunks', 'retries'];
 
 /**
- * The job that writes down what this node counted: a row a minute, written anew while the minute lasts. What it costs does
- * not depend on how much is sent.
+ * The job that stores this node's counts: one row per minute, updated while the minute lasts. The cost does not depend on the
+ * send volume.
  */
 export function makeReportMinutes({ database, clock, meter, nodeId, seesQueues }: ReportMinutesDependencies): Job {
   let seenMinute = 0;
@@ -226,7 +226,7 @@ async function readGauges(database: Database, at: Date) {
   };
 }
 
-/** The same delivery, whose answers are counted with the time that each took. */
+/** Wraps a delivery to count its outcomes and the time that each took. */
 export function measureDelivery(delivery: Delivery, { noteSend }: Pick<NodeMeter, 'noteSend'>): Delivery {
   return {
     ...delivery,

@@ -13,17 +13,17 @@ export type ReportNodeDependencies = {
   encryption: Keyring;
   node: Pick<NodeReport, 'id' | 'role' | 'version' | 'simulators' | 'connections'>;
   book: JobBook;
-  /** Where it answers calls, once it does. */
+  /** The URL at which the node accepts calls, once it does. */
   findUrl: () => string | undefined;
-  /** When the certificate ends that it serves now. */
+  /** The expiry of the certificate that the node currently serves. */
   findCertificateEnd: () => Date | undefined;
 };
 
 const dayMilliseconds = 24 * 3_600_000;
 
 /**
- * The job that reports that this node is alive, what it is, and the last result of each of its jobs. It also follows a
- * rotation of the master key: what it reports as its first key is the one it has begun to encrypt under.
+ * The job that reports that this node is alive, what it is, and the last result of each of its jobs. It also follows a rotation
+ * of the master key: the first key id that it reports is the key that it now encrypts with.
  */
 export function makeReportNode({
   database,
@@ -60,7 +60,7 @@ export function makeReportNode({
         );
       return 0;
     },
-    /** The last word of a node that stops as asked. */
+    /** Removes the node's report. Call when the node stops as requested. */
     leave: () => deleteNode(database, node.id),
   };
 }

@@ -12,16 +12,18 @@ export type TraceSends = {
   traceWindows(sendWindow: SendWindow): SendWindow;
 };
 
-/** The window under way, and what ends with it. */
+/** The current window, and the functions that end its open spans. */
 type OpenWindow = { span: Span; endings: (() => void)[] };
 
-/** A message has a span of its own in batches up to this: those of requests that name users. A campaign has one a batch. */
+/**
+ * The largest batch with one span per message. Requests that name users have such batches. A campaign has one span per batch.
+ */
 const maxDevicesApart = 10;
 
 /**
- * Traces of what is sent. A window to named users is a step of the trace of their request, with a step for each call of a provider; a window
- * of an audience begins a trace of its own, which links to the request's, with a step for each provider: what a
- * campaign costs does not depend on how many it is for. Where nothing is sampled, nothing is made.
+ * Traces what is sent. A window to named users is a span in the trace of their request, with a child span per call of a
+ * provider. A window of an audience starts a separate trace, linked to the request's, with a child span per batch, so that the
+ * cost of tracing does not depend on the audience size. If a trace is not sampled, no spans are created.
  */
 export function makeTraceSends(tracing: Tracing): TraceSends {
   const windows = new AsyncLocalStorage<OpenWindow>();
@@ -60,7 +62,7 @@ export function makeTraceSends(tracing: Tracing): TraceSends {
   };
 }
 
-/** Undefined for named users whose request was not sampled: its caller decided for all of it. */
+/** Undefined for named users whose request was not sampled: its caller's decision applies to the whole trace. */
 function startWindow(tracing: Tracing, { run, chunk }: Window): Span | undefined {
   const request = parseTraceparent(run.traceparent ?? undefined);
   const isNamed = run.lane === 0;

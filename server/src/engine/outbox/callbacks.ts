@@ -27,17 +27,15 @@ export type DeliverCallbacksDependencies = PostSignedDependencies & {
   outcomes: OutcomeBuffer;
   /** Called after each attempt. */
   onAttempt?: ((result: CallbackResult) => void) | undefined;
-  /** A request has ended: more may be due for its receiver. */
+  /** Called when a request has ended: more callbacks may be due for its receiver. */
   onFreed?: (() => void) | undefined;
 };
 
 const maxAttempts = callbackRetrySeconds.length + 1;
-/** Of one transaction; the next probe gives up more. */
+/** Per transaction; the next probe gives up more. */
 const maxGivenUpAtOnce = 1_000;
 
-/**
- * The job that posts callbacks until a response is HTTP 200. Every attempt carries the same `webhook-id` and body.
- */
+/** The job that posts callbacks until the response is HTTP 200. Every attempt carries the same `webhook-id` and body. */
 export function makeDeliverCallbacks(deps: DeliverCallbacksDependencies): LeasedJob {
   const { database, clock, log, outcomes, onFreed } = deps;
   return makeReceiverJob({
@@ -54,7 +52,7 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
   const { id, attempts, url, body } = callback;
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
   if (nth > maxAttempts) {
-    // The worker of the last attempt died before it wrote down the answer.
+    // The worker of the last attempt died before it recorded the response.
     await settleMessage(database, {
       channel: 'callbacks',
       id,
@@ -94,7 +92,10 @@ async function deliver(deps: DeliverCallbacksDependencies, callback: DueCallback
   return contact;
 }
 
-/** Stores what the attempt says of the receiver, after the callback: claims lock them in the other order, but wait for no callback. */
+/**
+ * Stores what the attempt shows about the receiver, after the callback. Claims lock the two in the reverse order, but do not
+ * wait for locked callbacks.
+ */
 async function noteContact(tx: Transaction, { callback, posted }: { callback: DueCallback; posted: PostedAnswer }) {
   const { answer, startedAt, endedAt } = posted;
   const { workspaceId, origin } = callback;
@@ -132,8 +133,8 @@ const secretBytes = 32;
 export type WebhookSecretDependencies = { database: Queryable; encryption: Encryption };
 
 /**
- * The secret that signs a workspace's callbacks, `whsec_` and base64 (Standard Webhooks). Made when it is first asked
- * for; whichever node stores it first decides for all.
+ * Returns the secret that signs a workspace's callbacks: `whsec_` and base64 (Standard Webhooks). It is created on first use;
+ * the first node to store one decides for all nodes.
  */
 export async function ensureWebhookSecret(
   { database, encryption }: WebhookSecretDependencies,

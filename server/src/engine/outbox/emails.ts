@@ -11,7 +11,7 @@ import type { OutcomeBuffer } from '../jobs/outcome-buffer.ts';
 export type SendEmailsDependencies = {
   database: Database;
   clock: Clock;
-  /** Undefined: no mail server is configured. Emails are kept unsent; sending one again reports why it is not sent. */
+  /** Undefined if no SMTP server is configured. Emails are then kept unsent; sending one again reports why it is not sent. */
   smtpClient: Pick<SmtpClient, 'send'> | undefined;
   outcomes: OutcomeBuffer;
 };
@@ -23,9 +23,9 @@ const emailsAtOnce = 5;
 const leaseMilliseconds = 120_000;
 
 /**
- * The job that sends waiting emails. An email that the server refuses permanently fails immediately; temporary failures
- * (no server, 4xx) are tried again. An email accepted for only some recipients counts as sent: a repeat would reach
- * those twice.
+ * The job that sends waiting emails. An email that the server rejects permanently fails immediately. Temporary failures (no
+ * server, 4xx) are retried. An email accepted for only some recipients counts as sent, because a repeat would reach those
+ * recipients twice.
  */
 export function makeSendEmails(deps: SendEmailsDependencies): Job {
   const { database, clock, outcomes } = deps;
@@ -82,7 +82,7 @@ async function send(
   smtpClient: SendEmailsDependencies['smtpClient'],
   email: DueEmail & { nth: number },
 ): Promise<Result> {
-  // The worker of the last attempt died before it wrote down what became of it.
+  // The worker of the last attempt died before it recorded the outcome.
   if (email.nth > maxAttempts) return { kind: 'failed', reason: 'the last attempt did not end', isPermanent: true };
   if (!smtpClient) return { kind: 'kept', reason: 'no mail server is set (CARILLON_SMTP_URL)' };
   return smtpClient.send({ to: email.recipients, subject: email.subject, text: email.body, messageId: email.id });
@@ -102,14 +102,14 @@ export type EmailToSend = {
   to: string[];
   subject: string;
   text: string;
-  /** The part before the @ of the Message-ID: the same on every try, so that mailboxes can drop a repeat. */
+  /** The part before the @ of the Message-ID: the same on every attempt, so that mailboxes can drop duplicates. */
   messageId: string;
 };
 
 type EmailResult =
-  /** The server took it for at least one recipient. `refused` are the others, with its words. */
+  /** The server accepted the email for at least one recipient. `refused` are the other recipients, with the server's text. */
   | { kind: 'sent'; refused: string[]; answer: string }
-  /** `isPermanent`: the server said 5xx, and would again. */
+  /** `isPermanent`: the server responded with 5xx, so a retry would fail too. */
   | { kind: 'failed'; reason: string; isPermanent: boolean };
 
 export type SmtpClient = {
@@ -121,19 +121,20 @@ const connectMilliseconds = 10_000;
 const greetingMilliseconds = 10_000;
 const socketMilliseconds = 30_000;
 /**
- * A server that keeps trickling bytes never exceeds the idle limits above; the lease of an email relies on this one.
+ * Limits a server that keeps trickling bytes and so never exceeds the idle limits above. The lease of an email relies on this
+ * limit.
  */
 const totalMilliseconds = 60_000;
 const maxReason = 300;
 
 /**
- * Sends plain text through one SMTP server, with one connection per email, because reports are few.
+ * Sends plain text through one SMTP server. Opens one connection per email, because reports are rare.
  *
  * @param options.url `smtp://` or `smtps://`, with user and password if the server requires them
  * @param options.from sender, an address or `Name <address>`
  */
 export function makeSmtpClient({ url, from }: { url: string; from: string }): SmtpClient {
-  // At the first email: what a start would wait for, and few of them send any.
+  // Loaded with the first email, because loading would delay the start and few installations send any.
   const makeTransport = async () =>
     (await import('nodemailer')).createTransport({
       url,
@@ -141,7 +142,7 @@ export function makeSmtpClient({ url, from }: { url: string; from: string }): Sm
       connectionTimeout: connectMilliseconds,
       greetingTimeout: greetingMilliseconds,
       socketTimeout: socketMilliseconds,
-      // The text of an email never refers to a file or address to fetch.
+      // An email's text never refers to a file or address to fetch.
       disableFileAccess: true,
       disableUrlAccess: true,
     });
@@ -155,12 +156,12 @@ export function makeSmtpClient({ url, from }: { url: string; from: string }): Sm
           await transport
         ).sendMail({
           from,
-          // As objects: a text would be parsed, and a comma in it would make two addresses.
+          // As objects: strings would be parsed, and a comma in an address would split it in two.
           to: email.to.map((address) => ({ name: '', address })),
           subject: email.subject,
           text: email.text,
           messageId: `<${email.messageId}@${domain}>`,
-          // Keeps answering machines quiet (RFC 3834 §5).
+          // Suppresses automatic replies (RFC 3834 §5).
           headers: { 'Auto-Submitted': 'auto-generated' },
           signal: AbortSignal.timeout(totalMilliseconds),
         });
@@ -174,7 +175,7 @@ export function makeSmtpClient({ url, from }: { url: string; from: string }): Sm
   };
 }
 
-/** One line: a server may answer with several, or with bytes the database does not take. */
+/** Converts to one line: a server may respond with several lines, or with bytes that the database rejects. */
 function toReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/\p{Cc}+/gu, ' ').slice(0, maxReason);

@@ -36,14 +36,14 @@ import type { CallbackAnswer, PostedAnswer, PostSignedDependencies } from './rec
 
 export type NoteEventBatchesDependencies = { database: Database; onNoted: () => void };
 
-/** A receiver that is slow has so many batches before it; the rest waits as marks. */
+/** The maximum number of batches queued for a slow receiver. The rest stays as marks. */
 const maxPending = 200;
-/** Of one transaction. A window of the ledger has at most a few thousand rows. */
+/** Per transaction. A window of the ledger has at most a few thousand rows. */
 const maxEventsAtOnce = 5_000;
 
 /**
- * The job that makes batches of what the streams were told was stored. Marks go and batches come in one transaction, so
- * that each event is in one batch of a stream, whatever dies.
+ * The job that makes batches from the marks of streams. It deletes marks and inserts batches in one transaction, so that each
+ * event is in exactly one batch of a stream, even after a crash.
  */
 export function makeNoteEventBatches({ database, onNoted }: NoteEventBatchesDependencies): Job {
   return {
@@ -59,7 +59,7 @@ export function makeNoteEventBatches({ database, onNoted }: NoteEventBatchesDepe
   };
 }
 
-/** @returns how many marks were taken */
+/** @returns the number of marks processed */
 async function noteBatches(tx: Transaction, { stream, at }: { stream: MarkedStream; at: Date }): Promise<number> {
   const marks = await takeMarks(tx, { streamId: stream.id, maxEvents: maxEventsAtOnce });
   if (marks.length === 0) return 0;
@@ -85,7 +85,7 @@ function reportOf({ kind, uuid, buckets, at, action, variation, locale, ...repor
   return [{ ...event, ...contentOf(named), ...(action === null ? {} : { action }) }];
 }
 
-/** What an event says of the content; of one for all nothing. */
+/** Returns an event's content fields. Empty if all users got the same content. */
 function contentOf({ variation, locale }: NamedVariant): Pick<StreamedEvent, 'variation' | 'locale'> {
   return { ...(variation === null ? {} : { variation }), ...(locale === null ? {} : { locale }) };
 }
@@ -107,7 +107,7 @@ async function listDeliveries(tx: Transaction, { stream, marks, runs }: Marked):
       ).values(),
     ],
   };
-  // What another transaction stored at the same time is in its own mark.
+  // Rows that another transaction stored at the same time have a separate mark.
   const isMarked = new Set(
     windows.flatMap(({ runId, at, buckets }) =>
       buckets.map((bucket) => `${runs.get(runId)!.number} ${at.getTime()} ${bucket}`),
@@ -122,7 +122,7 @@ async function listDeliveries(tx: Transaction, { stream, marks, runs }: Marked):
     .map((row) => deliveryOf(row, runOf.get(row.runNumber)!));
 }
 
-/** A control group keeps out users, not devices: whoever has two devices is one event. */
+/** A control group excludes users, not devices: a user with two devices is one event. */
 function deliveryOf({ controlGroup, userId, deviceId, ...row }: MarkedRow, run: MarkedRun): StreamedEvent {
   const { bucket, platform } = row;
   const runId = run.id;
@@ -144,19 +144,19 @@ export type PostEventBatchesDependencies = PostSignedDependencies & {
   database: Database;
   encryption: Encryption;
   outcomes: OutcomeBuffer;
-  /** The service's, as in names of headers. */
+  /** The service's abbreviation, as used in header names. */
   abbreviation: string;
-  /** A request has ended: more may be due for its stream. */
+  /** Called when a request has ended: more batches may be due for its stream. */
   onFreed?: (() => void) | undefined;
 };
 
 const maxAttempts = eventBatchRetrySeconds.length + 1;
-/** Of one transaction; the next probe gives up more. */
+/** Per transaction; the next probe gives up more. */
 const maxGivenUpAtOnce = 1_000;
 
 /**
- * The job that posts batches of events until a response is 2xx, at most four times (fact 7). The body is written anew for
- * each attempt, with the same ids, so that nobody is named who was erased meanwhile.
+ * The job that posts batches of events until the response is 2xx, at most four times (fact 7). The body is rebuilt for each
+ * attempt, with the same ids, so that users erased in the meantime are not named.
  */
 export function makePostEventBatches(deps: PostEventBatchesDependencies): LeasedJob {
   const { database, clock, log, outcomes, onFreed } = deps;
@@ -174,7 +174,7 @@ async function deliver(deps: PostEventBatchesDependencies, batch: DueEventBatch)
   const { id, attempts, url, streamId, workspaceId } = batch;
   const nth = ((attempts - 1) % attemptsPerRound) + 1;
   if (nth > maxAttempts) {
-    // The worker of the last attempt died before it wrote down the answer.
+    // The worker of the last attempt died before it recorded the response.
     const end = { state: 'GIVEN_UP' as const, endedAt: clock.now() };
     await keepEventBatch(database, { id, attempts, status: null, error: 'the last attempt did not end', ...end });
     return 'none';
@@ -195,7 +195,7 @@ async function deliver(deps: PostEventBatchesDependencies, batch: DueEventBatch)
 
 type Attempt = { batch: DueEventBatch; nth: number; posted: PostedAnswer };
 
-/** @returns false when another worker took over because our lease expired: its outcome counts */
+/** @returns false if another worker took over because our lease expired: its outcome counts */
 async function settle(tx: Transaction, { batch, nth, posted }: Attempt): Promise<boolean> {
   const { id, attempts } = batch;
   const { answer, endedAt } = posted;
@@ -209,7 +209,7 @@ async function settle(tx: Transaction, { batch, nth, posted }: Attempt): Promise
   });
 }
 
-/** Stores what the attempt says of the receiver. */
+/** Stores what the attempt shows about the receiver. */
 async function noteContact(tx: Transaction, { streamId, posted }: { streamId: string; posted: PostedAnswer }) {
   const { answer, startedAt, endedAt } = posted;
   const contact = contactOf(answer);
@@ -233,7 +233,7 @@ function toldOf(answer: CallbackAnswer): { status: number | null; error: string 
 
 type Stored = { delivery: { bucket: number; outcome: string; code: string | null } };
 
-/** What streams are told of rows of one run that are stored at one time: nothing, where none of them is an event. */
+/** Returns the marks for rows of one run that are stored at one time. Empty if none of the rows is an event. */
 export function marksOf(run: { id: string; workspaceId: string }, stored: readonly Stored[]): LedgerMark[] {
   const buckets = new Set<number>();
   const kinds = new Set<StreamedKind>();

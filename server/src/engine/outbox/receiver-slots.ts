@@ -1,7 +1,7 @@
-/** Somebody else's server that messages of one workspace are posted to. */
+/** A third-party server that messages of one workspace are posted to. */
 export type Receiver = {
   workspaceId: string;
-  /** What identifies it in its workspace. */
+  /** Identifies the receiver within its workspace. */
   key: string;
   host: string;
 };
@@ -9,43 +9,44 @@ export type Receiver = {
 /** How an attempt to post to a receiver ended. `none`: nothing was posted. */
 export type ContactKind = 'answered' | 'silent' | 'none';
 
-/** The right to post one message, until it is given back. */
+/** The right to post one message, until it is released. */
 export type Slot = { receiver: Receiver; isDoubtful: boolean };
 
 export type ReceiverSlots = {
   free(): number;
   /**
-   * Shares the free slots: each workspace gets one in turn, those that hold the fewest first, and gives it to its receivers
-   * in turn. `receivers` are in the order in which they are due.
+   * Assigns the free slots. Workspaces take turns, those with the fewest slots first, and each workspace's receivers take
+   * turns. `receivers` are in the order in which they are due.
    */
   take(receivers: readonly Receiver[]): Slot[];
-  /** Gives a slot back, with what the attempt says of the receiver. */
+  /** Releases a slot and records what the attempt shows about the receiver. */
   giveBack(slot: Slot, contact: { kind: ContactKind; milliseconds: number }): void;
 };
 
 export type SlotLimits = { total: number; perWorkspace: number; perHost: number; perReceiver: number };
 
 /**
- * What one node has under way to receivers of callbacks, and what it has to receivers of event streams. An attempt is a socket that
- * waits, so slots are cheap; each of them may be held for 15 s by a receiver that never answers. A host may be that of many
- * workspaces (a webhook relay), hence its limit is above that of a workspace.
+ * Limits of one node, for receivers of callbacks and, separately, for receivers of event streams. An attempt is a waiting
+ * socket, so slots are cheap. A receiver that never responds may hold each of them for 15 s. Many workspaces may share a host
+ * (a webhook relay), so the limit per host is above the limit per workspace.
  */
 export const receiverSlotLimits: SlotLimits = { total: 256, perWorkspace: 32, perHost: 64, perReceiver: 8 };
 
-/** An answer within this time lets a receiver have twice as many requests at once as before. */
+/** A response within this time doubles the number of concurrent requests to a receiver. */
 const quickMilliseconds = 2_000;
-/** One that takes longer than this holds its slots for as long: it gets half as many, and counts as doubtful. */
+/** A response slower than this halves the number of concurrent requests, and the receiver counts as doubtful. */
 const slowMilliseconds = 5_000;
-/** Receivers that are remembered; of one that is not, nothing is known but what the database says. */
+/** The maximum number of receivers kept in memory. For others, only the database's state is known. */
 const maxRemembered = 10_000;
 
 type Tally = { held: number; doubtful: number };
 type Known = { held: number; max: number; isDoubtful: boolean };
 
 /**
- * Shares the slots of this node among receivers. A receiver begins with one request at a time, is given more as it answers
- * quickly, and falls back to one when it does not answer. Those whose last attempt had no answer or a slow one are doubtful:
- * together they get half of the slots at most, of all and of their workspace and host, so that others always find free ones.
+ * Shares the slots of this node among receivers. A receiver begins with one request at a time. It gets more as it responds
+ * quickly, and goes back to one when it does not respond. A receiver is doubtful if its last attempt got no response or a slow
+ * one. Doubtful receivers together get at most half of all slots, and half of those of their workspace and host, so that other
+ * receivers always find free slots.
  */
 export function makeReceiverSlots(limits: SlotLimits = receiverSlotLimits): ReceiverSlots {
   const total: Tally = { held: 0, doubtful: 0 };
@@ -82,7 +83,7 @@ export function makeReceiverSlots(limits: SlotLimits = receiverSlotLimits): Rece
       else tallies.set(key, tally);
     }
     const known = knownOf(receiver);
-    // Set again: the newest come last, so that the first are those that were not used for the longest time.
+    // Inserted again: the newest come last, so that the first entries are the least recently used.
     receivers.delete(keyOf(receiver));
     receivers.set(keyOf(receiver), { ...known, held: known.held + by });
   }
@@ -102,7 +103,8 @@ export function makeReceiverSlots(limits: SlotLimits = receiverSlotLimits): Rece
         .map(([workspaceId, queue]) => ({ queue, held: tallyOf(workspaces, workspaceId).held }))
         .toSorted((one, other) => one.held - other.held)
         .map(({ queue }) => queue.toSorted((one, other) => knownOf(one).held - knownOf(other).held));
-      // Each pass takes a slot for every queue or drops the queue: bounded by the slots, and the receivers that may take none.
+      // Each pass assigns a slot to every queue or drops the queue. Passes are bounded by the slots and by the receivers
+      // without a free slot.
       while (queues.length > 0) {
         queues = queues.filter((queue) => {
           let receiver = queue.shift();

@@ -15,38 +15,38 @@ type Page = { at: Date; leasedAt: Date; after: DueReceiver | undefined; limit: n
 
 export type ReceiverJob<Due extends { id: string; workspaceId: string }> = {
   name: string;
-  /** What is posted, as the log calls one. */
+  /** The kind of message that is posted, as named in the log. */
   what: string;
   clock: Clock;
   log: Logger;
   outcomes: OutcomeBuffer;
-  /** The next receivers that something is due for, in a lasting order. */
+  /** The next receivers with due messages, in a stable order. */
   listDue: (page: Page) => Promise<DueReceiver[]>;
   claim: (claim: { turns: Turn[]; at: Date; probeUntil: Date } & Lease) => Promise<Due[]>;
   keyOf: (due: Due) => string;
-  /** @returns what became of the attempt, for the share of the receiver */
+  /** @returns how the attempt ended, for the receiver's share of slots */
   deliver: (due: Due) => Promise<ContactKind>;
-  /** A request has ended: more may be due for its receiver. */
+  /** Called when a request has ended: more messages may be due for its receiver. */
   onFreed?: (() => void) | undefined;
 };
 
-/** At least twice what a request may take: a lease that ends means a worker that died. */
+/** At least twice the maximum duration of a request: an expired lease means that the worker died. */
 const leaseMilliseconds = 60_000;
-/** Quick receivers end within this time, and are claimed for again together; slower ones are left under way. */
+/** Quick receivers respond within this time, and are claimed for together again. Slower requests continue in the background. */
 const quickMilliseconds = 50;
 const receiversPerPage = 500;
-/** Of one round: 10,000 receivers. The next one goes on after them. */
+/** Per run of the job: 10,000 receivers. The next run continues after them. */
 const maxPages = 20;
 
 /**
- * A job that posts what is due to receivers of others, many at a time, each under a lease. It claims by receiver and not by
- * age, and shares its slots among workspaces, hosts and receivers (decision 0058).
+ * A job that posts due messages to third-party receivers, many at a time, each under a lease. It claims by receiver instead of
+ * by age, and shares its slots among workspaces, hosts and receivers (decision 0058).
  */
 export function makeReceiverJob<Due extends { id: string; workspaceId: string }>(job: ReceiverJob<Due>): LeasedJob {
   const { clock, log, outcomes } = job;
   const slots = makeReceiverSlots();
   const underWay = new Set<Promise<void>>();
-  /** Where the next round begins, so that no receiver is passed over because of those before it. */
+  /** Where the next run of the job begins, so that every receiver gets its turn. */
   let after: DueReceiver | undefined;
 
   const start = (due: Due, slot: Slot): Promise<void> => {
@@ -54,7 +54,7 @@ export function makeReceiverJob<Due extends { id: string; workspaceId: string }>
     const ended = job
       .deliver(due)
       .catch((error: unknown): ContactKind => {
-        // The database or the decryption failed, not the receiver. The lease expires and it is tried again.
+        // The database or the decryption failed, not the receiver. The lease expires and the message is retried.
         log.error({ id: due.id, err: error }, `${job.what} not settled`);
         return 'none';
       })
@@ -110,7 +110,7 @@ export function makeReceiverJob<Due extends { id: string; workspaceId: string }>
 }
 
 function toReceiver({ workspaceId, key, url }: DueReceiver): Receiver {
-  // An address that is not a URL is refused when it is called; until then it is a host of its own.
+  // An address that is not a URL is rejected when it is called. Until then it counts as a separate host.
   return { workspaceId, key, host: URL.canParse(url) ? new URL(url).host : url };
 }
 
@@ -137,20 +137,20 @@ export type PostedAnswer = { answer: CallbackAnswer; startedAt: Date; endedAt: D
 export type PostSignedDependencies = {
   clock: Clock;
   log: Logger;
-  /** Must end within 15 s whatever the receiver does (fault F24); the lease counts on it. */
+  /** Must end within 15 s whatever the receiver does (fault F24); the lease relies on it. */
   post: PostCallback;
 };
 
 /**
- * Posts to an address that somebody else chose, signed as Standard Webhooks say. The id is the same in every attempt, so that
- * a receiver can drop repeats caused by a crash or a lost response.
+ * Posts to an address chosen by a user, signed according to Standard Webhooks. The id is the same in every attempt, so that a
+ * receiver can drop duplicates caused by a crash or a lost response.
  */
 export async function postSigned(
   { clock, log, post }: PostSignedDependencies,
   { id, url, body, secret }: SignedPost,
 ): Promise<PostedAnswer> {
   const startedAt = clock.now();
-  // The receiver compares it with its own clock, which no sandbox moves.
+  // The receiver compares the timestamp with its clock, which no sandbox moves.
   const postedAt = clock.realNow();
   const headers = {
     'content-type': 'application/json',
@@ -168,15 +168,15 @@ export async function postSigned(
 }
 
 /**
- * What an attempt says of its receiver. Any HTTP response is an answer, 500 as well: a receiver that refuses holds no slot.
- * An address that our own guard refuses was not called.
+ * Returns what an attempt shows about its receiver. Any HTTP response counts as an answer, even 500: a receiver that refuses
+ * quickly holds no slot. If our own guard blocked the address, no request was made.
  */
 export function contactOf(answer: CallbackAnswer): ContactKind {
   if (answer.kind === 'answered') return 'answered';
   return answer.error === 'refused' ? 'none' : 'silent';
 }
 
-/** One line when a receiver is paused for the first time, one for each longer pause, and one when it answers again. */
+/** Logs one line when a receiver is paused for the first time, one for each longer pause, and one when it responds again. */
 export function logSilence(
   log: Logger,
   { contact, silence, receiver }: { contact: ContactKind; silence: Silence; receiver: Record<string, string> },

@@ -13,8 +13,8 @@ import { maxFileCodings } from '../../domain/limits/segments.ts';
 type Pieces = AsyncIterable<Buffer>;
 
 /**
- * Undoes the content codings of a file piece by piece. The output of each coding is limited, not only the last one: each
- * link of a chain multiplies what a bomb can do (CVE-2026-22036).
+ * Decodes the content codings of a file piece by piece. The output of each coding is limited, not only that of the last: each
+ * link of a chain multiplies the effect of a decompression bomb (CVE-2026-22036).
  *
  * @throws DownloadFailedError, and the decoders' errors
  */
@@ -49,7 +49,8 @@ const chunkSize = 64 * 1024;
 const makeDecoder: Readonly<Record<ContentCoding | 'raw deflate', () => Decoder>> = {
   gzip: () => createGunzip({ chunkSize }),
   br: () => createBrotliDecompress({ chunkSize }),
-  // 8 MiB is the window that senders must keep to (RFC 9659 §3); the library would take 128 MiB of memory if asked.
+  // 8 MiB is the maximum window for senders (RFC 9659 §3). By default the library would allocate up to 128 MiB if a file asks
+  // for it.
   zstd: () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
   deflate: () => createInflate({ chunkSize }),
   'raw deflate': () => createInflateRaw({ chunkSize }),
@@ -65,18 +66,18 @@ async function* decode(encoded: Pieces, coding: ContentCoding): AsyncGenerator<B
       yield piece;
     }
   };
-  // Faults of either end come out of the decoder, which `pipeline` destroys with them.
+  // Errors from either end surface in the decoder, which `pipeline` destroys with them.
   pipeline(pieces, count, decoder, () => {});
   yield* decoder as Pieces;
-  // zlib stops at the end of the first frame without a word; the rest of the file would be missing unnoticed.
+  // zlib silently stops at the end of the first frame; the rest of the file would be lost unnoticed.
   if (decoder.bytesWritten < encodedBytes)
     throw new DownloadFailedError('encoding', `data follows the end of the ${coding} stream`);
 }
 
 /**
- * True for the two bytes that begin a zlib stream (RFC 1950 §2.2): method 8, a window of up to 32 KiB, and a check sum.
- * `deflate` means such a stream (RFC 9110 §8.4.1.2), but some servers send the compressed data alone. That never begins
- * with these bytes, since its lowest four bits would be those of an uncompressed block with a padding that is not zero.
+ * True for the two bytes that begin a zlib stream (RFC 1950 §2.2): method 8, a window of up to 32 KiB, and a checksum.
+ * `deflate` means such a stream (RFC 9110 §8.4.1.2), but some servers send only the compressed data. That never begins with
+ * these bytes: its lowest four bits would be those of an uncompressed block with non-zero padding.
  */
 function isZlibHeader([method = 0, flags = 0]: Buffer): boolean {
   return (method & 0x0f) === 8 && method >> 4 <= 7 && (method * 256 + flags) % 31 === 0;
@@ -89,9 +90,9 @@ const firstFrameBytes = 16 + ';chunk-signature='.length + 64 + 2;
 const lastFrameBytes = 512;
 
 /**
- * Passes a file on, and fails if it still has the frames of its upload (`aws-chunked`): sizes between the lines would
- * be read as values, and lines be cut in two. S3 stores the file without them, and so do the stores that repeat the token
- * (decision 0061). Frames are known by a signature or by the trailer that ends them; a size alone may be a value.
+ * Passes a file on, and fails if it still has the frames of its upload (`aws-chunked`): frame sizes between the lines would be
+ * read as values, and lines would be cut in two. S3 stores the file without them, and so do the stores that repeat the token
+ * (decision 0061). Frames are detected by a signature or by the trailer that ends them; a size alone may be a value.
  *
  * @throws DownloadFailedError
  */
@@ -107,7 +108,7 @@ async function* refuseFrames(body: Pieces): AsyncGenerator<Buffer, void, undefin
   if (lastFrame.test(tail.toString('latin1'))) throw framed;
 }
 
-/** The first bytes, fewer where the source ends before, and all pieces with these among them. */
+/** Returns the first bytes, fewer if the source ends earlier, and all pieces including these bytes. */
 async function peek(source: Pieces, bytes: number): Promise<{ head: Buffer; pieces: Pieces }> {
   const rest = source[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -129,10 +130,10 @@ async function peek(source: Pieces, bytes: number): Promise<{ head: Buffer; piec
 
 type ContentCoding = 'gzip' | 'br' | 'zstd' | 'deflate';
 
-/** What a file was encoded with, in the order in which it was applied (RFC 9110 §8.4). */
+/** The encodings of a file, in the order in which they were applied (RFC 9110 §8.4). */
 export type ContentCodings = {
   codings: readonly ContentCoding[];
-  /** The store was sent the file in frames (`aws-chunked`), and may have kept them. */
+  /** The file was uploaded to the store in frames (`aws-chunked`), and the store may have kept them. */
   mayHaveFrames: boolean;
 };
 
@@ -146,9 +147,9 @@ const codingOf: ReadonlyMap<string, ContentCoding> = new Map([
 ]);
 
 /**
- * Values that stores keep from an upload and repeat on each download although they are not content codings: the framing
- * of the upload (`aws-chunked`, which S3 itself removes), a charset, and words for "none". Stores compatible with S3 were
- * reported to do so: versitygw issue 2398, noobaa-core issue 9138, ceph pull request 64440.
+ * Values that stores copy from an upload to each download although they are not content codings: the framing of the upload
+ * (`aws-chunked`, which S3 itself removes), a charset, and words for "none". Reports of S3-compatible stores that do so:
+ * versitygw issue 2398, noobaa-core issue 9138, ceph pull request 64440.
  */
 const notCodings: ReadonlySet<string> = new Set([
   ...['', 'identity', 'none', 'binary', '7bit', '8bit'],
@@ -157,9 +158,9 @@ const notCodings: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads the value of `Content-Encoding`, several headers joined by commas.
+ * Parses the value of `Content-Encoding`, with several headers joined by commas.
  *
- * @throws DownloadFailedError for a coding that is not supported, and for too many
+ * @throws DownloadFailedError for an unsupported coding, and for too many codings
  */
 export function readContentCodings(header: string): ContentCodings {
   const tokens = header
@@ -179,20 +180,18 @@ export function readContentCodings(header: string): ContentCodings {
   return { codings, mayHaveFrames: tokens.includes('aws-chunked') };
 }
 
-/** The server's own text goes into a callback and an email: the letters of a token (RFC 9110 §5.6.2), and few of them. */
+/** Quotes text of the server for a callback and an email: only the characters of a token (RFC 9110 §5.6.2), and only a few. */
 function quote(token: string): string {
   const letters = token.replaceAll(/[^a-z0-9.+_-]/g, '?');
   return letters.length > 40 ? `${letters.slice(0, 40)}…` : letters;
 }
 
-/**
- * A download that did not succeed. `detail` is for the owner of the segment and holds no address; `cause` is private.
- */
+/** A failed download. `detail` is for the owner of the segment and contains no address; `cause` is private. */
 export class DownloadFailedError extends Error {
   override readonly name = 'DownloadFailedError';
   readonly kind: DownloadFault;
   readonly detail: string;
-  /** Whether another try may end differently. */
+  /** True if a retry may succeed. */
   readonly isRepeatable: boolean;
 
   constructor(kind: DownloadFault, detail: string, options?: ErrorOptions) {

@@ -18,15 +18,15 @@ export type FileToDownload = {
   url: string;
   /** Counted after decoding. */
   maxBytes?: number;
-  /** Milliseconds of a monotonic clock: real time, whatever the sandbox's clock says. */
+  /** Milliseconds of a monotonic clock: real time, regardless of the sandbox's clock. */
   readMilliseconds?: () => number;
   signal?: AbortSignal;
 };
 
 /**
- * Downloads a file from a URL chosen by somebody else and decodes it piece by piece: only what the consumer has not
- * taken yet is held, and leaving the loop closes the connection. The total time is not limited (decision D25), but a file
- * must not trickle.
+ * Downloads a file from a URL chosen by a user and decodes it piece by piece. Only data that the consumer has not read yet is
+ * held in memory, and leaving the loop closes the connection. The total time is not limited (decision D25), but a file must not
+ * trickle.
  *
  * @throws DownloadFailedError, or the signal's reason
  */
@@ -51,11 +51,11 @@ export async function* downloadFile(
 export type RedirectDecision = { allowed: true; url: string } | { allowed: false; reason: string };
 
 /**
- * Where a redirect leads. Whether that may be called is decided when it is opened, as for the first URL; what only a
- * hop can do wrong is to leave encryption behind.
+ * Returns the target of a redirect. Whether that address may be called is decided when it is opened, as for the first URL. The
+ * only check specific to a redirect is that it keeps encryption.
  */
 export function decideRedirect(from: URL, location: string | string[] | undefined): RedirectDecision {
-  // Several `location` headers have no one meaning (RFC 9110 §5.3).
+  // Several `location` headers have no defined meaning (RFC 9110 §5.3).
   if (typeof location !== 'string') return { allowed: false, reason: 'redirect without one location' };
   if (!URL.canParse(location, from.href)) return { allowed: false, reason: 'redirect to what is not a URL' };
   const url = new URL(location, from);
@@ -83,7 +83,7 @@ async function openAfterRedirects(
   throw new DownloadFailedError('redirects', `more than ${maxFileRedirects} redirects`);
 }
 
-/** What servers send CSV as; a page of HTML is mostly a login form that answers 200 (fault F29). */
+/** Content types that servers use for CSV. An HTML page is usually a login form with status 200 (fault F29). */
 const acceptedTypes: ReadonlySet<string> = new Set([
   'text/csv',
   'application/csv',
@@ -105,8 +105,8 @@ function checkHeaders(
 }
 
 /**
- * Passes a body on and fails when it trickles: silence between two pieces is limited elsewhere, and a byte before each
- * limit would go on for ever. Only the time in which a piece is waited for counts.
+ * Passes a body on and fails if it trickles. Silence between two pieces is limited elsewhere, but one byte just before each
+ * timeout would keep the download going forever. Only the time spent waiting for a piece counts.
  *
  * @throws DownloadFailedError
  */
@@ -133,7 +133,7 @@ function classifyOpenFault(error: unknown): unknown {
     return new DownloadFailedError('refused', error.message, { cause: error });
   if (codeOf(error) === silenceCodes.headers)
     return new DownloadFailedError('stalled', 'no answer in time', { cause: error });
-  // Only the code: the message contains the address.
+  // Only the code, because the message contains the address.
   const code = codeOf(error);
   return new DownloadFailedError('unreachable', `no connection${code && ` (${code})`}`, { cause: error });
 }
@@ -155,20 +155,20 @@ function oneValue(header: string | string[] | undefined): string {
   return [header ?? ''].flat().join(', ').trim().toLowerCase();
 }
 
-/** A header is the other side's text: enough of it to recognise, not enough to flood. */
+/** Shortens the server's header text: enough to recognise it, not enough to flood. */
 function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
 export type OpenFile = {
   pieces: AsyncIterable<Buffer>;
-  /** Ends the download. Does nothing once the pieces were read to the end. */
+  /** Ends the download. Does nothing once the pieces have been read to the end. */
   close(): Promise<void>;
 };
 
 /**
- * Opens the file of an operation. Resolves when its first piece has arrived: a server that never answers then holds a socket, and
- * neither a session nor the turn of another file.
+ * Opens the file of an operation. Resolves when its first piece has arrived. A server that never responds therefore holds only
+ * a socket, not a session or another file's turn.
  *
  * @throws DownloadFailedError, or the signal's reason
  */
@@ -194,7 +194,7 @@ export async function openFile(
   };
 }
 
-/** The pieces of a file that was posted to us, in order. */
+/** Yields the pieces of an uploaded file, in order. */
 export async function* readPostedFile(database: Database, operationId: string): AsyncGenerator<Buffer> {
   for (let number = 0; ; number += 1) {
     const piece = await findFilePiece(database, { operationId, number });

@@ -33,21 +33,21 @@ export type FillSegmentsDependencies = EndFillDependencies & {
   log: Logger;
   outgoing: OutgoingClient;
   outcomes: OutcomeBuffer;
-  /** Names this process in leases; unique per start. */
+  /** Identifies this process in leases; unique per start. */
   owner: string;
   /** Called when an operation has ended: callbacks, emails and waiting sends are due. */
   onEnded: (result: FillResult) => void;
-  /** An operation has ended: another may begin. */
+  /** Called when an operation has ended: another may begin. */
   onFreed?: (() => void) | undefined;
 };
 
 const leaseMilliseconds = 60_000;
 const progressMilliseconds = 1_000;
-// A surprise is tried again; the third ends the operation with 500.
+// An unexpected fault is retried; the third ends the operation with 500.
 const surpriseSeconds = 30;
-// A database that is away or takes no writes says nothing about the file: the operation waits for it, and nothing counts.
+// An unavailable or read-only database says nothing about the file: the operation waits for it, and no attempt is counted.
 const outageSeconds = 5;
-// Other fills took all turns after the file had been opened: it is opened again, and nothing counts.
+// Other fills took all turns after the file had been opened. The file is opened again later, and no attempt is counted.
 const noTurnSeconds = 5;
 const maxCrashes = 3;
 
@@ -59,10 +59,11 @@ export type SegmentFills = LeasedJob & {
 };
 
 /**
- * Files whose first piece is waited for. A server that does not answer holds one of these for up to 40 s, and no turn (decision 0058).
+ * Limits for files whose first piece has not arrived yet. A server that does not respond holds one of these slots for up to 40
+ * s, but no turn (decision 0058).
  */
 const openingLimits = { total: 16, perWorkspace: 4, perHost: 8, perReceiver: 2 };
-/** A server that answers at all mostly does within this time; until it is over, a file counts as one that will take a turn. */
+/** Most servers that respond do so within this time. Until it is over, an opening file is expected to take a turn. */
 const promptMilliseconds = 2_000;
 const maxDueFiles = 1_000;
 
@@ -70,8 +71,8 @@ type Opening = { slot: Slot; startedAt: number };
 type FillState = { turns: FillTurns; slots: ReceiverSlots; opening: Set<Opening> };
 
 /**
- * The job that fills segments from files. A round claims what may be opened now and leaves it under way; workspaces and hosts
- * take turns.
+ * The job that fills segments from files. A run claims the files that may be opened now and lets them continue in the
+ * background. Workspaces and hosts take turns.
  */
 export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
   const stopping = new AbortController();
@@ -96,7 +97,7 @@ export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
     name: 'fill-segments',
     intervalMilliseconds: 1_000,
     async runOnce() {
-      // What one of them could not settle is a fault of this job, as the system page shows it.
+      // An operation that could not be settled counts as a failure of this job, so that the system page shows it.
       if (faults.length > 0) throw faults.shift();
       if (stopping.signal.aborted || deps.outcomes.waiting() > 0) return 0;
       const { database, clock, owner } = deps;
@@ -122,7 +123,7 @@ export function makeFillSegments(deps: FillSegmentsDependencies): SegmentFills {
   };
 }
 
-/** The slots for what may be opened now: for each, a turn is free that no prompt server will take before. */
+/** Returns slots for files that may be opened now: each has a free turn that no opening file is expected to take first. */
 function takeSlots({ turns, slots, opening }: FillState, due: readonly DueFiles[]): Slot[] {
   const now = performance.now();
   const soon = [...opening]
@@ -144,7 +145,7 @@ function toReceiver({ workspaceId, origin }: DueFiles): Receiver {
   return { workspaceId, key: origin, host };
 }
 
-/** Gives the slot of an opening back, once. */
+/** Releases the slot of an opening, once. */
 function noteOpened(
   { slots, opening: all }: FillState,
   { opening, kind }: { opening: Opening; kind: ContactKind },
@@ -185,7 +186,7 @@ async function fill(deps: FillSegmentsDependencies, work: Work) {
     throw error;
   });
   try {
-    // Before the slot is given back, so that no look in between sees the turn as free.
+    // Take the turn before the slot is released, so that no other check sees the turn as free.
     const turn = state.turns.take(operation.workspaceId, signal);
     noteOpened(state, { opening, kind: 'answered' });
     const end = await turn;
@@ -211,16 +212,16 @@ async function fillFrom(deps: FillSegmentsDependencies, work: Work & { file: Ope
     try {
       const staged = await stageFile({ ...work, session });
       const counting = countValues(deps, { operation, staged });
-      // Awaited when applying; if that fails first, this failure adds nothing.
+      // Awaited when applying. If applying fails first, this failure adds no information.
       counting.catch(() => {});
       const outcome = await applyStagedFile(deps, { operation, session, staged, counting, progress });
-      // The result is stored; the planner's figures are renewed by autovacuum as well.
+      // The result is stored. Autovacuum updates the planner's statistics too.
       await analyzeSegmentMembers(session).catch((error: unknown) =>
         deps.log.warn({ err: error, operationId: operation.id }, 'the members of segments were not analyzed'),
       );
       return outcome;
     } finally {
-      // After a lost connection there is nothing to drop here; housekeeping finds what stays.
+      // After a lost connection nothing can be dropped here; housekeeping removes what remains.
       await dropSegmentStaging(session, stagingKeyOf(operation)).catch(() => {});
     }
   });
@@ -232,7 +233,7 @@ function startHeartbeat(
 ): NodeJS.Timeout {
   let isNoting = false;
   return setInterval(() => {
-    // While the result is being applied the row is locked; one note waits, not one a second.
+    // The row is locked while the result is being applied. Only one update waits, instead of one more per second.
     if (isNoting) return;
     isNoting = true;
     noteProgress(database, { ...operation, ...progress, ...makeLease(clock, leaseMilliseconds) })
@@ -289,12 +290,12 @@ async function settleFault(deps: FillSegmentsDependencies, { operation, progress
 
 const isAway = (error: unknown): boolean => isOutage(error) || refusesWrites(error);
 
-/** What failed may quote the server the file came from. */
+/** Returns an error's text for storage. It may quote the server that the file came from. */
 function detailOf(error: unknown): string {
   return toStorableText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 }
 
-/** The operation is worked again, its end with it, and nothing is counted. */
+/** Queues the operation to be worked again, including its end. Nothing is counted. */
 async function waitForDatabase(
   deps: FillSegmentsDependencies,
   operation: ClaimedOperation,
@@ -308,7 +309,7 @@ async function waitForDatabase(
 
 type Release = { seconds: number; detail: string | null; counted: { attempts: number; crashes: number } };
 
-/** Again and again where the database is away: an operation that is not given back counts as a crash of its worker. */
+/** Retries while the database is unavailable: an operation that is not released counts as a crash of its worker. */
 async function release(
   { database, clock, outcomes }: { database: Database; clock: Clock; outcomes: OutcomeBuffer },
   operation: ClaimedOperation,
@@ -333,19 +334,22 @@ function faultOf(error: unknown): OperationFault {
   }
 }
 
-/** Which fills read their file and change members: each has a session, and may hold a core of the database for a while. */
+/**
+ * Limits the fills that read their file and change members at a time. Each has a session, and may occupy a core of the database
+ * for a while.
+ */
 type FillTurns = {
-  /** True if a fill of the workspace that takes a turn now gets it at once, `others` being about to take one as well. */
+  /** True if a fill of the workspace gets a turn immediately, assuming that `others` are about to take one as well. */
   isFree(workspaceId: string, others: readonly string[]): boolean;
   /**
-   * Waits for a turn. @returns what ends it
+   * Waits for a turn. @returns the function that ends it
    *
-   * @throws NoTurnError when none is free in time, or the signal's reason
+   * @throws NoTurnError if none is free in time, or the signal's reason
    */
   take(workspaceId: string, signal: AbortSignal): Promise<() => void>;
 };
 
-/** The other fills take long: this one is given back and nothing of it counts. */
+/** The other fills take too long. The operation is released, and no attempt is counted. */
 export class NoTurnError extends Error {
   override readonly name = 'NoTurnError';
 }
@@ -353,8 +357,8 @@ export class NoTurnError extends Error {
 type Limits = { total: number; perWorkspace: number; maxWaitMilliseconds: number };
 
 /**
- * Of three turns a workspace gets two at most, so that large or slow files of one never hold up all others. A wait is short, because
- * the file server keeps its connection open meanwhile.
+ * A workspace gets at most two of the three turns, so that its large or slow files never block all others. The wait is short,
+ * because the file server keeps its connection open meanwhile.
  */
 export const fillTurnLimits: Limits = { total: 3, perWorkspace: 2, maxWaitMilliseconds: 10_000 };
 

@@ -2,21 +2,21 @@ import { maxFileValueBytes, maxRejectsKept } from '../../domain/limits/segments.
 import { fileFault, parseFileNumber } from '../../domain/segments/file-operations.ts';
 import type { RejectReason } from '../../domain/segments/file-operations.ts';
 
-/** The file is no column of values at all. */
+/** The file is not a column of values. */
 export class FileUnreadableError extends Error {
   override readonly name = 'FileUnreadableError';
 }
 
 export type SegmentFileParser = {
-  /** Takes the next bytes of the file. @returns lines ready for COPY, or undefined if there are none yet */
+  /** Parses the next bytes of the file. @returns lines ready for COPY, or undefined if there are none yet */
   push(piece: Buffer): Buffer | undefined;
-  /** The file has ended. */
+  /** Parses the rest, because the file has ended. */
   end(): Buffer | undefined;
   /** Lines seen so far (interface 2.7, values_found). */
   found(): number;
-  /** Lines handed on. */
+  /** Lines passed on. */
   kept(): number;
-  /** The first 10,000 lines that were skipped, in their order. */
+  /** The first 10,000 skipped lines, in file order. */
   rejects(): { line: number; reason: RejectReason }[];
 };
 
@@ -32,9 +32,9 @@ for (const character of `,"'#`) classes[character.charCodeAt(0)] = forbidden;
 classes[0x5c] = escaped;
 
 /**
- * Turns the bytes of a file into lines for COPY: line number, tab, value. The rules are those of decision D23, D24. A
- * line of plain ASCII is copied as bytes, without ever being a string: 15 million lines would otherwise be 15 million
- * strings. Memory is one piece and one line, however long the line is.
+ * Converts the bytes of a file to lines for COPY: line number, tab, value. The rules are those of decision D23, D24. A line of
+ * plain ASCII is copied as bytes, without becoming a string: 15 million lines would otherwise be 15 million strings. Memory use
+ * is one piece and one line, however long the line is.
  *
  * @throws FileUnreadableError from `push` or `end`
  */
@@ -45,7 +45,7 @@ export function makeSegmentFileParser(type: 'string' | 'double'): SegmentFilePar
   const head = makeHead();
   let found = 0;
   let kept = 0;
-  // The line that is open: how much of it lies in `rest`, whether it has grown too long, and what was seen in it.
+  // The current line: the part stored in `rest`, whether it is too long, and the byte classes seen in it.
   let restBytes = 0;
   let isLong = false;
   let seen = 0;
@@ -99,7 +99,7 @@ export function makeSegmentFileParser(type: 'string' | 'double'): SegmentFilePar
       const kind = classes[byte]!;
       if (kind === plain) continue;
       if (kind === lineEnd) {
-        // The second half of CR LF; the line ended at the first.
+        // The second half of CR LF; the line ended at the CR.
         if (byte === 0x0a && endedWithReturn && index === start && restBytes === 0 && !isLong) {
           endedWithReturn = false;
           start = index + 1;
@@ -137,7 +137,7 @@ export function makeSegmentFileParser(type: 'string' | 'double'): SegmentFilePar
   };
 }
 
-/** Holds a file's first bytes back until there are enough to judge what it is; what it gives on is without a mark. */
+/** Holds back a file's first bytes until there are enough to detect its type. Passes them on without the byte order mark. */
 function makeHead() {
   let held: Buffer | undefined = Buffer.alloc(0);
 
@@ -166,7 +166,7 @@ function reasonOf(byte: number): RejectReason {
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-// C1 controls are two bytes in UTF-8, so the byte table does not see them.
+// C1 controls are two bytes in UTF-8, so the byte table does not detect them.
 
 const laterControls = /[\u0080-\u009f]/;
 
@@ -186,12 +186,12 @@ function normalise(bytes: Buffer, type: 'string' | 'double'): { text: string } |
   return Buffer.byteLength(normal) > maxFileValueBytes ? { reason: 'long' } : { text: normal };
 }
 
-/** The backslash is COPY's own escape. */
+/** Escapes backslashes, which are COPY's escape character. */
 function escapeForCopy(text: string): Buffer {
   return Buffer.from(text.replaceAll('\\', '\\\\'), 'utf8');
 }
 
-/** Gathers lines in one growing buffer; the line number counts up in ASCII. */
+/** Collects lines in one growing buffer. Line numbers are written in ASCII. */
 function makeOutput() {
   let buffer = Buffer.allocUnsafe(1024 * 1024);
   let used = 0;
@@ -216,7 +216,7 @@ function makeOutput() {
   }
 
   function bytes(from: Buffer, start: number, end: number): void {
-    // For short values a loop is quicker than a call into native code.
+    // For short values a loop is faster than a call into native code.
     if (end - start < 48) for (let index = start; index < end; index += 1) buffer[used++] = from[index]!;
     else used += from.copy(buffer, used, start, end);
   }
@@ -233,7 +233,7 @@ function makeOutput() {
     },
     take(): Buffer | undefined {
       if (used === 0) return undefined;
-      // Copied, because the caller's stream keeps it while the next lines are written here.
+      // Copied, because the caller's stream keeps it while this buffer is reused for the next lines.
       const taken = Buffer.from(buffer.subarray(0, used));
       used = 0;
       return taken;

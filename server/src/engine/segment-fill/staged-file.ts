@@ -46,14 +46,14 @@ export type FillDependencies = {
   clock: Clock;
 };
 
-/** Progress of a fill; read once a second for display. */
+/** Progress of a fill, read once a second for display. */
 export type FillProgress = { bytesRead: number; valuesFound: number };
 
 type StagedFile = {
   valuesFound: number;
-  /** Lines that are values; repeats among them are found by `countValues`. */
+  /** Lines with a value. `countValues` finds duplicates among them. */
   valuesKept: number;
-  /** In the order of the file, at most 10,000. */
+  /** In file order, at most 10,000. */
   rejects: Reject[];
 };
 
@@ -68,9 +68,8 @@ type Fill = {
 };
 
 /**
- * Reads the file of an operation into its staging table. Everything streams: bytes are decoded, cut into lines, checked
- * and copied to the database piece by piece, so memory does not grow with the file. Nothing a reader can see has changed
- * yet.
+ * Loads the file of an operation into its staging table. Everything streams: bytes are decoded, split into lines, checked and
+ * copied to the database piece by piece, so memory use does not grow with the file. No change is visible to readers yet.
  *
  * @throws DownloadFailedError, FileUnreadableError, the abort's reason, and the database's errors
  */
@@ -87,8 +86,8 @@ export async function stageFile(fill: Fill): Promise<StagedFile> {
 type CountedValues = { valuesProcessed: number; rejects: Reject[] };
 
 /**
- * Counts the distinct values of a staged file. The database finds the duplicates, because more than 16.7 million values
- * do not fit in a JavaScript set (finding 10). Uses its own connection, so that it runs in parallel with the matching.
+ * Counts the distinct values of a staged file. The database finds the duplicates, because more than 16.7 million values do not
+ * fit in a JavaScript set (finding 10). Uses a separate connection, so that it runs in parallel with the matching.
  */
 export async function countValues(
   { database }: FillDependencies,
@@ -128,13 +127,13 @@ async function copyFile({ operation, file, session, progress, signal }: Fill) {
 export type EndFillDependencies = {
   database: Database;
   clock: Clock;
-  /** Interface 8: users uploaded in 24 hours. */
+  /** Maximum users uploaded in 24 hours (interface 8). */
   usersPerDay: number;
-  /** PENDING with SMTP; KEPT without, to be read in the console (decision D28). */
+  /** PENDING with SMTP. KEPT without SMTP, to be read in the console (decision D28). */
   emailState: 'PENDING' | 'KEPT';
 };
 
-/** The operation is another worker's by now: nothing was stored. */
+/** Another worker has taken over the operation; nothing was stored. */
 export class LostOperationError extends Error {
   override readonly name = 'LostOperationError';
 }
@@ -142,8 +141,8 @@ export class LostOperationError extends Error {
 const dayMilliseconds = 24 * 3_600_000;
 
 /**
- * Applies a staged file: members, counts, the segment's new version, the callback and the report, in one transaction on
- * the fill's own connection. Readers see all of it or nothing (decision D26), and a crash leaves all or nothing.
+ * Applies a staged file: members, counts, the segment's new version, the callback and the report, in one transaction on the
+ * fill's connection. Readers see all of it or nothing (decision D26), and a crash leaves all or nothing.
  *
  * @throws LostOperationError
  */
@@ -163,7 +162,7 @@ export async function applyStagedFile(
   try {
     return await inTransaction(session, async (tx) => {
       if (!(await lockHeldOperation(tx, operation))) throw new LostOperationError('the lease ran out');
-      // Operations of a segment follow each other, so its row need not be locked while millions of members change.
+      // Operations of a segment run one after another, so its row need not be locked while millions of members change.
       const members = await changeMembers(tx, { operation, source });
       const values = await counting;
       await lockUploadedUsers(tx, operation.workspaceId);
@@ -192,14 +191,15 @@ export async function applyStagedFile(
   }
 }
 
-/** Undoes the members, which are counted when they have been added. */
+/** Rolls back the members, which are counted only after they have been added. */
 class TooManyUsersError extends Error {}
 
 type Source = 'lines' | 'matches';
 
 /**
- * Writes the named users down where the change needs them as a set, or beside the members in their shards. Before the
- * transaction: the tables are made as their owner, and a cluster lets no other role change within one what this one did.
+ * Stages the named users where the change needs them as a set, or needs them next to the members in their shards. Runs before
+ * the transaction: the tables are created as their owner, and within one transaction a cluster lets no other role change what
+ * that role created.
  */
 async function stageNamed(session: Session, operation: ClaimedOperation): Promise<Source> {
   const needsSet = operation.kind === 'REMOVE' || operation.kind === 'REPLACE';
@@ -210,8 +210,8 @@ async function stageNamed(session: Session, operation: ClaimedOperation): Promis
 }
 
 /**
- * What the file does to the segment. `reported` is what the callback calls user_count (decision D23); `now` is how many
- * members the segment has afterwards.
+ * Applies the file's changes to the segment. `reported` is the callback's user_count (decision D23). `now` is the segment's
+ * number of members afterwards.
  */
 async function changeMembers(
   tx: Transaction,
@@ -224,7 +224,7 @@ async function changeMembers(
     case 'CREATE':
     case 'ADD': {
       const added = source === 'matches' ? await addMatchedMembers(tx, change) : await addNamedMembers(tx, change);
-      // Counting two million members again would cost a second; a new segment has exactly those that were added.
+      // Counting two million members again would take a second. A new segment has exactly the members that were added.
       const now = operation.kind === 'CREATE' ? added : await countLiveMembers(tx, change);
       return { added, reported: added, now };
     }
@@ -251,7 +251,7 @@ export type Failure = {
   detail: string;
 };
 
-/** Ends an operation that cannot succeed; its segment keeps what it had. @throws LostOperationError */
+/** Ends an operation that cannot succeed. Its segment keeps its members. @throws LostOperationError */
 export async function failOperation(
   deps: EndFillDependencies,
   { operation, progress, fault, detail }: Failure,
@@ -276,9 +276,7 @@ export async function failOperation(
 
 type Telling = { operation: ClaimedOperation; outcome: OperationOutcome; at: Date };
 
-/**
- * Callback and report are stored with the outcome itself, so neither can be lost or contradict it (fault F25).
- */
+/** Stores callback and report with the outcome itself, so that neither can be lost or contradict it (fault F25). */
 async function tell(deps: EndFillDependencies, tx: Queryable, { operation, outcome, at }: Telling): Promise<void> {
   const { id: operationId, workspaceId } = operation;
   await deleteFilePieces(tx, operationId);

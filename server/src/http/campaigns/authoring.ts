@@ -16,10 +16,10 @@ import { campaignPartShapes } from './document-shapes.ts';
 const ownParts = ['channel', 'campaign_delivery_type', 'connector', 'sender_name', ...partNames];
 
 /**
- * The members of a body that are parts of a campaign; the reading of them is the domain's. They are stored as they came,
- * those of a draft whatever they say.
+ * Returns the members of a body that are parts of a campaign; the domain parses them. They are stored as sent; those of a
+ * draft are not validated.
  *
- * @throws ServiceError CAMPAIGN_REQUEST_INVALID for what cannot be stored
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID for values that cannot be stored
  */
 export function takeParts(body: Body): CampaignParts {
   const parts = Object.fromEntries(ownParts.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])));
@@ -100,7 +100,7 @@ function readAction(reader: RequestReader, version: SearchVersion): StatusAction
   return reader.requires('action') ? reader.choice('action', statusActions[version]) : undefined;
 }
 
-/** V5 takes the id of the request from a header, too; both must agree (fact 4.1). */
+/** V5 also accepts the id of the request in a header; both must agree (fact 4.1). */
 export function readRequestId(reader: RequestReader, requestIdHeader: string | undefined): string | undefined {
   const sent = optionalText(reader, 'request_id');
   if (sent !== undefined && requestIdHeader !== undefined && sent !== requestIdHeader)
@@ -108,9 +108,9 @@ export function readRequestId(reader: RequestReader, requestIdHeader: string | u
   return sent ?? requestIdHeader;
 }
 
-/* Bodies and answers of campaign authoring (fact 6). They document the fields; the parsers hold the rules. */
+/* Bodies and responses of campaign authoring (fact 6). They document the fields; the parsers implement the rules. */
 
-/** What V1 wants of every campaign, also where it says nothing. */
+/** The members that V1 requires of every campaign, even where they are empty. */
 const v1Parts = Type.Required(
   Type.Pick(Type.Object(campaignPartShapes), [
     'basic_details',

@@ -14,11 +14,12 @@ import { takeParts } from './authoring.ts';
 import { readBody } from './search.ts';
 
 /**
- * Makes the hook before every campaign route: Basic with the workspace and its campaigns key, or Bearer (decision
- * D45); SVC-APPKEY; the limits (decision D44), whose state every answer carries (fact 4.6).
+ * Makes the hook that runs before every campaign route. It checks Basic with the workspace and its campaigns key, or Bearer
+ * (decision D45), and SVC-APPKEY. It also counts the call against the limits (decision D44); every response carries their
+ * state (fact 4.6).
  *
- * @param scope what the key is for, where a route has the dialect of campaigns and is about something else
- * @param appKey whether the version demands SVC-APPKEY (fact 4.1); one that is sent must name the workspace
+ * @param scope the scope the key needs, for routes that use the campaign dialect for another subject
+ * @param appKey whether the version requires SVC-APPKEY (fact 4.1); if sent, it must name the workspace
  */
 export function makeRequireCampaignAccess(
   deps: CampaignAccessDependencies,
@@ -32,7 +33,7 @@ export function makeRequireCampaignAccess(
   });
   const appKeyName = vendorHeaders.nameOf('*-appkey').toUpperCase();
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    // The routes that refuse other methods need no credentials: they disclose nothing.
+    // The routes that reject other methods need no credentials: they disclose nothing.
     if (request.routeOptions.schema?.hide) return;
     await requireKey(request, reply);
     if (reply.sent) return;
@@ -56,18 +57,18 @@ async function count(deps: CampaignAccessDependencies, { reply, workspaceId }: C
     throw new ServiceError('CAMPAIGN_RATE_LIMITED', { retryAfterSeconds: call.resetSeconds });
 }
 
-/** What the hook before every campaign route takes. */
+/** Dependencies of the hook before every campaign route. */
 export type CampaignAccessDependencies = BearerDependencies & { vendorHeaders: VendorHeaders };
 
 export type CampaignRouteDependencies = CampaignDependencies &
   CampaignAccessDependencies & {
-    /** The guide that the deprecation of V1 links to, a Markdown file. */
+    /** The Markdown guide that V1's deprecation header links to. */
     migrationGuideFile: string;
   };
 
 type Warning = AnsweredCall & { shape: object };
 
-/** Unknown members of the body and of its filters, in one header (decision D5). */
+/** Warns of unknown members of the body and of its filters, in one header (decision D5). */
 export function warnOfParts(
   { vendorHeaders }: Pick<CampaignRouteDependencies, 'vendorHeaders'>,
   { request, reply, shape }: Warning,
@@ -78,7 +79,7 @@ export function warnOfParts(
   warnOfUnknownNames(vendorHeaders, { request, reply }, unknownFields);
 }
 
-/** Who asks, with what tells a repeat. */
+/** Returns the caller and the data that identifies a repeated request. */
 export function callerOf(request: FastifyRequest): AuthoringCaller {
   return {
     workspaceId: request.facts.workspaceId!,

@@ -9,7 +9,7 @@ export function makeCampaignReader(body: Body): RequestReader {
   return new RequestReader(body, { rules: campaignRules });
 }
 
-/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 export function refuseFaults({ faults }: RequestReader): void {
   if (faults.length > 0) throw new ServiceError('CAMPAIGN_REQUEST_INVALID', { faults, detail: describe(faults) });
 }
@@ -21,7 +21,7 @@ export function optionalText(reader: RequestReader, name: string): string | unde
 
 const maxTextCharacters = 256;
 
-/** Null reads as not sent. An empty text is a missing field, as in the other families, and no value of a filter. */
+/** Null counts as not sent. An empty text is a missing field, as in the other families, and not a valid filter value. */
 const campaignRules: ReadingRules = {
   tells: 'all',
   isSent: (value) => value !== undefined && value !== null,
@@ -42,7 +42,7 @@ const campaignRules: ReadingRules = {
       ? undefined
       : `must be a list of 1 to ${maxItems} texts`,
   onlyFault: (value) => `must be ${value}: ${!value} ${unavailable}`,
-  // Nothing that is read here is sent to anybody.
+  // Nothing read here is sent to a user.
   templates: { mode: 'OFF', sources: [] },
 };
 

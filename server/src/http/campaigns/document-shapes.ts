@@ -75,7 +75,7 @@ const periodicDetails = named(
   }),
 );
 
-/** The parts of a push campaign's record (fact 6.2): they document the fields and tell unknown ones. */
+/** The parts of a push campaign's record (fact 6.2). They document the fields and identify unknown ones. */
 export const campaignPartShapes = {
   channel: Type.String({ description: 'PUSH' }),
   campaign_delivery_type: Type.String({

@@ -89,7 +89,7 @@ const web = {
   advanced: part({ icon_image_type: text('ICON_URL'), icon_url: text() }),
   timer: tree('Refused'),
 };
-/** What a push shows on each platform (fact 6.2). */
+/** The content of a push on each platform (fact 6.2). */
 export const pushContent = named(
   'CampaignPushContent',
   part({
@@ -102,8 +102,8 @@ export const pushContent = named(
 );
 
 /**
- * The content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (fact 6.2). What comes from
- * the push API in other words is given in these; a draft may lack any of it.
+ * Presents the content of a push as campaign records show it: `{"push": {"android", "ios", "web"}}` (fact 6.2). Content
+ * from the push API, which uses other names, gets these names. In a draft any of it may be missing.
  */
 export function presentPushContent(stored: Record<string, unknown>) {
   const { ANDROID, IOS, WEB } = stored as CampaignContent;
@@ -219,7 +219,7 @@ function valueOf(items: readonly { type: string; value: string }[], type: string
   return items.find((item) => item.type === type)?.value;
 }
 
-/** By language and then by platform, as they are sent. */
+/** Returns the localised content by language and then by platform, as in the request. */
 function presentLocales(content: CampaignContent): { locales?: Record<string, Record<string, object>> } {
   const locales: Record<string, Record<string, object>> = {};
   for (const platform of platforms)

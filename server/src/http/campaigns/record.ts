@@ -10,7 +10,7 @@ import type { StoredTiming, BestTime, PassedPolicy, Timing } from '../../domain/
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { presentPushContent } from './push-content.ts';
 
-/** The part of a campaign record that both versions share (fact 4.3); ids and schedule are each version's own. */
+/** Presents the part of a campaign record that both versions share (fact 4.3); each version has its own ids and schedule. */
 export function presentCampaign(campaign: CampaignRecord) {
   const { sentAt, kind, campaignId, statusReason, plannedAt } = campaign;
   return {
@@ -29,7 +29,7 @@ export function presentCampaign(campaign: CampaignRecord) {
   };
 }
 
-/** The parts of a campaign that was made by other words than those of the record (fact 6.2). */
+/** Presents the parts of a campaign whose request used other names than the record (fact 6.2). */
 function presentParts(campaign: CampaignRecord) {
   const isPush = campaign.channel === 'PUSH';
   return {
@@ -48,12 +48,12 @@ function presentParts(campaign: CampaignRecord) {
 /** Email and SMS campaigns have these in addition to the parts (fact 4.3). */
 const shownParts = [...partNames, 'connector', 'sender_name'];
 
-/** As created; `scheduling_details` is each version's own once the campaign is no draft. */
+/** Returns the parts as created. Once the campaign is no longer a draft, each version presents `scheduling_details` itself. */
 function presentSentParts(parts: CampaignParts): Record<string, unknown> {
   return Object.fromEntries(shownParts.flatMap((name) => (parts[name] === undefined ? [] : [[name, parts[name]]])));
 }
 
-/** An execution as both versions show it; ids are each version's own (fact 4.4, decision D43). */
+/** Presents an execution, the same in both versions except for the ids (fact 4.4, decision D43). */
 export function presentExecution({ sentAt, status, statusReason, plannedAt }: CampaignExecution) {
   return {
     sent_time: sentAt && joinedTime(sentAt),
@@ -63,17 +63,17 @@ export function presentExecution({ sentAt, status, statusReason, plannedAt }: Ca
   };
 }
 
-/** Upper-case in both versions (decision D44); a queued run is a child that waits. */
+/** Upper-case in both versions (decision D44); a queued run is a waiting child, so it is SCHEDULED. */
 export function presentStatus(status: string): string {
   return status === 'QUEUED' ? 'SCHEDULED' : status;
 }
 
-/** `2024-07-04 08:00:54.847000`: UTC, microseconds (fact 4.3). */
+/** Formats a time as `2024-07-04 08:00:54.847000`: UTC, microseconds (fact 4.3). */
 export function spacedTime(at: Date): string {
   return joinedTime(at).replace('T', ' ');
 }
 
-/** `2024-06-24T14:30:18.908000` (fact 4.4). */
+/** Formats a time as `2024-06-24T14:30:18.908000` (fact 4.4). */
 export function joinedTime(at: Date): string {
   return at.toISOString().replace('Z', '000');
 }
@@ -98,7 +98,7 @@ function presentControls({ settings: stored }: CampaignRecord) {
 
 function presentAdvanced({ settings: stored }: CampaignRecord) {
   const { androidPriority, iosPriority, ttlMinutes, appIds } = deliverySettings(stored);
-  // The record knows one time to live, in whole hours; what it cannot say it leaves out.
+  // A record has one time to live, in whole hours; any other time to live is omitted.
   const minutes = ttlMinutes.ANDROID;
   const isSayable = minutes % 60 === 0 && ttlMinutes.IOS === minutes && ttlMinutes.WEB === minutes;
   return {
@@ -118,7 +118,7 @@ function presentAdvanced({ settings: stored }: CampaignRecord) {
   };
 }
 
-/** `conversion_goal_details` (fact 6.2). */
+/** Presents `conversion_goal_details` (fact 6.2). */
 function presentGoals(stored: unknown) {
   const goals = Array.isArray(stored) ? (stored as Partial<ConversionGoal>[]) : [];
   const [first] = goals;
@@ -135,7 +135,7 @@ function presentGoals(stored: unknown) {
 
 type Presented = { scheduling_details?: object };
 
-/** `scheduling_details` of V1: the words of the request (fact 6.2), times in UTC. */
+/** Presents `scheduling_details` of V1: the names of the request (fact 6.2), times in UTC. */
 export function presentV1Schedule(stored: Record<string, unknown>): Presented {
   const timing = readTiming(stored);
   if (timing === undefined) return {};
@@ -169,7 +169,7 @@ export function presentV1Schedule(stored: Record<string, unknown>): Presented {
   }
 }
 
-/** `scheduling_details` of V5: normalised, times in their own zone (fact 4.3). */
+/** Presents `scheduling_details` of V5: normalised, times in their own zone (fact 4.3). */
 export function presentV5Schedule(stored: Record<string, unknown>): Presented {
   const timing = readTiming(stored);
   if (timing === undefined) return {};
@@ -203,7 +203,7 @@ export function presentV5Schedule(stored: Record<string, unknown>): Presented {
       };
     }
     case 'triggered': {
-      // Bounds of when events count are instants; in UTC they need no zone's rules to be read.
+      // The bounds that limit which events count are instants; in UTC they can be parsed without time-zone rules.
       const bounds = presentV1Schedule(stored).scheduling_details;
       return { scheduling_details: { ...bounds, time_zone: 'UTC' } };
     }
@@ -217,7 +217,7 @@ type PresentedType =
   | { delivery_type: 'SEND_IN_USER_TIMEZONE'; user_timezone_details: object }
   | { delivery_type: 'SEND_IN_BTS'; bts_details: object };
 
-/** At one instant, at one local time of each user, or at the best time of each (fact 6.2). */
+/** At one instant, at one local time of each user, or at each user's best time (fact 6.2). */
 function presentType({ inUserZone, bestTime }: { inUserZone?: PassedPolicy; bestTime?: BestTime }): PresentedType {
   if (inUserZone !== undefined)
     return {
@@ -273,7 +273,7 @@ function presentRule(rule: CalendarRule) {
   }
 }
 
-/** A draft may have none yet. */
+/** Returns undefined for a draft without timing. */
 function readTiming(stored: Record<string, unknown>): Timing | undefined {
   return stored.kind === undefined ? undefined : fromStoredTiming(stored as StoredTiming);
 }

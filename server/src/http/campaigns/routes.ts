@@ -4,7 +4,7 @@ import { migrationGuideRoute, campaignV1Routes } from './v1.ts';
 import { campaignV5Routes } from './v5.ts';
 import { winnerRoutes } from './winner.ts';
 
-/** Campaign search and executions (interface 4.6); each version answers in its own shape, so each has its own scope. */
+/** Campaign search and executions (interface 4.6). Each version has its own response shape, so each has its own scope. */
 export function campaignRoutes(deps: CampaignRouteDependencies): RouteFamily {
   return async (server) => {
     migrationGuideRoute(server, deps.migrationGuideFile);

@@ -23,18 +23,18 @@ import { campaignV5Errors } from './v5-answers.ts';
 export type PageAsked = { requestId: string | undefined; limit: number; page: number };
 export type SearchAsked = PageAsked & { search: CampaignSearch };
 
-/** How a version asks (fact 4.2). */
+/** The request format of a version (fact 4.2). */
 export type SearchDialect = {
   version: SearchVersion;
   versioning: 'on' | 'off';
-  /** V5 takes the id of the request from a header, too; both must agree (fact 4.1). */
+  /** V5 also accepts the id of the request in a header; both must agree (fact 4.1). */
   requestIdHeader?: string | undefined;
 };
 
-// Beyond any number of campaigns; a page after the last is empty.
+// More than any number of campaigns; a page after the last is empty.
 const lastPage = 1_000_000_000;
 
-/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong */
+/** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */
 export function parseSearch(body: Body, dialect: SearchDialect): SearchAsked {
   const reader = makeCampaignReader(body);
   const page = readPage(reader, dialect);
@@ -49,10 +49,10 @@ export function parseSearch(body: Body, dialect: SearchDialect): SearchAsked {
 }
 
 /**
- * The light list takes the filters of a search; of ids it takes one, as a text, in both versions, and V5 has one
- * delivery type, as a text under V1's name (fact 4.7).
+ * Parses the body of the light list, which has the filters of a search. Both versions accept one id, as a text. V5 accepts
+ * one delivery type, as a text under V1's name (fact 4.7).
  *
- * @throws ServiceError CAMPAIGN_REQUEST_INVALID with everything that is wrong
+ * @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults
  */
 export function parseMeta(body: Body, dialect: SearchDialect): SearchAsked {
   const fields = body.campaign_fields;
@@ -73,7 +73,7 @@ export function parsePage(body: Body, dialect: SearchDialect): PageAsked {
   return page;
 }
 
-/** The body as an object. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
+/** Returns the body as an object. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
 export function readBody({ body }: FastifyRequest): Body {
   if (body === undefined) throw new ServiceError('BODY_EMPTY');
   if (body === null || typeof body !== 'object' || Array.isArray(body))
@@ -96,7 +96,7 @@ function readPage(reader: RequestReader, { version, requestIdHeader }: SearchDia
 type Filters = Omit<CampaignSearch, 'children' | 'archived'>;
 
 /**
- * Of the renamed keys only those of the version are known; the other version's are unknown fields (interface 9,
+ * Only the version's own spelling of renamed keys is known; the other version's is an unknown field (interface 9,
  * decision D42).
  */
 function readFilters(fields: RequestReader, { version, versioning }: SearchDialect): Filters {
@@ -126,13 +126,13 @@ function readFilters(fields: RequestReader, { version, versioning }: SearchDiale
 
 const dayMilliseconds = 86_400_000;
 
-/** The beginning of a day or an instant, and the first millisecond after it. */
+/** Returns the beginning of a day or an instant, and the first millisecond after it. */
 function readDate(dates: RequestReader, name: string): { startsAt: Date; endsBefore: Date } | undefined {
   const value = dates.get(name);
   if (value === undefined) return undefined;
   const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
   const startsAt = time && (time.kind === 'day' ? time.startsAt : time.at);
-  // What a database can hold also a day later, and no campaign is older.
+  // A database can store these years plus one day, and no campaign is older.
   if (startsAt && startsAt.getUTCFullYear() >= 1970 && startsAt.getUTCFullYear() < 9999)
     return { startsAt, endsBefore: new Date(startsAt.getTime() + (time.kind === 'day' ? dayMilliseconds : 1)) };
   dates.invalid(name, 'must be a date (YYYY-MM-DD) or a date and time (YYYY-MM-DDThh:mm:ss)');
@@ -140,7 +140,8 @@ function readDate(dates: RequestReader, name: string): { startsAt: Date; endsBef
 }
 
 /**
- * Bodies and answers of campaign search. They document the fields and tell unknown ones; the parser holds the rules.
+ * Bodies and responses of campaign search. They document the fields and identify unknown ones; the parser implements the
+ * rules.
  */
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
@@ -196,7 +197,7 @@ const v5Page = { request_id: Type.Optional(Type.String()), ...page(15) };
 
 export const v1SearchBody = named('CampaignSearchV1', searchBody(v1Page, v1Filters));
 export const v5SearchBody = named('CampaignSearchV5', searchBody(v5Page, { ...v5Filters, ...versionFilter }));
-/** What a workspace without campaign versioning knows (interface 2.12). */
+/** The body of a workspace without campaign versioning (interface 2.12). */
 export const v5SearchBodyWithoutVersions = searchBody(v5Page, v5Filters);
 /** The filters of the light list (fact 4.7). */
 export const v5MetaBody = named(

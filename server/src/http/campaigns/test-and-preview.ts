@@ -11,7 +11,7 @@ import { presentPushContent } from './push-content.ts';
 
 export type TestAsked = Pick<TestCommand, 'source' | 'identifier' | 'values' | 'platform' | 'shown' | 'requestId'>;
 
-/** Reads a test (fact 6.1): the content, or in V5 the draft that contains it, and the users. */
+/** Parses a test (fact 6.1): the content, or in V5 the draft that contains it, and the users. */
 export function parseTest(
   body: Body,
   { version, requestIdHeader }: { version: SearchVersion; requestIdHeader?: string | undefined },
@@ -26,7 +26,7 @@ export function parseTest(
   for (const name of required) reader.requires(name);
   if (draftId !== undefined && !reader.isAbsent('campaign_content'))
     reader.invalid('draft_id', 'cannot stand beside campaign_content');
-  // Nothing is personalised by values that a request brings.
+  // A request cannot supply values for personalisation.
   reader.refuse('personalization_details');
   const requestId = readRequestId(reader, requestIdHeader);
   const meta = readMeta(reader.findPart('test_campaign_meta'));
@@ -44,7 +44,7 @@ function readMeta(meta: RequestReader | undefined) {
   return { identifier: meta.text('identifier') ?? '', values, platform, shown: readShownVariant(meta) };
 }
 
-/** `locale_name` and `variation`, which may be `variation_2`, `"2"` or 2. */
+/** Reads `locale_name` and `variation`, which may be `variation_2`, `"2"` or 2. */
 function readShownVariant(reader: RequestReader): TestAsked['shown'] {
   const variation = reader.isAbsent('variation') ? undefined : reader.get('variation');
   const digit = /^(?:variation_)?([1-9])$/.exec(String(variation))?.[1];
@@ -55,7 +55,7 @@ function readShownVariant(reader: RequestReader): TestAsked['shown'] {
   };
 }
 
-/** In V5 the platforms default to those with content. */
+/** In V5 the platforms default to those that have content. */
 function inlineParts(body: Body) {
   const parts = takeParts(body);
   const details = (parts.basic_details ?? {}) as Body;
@@ -69,8 +69,8 @@ function inlineParts(body: Body) {
 type Shown = { push?: object };
 
 /**
- * Reads what is to be rendered, content or a draft, and for whom; with `anybody`, a body that names no user is rendered
- * for a user without attributes.
+ * Parses the content or draft to render and the user to render it for. With `anybody`, a body that names no user is
+ * rendered for a user without attributes.
  *
  * @throws ServiceError CAMPAIGN_REQUEST_INVALID
  */
@@ -96,7 +96,7 @@ export function parsePreview(body: Body, meant: 'named' | 'anybody' = 'named'): 
   return { ...asked, source: draftId === undefined ? { parts: inlineParts(body) } : { draftId } };
 }
 
-/** The result for each identifier of a test: accepted, or no such user. */
+/** Presents the result for each identifier of a test: accepted, or no such user. */
 export function presentTestResults(results: TestResult[]) {
   return Object.fromEntries(
     results.map(({ value, outcome }) => [
@@ -106,7 +106,7 @@ export function presentTestResults(results: TestResult[]) {
   );
 }
 
-/** What each platform would show, in the words of campaign records, or why it would show nothing or the fallback. */
+/** Presents what each platform would show, with the names of campaign records, or why it would show nothing or the fallback. */
 export function presentPreview({ customerId, platforms }: Pick<Preview, 'customerId' | 'platforms'>) {
   return {
     customer_id: customerId,

@@ -21,7 +21,7 @@ const rateLimited = {
   details: [{ target: 'rate_limit', message: 'Rate limiting breached' }],
 };
 
-/** Statuses, codes and texts of V1 (fact 4.5); without a message the registry's text is used. */
+/** Statuses, codes and texts of V1 (fact 4.5); an entry without a message uses the registry's text. */
 export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
   CAMPAIGN_REQUEST_INVALID: { status: 400, code: '400 Bad Request' },
   CAMPAIGN_CREDENTIALS_MISSING: {
@@ -35,7 +35,7 @@ export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
     ],
   },
   CAMPAIGN_CREDENTIALS_INVALID: { ...unauthorized, details: [invalidKey] },
-  // V1 documents no 403: a key that does not cover the call is an invalid one (fact 0.1).
+  // V1 documents no 403: a key that does not cover the call counts as invalid (fact 0.1).
   CAMPAIGN_KEY_NOT_ALLOWED: { ...unauthorized, details: [invalidKey] },
   CAMPAIGN_WORKSPACE_MISMATCH: {
     ...unauthorized,
@@ -69,7 +69,7 @@ export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
   STORAGE_REFUSES_WRITES: { status: 503, code: '503 Service Unavailable' },
 };
 
-/** `{"error": {"code", "message", "target", "details", "request_id"}}`, each member always there. */
+/** Sends `{"error": {"code", "message", "target", "details", "request_id"}}`; every member is always present. */
 export function presentV1Error(
   error: ServiceError,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -93,7 +93,7 @@ export function presentV1Error(
   });
 }
 
-/** The member of the request that named the campaign. */
+/** Returns the member of the request that named the campaign. */
 function namedBy({ params }: FastifyRequest): string {
   return Object.keys(params as object)[0] ?? 'campaign_ids';
 }
@@ -102,7 +102,7 @@ function presentFault({ field, reason }: RequestFault): Detail {
   return { target: field, message: reason === 'missing' ? `${field} key is mandatory field` : `${field} ${reason}` };
 }
 
-/** The headers that a refusal's status asks for. */
+/** Sets the headers that the status of an error requires. */
 export function setRefusalHeaders(
   error: ServiceError,
   { reply, status }: { reply: FastifyReply; status: number },
@@ -113,7 +113,7 @@ export function setRefusalHeaders(
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
 }
 
-/** V1 has no versions: its id is the campaign's own; a child has the id of the run. */
+/** V1 has no versions: the id is the campaign's own; a child has the id of the run. */
 export function presentV1Campaign(campaign: CampaignRecord) {
   return {
     campaign_id: campaign.kind === 'EXECUTION' ? campaign.id : campaign.campaignId,

@@ -50,7 +50,7 @@ import { parseTest, presentTestResults } from './test-and-preview.ts';
 import { campaignV1Errors, presentV1Campaign, presentV1Error, presentV1Executions } from './v1-answers.ts';
 import { presentMeta } from './v5-answers.ts';
 
-/** What every route of V1 shares. */
+/** The settings that all V1 routes share. */
 export const v1Dialect: Dialect = {
   tag: 'Campaigns',
   credentials: ['campaignsKey', 'bearer'],
@@ -65,7 +65,7 @@ export const v1Dialect: Dialect = {
   isDeprecated: true,
 };
 
-/** Below the prefix of decision D3 the same operations are there once more. */
+/** The routes with the prefix of decision D3 repeat the same operations, so their ids need a suffix. */
 function operationIdOf(id: string, base: string): string {
   return base.startsWith('/core-services/') ? `${id}CoreServices` : id;
 }
@@ -73,7 +73,7 @@ function operationIdOf(id: string, base: string): string {
 /** Campaigns, their search and executions, V1 (interface 4.6, fact 6.1), with and without the prefix (decision D3). */
 export function campaignV1Routes(deps: CampaignRouteDependencies): RouteFamily {
   return async (server) => {
-    // The shapes document the routes; the family's own errors come from parse-search.ts.
+    // The shapes only document the routes; the parsers in search.ts report the family's own errors.
     server.setValidatorCompiler(() => () => true);
     server.setErrorHandler((error, request, reply) =>
       presentV1Error(toServiceError(error, request), { request, reply }),
@@ -133,7 +133,7 @@ function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies,
   refuseOtherMethods(server, url, ['POST']);
 }
 
-/** Campaigns made and changed through V1 (fact 6.1), below one of its two prefixes. */
+/** Adds the routes that create and change campaigns through V1 (fact 6.1), under one of its two prefixes. */
 function addV1Authoring(server: FastifyInstance, deps: CampaignRouteDependencies, base: string): void {
   addCreate(server, deps, base);
   addChange(server, deps, `${base}/:id`);
@@ -242,8 +242,8 @@ function addMeta(server: FastifyInstance, deps: CampaignRouteDependencies, url: 
 const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/;
 
 /**
- * The times of V1 are in UTC (fact 6.2), those of a stored campaign in its zone: V1's get their offset. A campaign
- * created through V1 has the zone UTC; one changed through V1 keeps its own.
+ * Appends the UTC offset to V1's times: they are in UTC (fact 6.2), while those of a stored campaign are in its zone. A
+ * campaign created through V1 has the zone UTC; one changed through V1 keeps its own.
  */
 function withUtcTimes(parts: CampaignParts, zone: 'UTC' | 'its own'): CampaignParts {
   const details = parts.scheduling_details;
@@ -259,19 +259,19 @@ function withUtcTimes(parts: CampaignParts, zone: 'UTC' | 'its own'): CampaignPa
 
 const guideUrl = '/docs/migration-v1-v5.md';
 
-/** 2026-01-01T00:00:00Z, the year of the first release: V1 was there for existing clients only from the beginning. */
+/** 2026-01-01T00:00:00Z, the year of the first release: V1 only ever existed for existing clients. */
 const deprecatedAtSeconds = 1_767_225_600;
 
 /**
- * Says that V1 is deprecated (RFC 9745) and where the way to V5 is described (RFC 9745 §3). There is no Sunset (RFC
- * 8594): no end of V1 is planned.
+ * Announces that V1 is deprecated (RFC 9745) and links to the guide for V5 (RFC 9745 §3). Sends no Sunset (RFC 8594),
+ * because no end of V1 is planned.
  */
 function announceDeprecation(reply: FastifyReply): void {
   reply.header('deprecation', `@${deprecatedAtSeconds}`);
   reply.header('link', `<${guideUrl}>; rel="deprecation"; type="text/markdown"`);
 }
 
-/** The guide at the address that the header names. */
+/** Serves the guide at the address in the header. */
 export function migrationGuideRoute(server: FastifyInstance, file: string): void {
   server.get(guideUrl, { schema: { hide: true } }, async (_request, reply) =>
     reply.type('text/markdown; charset=utf-8').send(await readFile(file, 'utf8')),

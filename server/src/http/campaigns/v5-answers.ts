@@ -53,7 +53,7 @@ export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
   STORAGE_REFUSES_WRITES: { status: 503, code: 'SERVICE_UNAVAILABLE' },
 };
 
-/** `{"response_id", "error": {"code", "message", "target"?, "details", "request_id"?}}`. */
+/** Sends `{"response_id", "error": {"code", "message", "target"?, "details", "request_id"?}}`. */
 export function presentV5Error(
   error: ServiceError,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -80,14 +80,12 @@ export function presentV5Error(
   });
 }
 
-/** The documented envelope (fact 4.3). */
+/** Wraps data in the documented envelope (fact 4.3). */
 export function presentV5<Data>(data: Data) {
   return { response_id: makeRequestId(), type: 'campaign' as const, data };
 }
 
-/**
- * The document's own id and the canonical one; the version if the workspace has versioning (interface 2.12).
- */
+/** Presents the document's own id and the canonical one, and the version if the workspace has versioning (interface 2.12). */
 export function presentV5Campaign(campaign: CampaignRecord, versioning: SearchSettings['versioning']) {
   const { id, campaignId, versionNumber } = campaign;
   return {
@@ -99,7 +97,7 @@ export function presentV5Campaign(campaign: CampaignRecord, versioning: SearchSe
   };
 }
 
-/** The light list; the version where the workspace has versions. */
+/** Presents a row of the light list, with the version if the workspace has versioning. */
 export function presentV5Meta(listed: ListedCampaign, versioning: SearchSettings['versioning']) {
   const { versionNumber, id } = listed.campaign;
   return versioning === 'on'
@@ -121,7 +119,7 @@ export function presentV5Executions({ executions, totalInstances }: ExecutionsAn
 
 type ListedCampaign = { campaign: CampaignRecord; meta: CampaignMeta | undefined };
 
-/** A row of the light list (fact 4.7). There is one team, the default one. */
+/** Presents a row of the light list (fact 4.7). There is only one team, the default one. */
 export function presentMeta({ campaign, meta }: ListedCampaign) {
   const { campaignId, kind, id } = campaign;
   const isChild = kind === 'EXECUTION';

@@ -68,7 +68,7 @@ import {
 
 export const v5Base = '/v5/campaigns';
 
-/** What every route of V5 shares. */
+/** The settings that all V5 routes share. */
 export const v5Dialect: Dialect = {
   tag: 'Campaigns',
   credentials: ['campaignsKey', 'bearer'],
@@ -91,7 +91,7 @@ export function requestIdHeader(
 /** Campaign search, one campaign, and executions, V5 (interface 4.6, decision D42, D43). */
 export function campaignV5Routes(deps: CampaignRouteDependencies): RouteFamily {
   return async (server) => {
-    // The shapes document the routes; the family's own errors come from parse-search.ts.
+    // The shapes only document the routes; the parsers in search.ts report the family's own errors.
     server.setValidatorCompiler(() => () => true);
     server.setErrorHandler((error, request, reply) =>
       presentV5Error(toServiceError(error, request), { request, reply }),
@@ -193,7 +193,10 @@ function addExecutions(server: FastifyInstance, deps: CampaignRouteDependencies)
 
 const params = Type.Object({ id: Type.String({ description: 'The id of the draft or the campaign' }) });
 
-/** Drafts of V5: made, changed, checked, published; live ones stopped, paused, resumed; tests (fact 6.1). */
+/**
+ * Adds the routes of V5 that create, change, validate and publish drafts, that stop, pause and resume campaigns, and that
+ * test (fact 6.1).
+ */
 function addV5Authoring(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   addCreate(server, deps);
   addTest(server, deps);
@@ -258,7 +261,7 @@ function addPreview(server: FastifyInstance, deps: CampaignRouteDependencies): v
   refuseOtherMethods(server, url, ['POST']);
 }
 
-/** Beside the GET of v5-routes.ts, which refuses the other methods of this address. */
+/** Adds the PATCH; the GET route of the same address rejects its other methods. */
 function addChange(server: FastifyInstance, deps: CampaignRouteDependencies): void {
   const schema = describeOperation(v5Dialect, {
     operationId: 'changeCampaign',
@@ -285,11 +288,11 @@ function addValidate(server: FastifyInstance, deps: CampaignRouteDependencies): 
     summary: 'Check whether a draft could be published now, V5',
     params,
     answers: { 200: v5ValidateAnswer },
-    // It has no body, and refuses one that is too large and what is no media type.
+    // The call has no body; it rejects a body that is too large and an invalid media type.
     refuses: [404, 409, 413, 415],
   });
   void server.register(async (scope) => {
-    // Clients that send an empty body with a content type mean no harm.
+    // Clients that send a content type with an empty body are accepted.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
     scope.post(url, { schema }, async (request) => {

@@ -20,7 +20,10 @@ import { readBody } from './search.ts';
 import { presentV5, presentV5Error } from './v5-answers.ts';
 import { requestIdHeader, v5Base, v5Dialect } from './v5.ts';
 
-/* Bodies and answers of the winner among a campaign's variations, an addition. They document; parse-winner.ts holds the rules. */
+/*
+ * Bodies and responses for the winner among a campaign's variations, an addition. They document; parseWinner implements the
+ * rules.
+ */
 
 const winnerBody = named(
   'CampaignWinnerRequest',
@@ -67,7 +70,7 @@ const winnerAnswer = named(
 const url = `${v5Base}/:id/winner`;
 const params = Type.Object({ id: Type.String({ description: 'The id of the campaign' }) });
 
-/** The winner among the variations of a campaign: an addition to V5, with its keys, limits and errors. */
+/** Routes for the winner among a campaign's variations: an addition to V5, with its keys, limits and errors. */
 export function winnerRoutes(deps: CampaignRouteDependencies): RouteFamily {
   return async (server) => {
     server.setValidatorCompiler(() => () => true);
@@ -133,7 +136,7 @@ function addTakeBack(server: FastifyInstance, deps: CampaignRouteDependencies): 
 
 const names = Array.from({ length: maxVariations }, (_, index) => variationName(index + 1));
 
-/** Which variation is the winner, or by which figures. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
+/** Parses the winning variation, or the figures that choose it. @throws ServiceError CAMPAIGN_REQUEST_INVALID */
 function parseWinner(body: Body, requestIdHeader: string | undefined): Exclude<WinnerChoice, { kind: 'none' }> {
   const reader = makeCampaignReader(body);
   readRequestId(reader, requestIdHeader);

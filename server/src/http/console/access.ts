@@ -8,11 +8,11 @@ import { refuseCrossSite } from '../server/call-origin.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The permission a route of the console requires. `none`: callable without signing in. */
+    /** The permission that a route of the console requires. `none`: callable without signing in. */
     permission?: Permission | 'none';
   }
   interface FastifyRequest {
-    /** Who calls a route of the console. */
+    /** The user who calls a route of the console. */
     signedIn: SignedIn;
   }
 }
@@ -20,8 +20,8 @@ declare module 'fastify' {
 export const consoleApi = '/console/api';
 
 /**
- * The only access check of the console's routes: changes must come from our own pages, and the signed-in user must have
- * the route's permission. A route without a permission refuses everybody.
+ * Installs the only access check of the console's routes: changes must come from our own pages, and the signed-in user must
+ * have the route's permission. A route without a permission rejects every user.
  */
 export function guardConsole(
   server: FastifyInstance,
@@ -29,7 +29,8 @@ export function guardConsole(
 ): void {
   server.decorateRequest('signedIn', null as unknown as SignedIn);
   server.addHook('onRoute', (route) => {
-    // The API log is for callers of the API; what users do in the console is in the audit log, and its files are nobody's call.
+    // The API log is for callers of the API. The audit log records what users do in the console, and page files are not API
+    // calls.
     if (route.url.startsWith('/console')) route.config = { ...route.config, isUnrecorded: true };
   });
   server.addHook('onRequest', async (request) => {
@@ -40,7 +41,7 @@ export function guardConsole(
     if (config.permission === undefined) throw new ServiceError('INTERNAL', { detail: `${url} names no permission` });
     const token = request.cookies[cookies.session.name];
     request.signedIn = await authorizeSession(accounts, { token, permission: config.permission });
-    // A user of the console may see every workspace, one at a time.
+    // A user of the console may access every workspace, one at a time.
     const { workspaceId } = request.query as { workspaceId?: unknown };
     if (typeof workspaceId === 'string') request.boundWorkspaceId = workspaceId;
   });
@@ -48,16 +49,16 @@ export function guardConsole(
 
 type CookieSettings = {
   isSecure: boolean;
-  /** Of this installation, the same on all of its nodes. */
+  /** The secret of this installation, the same on all of its nodes. */
   installationSecret: Buffer;
 };
 
 /**
- * The console's cookies. Browsers do not tell the ports of a host apart, so the names carry the installation: otherwise
- * two installations on one host would sign each other's users out. Where the service is reached over TLS the names begin
- * with `__Host-`: browsers then take them from this host alone, over TLS alone, so neither a neighbour below the same domain
- * nor somebody on a plain connection can plant one; such a name demands the path `/` and `Secure`. On plain http, as on one's
- * own machine, a browser would drop such a cookie, so there they have plain names and the narrowest path.
+ * Names the console's cookies. Browsers do not separate cookies by port, so the names include the installation: otherwise
+ * two installations on one host would sign each other's users out. Over TLS the names begin with `__Host-`: browsers accept
+ * such cookies only from this host and only over TLS, so neither a sibling host of the same domain nor an attacker on a
+ * plain connection can plant one. Such a name requires the path `/` and `Secure`. Over plain http, as on a developer's
+ * machine, a browser would drop such a cookie, so there the names are plain and the path is as narrow as possible.
  */
 export function makeConsoleCookies({ isSecure, installationSecret }: CookieSettings): ConsoleCookies {
   const installation = nameInstallation(installationSecret);
@@ -71,7 +72,7 @@ export function makeConsoleCookies({ isSecure, installationSecret }: CookieSetti
     },
     company: {
       name: nameOf('carillon_company'),
-      // Lax: the browser comes back from another site, and must bring it along.
+      // Lax: the browser returns from another site and must send the cookie.
       attributes: { ...common, path: pathOf(companyCallbackPath), sameSite: 'lax' },
     },
   };
@@ -86,23 +87,23 @@ type Cookie = {
 
 export type ConsoleCookies = { session: Cookie; company: Cookie };
 
-/** Eight hexadecimal digits, from which the secret cannot be calculated. */
+/** Returns eight hexadecimal digits that do not reveal the secret. */
 function nameInstallation(secret: Buffer): string {
   return createHmac('sha256', secret).update('console cookies').digest('hex').slice(0, 8);
 }
 
 /**
- * Returns the origin for what a user copies from the console, such as a curl command: the public URL where one is set, else
- * the origin of the request.
+ * Returns the origin for text that a user copies from the console, such as a curl command: the public URL if one is set,
+ * otherwise the origin of the request.
  */
 export function serviceOrigin(request: FastifyRequest, publicUrl: string | undefined): string {
   return publicUrl ?? `${request.protocol}://${request.host}`;
 }
 
 /**
- * Returns the address of a one-time link, which signs in whoever opens it: at the public URL, else a path. A path is
- * completed by the console with the origin that its page was loaded from; the Host header of a request may be forged, and
- * would send the code to a host of somebody else's.
+ * Returns the address of a one-time link, which signs in any user who opens it: at the public URL, otherwise a path. The
+ * console completes a path with the origin that its page was loaded from. The Host header of a request may be forged, and
+ * would send the code to an attacker's host.
  */
 export function oneTimeAddress(path: string, publicUrl: string | undefined): string {
   return publicUrl === undefined ? path : `${publicUrl}${path}`;

@@ -147,7 +147,7 @@ export type SessionRouteDependencies = InstallationDependencies & {
 
 const closedBody = { additionalProperties: false };
 const code = Type.String({ minLength: 20, maxLength: 100 });
-// Longer texts are refused by the rules of the fields, with words; these bounds keep out what nobody types.
+// The field rules reject longer texts with an explanation; these bounds only stop input that no user types.
 const enteredText = Type.String({ minLength: 1, maxLength: 1000 });
 const Code = Type.Object({ code }, closedBody);
 const Credentials = Type.Object({ email: enteredText, password: enteredText }, closedBody);
@@ -155,7 +155,7 @@ const FirstOwner = Type.Object({ code, email: enteredText, name: enteredText, pa
 const Acceptance = Type.Object({ code, name: enteredText, password: enteredText }, closedBody);
 const NewPassword = Type.Object({ code, password: enteredText }, closedBody);
 
-/** How people come in and go out. Sessions travel in a cookie that no script can read. */
+/** Routes for signing in and out. Sessions travel in a cookie that scripts cannot read. */
 export function sessionRoutes(server: FastifyInstance, deps: SessionRouteDependencies): void {
   const { accounts } = deps;
   const { session } = deps.cookies;
@@ -224,11 +224,11 @@ const RoleChange = Type.Object({ role }, closed);
 
 export type AccountRouteDependencies = {
   accounts: ConsoleAccountDependencies;
-  /** The origin of the service where one is set. */
+  /** The origin of the service, if one is set. */
   publicUrl: string | undefined;
 };
 
-/** The own account, and the accounts of others. */
+/** Routes for the user's own account and for other accounts. */
 export function accountRoutes(server: FastifyInstance, deps: AccountRouteDependencies): void {
   addOwn(server, deps.accounts);
   addOthers(server, deps);
@@ -313,16 +313,16 @@ function idOf(request: FastifyRequest): string {
 }
 
 export type CompanyRouteDependencies = {
-  /** Undefined: people sign in by passwords only. */
+  /** Undefined: users sign in with passwords only. */
   company: CompanySignInUseCases | undefined;
   passwordSignIn: 'everyone' | 'owners';
-  /** The origin of the service where one is set; otherwise that of the request. */
+  /** The origin of the service, if one is set; otherwise the origin of the request. */
   publicUrl: string | undefined;
   cookies: ConsoleCookies;
   log: Pick<Logger, 'info'>;
 };
 
-/** Signing in by the company's account, and what the entrance offers. */
+/** Routes for signing in with the company account, and for the options of the sign-in page. */
 export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDependencies): void {
   const { company, passwordSignIn, cookies, log } = deps;
   const open = { schema: { hide: true }, config: { permission: 'none' as const } };
@@ -335,7 +335,7 @@ export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDepende
   }));
   if (!company) return;
 
-  // A POST, so that no other site begins a sign-in.
+  // A POST, so that another site cannot start a sign-in.
   const beginning = { ...open, schema: { hide: true, response: { 200: CompanySignIn } } };
   server.post(`${api}/company`, beginning, async (request, reply) => {
     const redirectUri = new URL(companyCallbackPath, originOf(request)).href;
@@ -357,7 +357,7 @@ export function companyRoutes(server: FastifyInstance, deps: CompanyRouteDepende
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'ACCOUNT_COMPANY_REFUSED') throw error;
       log.info({ detail: error.context.detail, requestId: request.id }, 'company account refused');
-      // A word of a closed list: the page has a sentence for each, and shows no text of an address.
+      // The reason is one of a fixed list: the page has a sentence for each and never shows text from the address.
       return reply.redirect(`/console/#refused=${error.context.reason ?? ''}`, 303);
     }
   });

@@ -42,7 +42,7 @@ const Change = Type.Object(
   { additionalProperties: false },
 );
 
-/** Alerts on the console: what is and was wrong, and who is told. */
+/** Routes for alerts on the console: current and past problems, and who is notified. */
 export function consoleAlertRoutes(server: FastifyInstance, deps: { alerts: AlertDependencies }): void {
   const schema = { hide: true, querystring: Workspace };
   const workspaceOf = (query: unknown): string => (query as Static<typeof Workspace>).workspaceId;

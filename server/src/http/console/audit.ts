@@ -22,7 +22,7 @@ const filters = {
 const Filters = Type.Object(filters);
 const Query = Type.Object({ ...filters, before: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })) });
 
-/** What everybody did on the console, page by page and as a file. */
+/** Routes for the audit log of the console, page by page and as a file. */
 export function auditRoutes(server: FastifyInstance, { accounts }: { accounts: ConsoleAccountDependencies }): void {
   const config = { permission: 'audit.read' as const };
   const response = { 200: Type.Object({ entries: Type.Array(AuditEntry) }) };

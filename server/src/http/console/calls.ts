@@ -71,7 +71,7 @@ const SearchQuery = Type.Object({
 
 type Search = Static<typeof SearchQuery>;
 
-/** The API log on the console. */
+/** Routes for the API log on the console. */
 export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: ConsoleCalls }): void {
   const config = { permission: 'log.read' as const };
   server.get(
@@ -109,7 +109,7 @@ export function consoleCallRoutes(server: FastifyInstance, { calls }: { calls: C
   );
 }
 
-/** The shape is checked before. */
+/** The schema has already validated the format. */
 function parseCursor(text: string): { receivedAt: Date; id: string } {
   const [receivedAt, of] = text.split('~') as [string, string];
   return { receivedAt: new Date(receivedAt), id: of };

@@ -178,7 +178,7 @@ export function presentListedCampaign({ campaign, figures }: Listed) {
   };
 }
 
-/** Null: nothing was tried yet. */
+/** Null: no message has been attempted yet. */
 function presentFigures({ attempted, accepted, shown, clicked, hasMoreRuns }: Partial<NonNullable<Listed['figures']>>) {
   if (attempted === undefined || attempted === 0) return null;
   return {
@@ -193,7 +193,7 @@ function presentFigures({ attempted, accepted, shown, clicked, hasMoreRuns }: Pa
   };
 }
 
-/** Reports may come of messages whose acceptance was never heard of. */
+/** A device can report a message even if its acceptance was never recorded. */
 function percentOf(part: number, whole: number): number | null {
   return whole === 0 ? null : (rateFigures(part, whole).rate ?? null);
 }
@@ -216,7 +216,7 @@ function presentHead(campaign: Listed['campaign']) {
   };
 }
 
-/** What does not move, the record as V5 answers it, and the versions. */
+/** Presents the data of a report that does not change while it is open, the record as V5 returns it, and the versions. */
 export function presentReport({ campaign, versions }: Report, versioning: SearchSettings['versioning']) {
   return {
     campaign: {
@@ -234,8 +234,8 @@ export function presentReport({ campaign, versions }: Report, versioning: Search
 }
 
 /**
- * What a caller sends to make the same campaign: as it was sent, or, of a push, its record in the words of a request
- * (a record says its schedule in others).
+ * Returns the request that creates the same campaign: as it was sent, or for a push, its record with the names of a request
+ * (a record describes its schedule with other names).
  */
 export function presentRequest(campaign: Report['campaign']): CampaignParts {
   if (campaign.parts !== null) return campaign.parts;
@@ -244,7 +244,7 @@ export function presentRequest(campaign: Report['campaign']): CampaignParts {
   return Object.fromEntries(sent.flatMap((name) => (record[name] === undefined ? [] : [[name, record[name]]])));
 }
 
-/** Local times with their zone: the zone of the workspace may be another. */
+/** Returns local times with their zone, which may differ from the zone of the workspace. */
 function presentSchedule(timing: Record<string, unknown>) {
   const { scheduling_details: shown } = presentV5Schedule(timing) as { scheduling_details?: Record<string, unknown> };
   if (shown?.schedule_time === undefined) return {};

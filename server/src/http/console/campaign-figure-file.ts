@@ -8,7 +8,7 @@ type Group = Platform['groups'][number];
 
 const allPlatforms = 'ALL';
 
-/** A line for each platform, each of its contents and each of its control groups, and for the contents over all platforms. */
+/** Returns one line for each platform, its contents and its control groups, and one for each content over all platforms. */
 export function presentFigureFile({ platforms, contents }: CampaignFiguresReport): string {
   const goals = platforms[0]?.all.goals ?? [];
   const goalNames = goals.flatMap(({ name }) => goalColumns.map((column) => `${name}: ${column}`));
@@ -68,7 +68,7 @@ function presentGroup(platform: string, { group, users, goals }: Group): string[
   ];
 }
 
-/** What is not known is empty. */
+/** Unknown values are empty cells. */
 function cell(value: number | null | undefined): string {
   return value === null || value === undefined ? '' : String(value);
 }

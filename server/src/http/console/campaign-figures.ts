@@ -77,7 +77,7 @@ export const PlatformFigures = Type.Object({
   ),
 });
 
-/** What the statistics say of a campaign and all its runs. */
+/** The statistics of a campaign and all its runs. */
 export const CampaignFigures = Type.Object({
   name: Type.String(),
   attribution: Attribution,
@@ -120,7 +120,7 @@ const Winner = Type.Object(
 );
 const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
 
-/** What the statistics say of a campaign, on the screen and as a file, and the winner that is named by them. */
+/** Routes for the statistics of a campaign, on the screen and as a file, and for choosing the winner from them. */
 export function campaignFigureRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
   const config = { permission: 'overview.read' as const };
   const schema = { hide: true, querystring: Asked, params: Id };

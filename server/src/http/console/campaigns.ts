@@ -69,7 +69,7 @@ const Page = Type.Object({
   page: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,5}$' })),
 });
 
-/** Campaigns on the console. The search takes the body of V5, so that what is shown is what the API would answer. */
+/** Routes for campaigns on the console. The search accepts the body of V5, so the console shows what the API would return. */
 export function consoleCampaignRoutes(server: FastifyInstance, deps: ConsoleCampaignRouteDependencies): void {
   const { campaigns } = deps;
   const schema = { hide: true, querystring: Workspace };
@@ -143,11 +143,11 @@ function workspaceOf(request: FastifyRequest): string {
 const Asked = Type.Object({
   workspaceId: Type.String({ maxLength: 64 }),
   view: CalendarView,
-  // A day that a month lacks is the last one that it has.
+  // If the month lacks the day, its last day is used.
   date: Type.Optional(Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' })),
 });
 
-/** What is going to be sent, by day. */
+/** Routes for the calendar of scheduled sends, by day. */
 function campaignCalendarRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
   const schema = { hide: true, querystring: Asked, response: { 200: CampaignCalendar } };
   server.get(`${api}/calendar`, { schema, config: { permission: 'overview.read' } }, (request) => {
@@ -160,14 +160,14 @@ const Params = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
 const Query = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 
 const lookMilliseconds = 1000;
-// A session that has ended is noticed so soon, and a proxy sees that the line lives.
+// An ended session is noticed after this many checks, and a proxy sees that the connection is alive.
 const looksPerCheck = 15;
-// Each open report asks the database each second.
+// Each open report queries the database every second.
 const maxStreams = 200;
 
 /**
- * The progress of a campaign as server-sent events: `progress` when a number changed, `end` when none will change any
- * more.
+ * Sends the progress of a campaign as server-sent events: `progress` when a number changed, `end` when no number will
+ * change again.
  */
 export function campaignEventRoutes(
   server: FastifyInstance,
@@ -204,8 +204,8 @@ export function campaignEventRoutes(
             progress = await campaigns.report.progress(key);
           }
         } catch {
-          // The node is stopping, the session has ended or the database is unavailable: the reader reconnects and
-          // learns which.
+          // The node is stopping, the session has ended or the database is unavailable. The client reconnects and gets the
+          // reason.
         } finally {
           streams -= 1;
         }

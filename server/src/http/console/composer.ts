@@ -164,8 +164,8 @@ const Checked = Type.Object({ workspaceId, id: Type.Optional(id) });
 const Id = Type.Object({ id });
 
 /**
- * Campaigns as they are written in the console. Bodies are those of V5 without `created_by` and `updated_by`, which are
- * the signed-in user; faults have the shape of V5.
+ * Routes for composing campaigns on the console. Bodies are those of V5 without `created_by` and `updated_by`, which come
+ * from the signed-in user; errors have the shape of V5.
  */
 export function consoleComposerRoutes(server: FastifyInstance, { composer }: ConsoleComposerRouteDependencies): void {
   const schema = { hide: true, querystring: Workspace };
@@ -176,7 +176,7 @@ export function consoleComposerRoutes(server: FastifyInstance, { composer }: Con
   void server.register(async (scope) => {
     scope.setErrorHandler((thrown, request, reply) => {
       const error = toServiceError(thrown, request);
-      // A form shows every fault at its field.
+      // The form shows every fault at its field.
       if (error.code === 'CAMPAIGN_REQUEST_INVALID') return presentV5Error(error, { request, reply });
       return presentDefaultError(error, reply);
     });
@@ -260,7 +260,7 @@ function presentCount(answer: CountAnswer) {
   }
 }
 
-/** As V5's validate says it. */
+/** Presents a fault as V5's validate reports it. */
 function presentFault({ field, reason }: RequestFault) {
   return { field, issue: reason === 'missing' ? 'is required' : reason };
 }

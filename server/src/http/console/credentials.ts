@@ -44,7 +44,7 @@ export const ProviderCredentialState = Type.Object({
 
 const closed = { additionalProperties: false };
 const text = Type.String({ minLength: 1, maxLength: 1000 });
-// Longer files are refused by the reader of keys, with words.
+// The key parser rejects longer files with an explanation.
 const keyFile = Type.String({ minLength: 1, maxLength: 100_000 });
 const unasked = Type.Optional(Type.Union([Type.Literal('store'), Type.Literal('refuse')]));
 const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
@@ -91,7 +91,7 @@ const Given = Type.Union([
   ),
 ]);
 
-/** A workspace's credentials of the providers. Keys come in and never go out. */
+/** Routes for a workspace's provider credentials. Keys are accepted and never returned. */
 export function consoleCredentialRoutes(
   server: FastifyInstance,
   { credentials }: { credentials: CredentialDependencies },

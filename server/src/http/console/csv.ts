@@ -1,11 +1,11 @@
-/** Rows as lines of a CSV file (RFC 4180). */
+/** Returns rows as lines of a CSV file (RFC 4180). */
 export function presentCsv(rows: readonly (readonly string[])[]): string {
   return rows.map((cells) => `${cells.map(toCell).join(',')}\r\n`).join('');
 }
 
 /**
- * A cell that a spreadsheet shows but never evaluates: what begins like a formula is prefixed with an apostrophe
- * (OWASP, CSV injection) and quoted.
+ * Returns a cell that a spreadsheet shows but never evaluates: text that begins like a formula is prefixed with an
+ * apostrophe (OWASP, CSV injection) and quoted.
  */
 function toCell(text: string): string {
   const isFormula = /^[=+\-@\t\r]/.test(text);

@@ -105,7 +105,7 @@ const Key = Type.Object({
   deviceRowId: id,
 });
 
-/** The delivery log of the console. */
+/** Routes for the delivery log of the console. */
 export function consoleDeliveryRoutes(
   server: FastifyInstance,
   { deliveries }: { deliveries: ConsoleDeliveries },
@@ -140,7 +140,7 @@ export function consoleDeliveryRoutes(
     { schema: { hide: true, querystring: Filters }, config },
     async (request, reply) => {
       const pages = deliveries.export(request.query as Static<typeof Filters>);
-      // A workspace that is not there is refused before the file begins.
+      // An unknown workspace is rejected before the file begins.
       const first = await pages.next();
       return reply
         .header('content-type', 'text/csv; charset=utf-8')
@@ -168,20 +168,20 @@ export function consoleDeliveryRoutes(
   );
 }
 
-/** The shape is checked before. */
+/** The schema has already validated the format. */
 function parseCursor(text: string): DeliveryCursor {
   const [of, sentAt, runNumber, deviceId] = text.split('~') as [string, string?, string?, string?];
   if (sentAt === undefined) return { day: of };
   return { day: of, place: { sentAt: new Date(sentAt), runNumber: Number(runNumber), deviceId: deviceId! } };
 }
 
-/** The shape is checked before. */
+/** The schema has already validated the format. */
 function parsePlace(text: string): { bucket: number; deviceRowId: string; runId: string } {
   const [bucket, deviceRowId, runId] = text.split('~') as [string, string, string];
   return { bucket: Number(bucket), deviceRowId, runId };
 }
 
-/** A text for the address; parseCursor of the routes reads it. */
+/** Returns the cursor as text for the address; parseCursor parses it. */
 function presentCursor({ day, place }: DeliveryCursor): string {
   return place ? [day, place.sentAt.toISOString(), place.runNumber, place.deviceId].join('~') : day;
 }
@@ -200,7 +200,7 @@ const columns = [
   ['provider_message_id', ({ providerMessageId }) => providerMessageId ?? ''],
 ] as const satisfies [string, (row: ListedDelivery) => string][];
 
-/** A file of the log, page by page; the first one is read already. */
+/** Yields the log as a file, page by page; the caller has already read the first page. */
 async function* presentDeliveryFile(
   first: IteratorResult<ListedDelivery[]>,
   pages: AsyncGenerator<ListedDelivery[]>,

@@ -46,7 +46,7 @@ const Resend = Type.Object({ batchId: Type.Optional(id) }, { additionalPropertie
 
 const maxBatches = 50;
 
-/** Event streams on the console: whether their receivers take what is posted, and what they did not take. */
+/** Routes for event streams on the console: whether receivers accept the batches, and which batches they did not accept. */
 export function consoleStreamRoutes(server: FastifyInstance, { streams }: { streams: EventStreamDependencies }): void {
   server.get(
     `${api}/event-streams`,

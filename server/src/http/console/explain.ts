@@ -72,7 +72,7 @@ const Query = Type.Object({
   runId: Type.Optional(Type.String({ pattern: '^[0-9a-f]{24}$' })),
 });
 
-/** Why a user received a campaign or did not, for the console. */
+/** Routes that explain why a user received a campaign or did not, for the console. */
 export function consoleExplainRoutes(server: FastifyInstance, deps: ExplainDependencies): void {
   server.get(
     `${consoleApi}/explain`,
@@ -87,7 +87,7 @@ export function consoleExplainRoutes(server: FastifyInstance, deps: ExplainDepen
   );
 }
 
-/** The same as the API says, in the console's spelling. */
+/** Presents the explanation of the API in the console's spelling. */
 function present({ campaign, customerId, runs, triggers }: Explanation) {
   const [newest] = runs ?? [];
   return {

@@ -46,7 +46,7 @@ const NewKey = Type.Object(
 );
 const Rotation = Type.Object({ overlapHours: Type.Integer({ minimum: 0, maximum: maxOverlapHours }) }, closed);
 
-/** API keys on the console. A secret is returned once, when its key is created. */
+/** Routes for API keys on the console. A secret is returned once, when its key is created. */
 export function consoleKeyRoutes(
   server: FastifyInstance,
   { keys, publicUrl }: { keys: ConsoleKeys; publicUrl: string | undefined },
@@ -105,7 +105,7 @@ function idOf(request: FastifyRequest): string {
 
 type Message = Awaited<ReturnType<typeof readConsoleInbox>>[number];
 
-/** A key as it may be shown: never a secret or its hash. */
+/** Presents a key without its secret or hash. */
 function presentKey(key: ApiKey) {
   return {
     id: key.id,

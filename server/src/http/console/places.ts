@@ -18,10 +18,10 @@ export const Place = described(
   'A screen that a word leads to.',
 );
 
-// Longer than any id, and than the token that a message carries to its device.
+// Longer than any id, and longer than the token that a message carries to its device.
 const Query = Type.Object({ workspaceId: Type.String({ maxLength: 64 }), q: Type.String({ maxLength: 512 }) });
 
-/** What the console's palette finds besides its screens. */
+/** Routes for the search results that the console's palette shows in addition to its screens. */
 export function consolePlaceRoutes(server: FastifyInstance, deps: { places: FindPlacesDependencies }): void {
   const schema = {
     hide: true,

@@ -13,7 +13,7 @@ import { consoleApi } from './access.ts';
 import { PreviewAnswer } from './composer.ts';
 
 export type ConsolePreviewDependencies = PreviewDependencies & {
-  /** How much a provider is sent, the most it accepts, and the most that every browser accepts. */
+  /** Returns the number of bytes sent to a provider, the maximum it accepts, and the maximum that every browser accepts. */
   measure: (shown: { workspaceId: string; androidPayload: AndroidPayload } & ShownContent) => {
     bytes: number;
     most: number;
@@ -34,14 +34,14 @@ export function consolePreviewRoute(server: FastifyInstance, deps: ConsolePrevie
   void server.register(async (scope) => {
     scope.setErrorHandler((thrown, request, reply) => {
       const error = toServiceError(thrown, request);
-      // A form shows every fault at its field.
+      // The form shows every fault at its field.
       if (error.code === 'CAMPAIGN_REQUEST_INVALID' || error.code === 'CAMPAIGN_NOT_FOUND')
         return presentV5Error(error, { request, reply });
       return presentDefaultError(error, reply);
     });
     scope.post(
       `${consoleApi}/preview`,
-      // It shows attributes of a person.
+      // The preview shows attributes of a user.
       {
         schema: { hide: true, querystring: Workspace, response: { 200: PreviewAnswer } },
         config: { permission: 'people.read' },

@@ -49,7 +49,7 @@ import { consoleSystemRoutes } from './system.ts';
 import { consoleUsersRoutes } from './users.ts';
 
 export type ConsoleRouteDependencies = {
-  /** The time of the service, which a sandbox moves. */
+  /** The clock of the service, which a sandbox can move. */
   clock: Clock;
   accounts: ConsoleAccountDependencies;
   overview: ConsoleOverview;
@@ -72,16 +72,16 @@ export type ConsoleRouteDependencies = {
   metrics: MetricsDependencies;
   /** Folder of the built console. */
   staticFolder: string;
-  /** The service is reached over TLS: cookies travel there only. */
+  /** True if the service is reached over TLS; then cookies are sent only over TLS. */
   isSecure: boolean;
-  /** Of this installation, the same on all of its nodes. */
+  /** The secret of this installation, the same on all of its nodes. */
   installationSecret: Buffer;
 } & InstallationDependencies &
   ConsolePreviewDependencies &
   ExplainDependencies &
   Omit<CompanyRouteDependencies, 'cookies'>;
 
-/** The console: its pages and the routes they use. */
+/** The console: its pages and the routes that they use. */
 export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
   return async (server) => {
     await server.register(cookie);
@@ -91,7 +91,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
         directives: {
           defaultSrc: ["'none'"],
           scriptSrc: ["'self'"],
-          // The component kit sets sizes and colours in style attributes; scripts stay strict.
+          // The component kit sets sizes and colours in style attributes; scripts remain restricted.
           styleSrc: ["'self'", "'unsafe-inline'"],
           imgSrc: ["'self'", 'data:', 'https:'],
           fontSrc: ["'self'"],
@@ -135,7 +135,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
 
 const hidden = { schema: { hide: true }, config: { isUnrecorded: true } };
 
-/** The built console. An address of one of its screens is answered with the page, which finds the screen itself. */
+/** Serves the built console. The address of a screen gets the page, which selects the screen itself. */
 function serveConsoleFiles(server: FastifyInstance, folder: string): void {
   server.get('/console', hidden, (_request, reply) => reply.redirect('/console/'));
   if (!existsSync(join(folder, 'index.html'))) {
@@ -147,30 +147,30 @@ function serveConsoleFiles(server: FastifyInstance, folder: string): void {
     );
     return;
   }
-  // A route for each existing file; other paths are screens or unknown.
+  // One route for each existing file; other paths are screens or unknown.
   server.register(fastifyStatic, {
     root: folder,
     prefix: '/console/',
     wildcard: false,
     cacheControl: false,
-    // The build leaves each file beside it as Brotli and gzip: a quarter of the bytes, and nothing is compressed while somebody waits.
+    // The build writes each file as Brotli and gzip too: a quarter of the bytes, with no compression while a user waits.
     preCompressed: true,
     setHeaders: (response, path) => {
-      // Asset names carry a hash of their content and never change; the page itself is revalidated each time.
+      // Asset names contain a hash of their content, so assets never change; the page itself is revalidated each time.
       response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache');
     },
   });
   server.get('/console/*', hidden, (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0]!;
-    // Screens have neither dots nor escapes in their addresses; a file that is not there is not a page.
+    // Addresses of screens contain neither dots nor escapes; a missing file must not get the page.
     if (!/^\/console\/(?!api\/|assets\/)[A-Za-z0-9_/-]*$/.test(path)) throw new ServiceError('ROUTE_NOT_FOUND');
     return reply.sendFile('index.html');
   });
 }
 
 /**
- * Each reply to the console carries the time of the service and real time, from which the console calculates "3 minutes
- * ago": a sandbox's clock may be moved, which accounts and the audit log do not follow, and a browser's may be wrong.
+ * Adds the time of the service and the real time to each response for the console, which calculates "3 minutes ago" from
+ * them. A sandbox's clock may be moved, which accounts and the audit log ignore, and a browser's clock may be wrong.
  */
 function tellTime(server: FastifyInstance, clock: Clock): void {
   server.addHook('onSend', async (request, reply) => {
@@ -180,12 +180,12 @@ function tellTime(server: FastifyInstance, clock: Clock): void {
   });
 }
 
-/** A person who opens the address of the service in a browser is led to the console; for other callers there is nothing. */
+/** Redirects a browser that opens the address of the service to the console; other callers get 404. */
 export const homeRoute: RouteFamily = async (server) => {
   server.get('/', { schema: { hide: true }, config: { isUnrecorded: true } }, (request, reply) => {
     const accepts = request.headers.accept ?? '';
     if (!/\btext\/html\b/i.test(accepts)) return reply.callNotFound();
-    // The same address answers others in another way.
+    // The response depends on the Accept header.
     return reply.header('vary', 'Accept').redirect('/console/');
   });
 };

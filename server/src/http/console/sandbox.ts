@@ -70,7 +70,7 @@ const ClockMove = Type.Union([
   Type.Object({ resume: Type.Literal(true) }, closed),
   Type.Object({ reset: Type.Literal(true) }, closed),
 ]);
-// What a fault may hold is checked where it strikes.
+// The values of a fault are validated when it is applied.
 const someFaults = Type.Optional(Type.Union([Type.Object({}), Type.Array(Type.Object({}))]));
 const Faults = Type.Object({
   fcm: someFaults,
@@ -97,7 +97,7 @@ const NewDevice = Type.Object(
 );
 const Change = Type.Object({ behaviour }, closed);
 
-/** The sandbox on the console: clock, faults, counters. Production has none of these routes. */
+/** Routes for the sandbox on the console: clock, faults, counters. Production has none of them. */
 export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSandbox): void {
   const config = { permission: 'sandbox.use' as const };
   const schema = { hide: true, response: { 200: SandboxState } };
@@ -113,7 +113,7 @@ export function consoleSandboxRoutes(server: FastifyInstance, sandbox: ConsoleSa
   server.post(`${api}/sandbox/empty`, { schema, config }, (request) => sandbox.empty({ by: request.signedIn }));
 }
 
-/** Virtual devices, and what they tell of their messages. */
+/** Adds routes for virtual devices and for what they report about their messages. */
 function addDevices(server: FastifyInstance, sandbox: ConsoleSandbox): void {
   const config = { permission: 'sandbox.use' as const };
   const schema = { hide: true, querystring: Workspace };

@@ -201,7 +201,7 @@ type Email = Awaited<ReturnType<typeof listEmails>>[number];
 type ShownEmail = Awaited<ReturnType<typeof readEmail>>;
 type Reject = Awaited<ReturnType<typeof listRejectedLines>>[number];
 
-/** A segment in the console; null where it has no value. */
+/** Presents a segment on the console; values that it does not have are null. */
 export function presentSegment(segment: ListedSegment) {
   const { progress } = segment;
   return {
@@ -277,7 +277,7 @@ export function presentEmailDetail({ tries, ...email }: ShownEmail) {
   return { ...presentEmail(email), tries: tries.map(({ at, ...attempt }) => ({ ...attempt, at: at.toISOString() })) };
 }
 
-/** The rejected lines as a CSV file (RFC 4180). */
+/** Returns the rejected lines as a CSV file (RFC 4180). */
 export function presentRejects(rejects: readonly Reject[]): string {
   return presentCsv([['line', 'reason'], ...rejects.map(({ line, reason }) => [String(line), reason])]);
 }

@@ -13,7 +13,7 @@ import { FilterCount, FilterSample, FilterWords, KnownAttribute } from './segmen
 const id = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const workspaceId = Type.String({ maxLength: 64 });
 const Workspace = Type.Object({ workspaceId });
-/** `id`: the segment that the filters are to change. */
+/** `id`: the segment that the filters will change. */
 const Built = Type.Object({ workspaceId, id: Type.Optional(id) });
 const Count = Type.Object({ ...Built.properties, exact: Type.Optional(Type.Literal('true')) });
 const Suggestion = Type.Object({
@@ -21,7 +21,7 @@ const Suggestion = Type.Object({
   attribute: Type.String({ minLength: 1, maxLength: 256 }),
   prefix: Type.String({ minLength: 1, maxLength: 256 }),
 });
-/** The trees and the name are read by the parser of the API, which names what is wrong with them. */
+/** The API's parser reads the trees and the name, and reports what is wrong with them. */
 const Filters = Type.Record(Type.String(), Type.Unknown());
 const Values = Type.Object(
   {
@@ -34,13 +34,16 @@ const Values = Type.Object(
 
 type Fault = { state: 'UNUSABLE'; field: 'included_filters' | 'excluded_filters' | null; reason: string };
 
-/** Filter segments as they are built in the console: what they say, whom they hold, and what may be asked of. */
+/**
+ * Routes for building filter segments on the console: describe, count and sample the filters, and suggest attributes and
+ * values.
+ */
 export function segmentFilterRoutes(server: FastifyInstance, { segments }: { segments: ConsoleSegments }): void {
   const building = (answer: TSchema, querystring: TSchema = Built) => ({
     schema: { hide: true, querystring, body: Filters, response: { 200: answer } },
     config: { permission: 'segments.write' as const },
   });
-  // They show attributes of people, and people.
+  // The responses contain users and their attributes.
   const showing = { permission: 'people.read' as const };
 
   server.post(`${api}/segments/filter/words`, building(FilterWords), (request) =>
@@ -134,7 +137,7 @@ function builtOf(request: FastifyRequest): { workspaceId: string; ownId: string 
   return { workspaceId, ownId: id };
 }
 
-/** Filters that are half written are no mistake of the caller's: what is missing is answered. */
+/** Incomplete filters are not an error: the response reports what is missing. */
 async function whenReadable<Answer>(
   request: FastifyRequest,
   work: (filters: FilterTreesCommand) => Promise<Answer>,

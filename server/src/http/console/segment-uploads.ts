@@ -11,7 +11,7 @@ export const UploadQuery = Type.Object({
   name: Type.String(),
   attributeName: Type.String(),
   attributeType: Type.String(),
-  /** Only for a creation. */
+  /** Only for creating a segment. */
   expiryDays: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$' })),
 });
 
@@ -31,19 +31,15 @@ export const FetchBody = Type.Object(
 export type Upload = Omit<Static<typeof UploadQuery>, 'workspaceId'> & { callbackUrl?: string };
 export type UploadCommand = FileOperationCommand & { fileUrl: null };
 
-/**
- * What is to be done with a file that is posted to us.
- *
- * @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID
- */
+/** Parses the operation on an uploaded file. @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID */
 export function parseUpload({ expiryDays, ...upload }: Upload, prefixes: readonly string[]): UploadCommand {
   const days = expiryDays === undefined ? {} : { expiryDays: Number(expiryDays) };
   return { ...parseOperation({ ...upload, ...days, fileUrl: noAddress }, prefixes), fileUrl: null };
 }
 
 /**
- * What is to be done with a file that is downloaded. The rules are those of the API (interface 4.3), so its parser judges
- * the fields, by the API's names.
+ * Parses the operation on a file to download. The rules are those of the API (interface 4.3), so its parser validates the
+ * fields, under the API's names.
  *
  * @throws ServiceError SEGMENT_FIELD_MISSING, SEGMENT_FIELD_INVALID
  */
@@ -64,14 +60,14 @@ export function parseOperation(asked: Static<typeof FetchBody>, prefixes: readon
 
 const kinds = { create: 'CREATE', add: 'ADD', remove: 'REMOVE', replace: 'REPLACE' } as const;
 
-// The API requires an address, and an uploaded file has none; this one is dropped again.
+// The API requires an address, but an uploaded file has none; this placeholder is dropped again.
 const noAddress = 'https://posted.invalid/';
 
 const silenceMilliseconds = 30_000;
 
 /**
- * The bytes of an upload as they come. Given up when nothing comes for 30 s, as a download is (decision D25). Leaving
- * the loop keeps the connection, so that a refusal can still be answered.
+ * Yields the bytes of an upload as they arrive. Aborts when nothing arrives for 30 s, as a download does (decision D25).
+ * Leaving the loop keeps the connection open, so that an error response can still be sent.
  *
  * @throws ServiceError BODY_MALFORMED when the upload breaks off
  */

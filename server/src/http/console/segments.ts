@@ -48,7 +48,7 @@ const Log = Type.Object({
 });
 const OperationOf = Type.Object({ id, operationId: id });
 
-/** The console's segments, callbacks and mails, and files posted instead of fetched. */
+/** Routes for the console's segments, callbacks and report emails, and for files that are uploaded instead of downloaded. */
 export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegmentRouteDependencies): void {
   const { segments } = deps;
   const schema = { hide: true, querystring: Workspace };
@@ -118,7 +118,7 @@ export function consoleSegmentRoutes(server: FastifyInstance, deps: ConsoleSegme
       return reply.code(202).send({ email: presentEmailDetail(email) });
     },
   );
-  // The first look makes the secret, so this is no mere reading.
+  // The first read creates the secret, so this is not a read-only call.
   server.get(
     `${api}/webhook-secret`,
     {
@@ -178,7 +178,10 @@ function addChanges(server: FastifyInstance, { segments, vendorHeaders }: Consol
   );
 }
 
-/** A separate scope, because bodies are not read before the route: they are streams, and nothing else is accepted. */
+/**
+ * Adds the uploads in a separate scope: there the body stays an unread stream until the route, and no other body is
+ * accepted.
+ */
 function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependencies): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
@@ -196,15 +199,15 @@ function serveUploads(server: FastifyInstance, deps: ConsoleSegmentRouteDependen
       const body = request.body as Readable | undefined;
       if (body === undefined) throw new ServiceError('BODY_EMPTY');
       try {
-        // Fastify's bodyLimit does not apply to streams; an announced size over the limit is refused before anything is
-        // read.
+        // Fastify's bodyLimit does not apply to streams; an upload with an announced size over the limit is rejected before
+        // any byte is read.
         if (Number(request.headers['content-length']) > maxFileBytes) throw fileTooLarge();
         const command = parseUpload(upload, deps.vendorHeaders.prefixes);
         const bytes = readUpload(body);
         const accepted = await deps.segments.postFile({ workspaceId, by: request.signedIn, command, bytes });
         return await reply.code(202).send(accepted);
       } finally {
-        // A client that is still sending would not read the refusal; the server's time limit bounds it.
+        // A client that is still sending would not read the response; the server's time limit bounds the wait.
         body.resume();
       }
     },
@@ -232,7 +235,7 @@ function logQueryOf(request: FastifyRequest): LogQuery {
   return { workspaceId, isFailed: only === 'failed', segmentId, after: cursor };
 }
 
-/** The place after which the next page begins; null when this one was not full. */
+/** Returns the cursor after which the next page begins; null if this page was not full. */
 function presentNext(rows: readonly { createdAt: Date; id: string }[]): string | null {
   const last = rows.at(-1);
   return last && rows.length === maxLogged ? `${last.createdAt.toISOString()}~${last.id}` : null;

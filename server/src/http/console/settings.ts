@@ -58,7 +58,7 @@ const Settings = Type.Object(
   { additionalProperties: false },
 );
 
-/** A workspace's settings on the console. */
+/** Routes for a workspace's settings on the console. */
 export function consoleSettingsRoutes(
   server: FastifyInstance,
   { settings, publicUrl }: { settings: ConsoleSettings; publicUrl: string | undefined },

@@ -139,7 +139,7 @@ const Span = Type.Object({ workspaceId, span: oneOf(Object.keys(metricSpans) as 
 
 type SystemRouteDependencies = { system: ConsoleSystem; metrics: MetricsDependencies };
 
-/** The installation as a whole; the answer is what "Copy diagnostics" copies. */
+/** Routes for the state of the whole installation; "Copy diagnostics" copies the response. */
 export function consoleSystemRoutes(server: FastifyInstance, { system, metrics }: SystemRouteDependencies): void {
   const options = {
     schema: { hide: true, querystring: Workspace, response: { 200: SystemState } },

@@ -24,7 +24,7 @@ const Workspace = Type.Object({ workspaceId: Type.String({ maxLength: 64 }) });
 const Id = Type.Object({ id: Type.String({ pattern: '^[0-9a-f]{24}$' }) });
 const Named = Type.Object({ name: Type.String({ maxLength: 1000 }) }, { additionalProperties: false });
 
-/** Campaigns that are kept to be written again. */
+/** Routes for campaigns that are saved as templates. */
 export function campaignTemplateRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
   const schema = { hide: true, querystring: Workspace };
   const config = { permission: 'campaigns.write' as const };

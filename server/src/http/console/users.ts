@@ -148,7 +148,7 @@ export const AddedUser = Type.Object({ id: Type.String() });
 
 const workspaceId = Type.String({ maxLength: 64 });
 const Workspace = Type.Object({ workspaceId });
-// As long as a browser's subscription may be.
+// The maximum length of a browser's subscription.
 const Search = Type.Object({ workspaceId, q: Type.String({ minLength: 1, maxLength: 4096 }) });
 const rowId = Type.String({ pattern: '^[0-9a-f]{24}$' });
 const Id = Type.Object({ id: rowId });
@@ -163,7 +163,7 @@ const AfterSuspect = Type.Object({
 });
 const closed = { additionalProperties: false };
 const attributes = Type.Record(Type.String(), Type.Unknown());
-// What they may hold is checked as by the data API, with its errors.
+// The values are validated as in the data API, with its errors.
 const NewUser = Type.Object({ customerId: Type.Unknown(), attributes: Type.Optional(attributes) }, closed);
 const Attributes = Type.Object({ attributes }, closed);
 const Mark = Type.Object({ isTest: Type.Boolean() }, closed);
@@ -171,7 +171,7 @@ const NewDevice = Type.Object({ deviceId: Type.Unknown(), attributes }, closed);
 
 export type ConsoleUsersRouteDependencies = { users: ConsoleUsers; vendorHeaders: VendorHeaders };
 
-/** People on the console: found by one word, shown whole, changed, erased, and kept after all. */
+/** Routes for users on the console: search, show, change, erase, and cancel an erasure. */
 export function consoleUsersRoutes(server: FastifyInstance, deps: ConsoleUsersRouteDependencies): void {
   const { users } = deps;
   const config = { permission: 'people.read' as const };
@@ -309,7 +309,7 @@ function addChanges(server: FastifyInstance, { users, vendorHeaders }: ConsoleUs
     );
 }
 
-/** The shape is checked before. */
+/** The schema has already validated the format. */
 function parsePlace(text: string): { place: string; key: string } {
   const [place, ...key] = text.split('~') as [string, ...string[]];
   return { place, key: key.join('~') };
@@ -323,7 +323,7 @@ function presentFoundUser({ userId, bucket: _bucket, ...hit }: UserHit) {
   return { id: userId, ...hit };
 }
 
-/** A person with everything the screen shows. Dates become their ISO text when the answer is written. */
+/** Presents a user with everything the screen shows. Dates become ISO text when the response is serialised. */
 function presentUser({ user, devices, erasure, ...parts }: Awaited<ReturnType<ConsoleUsers['read']>>) {
   const { bucket: _bucket, userId, ...record } = user;
   return {
@@ -366,7 +366,7 @@ function presentTimelineEntry({ place: _place, ...occurrence }: UserOccurrence) 
   return occurrence;
 }
 
-/** A text for the address; parsePlace of the routes reads it. */
+/** Returns the cursor as text for the address; parsePlace parses it. */
 function presentPlace({ place, key }: UserOccurrence): string {
   return `${place}~${key}`;
 }

@@ -22,10 +22,10 @@ const NewView = Type.Object(
   { additionalProperties: false },
 );
 
-/** Searches of lists that someone named for themselves. */
+/** Routes for the list searches that a user has saved under a name. */
 export function viewRoutes(server: FastifyInstance, { campaigns }: { campaigns: ConsoleCampaigns }): void {
   const schema = { hide: true, querystring: Workspace, params: Screen };
-  // What they keep for themselves; what it finds is another question.
+  // Saving a view needs no permission for its data; running its search is checked separately.
   const config = { permission: 'session.own' as const };
   server.get(
     `${api}/views/:screen`,

@@ -88,14 +88,14 @@ export function presentDataError(
   });
 }
 
-/** A fault of one element of a bulk request, for the API log. */
+/** Describes a fault of one element of a bulk request, for the API log. */
 export function describeElementFault(error: ServiceError): string {
   const wire = dataErrors[error.code] ?? dataErrors.INTERNAL!;
   const message = wire.message(error);
   return `${wire.type}: ${message}`;
 }
 
-/** The users found, with the requested fields, and the identifiers of those not found. */
+/** Presents the users found, with the requested fields, and the identifiers of those not found. */
 export function presentExport(
   { identities, fields }: Pick<ExportUsersQuery, 'identities' | 'fields'>,
   found: (ExportedUser | undefined)[],
@@ -116,7 +116,7 @@ function presentIdentity({ kind, value }: UserIdentity) {
   return { identifier_type: kind === 'id' ? 'id' : 'customer_id', identifier: value };
 }
 
-/** `customer_id` always, so that each user can be told from the others. */
+/** Always includes `customer_id`, so that each user can be identified. */
 function selectFields({ id, customerId, attributes }: ExportedUser, fields: string[] | undefined) {
   const all: Record<string, unknown> = { ...attributes, id, customer_id: customerId };
   if (!fields) return all;

@@ -18,16 +18,14 @@ import { authenticationAnswer, authenticationBody } from './shapes.ts';
 const url = '/v1/integrations/authentication';
 const operation = 'data-authentication';
 
-/**
- * POST /v1/integrations/authentication (fact 5): whether a partner's credentials are right. They travel in the body.
- */
+/** POST /v1/integrations/authentication (fact 5): checks a partner's credentials, which are sent in the body. */
 export function addAuthenticationRoute(server: FastifyInstance, deps: DataRouteDependencies): void {
   const { vendorHeaders } = deps;
   server.post(url, {
     bodyLimit: maxDataBodyBytes,
     config: { dataOperation: operation, isBodySecret: true },
     schema: describeOperation(
-      // Its credentials are in the body; what they do not cover the gateway refuses.
+      // The credentials are in the body; the gateway rejects calls that they do not cover.
       { ...dataDialect, credentials: [] },
       {
         operationId: 'testConnection',
@@ -76,7 +74,7 @@ async function authenticate(
   return found.key;
 }
 
-/** `region` may be written `01`, `DC_01` or `dc-01`. */
+/** Accepts `region` as `01`, `DC_01` or `dc-01`. */
 function readOrigin(body: DataBody): { source: string | undefined; region: string | undefined } {
   const source = isBlank(body.source) ? undefined : requireText(body, 'source');
   if (isBlank(body.region)) return { source, region: undefined };

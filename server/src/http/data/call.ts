@@ -20,7 +20,7 @@ export type DataRouteDependencies = DataDependencies & BearerDependencies & { ve
 
 export type HandledCall = { request: FastifyRequest; body: DataBody; workspaceId: string };
 
-/** What every route of the family shares. */
+/** The settings that all routes of the family share. */
 export const dataDialect: Dialect = {
   tag: 'Data',
   credentials: ['dataKey', 'bearer'],
@@ -32,23 +32,26 @@ export type DataRoute = {
   operationId: string;
   url: string;
   summary: string;
-  /** Where the workspace is named in addition to the credentials. */
+  /** The part of the address that names the workspace, in addition to the credentials. */
   workspaceIn: { path: string } | { query: string };
   shape: TSchema;
   answer?: TSchema;
-  /** Takes Idempotency-Key. */
+  /** Accepts Idempotency-Key. */
   isRepeatable?: true;
-  /** It is what is known of people, which the API log does not keep. */
+  /** The response contains user data, which the API log does not store. */
   isAnswerSecret?: true;
   maxBodyBytes?: number;
-  /** The limits that a request is counted in, always in one order. The first is shown when nothing was counted. */
+  /** The limits that a request counts against, always in the same order. The first is shown when nothing was counted. */
   operations: readonly [DataOperation, ...DataOperation[]];
-  /** What a body asks to be counted; it may be anything, and what counts nothing counts as one of the first. */
+  /**
+   * Returns the uses to count for a body, which may be any value. If there are none, the request counts as one of the
+   * first.
+   */
   countUses?: (body: unknown) => DataUse[];
   handle(deps: DataRouteDependencies, call: HandledCall): Promise<object>;
 };
 
-/** Adds one route of the data family (fact 5), which all have the same checks in the same order. */
+/** Adds one route of the data family (fact 5). All routes have the same checks in the same order. */
 export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencies, route: DataRoute): void {
   const { url, shape, workspaceIn } = route;
   const requireKey = makeRequireApiKey(deps, 'data', {
@@ -66,7 +69,7 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
       body: shape,
       ...(route.isRepeatable ? { isRepeatable: true } : {}),
       answers: { 200: route.answer ?? dataAnswer },
-      // Another workspace's id.
+      // The id of another workspace.
       refuses: [409],
     }),
     onRequest: async (request, reply) => {
@@ -77,7 +80,7 @@ export function addDataRoute(server: FastifyInstance, deps: DataRouteDependencie
     handler: async (request, reply) => {
       checkDataWorkspace(request, readNamedWorkspace(request, workspaceIn));
       const workspaceId = request.facts.workspaceId!;
-      // Counted before it is parsed, so that parsing is limited too.
+      // Counted before it is parsed, so that the limit also covers parsing.
       answerLimit(reply, await countDataCall(deps, { workspaceId, uses: usesOf(route, request.body) }));
       const body = readDataBody(request);
       const answer = await route.handle(deps, { request, body, workspaceId });
@@ -107,14 +110,14 @@ function usesOf({ operations, countUses }: DataRoute, body: unknown): DataUse[] 
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The limit that a route of the data family shows on its refusals. */
+    /** The limit that a route of the data family shows on its error responses. */
     dataOperation?: DataOperation;
   }
 }
 
 export type DataBody = Record<string, unknown>;
 
-/** The body as an object. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
+/** Returns the body as an object. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
 export function readDataBody({ body }: FastifyRequest): DataBody {
   if (body === undefined) throw new ServiceError('BODY_EMPTY');
   if (body === null || typeof body !== 'object' || Array.isArray(body))
@@ -123,7 +126,7 @@ export function readDataBody({ body }: FastifyRequest): DataBody {
 }
 
 /**
- * The workspace that the path or the query names must be that of the credentials.
+ * Checks that the path or the query names the workspace of the credentials.
  *
  * @throws ServiceError DATA_WORKSPACE_MISSING, DATA_WORKSPACE_INVALID, DATA_WORKSPACE_MISMATCH
  */
@@ -133,7 +136,7 @@ function checkDataWorkspace(request: FastifyRequest, named: unknown): void {
   if (named !== request.facts.workspaceId) throw new ServiceError('DATA_WORKSPACE_MISMATCH');
 }
 
-/** Answers with the state of a limit, per minute. @throws ServiceError DATA_RATE_LIMITED when nothing was granted */
+/** Sets the headers for a limit, per minute. @throws ServiceError DATA_RATE_LIMITED when nothing was granted */
 export function answerLimit(reply: FastifyReply, grant: UseGrant): void {
   showLimit(reply, grant);
   if (grant.granted === 0) throw new ServiceError('DATA_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
@@ -143,7 +146,7 @@ export function showLimit(reply: FastifyReply, { limit, remaining, retryAfterSec
   setRateLimitHeaders(reply, { limit, remaining, resetSeconds: retryAfterSeconds > 0 ? retryAfterSeconds : 60 });
 }
 
-/** What makes a repeat of this call known (decision D4). */
+/** Returns the data that identifies a repeat of this call (decision D4). */
 export function onceOf(request: FastifyRequest) {
   return {
     key: request.headers['idempotency-key'] as string | undefined,
@@ -153,7 +156,7 @@ export function onceOf(request: FastifyRequest) {
 }
 
 /**
- * Refuses, with the texts of fact 5, a header without an identity. Does not disclose whether a workspace exists: only a
+ * Rejects a header without an identity, with the texts of fact 5. Does not disclose whether a workspace exists: only a
  * malformed id is distinguished from a wrong secret.
  *
  * @throws ServiceError DATA_IDENTITY_MISSING, DATA_IDENTITY_INVALID, DATA_APP_KEY_MISSING, DATA_APP_SECRET_MISSING,
@@ -161,7 +164,7 @@ export function onceOf(request: FastifyRequest) {
  */
 function checkIdentity(request: FastifyRequest): void {
   const { authorization } = request.headers;
-  // Without the header the family's own refusal follows.
+  // Without the header the family's own check rejects the call.
   if (authorization === undefined || isBearer(request)) return;
   if (/^(basic)?\s*$/i.test(authorization)) throw new ServiceError('DATA_IDENTITY_MISSING');
   const basic = readBasic(request.headers);

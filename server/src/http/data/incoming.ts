@@ -23,11 +23,11 @@ import {
 } from './parse-data.ts';
 import { customerBody, deviceBody, eventBody, transitionBody } from './shapes.ts';
 
-// Of the faults of a bulk request; the log's detail is read by people.
+// The maximum number of faults of a bulk request that the log keeps; operators read its detail.
 const maxFaultsKept = 20;
 
 /**
- * Users, devices and events in (fact 5).
+ * Routes that receive users, devices and events (fact 5).
  *
  * @param prefixes spellings of the vendor's abbreviation, lower-case
  */
@@ -93,7 +93,7 @@ export function incomingRoutes(prefixes: readonly string[]): DataRoute[] {
       async handle(deps, { request, body, workspaceId }) {
         const { elements, faults } = parseTransition(body, prefixes);
         const answer = await acceptBulk(deps, { command: { elements, workspaceId }, once: onceOf(request) });
-        // Fact 5: the caller is not told; who reads the API log is.
+        // Fact 5: the response does not report faults; the API log does.
         const all = [...faults, ...answer.faults].sort((a, b) => a.index - b.index);
         if (all.length > 0) request.facts.errorDetail = describeFaults(all);
         return presentAccepted(answer);
@@ -110,7 +110,7 @@ function describeFaults(faults: ElementFault[]): string {
   return `${faults.length} elements refused. ${told.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }
 
-/** The number of events a request counts as; one without events, or a malformed one, counts as one. */
+/** Returns the number of events that a request counts as; one without events, or a malformed one, counts as one. */
 function countActions(body: unknown): number {
   const actions = (body as DataBody | null | undefined)?.actions;
   return Array.isArray(actions) ? Math.max(1, actions.length) : 1;
@@ -145,7 +145,7 @@ function parseAction(item: unknown, { at, prefixes }: { at: string; prefixes: re
     appVersion: isAbsent(action.app_version)
       ? null
       : requireText(action, 'app_version', { at, longest: maxAppVersionCharacters }),
-    // The sender's clock at the sending is the nearest to the event when the event's own time is not given.
+    // Without the event's own time, the sender's clock when it sent the request is the best approximation.
     occurredAt: readTime(action.user_time, `${at}.user_time`) ?? currentTime,
     utcOffsetSeconds: readOffset(action.user_timezone_offset, `${at}.user_timezone_offset`),
   };
@@ -173,11 +173,11 @@ function readOffset(value: unknown, field: string): number | null {
 
 export type ParsedTransition = {
   elements: BulkElement[];
-  /** Elements that are not understood; the others are taken. */
+  /** Faults of elements that cannot be parsed; the other elements are accepted. */
   faults: ElementFault[];
 };
 
-/** What a bulk request asks to be counted: users and devices together, events by their actions. */
+/** Returns the uses that a bulk request counts as: users and devices together, events by their actions. */
 function countElements(body: unknown): DataUse[] {
   const elements: unknown = (body as DataBody | null | undefined)?.elements;
   const given = Array.isArray(elements) ? (elements as (DataBody | null)[]) : [];
@@ -188,7 +188,7 @@ function countElements(body: unknown): DataUse[] {
   ];
 }
 
-/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID for the request as a whole */
+/** @throws ServiceError DATA_ATTRIBUTE_MISSING, DATA_VALUE_INVALID for faults of the request as a whole */
 export function parseTransition(body: DataBody, prefixes: readonly string[]): ParsedTransition {
   requireType(body, 'transition');
   if (isAbsent(body.elements)) throw missing('elements');

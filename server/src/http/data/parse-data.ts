@@ -59,7 +59,7 @@ export function requireCustomerId(body: Body): string {
   return customerId;
 }
 
-/** @param place where the field stands and how long it may be */
+/** @param place the position of the field and its maximum length */
 export function requireText(
   body: Body,
   field: string,
@@ -80,7 +80,10 @@ export function readRecord(value: unknown, field: string): Attributes {
   return value as Attributes;
 }
 
-/** `platforms` says where a user has the app. Devices say it exactly; here it is only checked (docs/decisions/0006). */
+/**
+ * Checks `platforms`, which lists where a user has the app. Devices state it exactly, so it is only validated
+ * (docs/decisions/0006).
+ */
 function checkPlatforms(value: unknown): void {
   if (isAbsent(value)) return;
   if (!Array.isArray(value)) throw invalid('platforms', 'must be a list');

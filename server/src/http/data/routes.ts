@@ -13,12 +13,12 @@ import { presentDataError } from './answers.ts';
 export type { DataRouteDependencies };
 
 /**
- * The data family (fact 5): people, devices and events in, one by one or in bulk; people exported, merged, deleted;
- * devices blocked; a test of the connection.
+ * Routes of the data family (fact 5): import users, devices and events, one by one or in bulk; export, merge and delete
+ * users; block devices; test the connection.
  */
 export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
   return async (server) => {
-    // The shapes document the routes; the family's own errors come from the parse files.
+    // The shapes only document the routes; the parsers report the family's own errors.
     server.setValidatorCompiler(() => () => true);
     server.setErrorHandler(async (error, request, reply) => {
       await showLimitOfRefusal(deps, { request, reply });
@@ -26,13 +26,13 @@ export function dataRoutes(deps: DataRouteDependencies): RouteFamily {
     });
     for (const route of [...incomingRoutes(deps.vendorHeaders.prefixes), ...usersRoutes])
       addDataRoute(server as unknown as FastifyInstance, deps, route);
-    // Its credentials are in the body, so it is bound to none.
+    // Its credentials are in the body, so it is not bound to a workspace.
     addAuthenticationRoute(server as unknown as FastifyInstance, acrossOf(deps));
   };
 }
 
 /**
- * Every response to a known caller carries the state of the limit (fact 0.1), even if it was refused before being
+ * Adds the state of the limit to every response to a known caller (fact 0.1), even if the call was rejected before it was
  * counted.
  */
 async function showLimitOfRefusal(
@@ -42,7 +42,7 @@ async function showLimitOfRefusal(
   const operation = request.routeOptions.config.dataOperation;
   const { workspaceId } = request.facts;
   if (operation === undefined || workspaceId === undefined || reply.hasHeader('x-ratelimit-limit')) return;
-  // Outside of the handler the call is bound to no workspace. A refusal must not become a fault because its limit could not be read.
+  // Outside of the handler the call is not bound to a workspace. If the limit cannot be read, the error response is still sent.
   const grant = await peekDataCall(acrossOf(deps), { workspaceId, operation }).catch(() => undefined);
   if (grant) showLimit(reply, grant);
 }

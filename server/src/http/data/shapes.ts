@@ -5,7 +5,8 @@ import { codeShape, named } from '../openapi/shapes.ts';
 import { dataErrors } from './answers.ts';
 
 /**
- * Bodies of the data family (fact 5). They document the fields and tell unknown ones; parse-data.ts holds the rules.
+ * Bodies of the data family (fact 5). They document the fields and identify unknown ones; parse-data.ts implements the
+ * rules.
  */
 const Platform = Type.Object({
   platform: Type.String(),
@@ -106,7 +107,7 @@ export function transitionBody(prefixes: readonly string[]) {
   );
 }
 
-/** How a user is named: `customer_id`, `id`, or the vendor's spelling of the latter. */
+/** The kind of a user's identifier: `customer_id`, `id`, or the vendor's spelling of the latter. */
 const IdentityType = Type.String({ description: 'customer_id or id' });
 
 export const blockBody = named(

@@ -19,7 +19,7 @@ import { blockBody, deleteBody, exportAnswer, exportBody, mergeAnswer, mergeBody
 
 const workspaceIn = { query: 'app_id' };
 
-/** What is done with people who are there: exported, merged, deleted, their devices blocked (fact 5). */
+/** Routes for existing users: export, merge, delete, and block devices (fact 5). */
 export const usersRoutes: DataRoute[] = [
   {
     operationId: 'blockDevices',
@@ -116,7 +116,7 @@ function readText(body: DataBody, field: string): string | null {
   return isBlank(value) ? null : requireText(body, field, { longest: maxBlockReasonCharacters });
 }
 
-/** Undefined means all devices. An empty list is refused: it must not mean the opposite of what it says. */
+/** Returns undefined for all devices. Rejects an empty list, because it must not mean the opposite of what it says. */
 function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] | undefined {
   if (isAbsent(value)) return undefined;
   if (!Array.isArray(value)) throw invalid('device_identifiers', 'must be a list');
@@ -127,7 +127,7 @@ function readDevices(value: unknown, prefixes: readonly string[]): DeviceName[] 
 }
 
 /**
- * `{"push_id": "…"}`, or `{"identifier_type": "push_id", "identifier": "…"}` as users are named in an export
+ * Reads `{"push_id": "…"}`, or `{"identifier_type": "push_id", "identifier": "…"}` as an export names users
  * (docs/decisions/0010).
  */
 function readDevice(item: unknown, { at, prefixes }: { at: string; prefixes: readonly string[] }): DeviceName[] {
@@ -167,7 +167,7 @@ function readFields(value: unknown): string[] | undefined {
   if (isAbsent(value)) return undefined;
   if (!Array.isArray(value) || value.some((field) => typeof field !== 'string'))
     throw invalid('user_fields_to_export', 'must be a list of texts');
-  // An empty list asks for no selection, as an absent one does.
+  // An empty list means no selection, like a missing one.
   return value.length === 0 ? undefined : (value as string[]);
 }
 

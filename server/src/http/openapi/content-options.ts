@@ -11,7 +11,7 @@ import {
   maxVibrateSteps,
 } from '../../domain/limits/content-options.ts';
 
-/** `options` of each platform, in pushes and in campaigns: what goes beyond the interface, all of it optional. */
+/** `options` of each platform, in pushes and in campaigns: extensions of the interface, all optional. */
 const Text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }));
 const Flag = Type.Optional(Type.Union([Type.Boolean(), Type.Literal('true'), Type.Literal('false')]));
 const Word = <const Words extends readonly string[]>(words: Words) =>
@@ -104,7 +104,7 @@ export const webOptions = Part({
 const Patch = (description: string) => Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description }));
 const requestPatch = Part({ headers: Patch('null takes one away'), payload: Patch('RFC 7386') });
 
-/** `providerOverrides`, beside the platforms. */
+/** `providerOverrides`, next to the platforms. */
 export const providerOverrides = Part(
   {
     fcm: Patch('Of the message of FCM'),
@@ -122,7 +122,7 @@ const Locales = (members: Record<string, TSchema>) =>
     Type.Record(Type.String(), Type.Object(members), { description: 'Texts by language tag (BCP 47); at most 50' }),
   );
 
-/** `locales`, beside the platforms; in campaigns these are named in lower case. */
+/** `locales`, next to the platforms; in campaigns the platforms are in lower case. */
 export const pushLocales = Locales({
   ANDROID: Part({ ...localeTexts, summary: Text(), Summary: Text('Older spelling of summary') }),
   IOS: Part({ ...localeTexts, subtitle: Text() }),

@@ -35,10 +35,10 @@ export type Description = Addresses & {
   version: string;
 };
 
-/** Serves OpenAPI 3.1 at /openapi.json and /openapi.yaml, made from the routes' own schemas. */
+/** Serves OpenAPI 3.1 at /openapi.json and /openapi.yaml, generated from the routes' own schemas. */
 export async function describeRoutes(server: FastifyInstance, described: Description): Promise<void> {
   const { servers, serversOf } = describeServers(described);
-  // The description is read, not called.
+  // The description is not an API call, so the log omits it.
   server.addHook('onRoute', (route) => {
     if (/^\/openapi\./.test(route.url)) route.config = { ...route.config, isUnrecorded: true };
   });
@@ -79,7 +79,7 @@ export async function describeRoutes(server: FastifyInstance, described: Descrip
 }
 
 type Addresses = {
-  /** Where this node is reached from outside, if it was told. */
+  /** The address of this node from outside, if it is configured. */
   publicUrl?: string | undefined;
   /** Domain whose hosts name a data center (decision D1). */
   serviceDomain?: string | undefined;
@@ -91,15 +91,15 @@ type DescribedServer = {
   variables?: Record<string, { default: string; enum: string[]; description: string }>;
 };
 
-/** The host that a family has in each data center (the base addresses of the interface); the others have the second. */
+/** The host of a family in each data center (the base addresses of the interface); other families have the second host. */
 const hosts: Record<string, string> = { Tokens: 'oauth2', Push: 'pushapi' };
 const otherHost = 'api';
-/** Families that no data center has a host for: they belong to the node. */
+/** Families without a host in the data centers: they belong to the node. */
 const ofTheNode = ['Sandbox', 'Health', 'Interactions'];
 
 /**
- * Where the routes are called: this node at one address, and with a service domain each family at the hosts of its data
- * centers.
+ * Returns the servers for the routes: this node at one address, and with a service domain each family at the hosts of its
+ * data centers.
  */
 export function describeServers({ publicUrl, serviceDomain }: Addresses): {
   servers: DescribedServer[];
@@ -122,16 +122,16 @@ type Node = { [member: string]: unknown };
 type Union = { oneOf: Node[]; discriminator?: object } | { anyOf: Node[] };
 
 type Building = {
-  /** The schemas that have a name, by it. */
+  /** The named schemas, by name. */
   schemas: Map<string, Node>;
   /** The vendor's abbreviation, in capitals. */
   abbreviation: string;
 };
 
 /**
- * The document as generators of clients want it, from what Fastify's plugin makes of the routes: every shape with a name
- * stands once and is referred to, lists of words are enums, alternatives that are objects exclude each other, and header
- * names have the abbreviation of the installation.
+ * Builds the document for client generators from the output of Fastify's plugin. Every named shape appears once and is
+ * referenced, lists of words become enums, alternatives that are objects exclude each other, and header names get the
+ * abbreviation of the installation.
  *
  * @throws Error for two different shapes of one name
  */
@@ -144,7 +144,7 @@ export function buildDocument(
   for (const part of ['paths', 'webhooks']) document[part] = build(document[part] ?? {}, building);
   const nameOf = (name: string): string => withAbbreviation(name, building);
   addExamples([document.paths, document.webhooks] as Parameters<typeof addExamples>[0], {
-    // They were made at an installation with the neutral abbreviation.
+    // The examples were recorded with the neutral abbreviation.
     examples: JSON.parse(spellAbbreviation(JSON.stringify(examples), headerPrefix)) as typeof examples,
     nameOf,
   });
@@ -153,13 +153,13 @@ export function buildDocument(
   return document;
 }
 
-/** Depth first, so that what a shape holds has been lifted when the shape itself is. */
+/** Builds depth first, so that the nested shapes are already lifted when their parent is. */
 function build(value: unknown, building: Building): unknown {
   if (Array.isArray(value)) return value.map((item) => build(item, building));
   if (value === null || typeof value !== 'object') return value;
   const node: Node = {};
   for (const [name, member] of Object.entries(value)) {
-    // What an example says is nobody's schema.
+    // The content of an example is not a schema.
     const built = name === 'example' || name === 'examples' ? member : build(member, building);
     node[withAbbreviation(name, building)] = built;
   }
@@ -191,7 +191,7 @@ function simplifyUnion(members: Node[], building: Building): Node | Union {
 
 const place = '#/components/schemas/';
 
-/** The member by whose word the alternatives are told apart, such as `status` of a push. */
+/** Returns the member with a different word in each alternative, such as `status` of a push. */
 function findDiscriminator(members: Node[], { schemas }: Building): object | undefined {
   const shapes = members.map(
     ({ $ref }) => schemas.get(String($ref).slice(place.length))?.properties as Node | undefined,
@@ -213,7 +213,7 @@ function wordOf({ type, const: word, enum: words }: Node): unknown {
 
 const isNull = ({ type }: Node): boolean => type === 'null';
 
-/** A shape with a name becomes a reference; what is said of it in this place only stays beside the reference. */
+/** Replaces a named shape by a reference; a description that differs here stays next to the reference. */
 function lift(node: Node, { schemas }: Building): Node {
   const { title, ...shape } = node;
   if (typeof title !== 'string' || !/^[A-Z][A-Za-z0-9]*$/.test(title)) return node;
@@ -229,9 +229,9 @@ function lift(node: Node, { schemas }: Building): Node {
   return { $ref: `${place}${title}`, ...(isSaidHere ? { description } : {}) };
 }
 
-/** A call of an operation that was made and what was said: one for each, made by a test at a real node. */
+/** A real call of an operation and its response, one for each operation; a test records them at a real node. */
 export type Example = {
-  /** Of the path, the query and the headers. */
+  /** Parameters of the path, the query and the headers. */
   parameters?: Record<string, string>;
   body?: unknown;
   status?: number;
@@ -247,7 +247,7 @@ type Operation = {
 };
 type Paths = Record<string, Record<string, Operation>>;
 
-/** Puts the examples where a reader of the document meets them. */
+/** Adds each example to its operation in the document. */
 function addExamples(
   places: readonly Paths[],
   { examples, nameOf }: { examples: Record<string, Example>; nameOf: (parameter: string) => string },
@@ -264,7 +264,7 @@ function addExamples(
     if (example.body !== undefined) exemplify(operation.requestBody?.content, example.body);
     if (example.answer === undefined) continue;
     const { content } = operation.responses[String(example.status)] ?? {};
-    // What was there already (200) is shown as what was made (201).
+    // The example of a created object (201) is also shown for an existing one (200).
     for (const [status, response] of Object.entries(operation.responses))
       if (response.content === content || (status.startsWith('2') && isSameShape(response.content, content)))
         exemplify(response.content, example.answer);

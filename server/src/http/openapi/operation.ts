@@ -7,56 +7,56 @@ import { answerHeaders } from './shapes.ts';
 
 type Wire = number | { status: number };
 
-/** How a family refuses: its own table of errors, from which statuses and texts are taken, and the shape of the body. */
+/** The errors of a family: its own table, which supplies statuses and texts, and the shape of the body. */
 export type Refusals = {
   errors: Partial<Record<ErrorName, Wire>>;
   shape: TSchema;
-  /** Of a fault of ours, where the family has another shape for it. */
+  /** The shape of an internal fault, if the family uses another shape for it. */
   fault?: TSchema;
   mediaType?: string;
-  /** Statuses of refusals that say nothing beside it. */
+  /** Statuses of errors that have no body. */
   withoutBody?: readonly number[];
-  /** The code of an error on the wire, where the family has codes. */
+  /** Returns the code of an error on the wire, if the family has codes. */
   codeOf?: (name: ErrorName) => string | undefined;
 };
 
-/** What all operations of a family have in common. */
+/** The settings that all operations of a family share. */
 export type Dialect = {
   tag: string;
-  /** Names of security schemes, one of which is enough; none for a route that asks for no credentials. */
+  /** Names of security schemes, of which one is enough; empty for a route without credentials. */
   credentials: readonly string[];
   /** Credentials may be left out; if they are sent they must be valid. */
   areCredentialsOptional?: true;
   headers?: TProperties;
-  /** Sent with every reply of the family that is no refusal. */
+  /** Sent with every response of the family that is not an error. */
   answerHeaders?: TProperties;
   refusals: Refusals;
-  /** Replies carry the state of a limit. */
+  /** Responses include the state of a limit. */
   isLimited?: true;
   isDeprecated?: true;
 };
 
 export type Operation = {
-  /** Unique; clients that are generated from the document call their method so. */
+  /** Unique; client generators use it as the name of the method. */
   operationId: string;
   summary: string;
   description?: string;
-  /** In addition to those of the family. */
+  /** Headers in addition to those of the family. */
   headers?: TProperties;
   params?: TObject;
   querystring?: TObject;
   body?: TSchema;
   /** Media types of the body; JSON unless given. */
   consumes?: string[];
-  /** Takes Idempotency-Key (decision D4). */
+  /** Accepts Idempotency-Key (decision D4). */
   isRepeatable?: true;
-  /** The shape of each reply that is no refusal. */
+  /** The shape of each response that is not an error. */
   answers: Record<number, TSchema>;
-  /** Of replies that are no JSON. */
+  /** The media type of responses that are not JSON. */
   answerType?: string;
-  /** Sent with replies that are no refusal. */
+  /** Sent with responses that are not errors. */
   answerHeaders?: TProperties;
-  /** Statuses of refusals besides those that every operation of its kind has. */
+  /** Statuses of errors in addition to those of every operation of its kind. */
   refuses?: readonly number[];
 };
 
@@ -69,8 +69,8 @@ export const idempotencyKey = Type.Optional(
 );
 
 /**
- * The schema of a route as Fastify takes it and the document shows it: a refusal for every status of the family's table
- * that can come, in the family's shape or the gateway's, with the headers that its status asks for.
+ * Returns the schema of a route for Fastify and for the document. It has an error response for every status of the family's
+ * table that can occur, in the family's shape or the gateway's, with the headers that the status requires.
  */
 export function describeOperation(dialect: Dialect, operation: Operation): FastifySchema {
   const { operationId, summary, description, params, querystring, body, consumes, isRepeatable } = operation;
@@ -97,7 +97,7 @@ export function describeOperation(dialect: Dialect, operation: Operation): Fasti
 
 type Response = { description: string; headers?: object; content?: Record<string, { schema: TSchema }> };
 
-/** Of a status that a reply and a refusal share, a node that says of itself that it is not ready, each has its media type. */
+/** Merges a status that is both a response and an error, such as 503 of a node that is not ready; each keeps its media type. */
 function bothOf(answers: Record<number, object>, refusals: Record<number, object>): Record<number, object> {
   const both = { ...answers, ...refusals };
   for (const status of Object.keys(answers).map(Number)) {
@@ -137,7 +137,7 @@ const answerTexts: Record<string, string> = {
   503: 'Not ready',
 };
 
-/** Fastify knows no response without a body but one of the type null. */
+/** Fastify represents a response without a body only by the type null. */
 function toResponse({ content = {}, ...response }: Response): object {
   const [schema] = Object.values(content);
   return (schema?.schema as { type?: string } | undefined)?.type === 'null'
@@ -159,7 +159,7 @@ function describeRefusals(dialect: Dialect, operation: Operation): Record<number
   return Object.fromEntries(
     [...statuses].sort().map((status) => {
       const isOwn = own.has(status) || status === 500;
-      // What a family has no refusal of its own for is the gateway's.
+      // The gateway reports errors that the family's table does not cover.
       const isGateway = gateway.has(status) && (asksGateway || !isOwn);
       const told = [...(own.get(status) ?? []), ...(isGateway ? gateway.get(status)! : [])];
       const bodyShape = status === 500 ? fault : shape;
@@ -183,12 +183,12 @@ function describeRefusals(dialect: Dialect, operation: Operation): Record<number
   );
 }
 
-/** Of every route: what is no request, a host of another data center, a fault, no storage. */
+/** Statuses of every route: malformed request, host of another data center, internal fault, storage unavailable. */
 const everyRefusal = [400, 421, 500, 503];
 const bodyRefusals = [413, 415];
 const credentialRefusals = [401, 403];
 
-/** The errors of each status, with their code on the wire where there is one. */
+/** Groups the errors by status, with their code on the wire if there is one. */
 function groupByStatus({ errors, codeOf }: Pick<Refusals, 'errors' | 'codeOf'>): Map<number, string[]> {
   const byStatus = new Map<number, string[]>();
   for (const [name, wire] of Object.entries(errors) as [ErrorName, Wire][]) {

@@ -2,22 +2,22 @@ import { Type } from 'typebox';
 import type { TSchema, TProperties } from 'typebox';
 
 /**
- * The same shape under a name. In the document it stands once, among the schemas, and everything else refers to it;
- * where requests are read it is the shape it was. What typebox keeps besides the members of the schema stays.
+ * Returns the same shape with a name. The document defines it once, among the schemas, and references it elsewhere; parsing
+ * requests is unaffected. The hidden properties that typebox adds to a schema are kept.
  */
 export function named<Shape extends TSchema>(title: string, shape: Shape): Shape {
   const members = Object.getOwnPropertyDescriptors(shape);
   return Object.defineProperties({}, { ...members, title: { value: title, enumerable: true } }) as Shape;
 }
 
-/** A text that is one of the codes of a family's table of errors. */
+/** Returns the shape of a text that is one of the codes of a family's table of errors. */
 export function codeShape(codes: readonly string[], description: string): ReturnType<typeof Type.Unsafe<string>> {
   return Type.Unsafe<string>({ type: 'string', enum: [...new Set(codes)].sort(), description });
 }
 
 /**
- * Headers of replies. `*` stands for the vendor's abbreviation; the document has the one of the installation (decision
- * D2).
+ * Headers of responses. `*` stands for the vendor's abbreviation; the document shows the abbreviation of the installation
+ * (decision D2).
  */
 export const answerHeaders = {
   limit: {
@@ -39,14 +39,14 @@ export const answerHeaders = {
   },
 } as const;
 
-/** Headers of requests whose names carry the abbreviation. */
+/** Headers of requests with the abbreviation in their names. */
 export const requestHeaders = {
   appKey: Type.String({ description: 'The Workspace ID; the same as in the credentials' }),
   dbName: Type.String({ description: 'The database name of the workspace' }),
   requestId: Type.Optional(Type.String({ description: 'The id of the request, as request_id of the body' })),
 };
 
-/** Optional members of the shapes that document campaigns. */
+/** Returns an optional member of the shapes that document campaigns. */
 export const part = (members: TProperties, description?: string) =>
   Type.Optional(Type.Object(members, description === undefined ? {} : { description }));
 export const text = (description?: string) =>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { named } from './shapes.ts';
 
-/** The body of interface 2.7, which the domain writes (`operation-outcome.ts`). */
+/** The body of interface 2.7, which the domain writes (`file-operations.ts`). */
 const always = {
   db_name: Type.String({ description: 'Database name of the workspace' }),
   segment_name: Type.String(),
@@ -46,7 +46,7 @@ const signature = [
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 const anything = (description: string) => Type.Unsafe<Record<string, unknown>>({ type: 'object', description });
-/** As `write-event-batch.ts` of the domain writes it. */
+/** Returns the shape that `writeEventBatch` of the domain writes. */
 const makeEventBatch = (abbreviation: string) =>
   named(
     'EventBatch',
@@ -77,7 +77,7 @@ const makeEventBatch = (abbreviation: string) =>
     }),
   );
 
-/** What this service calls by itself: the receiver is whoever was named in a request. */
+/** Returns the calls that this service makes itself; a request named the receiver. */
 export const makeWebhooks = (abbreviation: string) => ({
   fileSegment: {
     post: {

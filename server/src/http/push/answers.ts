@@ -14,7 +14,7 @@ import { androidOptions, iosOptions, providerOverrides, pushLocales, webOptions 
 import { named } from '../openapi/shapes.ts';
 
 /**
- * HTTP statuses of push refusals. What the contract names is a business failure and answers 200 with `Fail`
+ * HTTP statuses of push errors. Errors that the contract names are business failures and return 200 with `Fail`
  * (decision D31); the message is the registry's text.
  */
 export const pushErrorStatuses: Partial<Record<ErrorName, number>> = {
@@ -43,14 +43,14 @@ export const pushErrorStatuses: Partial<Record<ErrorName, number>> = {
   STORAGE_REFUSES_WRITES: 503,
 };
 
-/** What `Error_Message` says; a field and a reason stand where the registry has a mark. */
+/** The values of `Error_Message`; the registry's marks are replaced by a field and a reason. */
 const pushFailureTexts = Object.keys(pushErrorStatuses).map((name) => errorRegistry[name as ErrorName]);
 
 export function presentAcceptedPush({ requestId, responseId, campaignId }: AcceptedPush) {
   return { status: 'Success', requestId, responseId, cid: campaignId };
 }
 
-/** The body of interface 2.11 with `Fail`; a fault of ours has the shape of fact 3.6. */
+/** Sends the body of interface 2.11 with `Fail`; an internal fault has the shape of fact 3.6. */
 export function presentPushError(error: ServiceError, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds } = error.context;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
@@ -63,7 +63,7 @@ export function presentPushError(error: ServiceError, reply: FastifyReply): Fast
   return reply.code(status).send({ status: 'Fail', requestId: '', responseId, Error_Message: error.message });
 }
 
-/** What a push asks for and a phone may not show: accepted, and told. */
+/** Returns warnings about content that a phone may not show; the push is accepted. */
 export function presentContentWarnings(
   { content, settings }: Pick<PushCommand, 'content' | 'settings'>,
   { payload, apps }: { payload: AndroidPayload; apps: readonly App[] },
@@ -82,7 +82,7 @@ function warnOfLost({ mode, apps, lost }: LostInApps): string[] {
   );
 }
 
-/** Apple ignores these for an app that it did not grant them, and nobody but its owner knows. */
+/** Apple ignores these options for an app without the entitlement, and only the app's owner knows whether it has it. */
 function warnOfEntitlements(options: IosOptions = {}): string[] {
   const warnings: string[] = [];
   if (options.filterCriteria !== undefined)
@@ -97,8 +97,8 @@ function warnOfEntitlements(options: IosOptions = {}): string[] {
 }
 
 /**
- * The push request as the wire has it (interface 2.8 to 2.10, fact 3.1 to 3.5). It documents the fields and tells
- * unknown ones; the rules of each are in parse-push.ts, because their refusals have an order of their own.
+ * The push request on the wire (interface 2.8 to 2.10, fact 3.1 to 3.5). It documents the fields and identifies unknown
+ * ones. The rules are in parse-push.ts, because their errors have a fixed order.
  */
 const Text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }));
 const Whole = (minimum: number, maximum: number, description: string) =>
@@ -286,7 +286,7 @@ export const pushFailure = named(
 );
 export const pushAnswer = named('PushAnswer', Type.Union([pushSuccess, pushFailure]));
 
-/** A fault of ours (fact 3.6). */
+/** The response for an internal fault (fact 3.6). */
 export const pushFault = named(
   'PushFault',
   Type.Object({
@@ -297,7 +297,7 @@ export const pushFault = named(
   }),
 );
 
-/** v2.1 in headers, v2 in the body (interface 4.4, 4.5). */
+/** The identity: v2.1 has it in headers, v2 in the body (interface 4.4, 4.5). */
 export const identityHeaders = {
   'X-*-APPKEY': Type.String({ description: 'Workspace ID. The id of a test account ends in _DEBUG' }),
   'X-*-PushAPI-Signature': Type.String({
@@ -310,7 +310,7 @@ export const identityHeaders = {
   }),
 };
 
-/** The stronger signature, in addition: over id, time and body, and good for one request. */
+/** The stronger signature, in addition: it covers id, time and body, and is valid for one request. */
 export const strongSignatureHeaders = {
   'X-*-PushAPI-Signature-V2': Text('v1, a comma and the Base64 of HMAC-SHA-256 over id.timestamp.body'),
   'webhook-id': Text('Unique to this request; with the stronger signature'),

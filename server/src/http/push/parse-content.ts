@@ -11,11 +11,11 @@ const ownNames = new Map(everyPlatform.map((platform) => [platform as string, pl
 export type ContentContext = {
   platforms: readonly Platform[];
   isSilent: boolean;
-  /** What may stand before the names of our own keys, in lower case. */
+  /** Prefixes that may precede the names of our own keys, in lower case. */
   prefixes: readonly string[];
 };
 
-/** Reads `payload`: one entry for each targeted platform (fact 3.3). */
+/** Parses `payload`: one entry for each targeted platform (fact 3.3). */
 export function parseContent(body: RequestReader, { platforms, isSilent, prefixes }: ContentContext): CampaignContent {
   body.requires('payload');
   const payload = body.findPart('payload');
@@ -41,7 +41,7 @@ export function parseContent(body: RequestReader, { platforms, isSilent, prefixe
   return content;
 }
 
-/** Nothing to show: pairs for the app, and nothing else. */
+/** Parses a silent message: only key-value pairs for the app, nothing to show. */
 function readSilent(content: CampaignContent, { entry, platform }: { entry: RequestReader; platform: Platform }): void {
   for (const name of ['title', 'message'])
     if (!entry.isAbsent(name) && entry.get(name) !== '') entry.invalid(name, 'must be empty in a silent message');
@@ -56,7 +56,10 @@ function readSilent(content: CampaignContent, { entry, platform }: { entry: Requ
   else content.IOS = { ...bare, defaultAction, enableBadge: false };
 }
 
-/** A fallback has the same members; missing ones are taken from the content. `{}` is no fallback. */
+/**
+ * Parses content with its fallback. A fallback has the same members; missing ones come from the content. `{}` is not a
+ * fallback.
+ */
 function withFallback<Content extends object>(
   parse: (entry: RequestReader) => Content,
   entry: RequestReader,
@@ -134,7 +137,10 @@ function parseKeys(entry: RequestReader): { groupKey?: string; collapseReplaceKe
   };
 }
 
-/** At most 45 ASCII letters and digits; other letters, specials and spaces are dropped (fact 3.3). */
+/**
+ * Returns a key of at most 45 ASCII letters and digits; other letters, special characters and spaces are dropped
+ * (fact 3.3).
+ */
 function normaliseGroupKey(text: string | undefined): string | undefined {
   const key = text?.replace(/[^A-Za-z0-9]/g, '').slice(0, maxGroupKeyCharacters);
   return key === '' ? undefined : key;
@@ -168,7 +174,7 @@ function parsePairs(action: RequestReader): Record<string, string> {
   const keyValuePairs: Record<string, string> = {};
   const pairs = action.pairs('kvPairs');
   for (const name of pairs.names()) {
-    // The names are checked as well, and reported at the pairs.
+    // The names are validated too, and their faults are reported at the pairs.
     action.over({ kvPairs: name }).plain('kvPairs');
     keyValuePairs[name] = pairs.template(name) ?? '';
   }

@@ -37,8 +37,8 @@ export type ParseContext = {
 };
 
 /**
- * Turns the body of either version into one command. The name and the signature have been checked; here is everything
- * after the duplicate name in decision D31.
+ * Turns the body of either version into one command. The caller has checked the name and the signature; this function does
+ * the checks after the duplicate name in decision D31.
  *
  * @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID
  */
@@ -50,9 +50,9 @@ export function parsePush(body: PushBody, { admitted, now, queryType, prefixes }
   const audience = parseAudience(reader, prefixes);
   if (queryType) checkQueryType(reader, queryType);
   const sentPlatforms = parsePlatforms(reader);
-  // A joined campaign's stored data wins (decision D33); the content must cover the platforms it is stored with.
+  // The stored data of a joined campaign wins (decision D33); the content must cover its stored platforms.
   const platforms = admitted.existing?.platforms ?? sentPlatforms;
-  // Faults of the flag are told with the other settings.
+  // Faults of the flag are reported with the other settings.
   const { isSilent } = admitted.existing
     ? deliverySettings(admitted.existing.settings)
     : { isSilent: readSettingFlag(body, { admitted, name: 'silent' }) ?? false };
@@ -102,7 +102,7 @@ function parseAudience(body: RequestReader, prefixes: readonly string[]): PushAu
   return audience === 'User' ? parseUser(body, prefixes) : { kind: 'all-users' };
 }
 
-/** Of a member that is documented, and is read only beside another word than the one that was sent (decision 0056). */
+/** Warns of a documented member that has no effect with the value that was sent for another member (decision 0056). */
 function warnOfIdle(reader: RequestReader, name: string): void {
   if (!reader.isAbsent(name)) reader.warn(name, 'has no effect here');
 }
@@ -114,7 +114,7 @@ function parseUser(body: RequestReader, prefixes: readonly string[]): PushAudien
   attributes.requires('comparisonParameter');
   const comparison = attributes.choice('comparisonParameter', ['is', 'in']);
   const isCustom = attributes.flag('isCustom') ?? false;
-  // An attribute of the caller's own may have any name.
+  // A custom attribute may have any name.
   const attribute = isCustom ? named : neutralName(named, prefixes);
   const toText = (value: unknown): unknown => body.rules.toPairText(value);
   const sent = attributes.members.attributeValue;
@@ -128,7 +128,7 @@ function parseUser(body: RequestReader, prefixes: readonly string[]): PushAudien
 
 type QueryType = NonNullable<ParseContext['queryType']>;
 
-/** v2.1 names the audience in a header as well; the two must agree (decision D34). */
+/** Checks that the header of v2.1 that names the audience agrees with the body (decision D34). */
 function checkQueryType(body: RequestReader, { name: field, value: queryType }: QueryType): void {
   const audience = body.get('targetAudience');
   if (queryType === undefined) body.missing(field);
@@ -150,14 +150,17 @@ function readTiming(body: RequestReader, context: { now: Date; workspaceTimeZone
   return { kind: 'soon' };
 }
 
-/** A joined campaign's stored data wins here too (decision D33). What is no flag is refused with the other settings. */
+/**
+ * The stored data of a joined campaign wins here too (decision D33). A value that is not a flag is rejected with the other
+ * settings.
+ */
 function readTemplateMode(body: PushBody, admitted: PushOfWorkspace): TemplateMode {
   const { existing } = admitted;
   if (existing) return deliverySettings(existing.settings).templates;
   return templateModeOf(readSettingFlag(body, { admitted, name: 'useJinjaPersonalization' }));
 }
 
-/** A setting by which the rest is read; its own fault is told in its place. */
+/** Reads a setting that determines how the rest is parsed; its own fault is reported later, in order. */
 function readSettingFlag(body: PushBody, { admitted, name }: { admitted: PushOfWorkspace; name: string }) {
   const reader = makePushReader(body, { mode: 'AUTO', bodies: admitted.workspace.pushBodies });
   return reader.part('advancedSettings').flag(name);
@@ -169,7 +172,7 @@ export function makePushReader(body: Record<string, unknown>, { mode, bodies }: 
   return new RequestReader(body, { rules: { ...rulesOf[bodies], templates: { mode, sources } } });
 }
 
-/** The refusal that comes first in decision D31. @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID */
+/** Throws the fault that comes first in decision D31. @throws ServiceError PUSH_VALUE_NOT_ALLOWED, PUSH_PARAMETER_INVALID */
 function refuseFirstFault(reader: RequestReader): void {
   const fault = reader.firstFault();
   if (!fault) return;
@@ -180,13 +183,13 @@ function refuseFirstFault(reader: RequestReader): void {
 
 type Rules = Omit<ReadingRules, 'templates'>;
 
-/** Every kind of value as the interface shows it. Flags are also texts, as in its samples. */
+/** Accepts every kind of value as the interface shows it. Flags may also be texts, as in its samples. */
 const strictRules: Rules = {
   tells: 'first',
   isSent: (value) => value !== undefined,
   isAbsent: (value) => value === undefined,
   missing: 'is required',
-  // A provider's whole message has 4,096 bytes; a text beyond this can never be sent.
+  // A provider's whole message has 4,096 bytes; a longer text can never be sent.
   maxTextCharacters: 4_096,
   textFault(text, maxCharacters) {
     if (!text.isWellFormed()) return 'must be well-formed Unicode';
@@ -206,8 +209,8 @@ const strictRules: Rules = {
 };
 
 /**
- * Every kind of value as serializers and forms send it, too; docs/bodies.md lists the kinds. What is not certain is refused as
- * ever: a text for a number of a text's, half a number, a word that is not among the words.
+ * Also accepts every kind of value as serializers and forms send it; docs/bodies.md lists the kinds. Ambiguous values are
+ * still rejected: a number where a text is expected, half a number, a word that is not in the list.
  */
 const lenientRules: Rules = {
   ...strictRules,
@@ -224,7 +227,7 @@ const lenientRules: Rules = {
   onlyFault: () => undefined,
 };
 
-/** Null, an empty text, an empty object, and the empty list that some send for an empty object, are not sent. */
+/** False for null, an empty text, an empty object, and the empty list that some clients send for an empty object. */
 function isFilled(value: unknown): boolean {
   if (value === undefined || value === null || value === '') return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;
@@ -233,11 +236,11 @@ function isFilled(value: unknown): boolean {
 const rulesOf: Record<PushBodies, Rules> = { strict: strictRules, lenient: lenientRules };
 const sources = ['UserAttribute'] as const;
 
-/** Reads `advancedSettings` (fact 3.4). */
+/** Parses `advancedSettings` (fact 3.4). */
 function parseSettings(body: RequestReader): DeliverySettings {
   const settings = body.findPart('advancedSettings');
   if (!settings) return defaultDeliverySettings;
-  // The other side of these does not exist in this version; it is refused by name, never ignored (decision D30).
+  // This version does not support `true` for these; it is rejected by name, never ignored (decision D30).
   settings.only(false, 'preCacheSegment', 'pushAmp+');
   const isSilent = settings.flag('silent') ?? false;
   return {
@@ -266,7 +269,7 @@ type ControlSettings = Pick<
 
 type Priorities = Pick<DeliverySettings, 'androidPriority' | 'iosPriority' | 'webUrgency'>;
 
-/** How a provider treats a device that rests: wake it, or wait until it is used. */
+/** How a provider treats an idle device: wake it, or wait until it is used. */
 const restingPriorities: Record<'wake' | 'usual' | 'low' | 'wait', Priorities> = {
   wake: { androidPriority: 'HIGH', iosPriority: 10, webUrgency: 'high' },
   usual: { androidPriority: 'HIGH', iosPriority: 10, webUrgency: 'normal' },
@@ -274,7 +277,7 @@ const restingPriorities: Record<'wake' | 'usual' | 'low' | 'wait', Priorities> =
   wait: { androidPriority: 'NORMAL', iosPriority: 5, webUrgency: 'low' },
 };
 
-/** `deliverWhenActive` and the legacy flag speak for all platforms; the newer setting wins where it is given. */
+/** `deliverWhenActive` and the legacy flag apply to all platforms; the newer setting wins if both are sent. */
 function parsePriorities(settings: RequestReader): Priorities {
   const isHigh = settings.flag('sendAtHighPriority');
   const isWaiting = settings.flag('deliverWhenActive') === true;
@@ -290,7 +293,8 @@ function parsePriorities(settings: RequestReader): Priorities {
 }
 
 /**
- * What nobody sees disturbs nobody: it wakes no phone unless that is asked for, and neither hours nor caps hold it back.
+ * Silent messages disturb no user: they do not wake a phone unless the request asks for it, and neither quiet hours nor
+ * caps delay them.
  */
 function parseSilent(settings: RequestReader): Partial<DeliverySettings> {
   const isHigh = settings.part('notificationPrioritySettings').choice('Android', ['High', 'Low']) === 'High';
@@ -324,7 +328,8 @@ function parseThrottle(settings: RequestReader): Pick<DeliverySettings, 'devices
 }
 
 /**
- * What of the workspace's caps, quiet hours and delay the push obeys. `countFC` speaks only where `ignoreFC` is true.
+ * Parses which of the workspace's caps, quiet hours and delay apply to the push. `countFC` has an effect only if `ignoreFC`
+ * is true.
  */
 function parseControls(settings: RequestReader): ControlSettings {
   const ignoresCap = settings.flag('ignoreFC') ?? false;
@@ -350,7 +355,7 @@ function parseIosDevices(settings: RequestReader): DeliverySettings['iosDevices'
   return name === undefined ? defaultDeliverySettings.iosDevices : iosDevicesOf[name];
 }
 
-/** Reads `conversionGoals` (interface 2.10): at most five, each operator with the value it takes. */
+/** Parses `conversionGoals` (interface 2.10): at most five, each operator with the value it accepts. */
 function parseGoals(body: RequestReader): ConversionGoal[] {
   const goals = body.items('conversionGoals', maxConversionGoals);
   return goals.names().map((index) => {
@@ -372,7 +377,7 @@ function parseAttribute(attrs: RequestReader | undefined): ConversionGoal['attri
   const type = attrs.choice('type', ['string', 'numeric']);
   const operator = type && attrs.choice('filter', Object.keys(goalOperators[type]));
   if (type === undefined || operator === undefined) return undefined;
-  // An empty text is a value of its own: an attribute may be compared with it.
+  // An empty text is a valid value: an attribute may be compared with it.
   const isEmptyText = attrs.members.value === '' && goalOperators[type][operator] !== 'none';
   const value = isEmptyText ? '' : attrs.get('value');
   const fault = goalValueFault(goalOperators[type][operator]!, value);

@@ -49,7 +49,7 @@ type Version = 'v2' | 'v2.1';
 
 const dialect: Dialect = {
   tag: 'Push',
-  // What is asked for is the signature.
+  // The gateway's scheme; the signature is the credential of the call.
   credentials: ['bearer'],
   areCredentialsOptional: true,
   headers: strongSignatureHeaders,
@@ -63,7 +63,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
   const requirePushScope = requireScope('push');
 
   return async (server) => {
-    // The shapes document the routes; the contract's own errors come from parsePush.
+    // The shapes only document the routes; parsePush reports the contract's own errors.
     server.setValidatorCompiler(() => () => true);
     server.setErrorHandler((error, request, reply) => presentPushError(toServiceError(error, request), reply));
     for (const version of ['v2', 'v2.1'] as const) {
@@ -84,7 +84,7 @@ export function pushRoutes(deps: PushRouteDependencies): RouteFamily {
           answers: { 200: pushAnswer },
           answerHeaders: { 'X-*-Next-Sends': Type.String({ description: 'The next sends of a recurring campaign' }) },
         }),
-        // A Bearer token is optional, but if sent it must be valid (decision D16).
+        // A Bearer token is optional, but must be valid if it is sent (decision D16).
         preHandler: async (request, reply) => {
           if (isBearer(request)) await requirePushScope(request, reply);
         },
@@ -139,7 +139,7 @@ async function sendPush(deps: PushRouteDependencies, version: Version, { request
   const accepted = await deps.acceptPush({ admitted, command, idempotencyKey, rawBody, traceparent });
   request.facts.campaignId = accepted.campaignId;
   span?.set({ 'carillon.campaign.id': accepted.campaignId });
-  // The members of the response are those of interface 2.11; the next sends are in a header.
+  // The members of the response are those of interface 2.11, so the next sends are in a header.
   if (accepted.nextSends.length > 0)
     reply.header(deps.vendorHeaders.nameOf('x-*-next-sends'), accepted.nextSends.join(', '));
   return presentAcceptedPush(accepted);
@@ -154,7 +154,12 @@ function readBody(request: FastifyRequest): PushBody {
   return body as PushBody;
 }
 
-/** What is read before the workspace is known, and with it that its bodies are strict. @throws ServiceError */
+/**
+ * For workspaces with strict bodies: checks the members that are read before the workspace, and thus its strictness, is
+ * known.
+ *
+ * @throws ServiceError
+ */
 function refuseLenientIdentity(body: PushBody, version: Version): void {
   if (body.requestType !== undefined && body.requestType !== 'push')
     throw new ServiceError('PUSH_REQUEST_TYPE_INVALID');
@@ -169,7 +174,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Headers of v2.1. The body may repeat them; a repeat that differs is refused (decision D34). */
+/** Reads the headers of v2.1. The body may repeat them; a repeated value that differs is rejected (decision D34). */
 function readHeaders(
   { vendorHeaders }: PushRouteDependencies,
   { headers }: FastifyRequest,
@@ -181,7 +186,7 @@ function readHeaders(
     throw new ServiceError('PUSH_APP_ID_INVALID', { detail: 'appId of the body differs from the header' });
   }
   const differs = signature !== undefined && !isBlank(body.signature) && body.signature !== signature;
-  // An unusable signature keeps its place in the order of checks: after the name.
+  // An unusable signature is reported in its place in the order of checks: after the name.
   return { appId, signature: differs ? 'differs from the body' : signature };
 }
 
@@ -192,18 +197,18 @@ function readSignatureV2({ vendorHeaders }: PushRouteDependencies, { headers }: 
 }
 
 /**
- * A signature never expires (interface 5), so it must not lie in a log: not of a request that is refused before its body is
- * looked at, not in a place or a spelling where nobody reads it, and not in a text that is no JSON, of which nobody
- * knows where it stands.
+ * Removes the signature from a body, because it never expires (interface 5) and must not be in a log. This covers requests
+ * that are rejected before their body is parsed, members and spellings that are never read, and text that is not JSON,
+ * where the signature cannot be located.
  */
 function withoutSignature({ body, rawBody }: FastifyRequest): string {
   if (body === undefined) return '';
-  // A name may be spelt with escapes.
+  // A member name may contain escapes.
   if (!/signature|\\u/i.test(rawBody)) return rawBody;
   return JSON.stringify(body, (name, value: unknown) => (name.toLowerCase() === 'signature' ? '[redacted]' : value));
 }
 
-/** How much a provider is sent of a content, the most it accepts, and the most that every browser accepts. */
+/** Returns the bytes that a content takes at a provider, the maximum it accepts, and the maximum that every browser accepts. */
 export type MeasureContent = (
   shown: { workspaceId: string; androidPayload: AndroidPayload } & {
     [P in Platform]: { platform: P; content: OwnContent[P] };
@@ -213,8 +218,8 @@ export type MeasureContent = (
 type Measured = { measure: MeasureContent; workspaceId: string; androidPayload: AndroidPayload };
 
 /**
- * Names the texts of a push that are too large as they stand, so that their devices would get nothing: those for everybody,
- * the fallback, and those of each language.
+ * Returns a warning for each content of a push that is too large, so that its devices would get nothing: the common
+ * content, the fallback, and that of each language.
  */
 export function warnOfSizes({ content }: Pick<PushCommand, 'content'>, { measure, ...workspace }: Measured): string[] {
   const contentIn = makeContentIn(content);
@@ -242,18 +247,18 @@ export function warnOfSizes({ content }: Pick<PushCommand, 'content'>, { measure
 
 function describe({ bytes, most, maxEverywhere }: ReturnType<MeasureContent>): string | undefined {
   if (bytes > most) return `makes ${bytes} bytes where ${most} fit`;
-  // Only browsers have a service that takes less than the others.
+  // Only a browser's push service can have a lower limit than the others.
   return bytes > maxEverywhere ? `makes ${bytes} bytes where ${maxEverywhere} fit for Firefox on Android` : undefined;
 }
 
-/** Under the least that any provider accepts. */
+/** Less than the limit of every provider. */
 const smallBytes = 2_900;
-/** More than a message adds to its content: ids, the report token, names of members (some 500 bytes). */
+/** More bytes than a message adds to its content: ids, the report token, names of members (some 500 bytes). */
 const addedBytes = 1_500;
 
 /**
- * True for a content that fits whatever is made of it. Measuring composes a message, some 50 microseconds, and nearly all
- * pushes are short. Android may get each text twice, and a browser the page's address once more, percent-encoded.
+ * True for a content that fits in any message. Measuring composes a message, which takes some 50 microseconds, and nearly
+ * all pushes are short. Android may get each text twice, and a browser gets the page's address again, percent-encoded.
  */
 function isSurelySmall(content: OwnContent[Platform]): boolean {
   const encodedBytes = 'redirectUrl' in content ? 3 * Buffer.byteLength(content.redirectUrl) : 0;

@@ -12,12 +12,12 @@ import type { ErrorName } from '../../domain/errors.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import { presentGatewayError } from './gateway-errors.ts';
 
-/** The words of the family that is called. */
+/** The errors that the called family uses. */
 export type ApiKeyErrors = { missing: ErrorName; invalid: ErrorName; notCovering: ErrorName };
 
 /**
- * Makes the hook of a family that takes Basic (workspace id and API key) or Bearer (decision D16, D45). The key behind
- * the call is `request.callerKey` afterwards.
+ * Makes the hook of a family that accepts Basic (workspace id and API key) or Bearer (decision D16, D45). Afterwards
+ * `request.callerKey` is the key of the call.
  */
 export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors: ApiKeyErrors) {
   const requireScope = makeRequireBearer(deps)(scope);
@@ -40,30 +40,30 @@ export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors
 }
 
 export type BearerDependencies = AuthenticationDependencies & {
-  /** Domain whose hosts name a data center (decision D1); without it any host serves all workspaces. */
+  /** Domain with the hosts that name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;
-  /** Where credentials are looked up: whose they are is not known before. */
+  /** The database for looking up credentials: their workspace is not known yet. */
   acrossWorkspaces?: TokenDependencies['database'];
 };
 
-/** The same for what happens before, or outside of, a call of one known workspace. */
+/** Returns the dependencies for work before or outside a call of one known workspace. */
 export function acrossOf<Deps extends BearerDependencies>(deps: Deps): Deps {
   return { ...deps, database: deps.acrossWorkspaces ?? deps.database };
 }
 
-/** Authenticates the call and notes workspace and key in its facts; answers a refusal itself. */
+/** Authenticates the call and records workspace and key in its facts; sends the error response itself. */
 export type RequireScope = (scope: Scope) => (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key behind the call, after its authentication. */
+    /** The key of the call, after authentication. */
     callerKey?: ApiKey;
   }
 }
 
 /**
- * Makes `requireScope(scope)`, a preHandler for routes that take `Authorization: Bearer` (decision D16). Families with
- * their own scheme use it if `isBearer` says so. Refusals have the shape of the gateway, not of the family.
+ * Makes `requireScope(scope)`, a preHandler for routes that accept `Authorization: Bearer` (decision D16). Families with
+ * their own scheme use it if `isBearer` returns true. Errors have the shape of the gateway, not of the family.
  */
 export function makeRequireBearer(deps: BearerDependencies): RequireScope {
   return (scope) => async (request, reply) => {
@@ -77,14 +77,14 @@ export function makeRequireBearer(deps: BearerDependencies): RequireScope {
   };
 }
 
-/** Whether the call authenticates with Bearer, well or badly; then its family's own scheme does not apply. */
+/** True if the call uses Bearer, even invalidly; then its family's own scheme does not apply. */
 export function isBearer(request: FastifyRequest): boolean {
   return /^bearer(?: |$)/i.test(request.headers.authorization ?? '');
 }
 
 async function authenticate(deps: BearerDependencies, request: FastifyRequest, scope: Scope): Promise<ApiKey> {
   const query = request.query as Record<string, unknown> | undefined;
-  // RFC 6750 §2.3 allows it and warns of it: addresses end in logs and histories.
+  // RFC 6750 §2.3 allows it and warns of it: addresses end up in logs and histories.
   if (query && Object.hasOwn(query, 'access_token')) throw invalid('access token in the query');
   const token = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) throw invalid('no Bearer token');
@@ -118,7 +118,7 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 /**
  * Reads the credentials of an `Authorization: Basic` header (RFC 7617): strict base64, UTF-8, split at the first colon.
- * Anything else is undefined, like no header at all.
+ * Returns undefined for anything else, as for a missing header.
  */
 export function readBasic(headers: IncomingHttpHeaders): BasicCredentials | undefined {
   const value = headers.authorization;

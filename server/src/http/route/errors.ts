@@ -4,8 +4,8 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 
 /**
- * Turns whatever a route threw into an error of the registry and notes it in the call's facts. Fastify's own refusals
- * get their names here, and so does a database that is away; everything unknown is an internal fault: `INTERNAL`. The
+ * Turns any error that a route threw into an error of the registry and records it in the call's facts. Fastify's own errors
+ * and an unavailable database get their registry names here; every unknown error is an internal fault: `INTERNAL`. The
  * cause is kept for the log.
  */
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
@@ -22,7 +22,7 @@ function translate(error: FastifyError): ServiceError {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ServiceError('MEDIA_TYPE_UNSUPPORTED');
-    // Of the method QUERY, which Fastify does not let through without either.
+    // Only for the method QUERY: Fastify rejects it without a content type or a body.
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
       return new ServiceError('MEDIA_TYPE_UNSUPPORTED');
     case 'FST_ERR_ROUTE_MISSING_CONTENT':
@@ -46,9 +46,9 @@ function translate(error: FastifyError): ServiceError {
   }
 }
 
-// As long as a fail-over takes at least; what was cut by a single reset finds another connection at once.
+// The minimum duration of a fail-over; after a single reset the next request finds another connection at once.
 const retryAfterSeconds = 2;
-// Somebody has to make space, or to promote a copy.
+// The operator has to free space or to promote a replica.
 const refusedRetryAfterSeconds = 30;
 
 const deadlockRetryAfterSeconds = 1;
@@ -57,10 +57,10 @@ function ofFault(error: Error): ServiceError {
   const context = { cause: error, detail: `${error.name}: ${error.message}` };
   if (refusesWrites(error))
     return new ServiceError('STORAGE_REFUSES_WRITES', { ...context, retryAfterSeconds: refusedRetryAfterSeconds });
-  // After what retryDeadlock tries.
+  // Reached only after the attempts of retryDeadlock.
   if (isDeadlock(error))
     return new ServiceError('OVERLOADED', { ...context, retryAfterSeconds: deadlockRetryAfterSeconds });
-  // Nothing of the request is stored, or nobody knows; repeating it is right in both cases.
+  // The request was not stored, or its result is unknown; repeating it is correct in both cases.
   return isOutage(error)
     ? new ServiceError('STORAGE_UNAVAILABLE', { ...context, retryAfterSeconds })
     : new ServiceError('INTERNAL', context);
@@ -126,7 +126,7 @@ export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
   INTERNAL: 500,
 };
 
-/** Refusals of families that have tables of their own, with the statuses of these: the console is told of them, too. */
+/** Errors of families that have their own tables, with the statuses of those tables: the console gets these errors too. */
 const familyErrorStatuses: Partial<Record<ErrorName, number>> = {
   DATA_LIMIT_BREACHED: 400,
   SEGMENT_BODY_INVALID: 400,
@@ -155,7 +155,7 @@ export function presentDefaultError(error: ServiceError, reply: FastifyReply): F
   return reply.code(status).type(type).send(body);
 }
 
-/** Problem Details (RFC 9457) of an error, also for where there is no reply to send them with. */
+/** Returns the Problem Details (RFC 9457) of an error, also for use without a reply. */
 export function describeDefaultError(error: ServiceError): { status: number; type: string; body: object } {
   const status = defaultErrorStatuses[error.code] ?? familyErrorStatuses[error.code] ?? 500;
   const [fault] = error.context.faults ?? [];

@@ -5,9 +5,7 @@ import type { ServiceError } from '../../domain/errors.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { toServiceError } from './errors.ts';
 
-/**
- * Answers of the gateway, the same in every family (decision D16), with the error of RFC 6750 §3.1 for the challenge.
- */
+/** Responses of the gateway, the same in every family (decision D16), with the error of RFC 6750 §3.1 for the challenge. */
 export const gatewayErrors = {
   AUTHENTICATION_INVALID: {
     status: 401,
@@ -36,7 +34,7 @@ export function isGatewayError(error: ServiceError): boolean {
 }
 
 /**
- * Answers one of the gatewayErrors with `{"code","target","message"}`; any other error goes on to the family's handler.
+ * Sends one of the gatewayErrors with `{"code","target","message"}`; passes any other error to the family's handler.
  *
  * @throws the error itself when it is not the gateway's
  */
@@ -48,7 +46,7 @@ export function presentGatewayError(
   toServiceError(error, request);
   const { status, code, target, challenge } = gatewayErrors[error.code as GatewayErrorName];
   const parts = ['realm="Carillon"'];
-  // RFC 6750 §3.1: without any credentials the challenge says nothing about an error.
+  // RFC 6750 §3.1: without any credentials the challenge contains no error.
   if (request.headers.authorization !== undefined) {
     parts.push(`error="${challenge}"`, `error_description="${error.message}"`);
     if (status === 403 && scope !== undefined) parts.push(`scope="${scope}"`);
@@ -62,7 +60,7 @@ export function presentGatewayError(
 
 const refusals = Object.values(gatewayErrors);
 
-/** Refusal of the gateway, the same before every family (decision D16). */
+/** An error of the gateway, the same for every family (decision D16). */
 export const gatewayError = named(
   'GatewayError',
   Type.Object({

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxJsonLevels, maxJsonMembers } from '../../domain/limits/requests.ts';
 
-/** Fastify body parser: keeps the text for signatures and refuses hostile JSON before it becomes objects. */
+/** Parses a body for Fastify: keeps the text for signatures and rejects hostile JSON before it becomes objects. */
 export function readJsonBody(
   request: FastifyRequest,
   text: string,
@@ -17,8 +17,8 @@ export function readJsonBody(
 }
 
 /**
- * Parses JSON with bounds: of levels, of members, no repeated member, no `__proto__` or
- * `constructor` (prototype pollution), no NUL (PostgreSQL cannot store it).
+ * Parses JSON with limits on levels and members; rejects repeated members, `__proto__` and `constructor` (prototype
+ * pollution), and NUL (PostgreSQL cannot store it).
  *
  * @throws ServiceError BODY_EMPTY, BODY_MALFORMED
  */
@@ -34,15 +34,18 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** What the parser says, without what it quotes of the text: a password may stand there, and the log keeps this. */
+/**
+ * Returns the parser's message without its quote of the text: the quote may contain a password, and the log stores this
+ * message.
+ */
 function describeFault({ message }: SyntaxError): string {
   return message.replace(/(?:, )?(?:\.\.\.)?"[^]*" is not valid JSON$/, '') || 'not JSON';
 }
 
-// A name may be as long as the body.
+// A member name may be as long as the body.
 const maxShownCharacters = 100;
 
-/** One pass over text that is known to be JSON; a stack frame holds the member names of an open object. */
+/** Makes one pass over text that is known to be JSON; a stack frame holds the member names of an open object. */
 function assertHarmless(text: string): void {
   const open: (Set<string> | undefined)[] = [];
   let members = 0;
@@ -89,12 +92,15 @@ function malformed(detail: string): ServiceError {
   return new ServiceError('BODY_MALFORMED', { detail, reason: detail });
 }
 
-/** Serializers write null for a member that holds nothing: it reads as not sent. */
+/** True for null too: serializers write null for a member without a value, so it counts as not sent. */
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** The same where an empty text cannot be a value either: forms send it for a field that was left empty. */
+/**
+ * Like isAbsent, but true for an empty text too: forms send it for a field that was left empty. Only for fields where it
+ * cannot be a value.
+ */
 export function isBlank(value: unknown): value is undefined | null | '' {
   return isAbsent(value) || value === '';
 }

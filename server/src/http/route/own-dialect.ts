@@ -11,7 +11,7 @@ import type { BearerDependencies } from './auth.ts';
 import { presentDefaultError, toServiceError, defaultErrorStatuses } from './errors.ts';
 import { isGatewayError, presentGatewayError } from './gateway-errors.ts';
 
-/** Who may call a route that no contract knows: whose key or token has this scope. */
+/** Makes the hook for a route outside the contract: the caller's key or token must have this scope. */
 export function makeRequireOwnKey(deps: BearerDependencies, scope: Scope) {
   return makeRequireApiKey(deps, scope, {
     missing: 'AUTHENTICATION_INVALID',
@@ -20,7 +20,7 @@ export function makeRequireOwnKey(deps: BearerDependencies, scope: Scope) {
   });
 }
 
-/** Bodies are read member by member (`own-body.ts`), and errors are problems (RFC 9457), but those of tokens. */
+/** Bodies are parsed member by member, and errors are Problem Details (RFC 9457), except those of tokens. */
 export function presentOwnErrors(server: FastifyInstance): void {
   server.setValidatorCompiler(() => () => true);
   server.setErrorHandler((error, request, reply) => {
@@ -29,7 +29,11 @@ export function presentOwnErrors(server: FastifyInstance): void {
   });
 }
 
-/** The body of a route that no contract knows, to be read member by member. @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
+/**
+ * Returns the body of a route outside the contract, to be read member by member.
+ *
+ * @throws ServiceError BODY_EMPTY, BODY_MALFORMED
+ */
 export function readOwnBody({ body }: FastifyRequest): RequestReader {
   if (body === undefined) throw new ServiceError('BODY_EMPTY');
   if (body === null || typeof body !== 'object' || Array.isArray(body))
@@ -37,14 +41,14 @@ export function readOwnBody({ body }: FastifyRequest): RequestReader {
   return new RequestReader(body as Record<string, unknown>, { rules });
 }
 
-/** Tells the first. @throws ServiceError PARAMETER_INVALID */
+/** Throws if there are faults; the response reports the first. @throws ServiceError PARAMETER_INVALID */
 export function refuseOwnFaults({ faults }: RequestReader): void {
   if (faults.length > 0) throw new ServiceError('PARAMETER_INVALID', { faults });
 }
 
 const maxTextCharacters = 1_024;
 
-/** Null and an empty text are not sent. */
+/** Null and an empty text count as not sent. */
 const rules: ReadingRules = {
   tells: 'all',
   isSent: (value) => value !== undefined && value !== null && value !== '',
@@ -63,11 +67,11 @@ const rules: ReadingRules = {
   listFault: (value, maxItems) =>
     Array.isArray(value) && value.length <= maxItems ? undefined : `must be a list of at most ${maxItems}`,
   onlyFault: () => undefined,
-  // Nothing that is read here is rendered for a user.
+  // Nothing read here is rendered for a user.
   templates: { mode: 'OFF', sources: [] },
 };
 
-/** Problem Details (RFC 9457): how routes refuse that no contract knows. */
+/** Problem Details (RFC 9457): the error body of routes outside the contract. */
 const problem = named(
   'Problem',
   Type.Object({
@@ -80,7 +84,7 @@ const problem = named(
   }),
 );
 
-/** @param names of the errors that such a route has, besides those of every route */
+/** @param names of the errors of such a route, in addition to those of every route */
 export function problemRefusals(names: readonly (keyof typeof defaultErrorStatuses)[]): Refusals {
   const known = [...everyError, ...names].map((name) => [name, defaultErrorStatuses[name]!]);
   return {

@@ -2,9 +2,9 @@ import { randomInt } from 'node:crypto';
 import type { FastifyInstance, HTTPMethods, FastifyReply } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 
-/** Answers 405 in the family's own shape to every method that a path does not take. */
+/** Responds with 405, in the family's own shape, to every method that a path does not accept. */
 export function refuseOtherMethods(server: FastifyInstance, url: string, taken: readonly HTTPMethods[]): void {
-  // A route that takes GET takes HEAD by itself.
+  // Fastify adds HEAD to a route that accepts GET.
   const isTaken = (method: HTTPMethods): boolean => taken.includes(method === 'HEAD' ? 'GET' : method);
   const refuse = async (): Promise<never> => {
     throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow: taken.join(', ') } });
@@ -14,16 +14,17 @@ export function refuseOtherMethods(server: FastifyInstance, url: string, taken: 
     url,
     schema: { hide: true },
     exposeHeadRoute: false,
-    // Before the body: what a method that is not taken would have in it, or lacks, is not looked at (QUERY wants a type).
+    // Runs before the body is parsed: a rejected method's body, or its absence, must not matter (QUERY requires a content
+    // type).
     onRequest: refuse,
     handler: refuse,
   });
 }
 
-/** How many calls a minute, how many of them are left, and after how many seconds there are more. */
+/** The calls allowed per minute, the calls that are left, and the seconds until more are available. */
 export type RateLimitState = { limit: number; remaining: number; resetSeconds: number };
 
-/** Seconds, not an epoch: the sources differ (fact 0.1), and a wait is what a caller needs. */
+/** Sets the headers. The reset is in seconds, not an epoch: the sources differ (fact 0.1), and a caller needs the wait. */
 export function setRateLimitHeaders(reply: FastifyReply, { limit, remaining, resetSeconds }: RateLimitState): void {
   reply.headers({
     'x-ratelimit-limit': String(limit),
@@ -32,7 +33,7 @@ export function setRateLimitHeaders(reply: FastifyReply, { limit, remaining, res
   });
 }
 
-/** Eight letters, as callers of these families know them; it finds the call in the API log of a person who reads it out. */
+/** Returns eight letters, as callers of these families expect. With this id, an operator finds the call in the API log. */
 export function makeRequestId(): string {
   return Array.from({ length: 8 }, () => String.fromCharCode(97 + randomInt(26))).join('');
 }

@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { prefixesOf, spellAbbreviation } from '../../domain/abbreviation.ts';
 
 /**
- * Reads headers whose names carry the service's abbreviation. The configured abbreviation and the neutral `SVC` are
- * both accepted (decision D2), the configured one first.
+ * Reads headers with the service's abbreviation in their names. Accepts both the configured abbreviation and the neutral
+ * `SVC` (decision D2), the configured one first.
  */
 export type VendorHeaders = {
   /** @param name with `*` for the abbreviation, for example `x-*-appkey` */
   read(headers: IncomingHttpHeaders, name: string): string | undefined;
-  /** The name under which this service answers, for example `x-svc-warning`. */
+  /** Returns the name that this service uses in responses, for example `x-svc-warning`. */
   nameOf(name: string): string;
-  /** Our own words, in which names are written with the neutral abbreviation, with that of this service. */
+  /** Replaces the neutral abbreviation in our own texts by the one of this service. */
   spell(words: string): string;
-  /** The spellings in attribute names such as `svc_push_opted`, lower-case. */
+  /** The prefixes in attribute names such as `svc_push_opted`, lower-case. */
   prefixes: readonly string[];
 };
 

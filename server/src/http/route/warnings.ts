@@ -14,8 +14,8 @@ type Schema = {
 const maxReported = 20;
 
 /**
- * Paths of the fields that a schema does not name, at any depth (decision D5): they are ignored with a warning, never
- * an error and never silently. Objects without named properties (maps) have no unknown fields.
+ * Returns the paths of fields that a schema does not name, at any depth (decision D5). They are ignored with a warning,
+ * never an error and never silently. Objects without named properties (maps) have no unknown fields.
  *
  * @returns at most 20 paths such as `payload.ANDROID.ledColour`
  */
@@ -47,11 +47,11 @@ function collect(schema: Schema, value: unknown, walk: Walk): void {
 type Members = {
   items: Schema | undefined;
   named: Record<string, Schema> | undefined;
-  /** Of members with a name of their own. */
+  /** The schema of members that are not named. */
   others: Schema | undefined;
 };
 
-/** What a schema names, by the schema: shapes are made once, and each request is compared with one. */
+/** The members of each schema: shapes are made once, and every request is compared with one. */
 const knownMembers = new WeakMap<Schema, Members>();
 
 function membersOf(schema: Schema): Members {
@@ -75,7 +75,7 @@ function membersOf(schema: Schema): Members {
 
 export type Warned = AnsweredCall & { shape: object };
 
-/** Answers with the warning header of decision D5, and keeps the warning for the API log, when fields are unknown. */
+/** Sets the warning header of decision D5 and records the warning for the API log, if fields are unknown. */
 export function warnOfUnknownFields(
   vendorHeaders: VendorHeaders,
   body: unknown,
@@ -84,7 +84,10 @@ export function warnOfUnknownFields(
   warnOfUnknownNames(vendorHeaders, { request, reply }, findUnknownFields(shape, body));
 }
 
-/** The same where the reader itself met the fields; at most 20: no client takes a header of any length. */
+/**
+ * Like warnOfUnknownFields, for unknown fields that the reader itself found; at most 20, because clients limit the length
+ * of a header.
+ */
 export function warnOfUnknownNames(
   vendorHeaders: Pick<VendorHeaders, 'nameOf'>,
   call: AnsweredCall,
@@ -93,7 +96,7 @@ export function warnOfUnknownNames(
   if (paths.length > 0) addWarnings(vendorHeaders, call, [unknownFieldsWarning(paths.slice(0, maxReported))]);
 }
 
-/** The value of the warning header: field names are quoted as JSON and kept to printable ASCII. */
+/** Returns the value of the warning header: field names are quoted as JSON and limited to printable ASCII. */
 function unknownFieldsWarning(paths: string[]): string {
   return paths
     .map(
@@ -107,7 +110,7 @@ function unknownFieldsWarning(paths: string[]): string {
 
 export type AnsweredCall = { request: FastifyRequest; reply: FastifyReply };
 
-/** Adds to the warning header of a reply, and to what the API log keeps of the call (decision D5). */
+/** Adds to the warning header of a reply and to the API log's entry of the call (decision D5). */
 export function addWarnings(
   vendorHeaders: Pick<VendorHeaders, 'nameOf'>,
   { request, reply }: AnsweredCall,

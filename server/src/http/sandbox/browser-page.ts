@@ -16,7 +16,7 @@ import { browserDevice, registeredDevice } from './shapes.ts';
 
 export type SandboxBrowserDependencies = BrowserDependencies &
   SandboxGuard & {
-    /** Folder of the client package: its service worker and browser helper are what the page uses. */
+    /** Folder of the client package: the page uses its service worker and browser helper. */
     clientFolder: string;
   };
 
@@ -29,7 +29,7 @@ const headers = {
   'cache-control': 'no-cache',
 };
 
-/** A page that makes the browser it is opened in a device of the sandbox. Sandbox mode only, without credentials. */
+/** Routes for a page that makes the browser it is opened in a device of the sandbox. Sandbox mode only, without credentials. */
 export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFamily {
   const { clientFolder } = deps;
   return async (server) => {
@@ -52,10 +52,10 @@ export function sandboxBrowserRoutes(deps: SandboxBrowserDependencies): RouteFam
     const script = 'text/javascript; charset=utf-8';
     serve(server, { url: '/sandbox/browser/page.css', type: 'text/css; charset=utf-8', text: await own('page.css') });
     serve(server, { url: '/sandbox/browser/page.js', type: script, text: await own('page.js') });
-    // The client's own file with its types left out, so that the page tries what a site would use.
+    // The client's own file without its types, so that the page tests what a site would use.
     const url = '/sandbox/browser/subscribe-browser.js';
     serve(server, { url, type: script, text: stripTypeScriptTypes(helper) });
-    // Its folder is its scope, and holds the page.
+    // The folder of the worker is its scope, and contains the page.
     const worker = await readFile(join(clientFolder, 'browser', 'carillon-service-worker.js'), 'utf8');
     serve(server, { url: '/sandbox/carillon-service-worker.js', type: script, text: worker });
 
@@ -82,7 +82,7 @@ function serve(server: FastifyInstance, { url, type, text }: ServedFile): void {
   server.get(url, { schema: { hide: true } }, (_request, reply) => reply.headers(headers).type(type).send(text));
 }
 
-/** The rules are those of the data API. @throws ServiceError PARAMETER_INVALID */
+/** Parses a browser with the rules of the data API. @throws ServiceError PARAMETER_INVALID */
 function parseBrowser(request: FastifyRequest): RegisterBrowserCommand {
   const { customerId, subscription } = request.body as Static<typeof browserDevice>;
   const reason = customerIdFault(customerId);

@@ -37,23 +37,23 @@ import {
 
 const dialect: Dialect = {
   tag: 'Sandbox',
-  // Nothing real is behind them.
+  // These routes reach no real users or devices.
   credentials: [],
   refusals: problemRefusals(['SCOPE_MISSING', 'SANDBOX_NOT_LOCAL', 'CLOCK_ADVANCING']),
 };
 
-/** A route of the sandbox; each refuses callers on other machines and pages of other sites. */
+/** Describes a route of the sandbox; each rejects callers on other machines and pages of other sites. */
 export function describeSandbox(operation: Operation): FastifySchema {
   return describeOperation(dialect, { ...operation, refuses: [403, ...(operation.refuses ?? [])] });
 }
 
 const noContent = { 204: Type.Null() };
-/** They take no body, and refuse one that is too large or of a type that nobody reads. */
+/** These routes use no body, but reject one that is too large or of an unsupported type. */
 const bodyAnyway = [413, 415];
 
 /**
- * The stand-in's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
- * credentials: nothing real is behind them. Pages of other sites are kept out.
+ * The sandbox's own routes: the phones' inbox, the clock, fault switches. They exist in sandbox mode only and need no
+ * credentials, because they reach no real users or devices. Pages of other sites are rejected.
  */
 export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFamily {
   return async (server) => {
@@ -144,7 +144,7 @@ export function sandboxRoutes(deps: SandboxDependencies & SandboxGuard): RouteFa
           body: faults,
           answers: noContent,
         }),
-        // The simulators name a wrong switch; a body of another kind is refused below.
+        // The simulators report an invalid switch; a body of another kind is rejected below.
         validatorCompiler: () => () => true,
       },
       (request, reply) => switchFaults(deps, request, reply),
@@ -200,13 +200,13 @@ function presentClock({ now, offsetMilliseconds, isFrozen, advancing }: SandboxC
   return { now: now.toISOString(), offsetSeconds: offsetMilliseconds / 1000, frozen: isFrozen, advancing };
 }
 
-/** Each open stream asks the database four times a second. */
+/** Each open stream queries the database four times a second. */
 const maxStreams = 50;
-// A proxy sees that the line lives.
+// At this interval a proxy sees that the connection is alive.
 const waitMilliseconds = 15_000;
 const maxAtOnce = 1_000;
 
-/** The inbox as server-sent events: each message once, oldest first, under its id, from which a reader goes on. */
+/** Sends the inbox as server-sent events: each message once, oldest first, with its id, from which a client resumes. */
 function addInboxEvents(server: FastifyInstance, deps: SandboxDependencies): void {
   let isClosing = false;
   server.addHook('preClose', async () => {
@@ -217,7 +217,7 @@ function addInboxEvents(server: FastifyInstance, deps: SandboxDependencies): voi
   server.get(
     '/sandbox/inbox/events',
     {
-      // OpenAPI has no words for a stream.
+      // OpenAPI cannot describe a stream.
       schema: { hide: true, querystring: inboxEventsQuery },
     },
     async (request, reply) => {
@@ -239,7 +239,7 @@ function addInboxEvents(server: FastifyInstance, deps: SandboxDependencies): voi
             if (messages.length === 0) yield ': still here\n\n';
           }
         } catch {
-          // The database is unavailable: the reader reconnects and learns so.
+          // The database is unavailable: the client reconnects and gets the error.
         } finally {
           streams -= 1;
         }
@@ -254,24 +254,24 @@ function addInboxEvents(server: FastifyInstance, deps: SandboxDependencies): voi
   );
 }
 
-/** What a browser that lost its line saw last. */
+/** Returns the last event that a reconnecting browser received. */
 function lastEventId({ headers }: FastifyRequest): string | undefined {
   const id = headers['last-event-id'];
   return typeof id === 'string' && /^[0-9a-f]{24}$/.test(id) ? id : undefined;
 }
 
 export type SandboxGuard = {
-  /** Who may call: programs on this machine, or everybody who reaches the port. */
+  /** Allowed callers: programs on this machine, or everyone who can reach the port. */
   access: 'local' | 'network';
-  /** Names under which the sandbox may be called besides those of this machine and its neighbours; `*.` for those below. */
+  /** Host names allowed for the sandbox in addition to those of this machine and its neighbours; `*.` allows subdomains. */
   allowedHosts: readonly string[];
 };
 
 /**
- * Keeps strangers out of the sandbox's own routes, which ask for no credentials, so that curl and tests call them as they
- * are. Callers on other machines are refused unless the setting lets them in. So is a page of the web that is open in a
- * browser on this machine: neither its own origin passes nor a name of its own that it points at this machine (DNS
- * rebinding), after which the browser takes it for one of our pages.
+ * Keeps strangers out of the sandbox's own routes, which require no credentials so that curl and tests work unchanged.
+ * Callers on other machines are rejected unless the setting allows them. Web pages that are open in a browser on this
+ * machine are rejected too: by their origin, and by a host name of their own that points at this machine (DNS rebinding),
+ * which would make the browser treat such a page as one of ours.
  */
 export function guardSandbox(server: FastifyInstance, { access, allowedHosts }: SandboxGuard): void {
   const allowed = allowedHosts.map((name) => name.toLowerCase());
@@ -281,7 +281,7 @@ export function guardSandbox(server: FastifyInstance, { access, allowedHosts }: 
         reason:
           'set CARILLON_SANDBOX_ACCESS=network on the server to open these routes to everybody who reaches its port',
       });
-    // The header that the browser wrote, not what a proxy made of it: a page may write any X-Forwarded-Host.
+    // The header as the browser sent it, not as a proxy changed it: a page may send any X-Forwarded-Host.
     const name = (request.headers.host ?? '').replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
     if (!isUnpublished(name) && !isListed(name, allowed))
       throw new ServiceError('HOST_NOT_SERVED', {
@@ -292,8 +292,9 @@ export function guardSandbox(server: FastifyInstance, { access, allowedHosts }: 
 }
 
 /**
- * What no stranger can point here, so that no list is needed: an address, which is no name at all; a name of one label, as
- * containers and search domains have; names that are reserved from the public DNS (RFC 6761 §6; ICANN's `internal`).
+ * True for hosts that a stranger cannot point at this machine, so that they need no list: an address, which is not a name;
+ * a name of one label, as in containers and search domains; names that are reserved from the public DNS (RFC 6761 §6;
+ * ICANN's `internal`).
  */
 function isUnpublished(name: string): boolean {
   const address = name.replace(/^\[(.*)\]$/, '$1');
@@ -304,10 +305,10 @@ function isListed(name: string, allowed: readonly string[]): boolean {
   return allowed.some((one) => (one.startsWith('*.') ? name.endsWith(one.slice(1)) : name === one));
 }
 
-/** What is never struck: the switches themselves, the console that shows them, and whoever asks whether the node lives. */
+/** Paths that never get faults: the switches themselves, the console that shows them, and health checks. */
 const spared = /^\/(?:sandbox|console|livez|readyz|healthz|metrics|openapi|docs)(?:[/.]|$)/;
 
-/** Fails requests as the sandbox was told. Stands before all other families, so that theirs are struck as well. */
+/** Fails requests as configured in the sandbox. Registered before all other families, so that it affects their routes too. */
 export function apiFaultHook({ apiFaults }: { apiFaults: ApiFaults }): RouteFamily {
   const family: RouteFamily = async (server: FastifyInstance) => {
     server.addHook('onRequest', async (request, reply) => {
@@ -329,11 +330,11 @@ export function apiFaultHook({ apiFaults }: { apiFaults: ApiFaults }): RouteFami
         .send(fault.body ?? '');
     });
   };
-  // Fastify keeps the hooks of a plugin to the routes inside it, unless it is told to share them.
+  // Fastify limits the hooks of a plugin to the routes inside it, unless this symbol shares them.
   return Object.assign(family, { [Symbol.for('skip-override')]: true });
 }
 
-/** A message of the inbox, as a list and a stream show it. */
+/** Presents a message of the inbox, the same in a list and in a stream. */
 function presentMessage(message: SandboxMessage) {
   return { ...message, receivedAt: message.receivedAt.toISOString() };
 }

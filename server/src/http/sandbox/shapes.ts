@@ -5,7 +5,7 @@ import { maxFaultsOfKind } from '../../domain/sandbox/faults.ts';
 import { InboxMessage } from '../console/overview.ts';
 import { named } from '../openapi/shapes.ts';
 
-/* What the sandbox takes and replies with. */
+/* Bodies and responses of the sandbox. */
 
 export const inboxQuery = Type.Object({
   workspaceId: Type.Optional(Type.String({ maxLength: 64, description: 'Default: the demo workspace' })),
@@ -58,7 +58,7 @@ export const clockMove = named(
   ]),
 );
 
-/** As the console shows it. */
+/** The message as the console shows it. */
 const message = named('SandboxMessage', InboxMessage);
 export const inbox = named('SandboxInbox', Type.Object({ messages: Type.Array(message) }));
 
@@ -165,7 +165,7 @@ const fault = named(
   ),
 );
 const oneOrSome = Type.Union([fault, Type.Array(fault, { maxItems: maxFaultsOfKind })]);
-/** The switches are read by `parseFaults`, which names a wrong one. */
+/** `parseFaults` parses the switches and reports an invalid one. */
 export const faults = named(
   'SandboxFaults',
   Type.Object(

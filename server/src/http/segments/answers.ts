@@ -44,7 +44,7 @@ export const segmentErrors: Partial<Record<ErrorName, FileSegmentWire>> = {
 
 type Answering = { request: FastifyRequest; reply: FastifyReply };
 
-/** Two members, no code; a fault of ours has no description (fact 2.1). */
+/** Sends an error with two members and no code; an internal fault has no description (fact 2.1). */
 export function presentSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = segmentErrors[error.code];
@@ -53,7 +53,7 @@ export function presentSegmentError(error: ServiceError, { request, reply }: Ans
   return reply.code(wire.status).send({ title: wire.title, description: error.message });
 }
 
-/** The headers that a refusal's status asks for. */
+/** Sets the headers that the status of an error requires. */
 function answerHeaders(error: ServiceError, { reply, status }: { reply: FastifyReply; status: number }): void {
   const { retryAfterSeconds, members } = error.context;
   if (status === 401) reply.header('www-authenticate', 'Basic realm="carillon", charset="UTF-8"');
@@ -70,7 +70,7 @@ const acceptances = {
   UNARCHIVE: 'Successfully unarchived the custom segment',
 } as const;
 
-/** Table 2.5 of the interface. */
+/** Presents table 2.5 of the interface. */
 export function presentSegmentAccepted(done: keyof typeof acceptances, segment: { id: string; name: string }) {
   return { message: acceptances[done], success: true, cs_name: segment.name, cs_id: segment.id };
 }
@@ -166,7 +166,7 @@ function presentListed(segment: Segment) {
   };
 }
 
-/** `2022-12-01T13:17:46.409000`: UTC, microseconds, no zone (fact 2.3). */
+/** Formats a time as `2022-12-01T13:17:46.409000`: UTC, microseconds, no zone (fact 2.3). */
 function timeText(at: Date): string {
   return at.toISOString().replace('Z', '000');
 }
@@ -176,7 +176,8 @@ function filterSegmentEnvelope() {
 }
 
 /**
- * Bodies of the segment families (fact 2). They document the fields and tell unknown ones; the parsers hold the rules.
+ * Bodies of the segment families (fact 2). They document the fields and identify unknown ones; the parsers implement the
+ * rules.
  */
 const file = {
   name: Type.String({ description: 'Segment name, unique in the workspace' }),
@@ -236,7 +237,7 @@ export const segmentError = named(
   }),
 );
 
-/** Filters are read by their own parser, which also names unknown members; here they are opaque. */
+/** Opaque here: the filter parser reads the filters and reports unknown members. */
 const Filters = named(
   'Filters',
   Type.Unsafe<unknown>({
@@ -315,7 +316,10 @@ export const cohortBody = named(
   }),
 );
 
-/** The headers name another workspace than the credentials, or none, under the names that this service answers with. */
+/**
+ * Returns the error for headers that name another workspace than the credentials, or none, with this service's header
+ * names.
+ */
 export function clientNotFound(vendorHeaders: VendorHeaders, detail: string): ServiceError {
   const field = vendorHeaders.spell('SVC-APPKEY or SVC-DBNAME');
   return new ServiceError('SEGMENT_CLIENT_NOT_FOUND', { field, detail });

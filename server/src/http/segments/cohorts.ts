@@ -24,7 +24,7 @@ const dialect: Dialect = {
   refusals: { errors: dataErrors, shape: dataError, codeOf: (name) => dataErrors[name]?.type },
 };
 
-/** POST /v1/integrations/cohortsync (fact 2.4): a partner's segment, kept in step without files. */
+/** POST /v1/integrations/cohortsync (fact 2.4): updates a partner's segment without files. */
 export function cohortRoutes(deps: SegmentRouteDependencies): RouteFamily {
   const { vendorHeaders } = deps;
   const requireKey = makeRequireApiKey(deps, 'segmentation', {

@@ -113,7 +113,7 @@ const routes: Route[] = [
   },
 ];
 
-/** File segments, v2 (interface 4.3, fact 2.1): six operations, Basic with a Data key or Bearer. */
+/** File segments, v2 (interface 4.3, fact 2.1): six operations, Basic with a data key or Bearer. */
 export function fileSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
   const requireKey = makeRequireApiKey(deps, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',
@@ -121,7 +121,7 @@ export function fileSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
     notCovering: 'SEGMENT_KEY_NOT_ALLOWED',
   });
   return async (server) => {
-    // The shapes document the routes; the family's own errors come from parse-file-segment.ts.
+    // The shapes only document the routes; the parsers below report the family's own errors.
     server.setValidatorCompiler(() => () => true);
     server.setErrorHandler((error, request, reply) =>
       presentSegmentError(toServiceError(error, request), { request, reply }),
@@ -143,7 +143,7 @@ function addRoute(server: FastifyInstance, deps: SegmentRouteDependencies, route
       operationId: route.operationId,
       summary: route.summary,
       body: route.shape,
-      // Archiving is the same however often it is asked for.
+      // Archiving is idempotent, so it needs no Idempotency-Key.
       ...(route.status === 202 ? { isRepeatable: true } : {}),
       answers: { [route.status]: segmentAccepted },
       refuses: [404, 409, 429],
@@ -174,7 +174,7 @@ async function operate(
   return { status: 202, body: presentSegmentAccepted(command.kind, segment) };
 }
 
-/** `SVC-DBNAME` is required and must name the workspace of the credentials. */
+/** Makes the hook that requires `SVC-DBNAME` to name the workspace of the credentials. */
 function makeRequireDbName(deps: SegmentRouteDependencies): Hook {
   const { vendorHeaders } = deps;
   return async (request) => {
@@ -248,7 +248,7 @@ function requireFields(body: Body, fields: readonly string[]): void {
   }
 }
 
-/** The name as it is stored: without blanks around it, one line, no markup (fact 2.3). @throws ServiceError */
+/** Returns the name as stored: trimmed, one line, no markup (fact 2.3). @throws ServiceError */
 export function parseName(value: unknown): string {
   const name = parseText(value, 'name').trim();
   if (name === '') throw invalid('name', 'must not be blank');
@@ -273,7 +273,7 @@ function parseSegmentId(body: Body): string | undefined {
   return body.cs_id;
 }
 
-/** Where an address leads is decided when it is connected to; here only its form is. */
+/** Checks only the form of an address; the connection checks where it leads. */
 function parseUrl(value: unknown, field: string): string {
   if (typeof value !== 'string' || value.length > maxUrlCharacters || !value.isWellFormed() || !URL.canParse(value))
     throw invalid(field, 'must be a URL');
@@ -288,7 +288,7 @@ function parseEmails(value: unknown): string[] {
   if (!Array.isArray(value) || value.length > maxReportEmails)
     throw invalid('emails', `must be a list of at most ${maxReportEmails} addresses`);
   for (const email of value as unknown[]) {
-    // What mail servers take, without quoted local parts: no blanks, no line ends, one @, a domain with a dot.
+    // The form that mail servers accept, without quoted local parts: no blanks, no line ends, one @, a domain with a dot.
     const isEmail =
       typeof email === 'string' &&
       email.length <= maxEmail &&

@@ -53,7 +53,7 @@ const dialect: Dialect = {
   },
 };
 
-/** Filter segments and the look-up of all segments, v3 (fact 2.3). */
+/** Routes for filter segments and the look-up of all segments, v3 (fact 2.3). */
 export function filterSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
   const requireKey = makeRequireApiKey(deps, 'segmentation', {
     missing: 'SEGMENT_CREDENTIALS_INVALID',
@@ -61,7 +61,7 @@ export function filterSegmentRoutes(deps: SegmentRouteDependencies): RouteFamily
     notCovering: 'SEGMENT_KEY_NOT_ALLOWED',
   });
   return async (server) => {
-    // The shapes document the routes; the family's own errors come from parse-filter-segment.ts.
+    // The shapes only document the routes; the parsers below report the family's own errors.
     server.setValidatorCompiler(() => () => true);
     server.setErrorHandler((error, request, reply) =>
       presentFilterSegmentError(toServiceError(error, request), { request, reply }),
@@ -172,7 +172,7 @@ function addOne(server: FastifyInstance, deps: SegmentRouteDependencies): void {
   );
 }
 
-/** `SVC-APPKEY` or `SVC-DBNAME` must be there and name the workspace of the credentials. */
+/** Requires `SVC-APPKEY` or `SVC-DBNAME`; the headers must name the workspace of the credentials. */
 async function requireWorkspaceHeader(deps: SegmentRouteDependencies, request: FastifyRequest): Promise<void> {
   const { vendorHeaders } = deps;
   const appKey = vendorHeaders.read(request.headers, '*-appkey');
@@ -199,7 +199,7 @@ function readBody(request: FastifyRequest): Record<string, unknown> {
 
 type Warning = { request: FastifyRequest; reply: FastifyReply; shape: object; unknownFields: string[] };
 
-/** Unknown members of the body and of its filters, in one header (decision D5). */
+/** Warns of unknown members of the body and of its filters, in one header (decision D5). */
 function warn({ vendorHeaders }: SegmentRouteDependencies, { request, reply, shape, unknownFields }: Warning): void {
   warnOfUnknownFields(vendorHeaders, request.body, { request, reply, shape });
   warnOfUnknownNames(vendorHeaders, { request, reply }, unknownFields);
@@ -215,7 +215,7 @@ const faultNames: Record<FilterFaultCode, ErrorName> = {
   'too-long': 'SEGMENT_QUERY_TOO_LONG',
 };
 
-/** A command, and the members of its filters that nobody knows (decision D5). */
+/** A command, and the unknown members of its filters (decision D5). */
 export type ParsedFilterSegment = { command: FilterSegmentCommand; unknownFields: string[] };
 
 /** @throws ServiceError SEGMENT_BODY_INVALID, SEGMENT_FILTERS_INVALID, SEGMENT_QUERY_… */
@@ -224,7 +224,7 @@ export function parseFilterSegment(body: Body): ParsedFilterSegment {
   return { command: { name: parseFilterName(body.name), ...trees }, unknownFields };
 }
 
-/** The trees alone: filters that have no name yet. @throws as above */
+/** Parses only the trees, for filters that have no name yet. @throws as above */
 export function parseFilterTrees(body: Body): FilterTreesCommand & { unknownFields: string[] } {
   const unknownFields: string[] = [];
   const included = parseFilters(body.included_filters, 'included_filters', unknownFields);
@@ -233,7 +233,7 @@ export function parseFilterTrees(body: Body): FilterTreesCommand & { unknownFiel
   return { included, excluded, unknownFields };
 }
 
-/** The same for a change: what is not sent stays. @throws as above */
+/** Parses a change: members that are not sent keep their value. @throws as above */
 export function parseFilterChange(body: Body): {
   change: (present: StoredFilters & { name: string }) => FilterSegmentCommand;
   updatedBy: string | undefined;

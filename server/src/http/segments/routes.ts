@@ -4,7 +4,7 @@ import { fileSegmentRoutes } from './file-segments.ts';
 import { filterSegmentRoutes } from './filter-segments.ts';
 import type { SegmentRouteDependencies } from './answers.ts';
 
-/** All routes of segments; each of the three families answers errors in its own shape, so each has its own scope. */
+/** All routes of segments. Each of the three families has its own error shape, so each has its own scope. */
 export function segmentRoutes(deps: SegmentRouteDependencies): RouteFamily {
   return async (server) => {
     await server.register(fileSegmentRoutes(deps));

@@ -20,47 +20,47 @@ import type { CallTrace } from './call-traces.ts';
 import { answerUnroutable, makeListener } from './listener.ts';
 import type { ServedCertificate } from './listener.ts';
 
-/** What a call turned out to be, gathered while it is handled; ends in the log and the API log. */
+/** Facts about a call that are collected while it is handled, for the log and the API log. */
 export type CallFacts = {
   workspaceId?: string;
   keyId?: string;
-  /** That it created or joined. */
+  /** The campaign that the call created or joined. */
   campaignId?: string;
   /** Public warnings, sent as X-SVC-Warning (decision D5). */
   warnings: string[];
   errorName?: string;
-  /** Private: why it was refused. */
+  /** Private: the reason for the rejection. */
   errorDetail?: string;
 } & CallTrace;
 
 declare module 'fastify' {
   interface FastifyRequest {
     facts: CallFacts;
-    /** The body as it was sent; signatures and idempotency are over these bytes. */
+    /** The body as sent; signatures and idempotency cover these bytes. */
     rawBody: string;
-    /** What was answered, as far as it is a text. */
+    /** The response body, if it is text. */
     answerText: string | undefined;
-    /** The one workspace whose rows this call may reach; undefined until a credential or a console user named it. */
+    /** The only workspace whose rows this call may access; undefined until a credential or a console user names it. */
     boundWorkspaceId: string | undefined;
   }
   interface FastifyContextConfig {
-    /** Calls of this route stay out of the API log. */
+    /** The API log omits calls of this route. */
     isUnrecorded?: boolean;
-    /** The body carries a credential: it is never logged. */
+    /** The body contains a credential, so it is never logged. */
     isBodySecret?: boolean;
-    /** What the API log keeps of the body, where that is not all of it. */
+    /** Returns the part of the body that the API log stores, if not all of it. */
     keptBody?: (request: FastifyRequest) => string;
-    /** The answer of a call that succeeds carries a credential, or what is known of people: it is not kept either. */
+    /** A successful response contains a credential or user data, so the API log does not store it either. */
     isAnswerSecret?: boolean;
   }
 }
 
 export type CompletedCall = Call & {
-  /** Undefined for calls that carry credentials in the body. */
+  /** Undefined for calls with credentials in the body. */
   requestBody?: string;
-  /** Undefined for answers that carry credentials, and for files. */
+  /** Undefined for responses with credentials, and for files. */
   responseBody?: string;
-  /** JSON of those of both sides that are on a list. */
+  /** JSON of the listed headers of both request and response. */
   headers: string;
   /** See `callerAddress`. */
   callerAddress: string;
@@ -80,19 +80,19 @@ type Call = {
 export type ServerOptions = {
   log: Logger;
   clock: Clock;
-  /** Whose X-Forwarded-For is believed. */
+  /** The proxies that are trusted to send X-Forwarded-For. */
   trustProxy: TrustedProxies;
-  /** Domain whose hosts name a data center (decision D1). */
+  /** Domain with the hosts that name a data center (decision D1). */
   serviceDomain?: string | undefined;
-  /** With it callers are served by https alone. */
+  /** With a certificate, callers are served by https only. */
   certificate?: ServedCertificate | undefined;
-  /** What the OpenAPI document says besides: where the node is reached, its version, the abbreviation in header names. */
+  /** Further data for the OpenAPI document: the address of the node, its version, the abbreviation in header names. */
   described?: Partial<Description>;
   /** Receives each finished call, for the API log. */
   onCall?: (call: CompletedCall) => void;
   /** Makes each call a step of a trace. */
   tracing?: Tracing | undefined;
-  /** Does the work of a call for this workspace: the database lets it reach no other. */
+  /** Runs the handler of a call for this workspace: the database gives it access to no other. */
   inWorkspace?: InWorkspace;
 };
 
@@ -101,21 +101,21 @@ export type InWorkspace = <Result>(workspaceId: string, work: () => Result) => R
 export type RouteFamily = FastifyPluginAsync;
 
 /**
- * Builds the HTTP server from route families; each has its own scope with its own body parsers and error shape.
- * Nothing listens yet, so tests call it with `inject`.
+ * Builds the HTTP server from route families; each has its own scope with its own body parsers and error shape. The server
+ * does not listen yet, so tests call it with `inject`.
  */
 export async function buildServer(options: ServerOptions, families: RouteFamily[]): Promise<FastifyInstance> {
   const server = Fastify({
-    // Our own line per call below; Fastify's two lines would log URLs with their query.
+    // We log one line per call, see below; Fastify's two lines would log URLs with their query.
     logger: false,
     trustProxy: makeTrustProxy(options.trustProxy),
-    // Unless a route says less (fault 3.5).
+    // Unless a route sets a lower limit (fault 3.5).
     bodyLimit: maxBodyBytes,
     serverFactory: (handle) => makeListener(handle, options.certificate),
-    // What `makeListener` makes has its own, which each of its addresses needs.
+    // `makeListener` installs its own handler, which each of its addresses needs.
     clientErrorHandler: () => undefined,
     forceCloseConnections: 'idle',
-    // A request that comes while the node stops is answered as any other: everything behind it stops later.
+    // A request that arrives while the node stops is handled as usual: everything behind the server stops later.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: answerUnroutable,
@@ -130,8 +130,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
     request.facts = { warnings: [], ...beginCallTrace(options.tracing, { request, reply }) };
   });
   refuseMalformedRequests(server as unknown as FastifyInstance, { serviceDomain: options.serviceDomain });
-  // Response schemas describe; present.ts alone decides what is sent. A serializer built from a schema would drop
-  // members it does not list, or turn a refusal by the gateway into a 500.
+  // Response schemas only describe; the presenters alone decide what is sent. A serializer built from a schema would drop
+  // members it does not list, or turn an error of the gateway into a 500.
   server.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   server.setValidatorCompiler(makeLazyValidators());
   server.removeContentTypeParser(['application/json', 'text/plain']);
@@ -163,8 +163,8 @@ export async function buildServer(options: ServerOptions, families: RouteFamily[
 }
 
 /**
- * Every handler, present and future, runs for the workspace of its caller. One that has none runs for none, and a use case
- * that was not given a wider database then finds nothing.
+ * Runs every handler, present and future, for the workspace of its caller. A handler without a workspace runs for none; a
+ * use case that was not given a wider database then finds nothing.
  */
 function bindHandlers(server: FastifyInstance, inWorkspace: InWorkspace): void {
   server.addHook('onRoute', (route) => {
@@ -206,7 +206,7 @@ function withBothSides(call: Call, { request, reply }: Sides): CompletedCall {
   };
 }
 
-/** Of a path that nobody serves nobody knows what is in it: it may have been meant for one that takes credentials. */
+/** The body of an unknown path is not stored: it may have been meant for a path that accepts credentials. */
 function bodyToKeep(request: FastifyRequest): string {
   const { isBodySecret, keptBody } = request.routeOptions.config;
   if (request.is404 || isBodySecret === true) return '';
@@ -231,9 +231,9 @@ function logCall(log: Logger, call: Call): void {
 }
 
 /**
- * What no route should have to look at, refused before authentication in the shape of the route that was called: a host
- * that two parties may read differently, a data center that does not exist, and NUL in the address, which no text of the
- * database can hold.
+ * Rejects requests that no route should have to handle, before authentication and in the shape of the called route: a host
+ * that two parties may read differently, a data center that does not exist, and NUL in the address, which the database
+ * cannot store.
  */
 function refuseMalformedRequests(
   server: FastifyInstance,
@@ -243,14 +243,14 @@ function refuseMalformedRequests(
     refuseUnclearHost(request);
     if (namesUnknownDataCenter(request.hostname, serviceDomain))
       throw new ServiceError('HOST_NOT_SERVED', { detail: 'no such data center' });
-    // In a path or a query NUL can only be written so: the address is ASCII (RFC 3986 §2.1).
+    // In a path or a query NUL can only be written like this: the address is ASCII (RFC 3986 §2.1).
     if (request.url.includes('%00')) throw malformed('the address holds NUL');
   });
 }
 
 const host = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+;=-]*)(?::\d{0,5})?$/;
 
-/** RFC 9112 §3.2: exactly one Host of the right form, or 400; a proxy may have gone by another than we would. */
+/** RFC 9112 §3.2: exactly one Host of the right form, or 400; a proxy may have used another Host than we would. */
 function refuseUnclearHost({ raw }: FastifyRequest): void {
   let hosts = 0;
   for (let index = 0; index < raw.rawHeaders.length; index += 2) {
@@ -269,8 +269,9 @@ function malformed(reason: string): ServiceError {
 type Validate = ReturnType<FastifySchemaCompiler<unknown>>;
 
 /**
- * The validators of the routes, each compiled by the first request that needs it. Compiled when their routes are made, as
- * Fastify does, they are an eighth of the processor time of a start (1.15 s of 1.31 s stay). That each compiles is held by a test.
+ * Makes the validators of the routes, each compiled by the first request that needs it. If compiled with their routes, as
+ * Fastify does, they take an eighth of the processor time of a start (1.15 s of 1.31 s remain). A test checks that each
+ * compiles.
  */
 export function makeLazyValidators(): FastifySchemaCompiler<unknown> {
   // The defaults would turn "ANDROID" into ["ANDROID"], drop unknown members and fill in values (decision 0007).
@@ -281,7 +282,7 @@ export function makeLazyValidators(): FastifySchemaCompiler<unknown> {
     const validate: Validate = (value) => {
       compiled ??= compile(route);
       const result = compiled(value);
-      // Read by Fastify of the function, at once.
+      // Fastify reads the errors from the function, immediately afterwards.
       validate.errors = compiled.errors ?? null;
       return result;
     };
@@ -289,7 +290,7 @@ export function makeLazyValidators(): FastifySchemaCompiler<unknown> {
   };
 }
 
-/** Names that say how a call was made; whatever else is sent may be anything, and is left out. */
+/** Headers that describe how a call was made; all others may contain anything and are omitted. */
 const toldOfRequests = [
   'content-type',
   'accept',
@@ -301,16 +302,16 @@ const toldOfRequests = [
   'traceparent',
 ];
 const toldOfResponses = ['content-type', 'retry-after', 'location', 'www-authenticate', 'deprecation', 'sunset'];
-/** Behind any abbreviation: `x-svc-appkey`, `svc-appkey`. */
+/** Names after any abbreviation: `x-svc-appkey`, `svc-appkey`. */
 const abbreviated = /^(x-)?[a-z0-9]+-(appkey|dbname|query-type|warning|next-sends)$/;
 const counted = /^x-ratelimit-/;
-/** Prove the caller: that they were sent is told, and of `Authorization` in which way. */
+/** Headers that prove the caller: the log stores only that they were sent, and for `Authorization` its scheme. */
 const proving = /^(x-)?[a-z0-9]+-pushapi-signature(-v2)?$/;
 const maxCharacters = 200;
 
 /**
- * The headers of a call that the API log keeps, as JSON: those of a list, cut, and for those that prove who calls that they
- * were there. Pure.
+ * Returns the headers of a call that the API log stores, as JSON: the listed headers, truncated, and for headers that prove
+ * the caller only that they were sent. Pure.
  */
 export function tellHeaders({
   request,
@@ -331,7 +332,7 @@ export function tellHeaders({
   return JSON.stringify(told);
 }
 
-/** `Basic ` and `Bearer ` alone: any other word may be a credential that was sent without one. */
+/** Returns only `Basic ` and `Bearer `: any other word may be a credential that was sent without a scheme. */
 function schemeOf(authorization: string): string {
   const [, scheme] = /^(basic|bearer) /i.exec(authorization) ?? [];
   return scheme === undefined ? '' : `${scheme} `;

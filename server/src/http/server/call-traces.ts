@@ -2,23 +2,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseTraceparent, writeTraceparent } from '../../domain/operations/tracing.ts';
 import type { TraceParent, Span, Tracing } from '../../domain/operations/tracing.ts';
 
-/** By what a caller finds a call again: its own id of it, and the trace that it is part of. */
+/** The ids by which a caller finds a call again: its own id of the call, and the trace that the call is part of. */
 export type CallTrace = {
   requestId?: string;
-  /** The caller's, or ours where traces are asked for. */
+  /** The caller's trace, or ours if tracing is on. */
   trace?: TraceParent;
   span?: Span;
 };
 
-// An id of a caller is written to the log as it is.
+// An id of a caller is written to the log unchanged.
 const requestId = /^[\w.:/+=@-]{1,128}$/;
 
-/** Asked every few seconds by machines: they would be most of all traces. */
+/** Monitoring calls these every few seconds: they would be most of all traces. */
 const untraced = new Set(['/livez', '/readyz', '/metrics']);
 
 /**
- * Takes `x-request-id` and `traceparent` of a call and echoes them; with tracing the call is a step of that trace, or begins one.
- * What is not of their form is as if it were not there.
+ * Reads `x-request-id` and `traceparent` of a call and echoes them. With tracing, the call is a step of that trace, or
+ * starts one. Values in another form are ignored.
  */
 export function beginCallTrace(
   tracing: Tracing | undefined,
@@ -49,7 +49,7 @@ type EndedCall = {
   errorName: string | undefined;
 };
 
-/** A refusal is the caller's; what is ours is a fault of the step. */
+/** Ends the span. A rejected call is the caller's error; only our own errors mark the span as failed. */
 export function endCallTrace(
   { span, requestId: id }: CallTrace,
   { method, route, status, workspaceId, errorName }: EndedCall,

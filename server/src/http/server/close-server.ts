@@ -5,31 +5,35 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 export type CloseServer = {
-  /** From here on each answer says that its connection ends: who keeps connections opens them elsewhere. Goes on accepting. */
+  /**
+   * From now on, each response announces that its connection closes, so clients open new connections elsewhere. Still
+   * accepts connections.
+   */
   endConnections(): void;
-  /** Takes no new connection, and resolves when every request has been answered, or the limit has passed. */
+  /** Accepts no new connection, and resolves when every request has its response, or when the limit has passed. */
   close(limit: { maxMilliseconds: number }): Promise<void>;
 };
 
-// A caller that connects says something at once; a browser or a proxy that opens ahead may not for a minute.
+// A client that connects sends data at once; a browser or a proxy that opens connections in advance may send nothing for a
+// minute.
 const maxSilentMilliseconds = 1000;
-// The loop takes one connection a turn; a flood of them must not hold the stop.
+// The event loop accepts one connection per turn; a flood of them must not delay the stop.
 const maxAcceptingMilliseconds = 500;
 const quietMilliseconds = 0.2;
 
 /**
- * Makes the stop of a server that does not listen yet. Whoever is connected is answered: connections that wait to be accepted
- * are taken before the port is given up, because that resets them, and a proxy repeats no POST that it has sent. Node ends the
- * connections that wait for a further request when it begins to close, and two kinds it does not: those on which nothing was
- * said, which browsers and proxies open ahead, and those whose response was under way. What is not whole or not answered by
- * the limit is cut off: Node, once it closes, no longer looks for requests that take too long, and one client that sends half
- * a head would hold the stop of the node.
+ * Makes the stop of a server that does not listen yet. Every connected client gets its response: connections waiting to be
+ * accepted are accepted before the port is closed, because closing resets them, and a proxy does not repeat a POST that it
+ * has sent. When it begins to close, Node ends the connections that wait for a further request, but not two other kinds:
+ * connections without any data, which browsers and proxies open in advance, and connections whose response was in progress.
+ * Requests that are incomplete or without a response at the limit are cut off: once Node closes, it no longer checks for
+ * requests that take too long, and one client that sends half a head would block the stop of the node.
  */
 export function makeCloseServer(server: FastifyInstance): CloseServer {
   const { server: listener } = server;
-  /** With the time since which it is open. */
+  /** The open connections and when they were opened. */
   const open = new Map<Socket, number>();
-  /** In the order in which they will be sent: a client may ask again before it is answered. */
+  /** The responses of each connection in the order of sending: a client may send the next request before it gets a response. */
   const answering = new Map<Socket, ServerResponse[]>();
   let accepted = 0;
   let isEnding = false;
@@ -42,12 +46,12 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
     accepted += 1;
     follow(socket);
   });
-  // Over TLS a connection is followed twice: what comes before the handshake is said on the one below.
+  // Over TLS a connection is tracked twice: bytes before the handshake ends arrive on the underlying socket.
   listener.on('secureConnection', follow);
-  // Before the one that answers: the head says whether the connection is kept.
+  // Runs before the request handler: the head announces whether the connection is kept.
   listener.prependListener('request', ({ socket }, response: ServerResponse) => {
     const responses = answering.get(socket) ?? [];
-    // Node ends the connection behind the first that keeps it no longer, and with it those that were to follow.
+    // Node ends a connection after the first response that does not keep it, and would drop the responses that follow.
     if (isEnding && responses.length > 0) responses.at(-1)!.shouldKeepAlive = true;
     if (isEnding) response.shouldKeepAlive = false;
     answering.set(socket, [...responses, response]);
@@ -56,7 +60,7 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
       if (left.length > 0) answering.set(socket, left);
       else {
         answering.delete(socket);
-        // Its head may have promised to keep it.
+        // The head may have promised to keep the connection.
         if (isClosing) socket.end();
       }
     });
@@ -67,12 +71,12 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
     for (const responses of answering.values()) responses.at(-1)!.shouldKeepAlive = false;
   }
 
-  /** Ends with a turn of the loop in which nobody came, and so short that hardly anybody can have come since it looked. */
+  /** Resolves after a turn of the loop without a new connection, so short that hardly any client can have connected since. */
   async function takeWaiting(): Promise<void> {
     const end = performance.now() + maxAcceptingMilliseconds;
     for (let turnedAt = performance.now(); turnedAt < end;) {
       const before = accepted;
-      // The first may be of a turn that has looked already.
+      // The first turn may already have checked for connections.
       await setImmediate();
       const lookedAt = performance.now();
       await setImmediate();
@@ -81,7 +85,7 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
     }
   }
 
-  /** Until all are closed: a handshake may end, and silence begin, at any time. */
+  /** Runs until all connections are closed: a handshake may end, and silence begin, at any time. */
   async function endSilent(): Promise<void> {
     while (open.size > 0) {
       const latest = performance.now() - maxSilentMilliseconds;
@@ -95,7 +99,7 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
     async close({ maxMilliseconds }) {
       const limit = setTimeout(() => {
         listener.closeAllConnections();
-        // Node does not know those that have not ended their handshake.
+        // Node does not track connections that have not finished their handshake.
         for (const socket of open.keys()) socket.destroy();
       }, maxMilliseconds);
       try {
@@ -103,7 +107,7 @@ export function makeCloseServer(server: FastifyInstance): CloseServer {
         await takeWaiting();
         isClosing = true;
         const ended = once(listener, 'close');
-        // In the turn in which nobody waited: Fastify gives the port up some turns later.
+        // In the same turn in which no connection waited: Fastify closes the port some turns later.
         listener.close();
         await Promise.all([ended, server.close(), endSilent()]);
       } finally {

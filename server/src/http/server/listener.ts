@@ -6,15 +6,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
 import { describeDefaultError, presentDefaultError } from '../route/errors.ts';
 
-/** In which a request must have arrived as a whole; looked at every five seconds. */
+/** A request must arrive completely within this time; Node checks every five seconds. */
 export const requestMilliseconds = 30_000;
 
-// Node's own is two minutes, longer than a stop may take: nothing else ends a connection that never finishes one.
+// Node's default is two minutes, longer than a stop may take: nothing else ends a connection that never finishes a handshake.
 const handshakeMilliseconds = 10_000;
 
-/** Node's server, over TLS where there is a certificate. */
+/** Makes Node's server, over TLS if there is a certificate. */
 export function makeListener(handle: RequestListener, certificate: ServedCertificate | undefined): Server {
-  // Node would answer a request without Host with no body; refuseMalformedRequests does with one.
+  // Node's own error for a request without Host has no body; the error of refuseMalformedRequests has one.
   const times = { requestTimeout: requestMilliseconds, keepAliveTimeout: 72_000, connectionsCheckingInterval: 5_000 };
   const options = { ...times, requireHostHeader: false };
   const server = certificate ? makeTlsListener(handle, { options, certificate }) : createServer(options, handle);
@@ -30,29 +30,29 @@ function makeTlsListener(
     { ...options, ...certificate.pair(), handshakeTimeout: handshakeMilliseconds },
     handle,
   );
-  // Connections that are open keep what they were shown.
+  // Open connections keep the certificate that they got.
   const endTelling = certificate.onChange((pair) => server.setSecureContext(pair));
   server.once('close', endTelling);
   return server;
 }
 
-/** PEM: the certificate with those between it and its authority, and its private key. */
+/** PEM: the certificate with its intermediate certificates, and its private key. */
 export type TlsPair = { cert: string; key: string };
 
-/** What this server shows its callers; it may be renewed while it is served. */
+/** The certificate of this server; it may be renewed while the server runs. */
 export type ServedCertificate = {
-  /** As it is now. */
+  /** Returns the current pair. */
   pair(): TlsPair;
-  /** Returns what ends the telling. */
+  /** Calls `tell` with each renewed pair. Returns a function that stops the calls. */
   onChange(tell: (pair: TlsPair) => void): () => void;
 };
 
 /**
- * Answers in our own shape (Problem Details) what is refused before there is a request that a route could see: bytes
- * that are not HTTP, a head that is too large or too slow, an expectation nobody knows, a CONNECT.
+ * Responds in our own shape (Problem Details) to requests that fail before a route can see them: bytes that are not HTTP, a
+ * head that is too large or too slow, an unknown expectation, a CONNECT.
  */
 function answerProtocolErrors(server: Server): void {
-  // The newest exchange of a connection; those before it are answered in order by Node.
+  // The newest exchange of a connection; Node responds to earlier ones in order.
   const exchanges = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     exchanges.set(request.socket, { request, response });
@@ -60,7 +60,7 @@ function answerProtocolErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const { request, response } = exchanges.get(socket) ?? {};
     exchanges.delete(socket);
-    // A request that came whole still waits for its answer, which must not be taken for the answer to what follows it.
+    // A complete request still waits for its response; the error must not be mistaken for that response.
     if (request?.complete && !response!.writableFinished) {
       socket.pause();
       response!.once('close', () => refuse(socket, protocolError(error)));
@@ -78,7 +78,7 @@ function answerProtocolErrors(server: Server): void {
   });
 }
 
-/** Fastify's own refusals of an address, for which there is no route: a wrong `%`, a parameter beyond any id's length. */
+/** Responds to addresses that Fastify itself rejects and that have no route: a wrong `%`, a parameter longer than any id. */
 export function answerUnroutable(error: { code: string }, _request: FastifyRequest, reply: FastifyReply): void {
   presentDefaultError(
     error.code === 'FST_ERR_MAX_PARAM_LENGTH'

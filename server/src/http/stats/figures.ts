@@ -22,7 +22,7 @@ import { variationName } from '../../domain/experiments/variants.ts';
 export type FiguresAsked = Pick<CampaignStatsRequest, 'attribution'> & { metric: FigureMetric };
 type Asked = FiguresAsked & { runs: number };
 
-/** The figures of a campaign in the boxes of fact 7. What is not known, and a share of nothing, is left out. */
+/** Presents the figures of a campaign in the boxes of fact 7. Unknown figures, and shares of a total of zero, are omitted. */
 export function presentFigures({ runs, platforms }: CampaignFigures, figuresAsked: FiguresAsked) {
   const asked = { ...figuresAsked, runs };
   return {
@@ -83,7 +83,7 @@ function presentBlock(figures: Figures, asked: Asked) {
   };
 }
 
-/** Devices of the runs, each once a run. */
+/** Presents the devices of the runs, each once per run. */
 function presentDevices({ devices, gone, failures }: Figures) {
   return {
     user_devices: devices,
@@ -99,7 +99,10 @@ function presentVariant(figures: VariantFigures, asked: Asked) {
   return { ...shown, performance_stats: { ...performance, ...clicked } };
 }
 
-/** Nobody in a control group sees or clicks anything: it is compared by what was done after the message alone. */
+/**
+ * True if groups are compared. Users in a control group cannot see or click a message, so groups are compared only by what
+ * users did after it.
+ */
 function areGroupsCompared({ attribution }: FiguresAsked): boolean {
   return attribution === 'TOTAL_CONVERSIONS';
 }
@@ -117,7 +120,10 @@ const groupMembers = {
   GLOBAL_CONTROL_GROUP: 'global_control_group',
 } as const;
 
-/** A block for each control group: how many are in it, and how often they fulfilled the goals without the message. */
+/**
+ * Presents a block for each control group: how many users it has, and how often they fulfilled the goals without the
+ * message.
+ */
 function presentGroups({ conversions, groups = [] }: Figures, asked: FiguresAsked) {
   return Object.fromEntries(
     groups.flatMap((figures) => {
@@ -148,7 +154,7 @@ function presentCounted({ total, unique }: { total: number; unique: number }, { 
   return { conversions: metric === 'TOTAL' ? total : unique, total, unique };
 }
 
-/** Goals by name; a name that comes again is numbered. */
+/** Returns goals by name; a repeated name gets a number. */
 function nameGoals<Shown>(goals: readonly GoalFigures[], show: (goal: GoalFigures, number: number) => Shown) {
   const seen = new Map<string, number>();
   return Object.fromEntries(

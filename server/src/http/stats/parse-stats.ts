@@ -18,10 +18,10 @@ type Body = Record<string, unknown>;
 
 const maxRequestId = 256;
 const dayMilliseconds = 86_400_000;
-// Beyond any number of campaigns; a page after the last is empty.
+// More than any number of campaigns; a page after the last is empty.
 const maxOffset = 1_000_000_000;
 
-/** @throws ServiceError STATS_FIELD_INVALID for the first field that is wrong */
+/** @throws ServiceError STATS_FIELD_INVALID for the first invalid field */
 export function parseStats(body: Body): StatsAsked {
   return {
     ...parseReport(body, maxStatsDays),
@@ -30,7 +30,11 @@ export function parseStats(body: Body): StatsAsked {
   };
 }
 
-/** What figures are asked for of so many days. @throws ServiceError STATS_FIELD_INVALID for the first field that is wrong */
+/**
+ * Parses a request for figures of up to `maxDays` days.
+ *
+ * @throws ServiceError STATS_FIELD_INVALID for the first invalid field
+ */
 export function parseReport(body: Body, maxDays: number): ReportAsked {
   const requestId = readRequestId(body);
   const campaignIds = readCampaignIds(body.campaign_ids);
@@ -71,7 +75,7 @@ function readCampaignIds(value: unknown): string[] | undefined {
 function readDate(body: Body, field: string): string {
   const value = required(body, field);
   const time = typeof value === 'string' ? parseIsoTime(value) : undefined;
-  // Years a database and a calendar of zones both hold.
+  // Years that both a database and a time-zone calendar support.
   const isDay = time?.kind === 'day' && typeof value === 'string' && value >= '1970-01-02' && value <= '9998-12-31';
   if (!isDay) throw invalid(field, 'must be a date (YYYY-MM-DD)');
   return value as string;

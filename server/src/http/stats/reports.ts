@@ -24,7 +24,7 @@ import {
 } from './stats.ts';
 import type { StatsRouteDependencies } from './stats.ts';
 
-/* Bodies of report files. They document the fields; parse-stats.ts holds the rules. */
+/* Bodies of report files. They document the fields; parse-stats.ts implements the rules. */
 const { offset: _offset, limit: _limit, ...asked } = statsBody.properties;
 const reportBody = named(
   'ReportFileRequest',
@@ -101,7 +101,7 @@ type ReportRouteDependencies = ReportFileDependencies & StatsRouteDependencies;
 
 const url = '/v1/campaign-reports';
 
-/** Asking for report files, an addition; and reading them (fact 7). */
+/** Routes for requesting report files, an addition, and for reading them (fact 7). */
 export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
   return async (server) => {
     server.setValidatorCompiler(() => () => true);
@@ -121,7 +121,7 @@ function addRequests(server: FastifyInstance, deps: ReportRouteDependencies): vo
     summary: 'Have a file made with the statistics of all campaigns of up to 90 days',
     ...{ body: reportBody, isRepeatable: true, answers: { 202: reportRequestedAnswer }, refuses: [409] },
   });
-  // The signature opens the file.
+  // The response contains the signature, which grants access to the file.
   const options = { bodyLimit: maxStatsBodyBytes, schema: created, onRequest, config: { isAnswerSecret: true } };
   server.post(url, options, async (request, reply) => {
     const body = readStatsBody(request);
@@ -159,7 +159,7 @@ const fileDialect: Dialect = {
 
 const fileUrl = '/campaign_reports/rest_api/:app_id/:file_name';
 
-/** The signature is the credential, so the file is looked for in all workspaces. */
+/** The signature is the credential, so the file is looked up in all workspaces. */
 function addFile(server: FastifyInstance, deps: ReportRouteDependencies): void {
   const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) =>
     presentFileError(error, { request, reply });
@@ -182,10 +182,10 @@ function addFile(server: FastifyInstance, deps: ReportRouteDependencies): void {
   refuseOtherMethods(server, fileUrl, ['GET']);
 }
 
-/** 400 with the words of fact 7, 401 with nothing; all else as the statistics say it. */
+/** Sends 400 with the texts of fact 7 and 401 without a body; all other errors as the statistics report them. */
 function presentFileError(error: Error, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) {
   const fault = toServiceError(error, request);
-  // RFC 9110 §11.6.1: a 401 names what is asked for.
+  // RFC 9110 §11.6.1: a 401 names the required scheme.
   if (fault.code === 'REPORT_SIGNATURE_INVALID') return reply.code(401).header('www-authenticate', 'Signature').send();
   if (fault.code !== 'REPORT_FILE_UNREADABLE') return presentStatsError(fault, { request, reply });
   const { field = 'FILENAME', reason = '' } = fault.context;

@@ -45,7 +45,7 @@ export const statsErrors: Partial<Record<ErrorName, Wire>> = {
   INTERNAL: { status: 500, title: 'Server Error' },
 };
 
-/** Of reading a report file (fact 7): the one says what is wrong, the other nothing. */
+/** Errors of reading a report file (fact 7): 400 explains the error, 401 has no body. */
 export const reportFileErrors: Partial<Record<ErrorName, { status: number }>> = {
   REPORT_FILE_UNREADABLE: { status: 400 },
   REPORT_SIGNATURE_INVALID: { status: 401 },
@@ -75,7 +75,8 @@ export function presentStats({ totalCampaigns, campaigns }: CampaignStats, asked
 }
 
 /**
- * Bodies of the statistics (fact 7). They document the fields and tell unknown ones; parse-stats.ts holds the rules.
+ * Bodies of the statistics (fact 7). They document the fields and identify unknown ones; parse-stats.ts implements the
+ * rules.
  */
 export const statsBody = named(
   'StatsRequest',
@@ -94,7 +95,7 @@ export const statsBody = named(
   }),
 );
 
-/** A number; absent where it is not known. */
+/** A number; omitted if it is unknown. */
 const count = (description: string) => Type.Optional(Type.Integer({ description }));
 const rate = (description: string) => Type.Optional(Type.Number({ description }));
 const interval = (of: string) => ({
@@ -233,7 +234,7 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
   const { vendorHeaders } = deps;
   const requireAccess = makeRequireStatsAccess(deps);
   return async (server) => {
-    // The shapes document the routes; the family's own errors come from parse-stats.ts.
+    // The shapes only document the routes; the parsers in parse-stats.ts report the family's own errors.
     server.setValidatorCompiler(() => () => true);
     server.setErrorHandler((error, request, reply) =>
       presentStatsError(toServiceError(error, request), { request, reply }),
@@ -262,7 +263,7 @@ export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
 
 export type StatsRouteDependencies = StatsDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
 
-/** Basic with the campaigns key or Bearer (decision D45), the limit, and SVC-APPKEY (fact 0.1). */
+/** Makes the hook: Basic with the campaigns key or Bearer (decision D45), the limit, and SVC-APPKEY (fact 0.1). */
 export function makeRequireStatsAccess(deps: StatsRouteDependencies) {
   const { vendorHeaders } = deps;
   const requireKey = makeRequireApiKey(deps, 'campaign', {
@@ -274,7 +275,7 @@ export function makeRequireStatsAccess(deps: StatsRouteDependencies) {
     await requireKey(request, reply);
     if (reply.sent) return;
     const workspaceId = request.facts.workspaceId!;
-    // Counted before the body is read, and so before the call is bound to its workspace.
+    // Counted before the body is read, and thus before the call is bound to its workspace.
     const grant = await countStatsRequest(acrossOf(deps), workspaceId);
     const resetSeconds = grant.granted > 0 ? 60 : grant.retryAfterSeconds;
     setRateLimitHeaders(reply, { limit: statsRequestsPerMinute, remaining: grant.remaining, resetSeconds });

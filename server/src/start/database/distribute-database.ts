@@ -23,14 +23,14 @@ import { listNodes } from '../../storage/installation/nodes.ts';
 import { findMissingMigrations, withSchemaLock } from '../../storage/migrate.ts';
 import { StartError } from '../start-errors.ts';
 
-/** One step, as it begins. */
+/** One step, reported when it begins. */
 export type DistributionProgress = DistributionStep & { number: number; of: number };
 
 export type Distribution = { steps: number; workers: number };
 
 /**
- * Spreads a migrated database over the workers of its cluster, table by table. What is done already stays as it is, so a
- * run that was broken off is gone on with by the next.
+ * Distributes the tables of a migrated database over the workers of its cluster, table by table. Finished steps are skipped, so
+ * another run continues an interrupted one.
  *
  * @param ownerUrl of the role that owns the tables
  * @throws StartError DATABASE_NOT_DISTRIBUTABLE before anything is changed
@@ -79,7 +79,7 @@ async function distribute(
   return plan.steps.length;
 }
 
-/** Finds the nodes that take shards. */
+/** Returns the workers that hold shards. @throws StartError DATABASE_NOT_DISTRIBUTABLE */
 async function requireCluster(session: Session): Promise<ClusterNode[]> {
   const { availableVersion, installedVersion } = await readClusterExtension(session);
   if (availableVersion === undefined)
@@ -115,7 +115,7 @@ async function requireOwner(owner: Database, session: Session): Promise<void> {
     );
 }
 
-/** A statement that joins two tables fails while only one of them is distributed. */
+/** Rejects running nodes, because a statement that joins two tables fails while only one of them is distributed. */
 async function refuseRunningNodes(owner: Database): Promise<void> {
   const clock = makeClock();
   await keepInStep(clock, () => readDatabaseClock(owner));
@@ -130,15 +130,15 @@ function refusal(sentence: string): StartError {
 }
 
 export type ClusterStatus = {
-  /** Those of the layout; `layout` is undefined of one that is on the coordinator still. */
+  /** The distributed tables of the layout; `layout` is undefined for a table that is still on the coordinator. */
   tables: { name: string; layout: { besides: string; shards: number; bytes: number } | undefined }[];
-  /** What moves together, one entry for the shards of all tables beside each other. */
+  /** Shard groups that move together: one entry for the co-located shards of all tables. */
   shards: { besides: string; bytes: number }[];
-  /** The coordinator is among them. */
+  /** Includes the coordinator. */
   workers: (ClusterNode & { shards: number; bytes: number })[];
 };
 
-/** What of the database is where. Asks every worker for the sizes on it. */
+/** Returns the tables, shards and workers of the cluster with their sizes. Queries every worker for its sizes. */
 export async function readClusterStatus(url: string): Promise<ClusterStatus | 'not distributed'> {
   const database = openDatabase({ url, connections: 1, name: 'carillon database status' });
   try {

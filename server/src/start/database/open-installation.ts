@@ -22,25 +22,27 @@ import type { EmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts
 import { StartError } from '../start-errors.ts';
 import { readyDatabase } from './prepare-database.ts';
 
-/** What every process of an installation shares: the migrated database, the encryption, and the clock anchored to it. */
+/**
+ * Resources that every process of an installation shares: the migrated database, the encryption, and the clock anchored to it.
+ */
 export type OpenInstallation = {
-  /** For what is done for a caller: reaches the workspace of `inWorkspace` around it, outside of one no row. */
+  /** For work on behalf of a caller: reaches only the workspace of the enclosing `inWorkspace`, and no rows outside of one. */
   callDatabase: Database;
   inWorkspace<Result>(workspaceId: string, work: () => Result): Result;
-  /** For what is not one workspace's: the engine, commands, who a credential belongs to. */
+  /** For work across workspaces: the engine, commands, finding the workspace of a credential. */
   acrossWorkspaces: Database;
-  /** A standby, bound to workspaces as `callDatabase` is; undefined where none is given. */
+  /** A standby, bound to workspaces like `callDatabase`; undefined if none is set. */
   standby: Database | undefined;
-  /** Why row-level security does not stand between the workspaces; undefined when it does. */
+  /** The reason why row-level security does not separate the workspaces; undefined when it does. */
   wallFault: string | undefined;
   databaseUrl: string;
-  /** The same, or behind a pooler the database itself: where a session is needed. */
+  /** The same URL, or that of the database itself behind a pooler: for work that needs a session. */
   sessionUrl: string;
   /** `embedded (folder)` or the host of the given database, for the start block. */
   databasePlace: string;
   dataFolder: string;
   encryption: Keyring;
-  /** A secret of this installation for one purpose; a rotation of the master key leaves it as it is. */
+  /** Returns a secret of this installation for one purpose. A rotation of the master key does not change it. */
   secretFor(purpose: InstallationPurpose): Buffer;
   embedded: EmbeddedPostgres | undefined;
   close(): Promise<void>;
@@ -49,20 +51,20 @@ export type OpenInstallation = {
 export type OpenDependencies = {
   clock: Clock;
   log: Logger;
-  /** For commands: use the embedded database of a running node when there is one. */
+  /** For commands: use the embedded database of a running node if there is one. */
   beside?: 'running node';
-  /** What happens where nothing is installed yet. */
+  /** Whether to create or reject a missing installation. */
   ifMissing?: 'make' | 'refuse';
   stopRequested?: AbortSignal;
-  /** Called when settings and folder are right, and what is left is done by the database. */
+  /** Called when settings and folder are valid and only the database is left to wait for. */
   onWaiting?: () => void;
 };
 
 /**
- * Opens the installation: starts the embedded database or connects to the given one, migrates, checks the master key
- * and anchors the clock.
+ * Opens the installation: starts the embedded database or connects to the given one, migrates it, checks the master key and
+ * anchors the clock.
  *
- * @throws StartError and the errors `toStartError` knows
+ * @throws StartError and the errors that `toStartError` handles
  */
 export async function openInstallation(
   config: Config,
@@ -82,7 +84,7 @@ export async function openInstallation(
     await database?.end({ timeoutSeconds: 5 });
     await embedded?.stop();
   };
-  // A statement may wait for another node's lock.
+  // A statement may wait for another node's lock, so a stop closes the connections.
   const breakOff = (): void => void database?.end({ timeoutSeconds: 0 });
   stopRequested.addEventListener('abort', breakOff);
   try {
@@ -100,7 +102,7 @@ export async function openInstallation(
     standby = openStandby(config, wall.acrossRole);
     await keepInStep(clock, () => readDatabaseClock(acrossWorkspaces));
     if (embedded) {
-      // Whoever owns the folder of the database knows that nobody else is connected to it.
+      // The owner of the database folder knows that no other node is connected.
       const freed = await endLeasesOfPredecessors(acrossWorkspaces, clock.realNow());
       if (Object.values(freed).some((count) => count > 0)) log.info(freed, 'work of a process that died is freed');
     }
@@ -131,7 +133,7 @@ export async function openInstallation(
   }
 }
 
-// Two people who look at lists at once; a person waits for two seconds before the primary is asked instead.
+// Enough for two users who view lists at once. A user waits two seconds before the primary is queried instead.
 const standbyConnections = 5;
 const standbyMilliseconds = 2_000;
 
@@ -150,7 +152,10 @@ async function refuseNewFolder(dataFolder: string): Promise<void> {
   );
 }
 
-/** Statements, locks and settings would be lost between two transactions, some of them without an error. */
+/**
+ * Rejects a pooler in transaction mode: statements, locks and settings would be lost between two transactions, some of them
+ * without an error.
+ */
 async function refusePooler(sessionUrl: string, { databaseDirectUrl }: Config): Promise<void> {
   if (await keepsSessions(sessionUrl)) return;
   throw new StartError(
@@ -165,7 +170,7 @@ function givenDatabase({ databaseUrl, databaseOwnerUrl }: Config) {
   return databaseUrl === undefined ? undefined : { url: databaseUrl, ownerUrl: databaseOwnerUrl };
 }
 
-/** The embedded database of a data folder, which is made where it is missing. */
+/** Starts the embedded database of a data folder, creating it if it is missing. */
 export async function startOwnDatabase(
   dataFolder: string,
   { log, stopRequested, onWaiting }: { log: Logger; stopRequested: AbortSignal; onWaiting: (() => void) | undefined },
@@ -192,8 +197,8 @@ async function makeDataFolder(dataFolder: string): Promise<void> {
 }
 
 /**
- * The given key; in sandbox mode one generated next to the data, once. Production requires a given key, so that it is kept
- * apart.
+ * Returns the given key, or in sandbox mode one that is generated once next to the data. Production requires a given key, so
+ * that it is stored separately.
  */
 async function findMasterKey(
   config: Config,
@@ -213,7 +218,7 @@ async function findMasterKey(
       `The master key of this database is not in ${path}; name its data folder with --data-dir, or set CARILLON_MASTER_KEY.`,
     );
   await makeDataFolder(dataFolder);
-  // `wx`: of two processes that start together, one writes the key and the other reads it.
+  // `wx`: if two processes start together, one writes the key and the other reads it.
   if (!existsSync(path))
     await writeFile(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' }).catch(() => {});
   return Buffer.from(await readFile(path, 'utf8'), 'base64');
@@ -224,8 +229,8 @@ export type GivenKeys = { masterKey: Buffer; nextMasterKey: Buffer | undefined }
 export type CheckedKeys = { encryption: Keyring; secrets: Record<InstallationPurpose, Buffer> };
 
 /**
- * Makes the installation with its secrets, or holds the given keys to the one there is: the database says under which
- * key everything is encrypted, and as long as a rotation is under way also which other key is needed.
+ * Creates the installation with its secrets, or checks the given keys against the existing one. The database records the key
+ * that encrypts everything, and during a rotation also the other key that is needed.
  *
  * @throws DecryptionError, StartError
  */

@@ -8,9 +8,9 @@ import { findMissingMigrations, migrate } from '../../storage/migrate.ts';
 import { StartError } from '../start-errors.ts';
 
 /**
- * Migrates as the owner of the tables, and gives the application its rights.
+ * Migrates as the owner of the tables, and grants the application its rights.
  *
- * @param application the application's role; the owner's own where one role is both
+ * @param application the application's role; the owner's if one role is both
  * @returns the names of the migrations applied by this call
  * @throws SchemaTooNewError, SchemaTooOldError, MigrationChangedError, ApplicationRolesError
  */
@@ -27,14 +27,14 @@ export async function prepareDatabase(
   });
 }
 
-/** What stands between the workspaces besides the conditions of the statements. */
+/** Row-level security as a second separation of workspaces, in addition to the conditions of the statements. */
 export type Wall = { acrossRole: string; fault: undefined } | { acrossRole: undefined; fault: string };
 
 /**
- * Finds the database as this node needs it. It is migrated with the owner's URL, or by the application itself where that
- * owns the tables; a role that owns nothing only starts on a migrated one.
+ * Makes the database ready for this node. It is migrated with the owner's URL, or by the application's role if that owns the
+ * tables. A role that owns nothing starts only on a migrated database.
  *
- * @throws StartError DATABASE_NOT_PREPARED and what prepareDatabase throws
+ * @throws StartError DATABASE_NOT_PREPARED and the errors of prepareDatabase
  */
 export async function readyDatabase(
   url: string,
@@ -93,7 +93,7 @@ async function withConnections<Result>(
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   const database = openDatabase({ url, connections: 2, name: 'carillon start' });
-  // A migration may take minutes, or wait for another node's; its transaction is undone.
+  // A migration may take minutes or wait for another node's. Closing the connections rolls its transaction back.
   const breakOff = (): void => void database.end({ timeoutSeconds: 0 });
   stopRequested.addEventListener('abort', breakOff);
   try {

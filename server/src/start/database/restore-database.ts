@@ -15,7 +15,7 @@ import { startOwnDatabase } from './open-installation.ts';
 import { prepareDatabase } from './prepare-database.ts';
 
 export type RestoreOptions = Pick<RestoreRequest, 'folder' | 'campaigns'> & {
-  /** A file that holds the master key, for an embedded database in a sandbox. */
+  /** A file that contains the master key, for an embedded database in a sandbox. */
   keyFile: string | undefined;
   log: Logger;
 };
@@ -23,10 +23,10 @@ export type RestoreOptions = Pick<RestoreRequest, 'folder' | 'campaigns'> & {
 export type RestoredDatabase = Restored & { manifest: BackupManifest };
 
 /**
- * Restores a backup into the empty database of the settings, as the owner of its tables, and gives the application its
- * rights. The embedded database is made first where there is none.
+ * Restores a backup into the empty database of the settings, as the owner of its tables, and grants the application its rights.
+ * Creates the embedded database first if there is none.
  *
- * @throws StartError, and what restoreBackup and prepareDatabase throw
+ * @throws StartError and the errors of restoreBackup and prepareDatabase
  */
 export async function restoreDatabase(
   config: Config,
@@ -62,7 +62,7 @@ async function readKey({ masterKey }: Config, keyFile: string | undefined): Prom
   return key;
 }
 
-/** A restore would succeed, and no node would start on it. */
+/** Rejects a wrong key: the restore would succeed, but no node would start on it. */
 function refuseOtherKey(keys: readonly Buffer[], { masterKeyIds }: BackupManifest): void {
   const given = keys.map(masterKeyIdOf);
   const missing = masterKeyIds.filter((id) => !given.includes(id));
@@ -80,7 +80,7 @@ async function openTarget(config: Config, log: Logger): Promise<Target> {
   if (databaseUrl !== undefined)
     return targetOf({ url: databaseUrl, ownerUrl: databaseOwnerUrl ?? databaseDirectUrl ?? databaseUrl });
   const dataFolder = config.dataFolder ?? defaultDataFolder;
-  // One that runs is a node's, and so is not empty: the restore says that in a sentence of its own.
+  // A running database belongs to a node and so is not empty; the restore rejects it with its own message.
   const running = await findRunningPostgres(join(dataFolder, 'postgres'));
   if (running) return targetOf(running);
   const stopRequested = new AbortController().signal;
@@ -92,7 +92,7 @@ function targetOf({ url, ownerUrl }: { url: string; ownerUrl: string }): Target 
   return { ownerUrl, application: decodeURIComponent(new URL(url).username), async close() {} };
 }
 
-/** Where a sandbox looks for its generated key. */
+/** Stores the key where a sandbox looks for its generated one. */
 async function keepKey(config: Config, key: Buffer): Promise<void> {
   const path = join(config.dataFolder ?? defaultDataFolder, 'master.key');
   if (!existsSync(path)) await writeFile(path, key.toString('base64'), { mode: 0o600, flag: 'wx' });

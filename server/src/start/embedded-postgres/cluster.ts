@@ -9,18 +9,19 @@ import { DataFolderInUseError, isAlive } from './left-behind-server.ts';
 import { commandAs, findNamedAccount } from './server-account.ts';
 import type { Command, ServerAccount } from './server-account.ts';
 
-/** The database server did not start; the message holds its last lines. */
+/** The database server did not start; the message contains its last lines. */
 export class EmbeddedPostgresFailedError extends Error {
   override readonly name = 'EmbeddedPostgresFailedError';
 }
 
-/** The files are of another major version of PostgreSQL than the one that is packaged. Nothing of them was touched. */
+/** The files belong to another major version of PostgreSQL than the packaged one. They were not changed. */
 export class OtherMajorVersionError extends Error {
   override readonly name = 'OtherMajorVersionError';
 }
 
 /**
- * PostgreSQL refuses such files too, in its own words and only after a server that was left behind has been ended.
+ * Rejects files of another major version early. PostgreSQL would reject them too, but only after a left-behind server was
+ * ended, and with its own message.
  *
  * @throws OtherMajorVersionError, UnusableFolderError
  */
@@ -36,14 +37,14 @@ export async function refuseOtherMajor(cluster: string, packaged: string): Promi
   );
 }
 
-/** @throws UnusableFolderError when that cannot be seen */
+/** @throws UnusableFolderError when the folder cannot be read */
 export async function isInitialised(cluster: string): Promise<boolean> {
   try {
     await stat(join(cluster, 'PG_VERSION'));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    // Never taken for "not yet": the next step would make a new one.
+    // Must not count as "not yet": the next step would create a new cluster.
     throw unreadable(cluster, error);
   }
 }
@@ -53,14 +54,14 @@ type Initialisation = {
   cluster: string;
   account: ServerAccount;
   password: string;
-  /** The cluster of a test need not survive the machine. */
+  /** `unsynced` for the cluster of a test, which need not survive a crash of the machine. */
   durability: 'synced' | 'unsynced';
   stopRequested: AbortSignal;
   onWaiting?: () => void;
 };
 
 /**
- * Makes the files of a new database, beside their place until they are complete: initdb writes PG_VERSION first.
+ * Creates the files of a new database next to their final path until they are complete, because initdb writes PG_VERSION first.
  *
  * @throws EmbeddedPostgresFailedError, UnusableFolderError, DataFolderInUseError, or the reason of the stop
  */
@@ -92,7 +93,9 @@ export async function initialiseCluster(initialisation: Initialisation): Promise
   }
 }
 
-/** What initialisations left that were cut off; those under way are their own processes' business. */
+/**
+ * Removes the files of interrupted initialisations, but not those of initialisations that other processes are still running.
+ */
 async function removeLeftovers(cluster: string): Promise<void> {
   for (const name of await readdir(dirname(cluster))) {
     const pid = new RegExp(`^${basename(cluster)}\\.(\\d+)\\.new(\\.password)?$`).exec(name)?.[1];
@@ -106,13 +109,13 @@ async function putInPlace(
   { cluster, durability }: Pick<Initialisation, 'cluster' | 'durability'>,
 ): Promise<void> {
   try {
-    // Replaces an empty folder, and no other.
+    // Replaces an empty folder only.
     await rename(unfinished, cluster);
   } catch (error) {
     if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code!)) throw error;
-    // Two starts in an empty folder: the other one was first.
+    // Two starts in an empty folder: the other one finished first.
     if (await isInitialised(cluster)) throw new DataFolderInUseError();
-    // An initialisation in place that was cut off before it wrote anything of worth.
+    // An initialisation in place was interrupted before it wrote anything of value.
     await rm(cluster, { recursive: true, force: true });
     await rename(unfinished, cluster);
   }
@@ -134,7 +137,7 @@ async function giveTo(account: ServerAccount, paths: string[]): Promise<void> {
   }
 }
 
-/** Root in a container that took its power over files (CAP_DAC_OVERRIDE) could start a database once, and never again. */
+/** For root in a container without its power over files (CAP_DAC_OVERRIDE): it could start a database once, and never again. */
 function unreadable(cluster: string, error: unknown): UnusableFolderError {
   return new UnusableFolderError(
     `${cluster} belongs to the account that the database runs as, and this process may not read it: ` +
@@ -154,7 +157,7 @@ async function runInitdb(
   const child = spawn(command.file, command.arguments, {
     ...command.options,
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A group with the servers that it starts: Ctrl-C does not reach it, a stop ends all of them.
+    // A process group with the servers that it starts: Ctrl-C does not reach it, and a stop ends all of them.
     detached: true,
   });
   onWaiting?.();
@@ -164,7 +167,7 @@ async function runInitdb(
   createInterface({ input: child.stderr! }).on('line', serverLog.add);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
-    // Also of what it started: they hold its standard error.
+    // Waits for its child processes too, because they hold its standard error.
     child.on('close', resolve);
   }).finally(() => stopRequested.removeEventListener('abort', stop));
   stopRequested.throwIfAborted();
@@ -193,8 +196,8 @@ function hasName(): boolean {
 }
 
 /**
- * A container may run under a number that has no name, and initdb, unlike the server, refuses that. Where the kernel
- * lets it, initdb is shown the number of a named account; the files it makes are the caller's all the same.
+ * Runs initdb under a named user id. A container may run under a user id without a name, which initdb rejects, unlike the
+ * server. If the kernel permits it, initdb sees the id of a named account, but the files still belong to the caller.
  */
 async function withName(command: Command): Promise<Command> {
   const account = await findNamedAccount();
@@ -208,12 +211,12 @@ const maxNotes = 3;
 
 // `%m [%p] `, the prefix that PostgreSQL puts before each line by default.
 const prefix = /^[\d-]+ [\d:.]+ [A-Z]+ \[\d+\] /;
-/** What concerns one client: it came too early, as our own look at a port does, or its connection was ended. */
+/** Lines that concern one client: it connected too early, as our own port probe does, or its connection was ended. */
 const ofClient = /^FATAL: +(the database system is |terminating connection |password authentication failed )/;
 
 /**
- * Collects what PostgreSQL or initdb writes to standard error, in bounded memory, and says why it ended: the lines after
- * the reason only say that the server shuts down.
+ * Collects the standard error of PostgreSQL or initdb in bounded memory, and extracts the reason why it ended. The lines after
+ * the reason only report the shutdown.
  */
 export function makeServerLog() {
   let reason: { line: string; isPanic: boolean; notes: string[]; isOpen: boolean } | undefined;
@@ -226,7 +229,7 @@ export function makeServerLog() {
       const isPanic = line.startsWith('PANIC:');
       const isFatal = line.startsWith('FATAL:') && !ofClient.test(line);
       const isReason = isPanic || isFatal || line.startsWith('initdb: error:');
-      // The first panic ends the server; a fatal line may be one that a client got long ago.
+      // The first panic ends the server; an earlier fatal line may have been for a client.
       if (isReason && !reason?.isPanic) {
         reason = { line, isPanic, notes: [], isOpen: true };
       } else if (reason?.isOpen) {
@@ -236,7 +239,7 @@ export function makeServerLog() {
       }
     },
 
-    /** Returns the line that names the reason with its details, else the last lines. */
+    /** Returns the line with the reason and its details, else the last lines. */
     explain: (): string => (reason ? [reason.line, ...reason.notes] : lastLines).join(' / '),
 
     /** True when PostgreSQL refused to start because of the lock file of the cluster. */

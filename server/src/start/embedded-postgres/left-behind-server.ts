@@ -4,13 +4,13 @@ import { join, basename } from 'node:path';
 import { openDatabase } from '../../storage/database.ts';
 import { readServerIdentity, takeOwnershipIfFree } from '../../storage/installation/installation.ts';
 
-/** Another living Carillon owns the data folder. */
+/** Another running Carillon owns the data folder. */
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError';
   override readonly message = 'Another Carillon is running on this data folder.';
 }
 
-/** A cluster, and the password of its superuser: only its own server takes it. */
+/** A cluster, and the password of its superuser, which only its own server accepts. */
 export type OwnCluster = { cluster: string; password: string };
 
 export type LeftBehindServer = OwnCluster & { stopRequested: AbortSignal };
@@ -19,10 +19,10 @@ export type LeftBehindServer = OwnCluster & { stopRequested: AbortSignal };
 const maxShutdownMilliseconds = 60_000;
 
 /**
- * Ends a server that a killed process left behind. No signal goes to a process that is not proved to be that server, and
- * the lock file is never touched: PostgreSQL's own look at it decides then.
+ * Ends a server that a killed process left behind. Signals only a process that is proved to be that server, and never changes
+ * the lock file: PostgreSQL's own check then decides.
  *
- * @returns what may keep the server from starting, for a person
+ * @returns a possible obstacle to the start, as a message for the operator
  * @throws DataFolderInUseError
  */
 export async function endLeftBehindServer(own: LeftBehindServer): Promise<string | undefined> {
@@ -31,7 +31,7 @@ export async function endLeftBehindServer(own: LeftBehindServer): Promise<string
   if (!file) return undefined;
   const holder = await findHolder(cluster, file);
   if (holder.kind === 'foreign') return adviceOn(cluster, { ...file, program: holder.program });
-  // Its owner may not have come to the point of saying so.
+  // Its owner may not have taken the ownership lock yet.
   if (holder.kind === 'server' && holder.hasParent) throw new DataFolderInUseError();
   const answer = await askServer(own, file);
   if (answer === 'owned') throw new DataFolderInUseError();
@@ -46,7 +46,7 @@ export async function endLeftBehindServer(own: LeftBehindServer): Promise<string
   return undefined;
 }
 
-/** Where the server of a living Carillon listens; undefined when there is none. */
+/** Returns the port of a running Carillon's server; undefined if there is none. */
 export async function findOwnedPort(own: OwnCluster): Promise<number | undefined> {
   const file = await findLockFile(own.cluster);
   if (!file || (await findHolder(own.cluster, file)).kind === 'foreign') return undefined;
@@ -54,8 +54,8 @@ export async function findOwnedPort(own: OwnCluster): Promise<number | undefined
 }
 
 /**
- * Asks the server at the port of the lock file. `left behind`: it is that of this cluster, wrote this file, and nobody
- * owns it. `silent` also while it starts or stops.
+ * Queries the server at the port of the lock file. `left behind`: the server is that of this cluster, wrote this file, and has
+ * no owner. `silent` also while the server starts or stops.
  */
 async function askServer(
   { cluster, password }: OwnCluster,
@@ -68,7 +68,7 @@ async function askServer(
     const isThis = (await realpath(folder).catch(() => folder)) === (await realpath(cluster));
     if (!isThis) return 'another';
     if (!(await takeOwnershipIfFree(probe))) return 'owned';
-    // The file was written by the server that answers, so its number is that server's.
+    // The responding server wrote the file, so the process id in it is that server's.
     return isStartOf(file, startedAt.getTime() / 1000) ? 'left behind' : 'another';
   } catch {
     return 'silent';
@@ -92,36 +92,36 @@ function adviceOn(cluster: string, { pid, program }: { pid: number; program: str
   );
 }
 
-/** What PostgreSQL's own lock file says: who wrote it, when it started, where it listens. */
+/** The contents of PostgreSQL's own lock file: process id, start time and port. */
 type LockFile = { pid: number; startedAtSeconds: number; port: number };
 
-/** The lock file of a cluster when the number in it is that of a living process, whichever that is. */
+/** Returns the lock file of a cluster if its process id is that of any living process. */
 async function findLockFile(cluster: string): Promise<LockFile | undefined> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const [pid, startedAtSeconds, port] = [lines[0], lines[2], lines[3]].map(Number) as [number, number, number];
-  // Above 1: a signal to 0 or a negative number would reach a whole group, and 1 is never a database.
+  // Above 1: a signal to 0 or a negative number would reach a whole group, and process 1 is never a database.
   return Number.isSafeInteger(pid) && pid > 1 && startedAtSeconds > 0 && port > 0 && isAlive(pid)
     ? { pid, startedAtSeconds, port }
     : undefined;
 }
 
 /**
- * Who has the number of the lock file now. A machine that was switched off, or a container that began again, leaves the
- * file behind, and its number goes to whatever comes next.
+ * The process that now has the process id of the lock file. After a power loss or a container restart the file remains, and its
+ * process id is reused by an unrelated process.
  */
 export type Holder =
   | { kind: 'foreign'; program: string }
   | {
       kind: 'server';
-      /** Its process began when the file says that its server did; not after the machine's clock was set. */
+      /** Its process started when the file says that its server did. False after the machine's clock was set. */
       hasWrittenFile: boolean;
-      /** It is the child of a living Carillon, which may still be starting. */
+      /** It is the child of a running Carillon, which may still be starting. */
       hasParent: boolean;
     }
   /** This system has no /proc. */
   | { kind: 'unknown' };
 
-/** Compares the program, its `-D` and its start with the cluster and the lock file. */
+/** Compares the process's program, `-D` option and start time with the cluster and the lock file. */
 async function findHolder(cluster: string, file: LockFile): Promise<Holder> {
   if (!existsSync('/proc/self/stat')) return { kind: 'unknown' };
   const words = await readWords(file.pid);
@@ -138,12 +138,12 @@ async function findHolder(cluster: string, file: LockFile): Promise<Holder> {
   };
 }
 
-// A process that took the number over began after the file was written, so a later start is allowed next to nothing: the
-// machine's start is known to the second. The file is written once the server runs, which takes a busy machine a while.
+// A process that reused the process id started after the file was written, so a later start gets almost no tolerance: the
+// machine's start is known to the second. The file is written once the server runs, which can take a while on a busy machine.
 const earlySeconds = 60;
 const lateSeconds = 2;
 
-/** Whether a server that started then is the one that wrote the file. */
+/** Returns true if a server that started at that time wrote the file. */
 export function isStartOf(file: LockFile, startedAtSeconds: number): boolean {
   const difference = file.startedAtSeconds - startedAtSeconds;
   return difference >= -lateSeconds && difference <= earlySeconds;
@@ -158,16 +158,19 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Its command line. A process that others may not see has none. */
+/** Returns the command line; empty if this account may not see it. */
 async function readWords(pid: number): Promise<string[]> {
   const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return text.split('\0').slice(0, -1);
 }
 
-/** The name of its program file, as far as this account may know: root in a container may not for another account's. */
+/**
+ * Returns the name of the program file; undefined if this account may not read it, such as root in a container for another
+ * account's process.
+ */
 async function findProgram(pid: number): Promise<string | undefined> {
   const path = await readlink(`/proc/${pid}/exe`).catch(() => undefined);
-  // An update replaces the file below a running program.
+  // An update replaces the file of a running program.
   return path === undefined ? undefined : basename(path.replace(/ \(deleted\)$/, ''));
 }
 
@@ -177,10 +180,10 @@ async function isSameFolder(named: string | undefined, cluster: string): Promise
   return one === other;
 }
 
-// USER_HZ, which Linux fixes at 100 for everything it shows to programs.
+// USER_HZ, which Linux fixes at 100 for all values that programs see.
 const ticksASecond = 100;
 
-/** Fields 4 and 22; the second is a name in brackets, which may hold anything. */
+/** Reads fields 4 and 22. The second field is a name in brackets, which may contain any characters. */
 async function readStat(pid: number): Promise<{ parent: number; startTicks: number }> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -3,10 +3,10 @@ import type { SpawnOptions } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
-/** Lets an account pass folders that are closed to it. The second is the one that containers leave to root. */
+/** Lets an account pass folders that are closed to it. Containers leave the second one to root. */
 type Capability = 'dac_read_search' | 'dac_override';
 
-/** Whom the database server runs as. PostgreSQL refuses to run as root, so root lends it another account. */
+/** The account that the database server runs as. PostgreSQL refuses to run as root, so root lends it another account. */
 export type ServerAccount =
   { kind: 'own' } | { kind: 'lent'; name: string; uid: number; gid: number; capability: Capability | undefined };
 
@@ -15,8 +15,8 @@ export type NamedAccount = { name: string; uid: number; gid: number };
 const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path));
 
 /**
- * The account with the least power that can enter these folders, tried for real: modes alone do not tell (access lists,
- * network file systems, a container's limits).
+ * Returns the account with the least power that can enter these folders. It is tested by entering them, because modes alone do
+ * not show access lists, network file systems or a container's limits.
  */
 export async function findServerAccount(
   folders: string[],
@@ -29,21 +29,21 @@ export async function findServerAccount(
     const account: ServerAccount = { kind: 'lent', ...named, capability };
     const answer = await tryToEnter(folders, account);
     if (answer === undefined) return account;
-    // The plain account's reason is the one that says something; the others are that the system grants no more.
+    // The plain account's refusal is the useful one; the others only say that the system grants no capability.
     refusal ??= answer;
     if (!setpriv) break;
   }
   return { kind: 'none', name: named.name, refusal: refusal! };
 }
 
-/** `postgres`, else `nobody`: accounts that this machine has a name for. */
+/** Returns `postgres`, else `nobody`, if this machine has such an account. */
 export async function findNamedAccount(): Promise<NamedAccount | undefined> {
   const lines = (await readFile('/etc/passwd', 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
   const line = lines.find(([name]) => name === 'postgres') ?? lines.find(([name]) => name === 'nobody');
   return line && { name: line[0]!, uid: Number(line[2]), gid: Number(line[3]) };
 }
 
-/** Undefined when the account can enter all of them, else what the system says. */
+/** Returns undefined if the account can enter all folders, else the system's message. */
 async function tryToEnter(folders: string[], account: ServerAccount): Promise<string | undefined> {
   const command = commandAs(account, '/bin/sh', [
     '-c',
@@ -63,11 +63,11 @@ async function tryToEnter(folders: string[], account: ServerAccount): Promise<st
 export type Command = { file: string; arguments: string[]; options: SpawnOptions };
 
 /**
- * The command line that runs `file` as the account. With setpriv (util-linux) the kernel also ends the server when we
- * are killed, and a server below a closed folder such as /root keeps the one capability that lets it pass.
+ * Returns the command line that runs `file` as the account. With setpriv (util-linux) the kernel also ends the server when this
+ * process is killed, and a server below a closed folder such as /root keeps the one capability that lets it pass.
  */
 export function commandAs(account: ServerAccount, file: string, parameters: string[]): Command {
-  // The file system root is a folder every account may stand in.
+  // Every account may enter the file system root.
   const options: SpawnOptions = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } };
   if (!setpriv) {
     if (account.kind === 'own') return { file, arguments: parameters, options };
@@ -78,8 +78,8 @@ export function commandAs(account: ServerAccount, file: string, parameters: stri
     privileges.push('--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups');
     if (account.capability) {
       privileges.push('--inh-caps', `+${account.capability}`, '--ambient-caps', `+${account.capability}`);
-      // initdb and postgres look for their own files by access(2), which ignores the capabilities of any account but
-      // root unless this bit is set.
+      // initdb and postgres check their own files by access(2), which ignores the capabilities of any account but root unless
+      // this bit is set.
       privileges.push('--securebits', '+no_setuid_fixup');
     }
   }

@@ -9,28 +9,28 @@ import { makeSimulatedSubscription } from '../../providers/webpush/simulated-bro
 import type { Config } from '../config.ts';
 import type { OpenInstallation } from '../database/open-installation.ts';
 
-/** What every part of a node is composed from. */
+/** The shared inputs that every part of a node is composed from. */
 export type Composition = {
   config: Config;
-  /** Where the providers are; a test puts stand-ins there, also for the simulated ones. */
+  /** Endpoints of the providers. A test sets stand-ins, also for the simulated ones. */
   providers: DeliveryEndpoints;
   simulatorsRunIn: SimulatorPlace;
-  /** Undefined: its jobs look as often as they should, whoever calls. */
+  /** Undefined: jobs keep their normal interval, whether or not callers are active. */
   rest: Rest | undefined;
-  /** How the internet is called; directly where there is none. */
+  /** The outgoing proxy; undefined for direct calls. */
   proxy: OutgoingProxy | undefined;
-  /** Undefined where no traces are asked for. */
+  /** Undefined if traces are not enabled. */
   tracing: Tracing | undefined;
   clock: Clock;
   log: Logger;
   installation: OpenInstallation;
-  /** Aborted when the node is to stop; a start under way looks at it between two parts. */
+  /** Aborted when the node is to stop; a start under way checks it between two parts. */
   stopRequested: AbortSignal;
-  /** Each part adds itself once it runs; a stop ends them from the last to the first. */
+  /** Each part adds itself once it runs; a stop ends them in reverse order. */
   started: { stop(): Promise<void> }[];
 };
 
-/** Makes browser subscriptions that the simulators can decrypt for. */
+/** Returns a function that makes browser subscriptions that the simulators can decrypt for. */
 export function makeSubscriptionsOf(installation: OpenInstallation): (id: string) => string {
   const secret = installation.secretFor('simulator');
   return (id) => makeSimulatedSubscription({ secret, id });

@@ -40,7 +40,7 @@ export type NodeParts = {
   doorbell: Doorbell;
 };
 
-/** The part of a node that sends. */
+/** Starts the part of a node that sends. */
 export async function startEngine(
   composition: Composition,
   { phones, readiness, book, meter, nodeId, doorbell }: NodeParts,
@@ -102,7 +102,7 @@ export async function startEngine(
   return worker;
 }
 
-/** How this node reaches the providers, for messages and for questions about credentials. */
+/** Returns the options for reaching the providers, for messages and for credential checks. */
 export function deliveryOptions(composition: Composition, phones: SandboxPhones | undefined): DeliveryOptions {
   const { config, providers, proxy, clock, log, installation } = composition;
   return {
@@ -152,15 +152,15 @@ export async function startReporter(
   return { ...reporter, report: () => job.runOnce(clock.now()) };
 }
 
-/** In the sandbox the callers' files and receivers run on this machine. */
+/** In the sandbox the callers' files and receivers run on this machine, so loopback is allowed. */
 function allowedNetworksOf(config: Config): readonly string[] {
   return config.mode === 'sandbox' ? [...config.allowedNetworks, '127.0.0.0/8', '::1/128'] : config.allowedNetworks;
 }
 
 /**
- * Most connections that a node with these settings opens to the database itself, all its pools full. Behind a pooler in
- * transaction mode those of its statements are the pooler's to limit; what is left is the doorbell's and those of the
- * segment files it reads. One that is posted takes another for as long as it is received.
+ * Returns the maximum number of connections that a node with these settings opens to the database itself, with full pools.
+ * Behind a pooler in transaction mode the pooler limits the statements' connections; the doorbell's and those of the segment
+ * files that the node reads remain. A posted file uses another connection while it is received.
  */
 export function countConnections({
   role,
@@ -172,7 +172,7 @@ export function countConnections({
   return ofDoorbell + (databasePooler === 'transaction' ? ofFiles : databaseConnections);
 }
 
-/** The lines of a report file: what the statistics answer of each campaign, in the same members. */
+/** Returns the reader of a report file's lines: the figures of each campaign, with the same members as the statistics API. */
 export function makeReadReport(database: Database): ReadReport {
   return async function* readReport(asked) {
     for await (const campaign of readReportFigures({ database }, asked)) {

@@ -19,11 +19,11 @@ type ServedParts = {
   readiness: Readiness;
   calls: CallRecorder;
   meter: Pick<NodeMeter, 'noteCall'>;
-  /** Undefined: http alone. */
+  /** Undefined: plain http only. */
   certificate: ServerCertificate | undefined;
 };
 
-/** Listens for requests and logs the calls; returns the address to call. @throws StartError PORT_TAKEN */
+/** Listens for requests and logs the calls; returns the URL to call. @throws StartError PORT_TAKEN */
 export async function startHttpServer(
   { config, clock, log, rest, tracing, installation, started }: Composition,
   { families, readiness, calls, meter, certificate }: ServedParts,
@@ -56,7 +56,7 @@ export async function startHttpServer(
   return config.publicUrl ?? (certificate ? address.replace('http:', 'https:') : address);
 }
 
-/** The certificate of this node where the settings name one. @throws StartError SETTING_INVALID */
+/** Opens this node's certificate if the settings name one. @throws StartError SETTING_INVALID */
 export async function openCertificate({ config, log }: Composition): Promise<ServerCertificate | undefined> {
   const { tlsCert, tlsKey } = config;
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
@@ -67,7 +67,7 @@ async function listen(server: Awaited<ReturnType<typeof buildServer>>, config: C
   const { host, port } = config;
   try {
     const address = await server.listen({ host, port });
-    // A wildcard address is no address to call.
+    // A wildcard address cannot be called.
     return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   } catch (error) {
     throw await toPortTaken(error, { host, port, flag: '--port' });

@@ -14,8 +14,8 @@ import { backupIntervalOf } from './scheduled-backups.ts';
 export type MetricsParts = { meter: NodeMeter; book: JobBook; readiness: Readiness };
 
 /**
- * `GET /metrics` where the settings ask for it: on the port of the API as a family of routes, and on a port of its own, which
- * listens once this resolves. The library behind it is loaded only then.
+ * Serves `GET /metrics` if the settings enable it: as a route family on the API's port, and on a separate port, which listens
+ * once this resolves. The library is loaded only then.
  */
 export async function startMetrics(
   composition: Composition,

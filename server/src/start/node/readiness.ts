@@ -8,21 +8,21 @@ import type { Queryable, Database } from '../../storage/database.ts';
 import { pingDatabase, readStandbyState } from '../../storage/installation/database-clock.ts';
 
 export type Readiness = {
-  /** Why this node should not receive requests; empty if it should. Bounded in time. */
+  /** Returns the reasons why this node should not receive requests; empty if it should. Bounded in time. */
   findTroubles(): Promise<string[]>;
-  /** Adds a part of the node that knows its own troubles. It is asked at each look, so it answers from memory. */
+  /** Adds a part of the node that reports its own troubles. It is called at each check, so it must respond from memory. */
   watch(findOwnTroubles: () => Trouble[]): void;
-  /** A request could not be stored although the database answers. */
+  /** Records that a request could not be stored although the database responds. */
   noteRefusedWrite(): void;
-  /** From here on the node is not ready any more. */
+  /** From this call on the node is no longer ready. */
   noteStopping(): void;
 };
 
 const pingMilliseconds = 1000;
-// A read shows nothing of a full disk. Jobs write as often as this, and so do callers that repeat a request.
+// A read does not reveal a full disk. Jobs write at least this often, and so do callers that retry.
 const refusedMilliseconds = 15_000;
 
-/** Whether this node can do its work, for /readyz and the console. */
+/** Reports whether this node can do its work, for /readyz and the console. */
 export function makeReadiness({ database, clock }: { database: Queryable; clock: Clock }): Readiness {
   let isStopping = false;
   let refusedAt: Date | undefined;
@@ -48,7 +48,7 @@ export function makeReadiness({ database, clock }: { database: Queryable; clock:
   };
 }
 
-/** Jobs that fail again and again: the node answers, and its work stays undone. */
+/** Returns jobs that fail repeatedly: the node responds, but its work is not done. */
 export function findJobTroubles(book: JobBook): Trouble[] {
   const failing = book.findFailing().map(({ name, fault }) => `${name} (${fault})`);
   return failing.length === 0 ? [] : [{ name: 'jobs', detail: failing.join(', ') }];
@@ -60,12 +60,12 @@ async function findDatabaseTroubles(database: Queryable): Promise<Trouble[]> {
   return answer.isReadOnly ? [{ name: 'read-only' }] : [];
 }
 
-// As long as a stop may wait for it; the connection itself is given up much later.
+// As long as a stop may wait for a check; the connection itself times out much later.
 const lookMilliseconds = 3_000;
 
 export type WatchStandbyDependencies = { standby: Database; health: StandbyHealth; log: Logger };
 
-/** The job that looks whether the standby keeps up, and says in the log when that changes. */
+/** The job that checks whether the standby keeps up, and logs changes. */
 export function makeWatchStandby({ standby, health, log }: WatchStandbyDependencies): Job {
   let told: string | undefined;
   return {
@@ -74,7 +74,7 @@ export function makeWatchStandby({ standby, health, log }: WatchStandbyDependenc
     async runOnce() {
       const state = await answerInTime(readStandbyState(standby), lookMilliseconds);
       const fault = health.note(state);
-      // How far it is behind changes at each look.
+      // The lag in the text changes at each check, so it is ignored.
       const kind = fault?.replace(/\d+/, '');
       if (kind !== told) {
         if (fault === undefined) log.info('lists of the console are read from the standby');
@@ -86,7 +86,7 @@ export function makeWatchStandby({ standby, health, log }: WatchStandbyDependenc
   };
 }
 
-/** What is answered within the time; undefined for what fails or comes later. What looks for faults must not wait for one. */
+/** Returns the result, or undefined if it fails or takes longer. A check for faults must not block on one. */
 async function answerInTime<Answer>(asked: Promise<Answer>, milliseconds: number): Promise<Answer | undefined> {
   return Promise.race([
     asked.catch(() => undefined),

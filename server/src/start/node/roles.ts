@@ -23,13 +23,13 @@ import { prepareDemo, refuseDemoData, startPhones, warnOfNetwork } from './sandb
 import { startScheduledBackups } from './scheduled-backups.ts';
 
 export type RunningNode = {
-  /** What a user or a test needs to use it. */
+  /** Values that a user or a test needs to use the node. */
   block: StartBlock;
-  /** One more address of the console with a one-time link: to open it in a sandbox, to be its first owner elsewhere. */
+  /** Creates another URL of the console with a one-time link: it opens a sandbox, or creates the first owner elsewhere. */
   createConsoleLink(): Promise<string>;
 };
 
-/** Starts what the roles of this node ask for: the engine of a worker, the routes of an API; the stand-in in a sandbox. */
+/** Starts the parts for this node's role: the engine of a worker, the routes of an API, and the stand-in in a sandbox. */
 export async function startRoles(composition: Composition): Promise<RunningNode> {
   const { config, clock, log, installation, started, stopRequested } = composition;
   const { acrossWorkspaces: database, encryption, wallFault } = installation;
@@ -37,7 +37,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   if (!isSandbox) await refuseDemoData(composition);
   const phones = isSandbox ? await startPhones(composition) : undefined;
   const readiness = makeReadiness({ database, clock });
-  /** What is known only once it listens. */
+  /** Values that are known only once the node listens. */
   const begun: { url?: string; demo?: DemoWorkspace; isDone: boolean } = { isDone: false };
   readiness.watch(() => (begun.isDone ? [] : [{ name: 'starting' }]));
   const meter = makeNodeMeter({ clock });
@@ -47,13 +47,13 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   readiness.watch(() => findJobTroubles(parts.book));
   const certificate = await openCertificate(composition);
   const finders = { findUrl: () => begun.url, findCertificateEnd: () => certificate?.endsAt() };
-  // Before its engine looks whether there is a node that sends.
+  // Reported before the engine checks whether there is a node that sends.
   const reporter = await startReporter(composition, { ...parts, ...finders });
   const worker = config.role === 'api' ? undefined : await startEngine(composition, parts);
   if (worker) startScheduledBackups(composition, book);
   stopRequested.throwIfAborted();
   const onClockStopped = (): void => {
-    // The inbox shows the time of the service from the same instant on.
+    // The inbox shows the service's time from the same instant on.
     phones?.syncClock();
     worker?.wakeDue();
   };
@@ -85,7 +85,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   if (finding) log.warn({ ...budget, fault: tooManyConnections }, 'the nodes may open more connections than there are');
   const sandboxFinding = warnOfNetwork(composition);
   begun.url = url;
-  // Only now, so that a start that cannot listen leaves nothing made.
+  // Only now, so that a start that cannot listen creates no demo data.
   const demo = phones && (await prepareDemo(composition, phones));
   if (demo) begun.demo = demo;
   await reporter.report();
@@ -115,7 +115,7 @@ export async function startRoles(composition: Composition): Promise<RunningNode>
   };
 }
 
-/** Standard output of a service is kept by whatever runs it. */
+/** Masks the password, because the service manager stores standard output. */
 function maskPassword(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   if (url.password !== '') url.password = '***';
@@ -123,7 +123,7 @@ function maskPassword(databaseUrl: string): string {
   return url.href;
 }
 
-/** Signing in by the company's account, where one is set. */
+/** Starts company sign-in, if it is configured. */
 async function startCompanySignIn({
   config,
   proxy,
@@ -133,7 +133,7 @@ async function startCompanySignIn({
 }: Composition): Promise<CompanySignInUseCases | undefined> {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcFirstRole } = config;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  // Few set one, and a start need not wait for the protocol's library.
+  // Loaded lazily: few installations set an issuer, and a start need not wait for the protocol's library.
   const { makeCompanyProvider } = await import('../../engine/company-account.ts');
   const provider = makeCompanyProvider({ issuer, clientId, clientSecret, name: config.oidcName, proxy });
   started.push({ stop: () => provider.close() });

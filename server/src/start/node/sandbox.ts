@@ -14,7 +14,7 @@ import { StartError } from '../start-errors.ts';
 import { makeSubscriptionsOf } from './composition.ts';
 import type { Composition } from './composition.ts';
 
-/** The sandbox makes its demo workspace once, and its simulators learn of it. */
+/** Creates the sandbox's demo workspace once, and registers it with the simulators. */
 export async function prepareDemo(
   { config, clock, installation }: Composition,
   phones: SandboxPhones,
@@ -27,7 +27,7 @@ export async function prepareDemo(
   return demo;
 }
 
-/** Production refuses what belongs to the sandbox. @throws StartError */
+/** Rejects a sandbox's database in production. @throws StartError */
 export async function refuseDemoData({ installation }: Composition): Promise<void> {
   const demoWorkspaceId = (await findInstallation(installation.acrossWorkspaces))?.demoWorkspaceId;
   if (demoWorkspaceId) {
@@ -38,7 +38,7 @@ export async function refuseDemoData({ installation }: Composition): Promise<voi
   }
 }
 
-/** The simulated providers and the phones behind them. */
+/** Starts the simulated providers and the devices behind them. */
 export async function startPhones({
   clock,
   log,
@@ -65,7 +65,7 @@ export type SandboxParts = {
   calls: CallRecorder;
 };
 
-/** What the stand-in's own routes and the console take to control it. */
+/** Makes the dependencies that the stand-in's own routes and the console use to control it. */
 export function makeSandbox(
   { clock, log, installation, started }: Composition,
   { phones, findDemo, clockListener, calls }: SandboxParts,
@@ -87,9 +87,9 @@ export function makeSandbox(
 }
 
 /**
- * Warns of a sandbox that the network reaches: its routes ask for no credentials.
+ * Warns of a sandbox that is reachable from the network: its routes require no credentials.
  *
- * @returns what the start prints of it; undefined where only this machine reaches the node
+ * @returns the line that the start prints; undefined if only this machine reaches the node
  */
 export function warnOfNetwork({ config, log }: Pick<Composition, 'config' | 'log'>): string | undefined {
   const { mode, role, host, sandboxAccess } = config;

@@ -6,7 +6,7 @@ import { carillonVersion } from '../carillon-version.ts';
 import type { Config } from '../config.ts';
 import type { Composition } from './composition.ts';
 
-/** Where the settings name a folder: backups by this node. One that is under way when the node stops leaves nothing. */
+/** Starts backups by this node if the settings name a folder. A stop discards a backup that is under way. */
 export function startScheduledBackups({ config, clock, log, installation, started }: Composition, book: JobBook): void {
   const { backupFolder: folder, backupHours: everyHours, backupsKept: kept } = config;
   if (folder === undefined) return;
@@ -24,7 +24,7 @@ export function startScheduledBackups({ config, clock, log, installation, starte
   });
 }
 
-/** How old the newest backup becomes before a node of these settings makes the next; undefined of one that makes none. */
+/** Returns the age in seconds at which a node with these settings replaces the newest backup; undefined if it makes none. */
 export function backupIntervalOf({ backupFolder, backupHours, role }: Config): number | undefined {
   return backupFolder === undefined || role === 'api' ? undefined : backupHours * 3600;
 }

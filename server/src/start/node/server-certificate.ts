@@ -10,18 +10,18 @@ import { StartError } from '../start-errors.ts';
 export type CertificateFiles = { certFile: string; keyFile: string };
 
 export type ServerCertificate = ServedCertificate & {
-  /** When that which is served now ends. */
+  /** Returns the expiry of the certificate that is served now. */
   endsAt(): Date;
-  /** Reads the files again; what changed is served from the next connection on. */
+  /** Reads the files again; changes apply from the next connection on. */
   job: Job;
 };
 
-// Whoever renews it does so days before it ends; a minute is soon enough, and two small files are little to read.
+// Certificates are renewed days before they expire, so a minute is soon enough, and two small files are cheap to read.
 const lookMilliseconds = 60_000;
 
 /**
- * The certificate of this node from its files. A renewed one is taken without a restart; one that cannot be used is told in the
- * log at each look, and the one before is served on.
+ * Loads this node's certificate from its files. A renewed one is used without a restart. An unusable one is logged at each
+ * check, and the previous one is still served.
  *
  * @throws StartError SETTING_INVALID
  */
@@ -60,7 +60,7 @@ export async function openServerCertificate(files: CertificateFiles, log: Logger
   };
 }
 
-/** Both files, which belong together. @throws Error with a sentence that names the setting */
+/** Reads both files, which must match. @throws Error with a message that names the setting */
 export async function readTlsPair({ certFile, keyFile }: CertificateFiles): Promise<TlsPair> {
   const cert = await read(settings.tlsCert.variable, certFile);
   const key = await read(settings.tlsKey.variable, keyFile);
@@ -76,7 +76,7 @@ export async function readTlsPair({ certFile, keyFile }: CertificateFiles): Prom
   return { cert, key };
 }
 
-/** When the certificate itself, the first of its file, ends. */
+/** Returns the expiry of the server's certificate, which is the first in its file. */
 export function endOf({ cert }: Pick<TlsPair, 'cert'>): Date {
   return new X509Certificate(cert).validToDate;
 }

@@ -12,10 +12,10 @@ import type { RunningNode } from './roles.ts';
 import { startTracing } from './tracing.ts';
 
 export type Carillon = RunningNode & {
-  /** Settles with the reason when the embedded database ends; undefined with a database of your own. */
+  /** Settles with the reason when the embedded database ends; undefined with an external database. */
   databaseExited: Promise<string> | undefined;
   log: Logger;
-  /** Ends everything in order: requests, windows, doorbell, simulators, pools, database. */
+  /** Stops everything in order: requests, windows, doorbell, simulators, pools, database. */
   stop(): Promise<void>;
 };
 
@@ -24,7 +24,7 @@ export type StartOptions = Partial<Pick<Composition, 'providers' | 'simulatorsRu
 /**
  * Composes one node: configuration → database, clock, encryption → use cases → roles.
  *
- * @throws StartError and the errors that `toStartError` knows, or the reason of `stopRequested`; what had started is
+ * @throws StartError and the errors that `toStartError` handles, or the reason of `stopRequested`; parts that had started are
  *   stopped again
  */
 export async function startCarillon(
@@ -51,15 +51,15 @@ export async function startCarillon(
       await part.stop().catch((error: unknown) => log.error({ err: error }, 'stop failed'));
     log.info('node stopped');
   };
-  // A signal and a fault may both ask for it.
+  // A signal and a fault may both request it.
   const stop = (): Promise<void> => (stopped ??= stopParts());
   try {
-    // Loaded while the database is waited for; a start that cannot be is mostly told before.
+    // Loaded while waiting for the database; most failing starts are reported before that.
     const loadRoles = () => import('./roles.ts');
     let loading: ReturnType<typeof loadRoles> | undefined;
     const onWaiting = (): void => {
       loading ??= loadRoles();
-      // Whoever waits for it below hears of its fault; until then nobody does, which would end the process without a word.
+      // Its error is handled by the `await` below. Until then an unhandled rejection would end the process without a message.
       loading.catch(() => {});
     };
     const installation = await openInstallation(config, { clock, log, stopRequested, onWaiting });

@@ -3,13 +3,13 @@ import type { TraceParent, Span, SpanAttributes, Tracing } from '../../domain/op
 import { carillonVersion } from '../carillon-version.ts';
 
 export type RunningTracing = Tracing & {
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 };
 
 /**
- * Traces by OpenTelemetry. What the variables of `OTEL_` say is read by its own packages, which are loaded only now: whoever
- * does not ask for traces does not have them in memory.
+ * Starts tracing with OpenTelemetry. Its own packages read the `OTEL_` variables. They are loaded only now, so that nodes
+ * without traces do not have them in memory.
  */
 export async function startTracing({ role }: { role: string }): Promise<RunningTracing> {
   const [api, sdk, { OTLPTraceExporter }, resources] = await Promise.all([
