@@ -166,7 +166,6 @@ export function settleLiveOutcome(
       return untried(outcome.code, account ? governor.unreached(account) : clock.now());
     case 'wait':
     case 'unknown': {
-      if (attempts >= maxDeliveryAttempts) return { state: 'FAILED', code: outcome.code };
       const retryAfterSeconds = outcome.kind === 'wait' ? outcome.retryAfterSeconds : undefined;
       const isOfAccount = outcome.kind === 'wait' && outcome.scope === 'credential';
       const delaySeconds = retryDelaySeconds({
@@ -175,6 +174,8 @@ export function settleLiveOutcome(
       });
       const nextAt = new Date(clock.now().getTime() + delaySeconds * 1000);
       if (account && isOfAccount) governor.silence(account, { until: nextAt, reason: outcome.code });
+      // The account waits even if this was the last attempt: the provider asked for all of its devices.
+      if (attempts >= maxDeliveryAttempts) return { state: 'FAILED', code: outcome.code };
       return later(outcome.code, nextAt, attempts);
     }
     default:

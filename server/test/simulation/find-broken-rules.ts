@@ -69,7 +69,10 @@ export async function findBrokenRules(facts: Facts): Promise<string[]> {
       ...seen,
       dropped: new Set(gone.flatMap(({ id, state }) => (state === 'GONE' ? [id] : []))),
       rejected: new Set(
-        deliveries.flatMap(({ runId, deviceId, outcome }) => (outcome === 'REJECTED' ? [`${runId}/${deviceId}`] : [])),
+        // Attempts that ended with their workers count, so only a first attempt is certain to have been given up early.
+        deliveries.flatMap(({ runId, deviceId, outcome, attempts }) =>
+          outcome === 'REJECTED' && attempts === 1 ? [`${runId}/${deviceId}`] : [],
+        ),
       ),
     }),
     ...(await findMiscounted(seen)),

@@ -12,7 +12,7 @@ export type ScopeFacts = {
   /** Devices that the product dropped. */
   dropped: ReadonlySet<string>;
   requestsOf: ReadonlyMap<string, SimulatedRequest[]>;
-  /** Runs and devices whose message is over as rejected. */
+  /** Runs and devices whose message was rejected at its first attempt. */
   rejected: ReadonlySet<string>;
 };
 
@@ -143,10 +143,11 @@ function findDropped({ dropped, world, providers }: ScopeFacts): string[] {
 const minUselessSends = 3;
 const minUselessMilliseconds = 72 * hour;
 
-function isProvenUseless(requests: readonly SimulatedRequest[]): boolean {
-  return (
-    new Set(requests.map(({ runId }) => runId)).size >= minUselessSends && spanOf(requests) >= minUselessMilliseconds
-  );
+/** The product counts from the instants at which windows were stored: of a daily send they drift by the time of a window. */
+const windowMilliseconds = hour;
+
+function isProvenUseless(requests: readonly SimulatedRequest[], milliseconds = minUselessMilliseconds): boolean {
+  return new Set(requests.map(({ runId }) => runId)).size >= minUselessSends && spanOf(requests) >= milliseconds;
 }
 
 function spanOf(requests: readonly SimulatedRequest[]): number {
@@ -169,7 +170,8 @@ function findGivenUp({ requestsOf, world, rejected }: ScopeFacts): string[] {
 
 /**
  * An address that got such answers in three sends over three days, in which most of its account were accepted, is not
- * sent to any more.
+ * sent to any more. A send counts only if the acceptances were known when its answer was stored: before them nobody can
+ * tell a bad address from a bad message or credential.
  */
 function findKeptForEver({ world, providers, runs }: ScopeFacts): string[] {
   const createdAt = new Map(runs.map((run) => [run.id, run.createdAt.getTime()]));
@@ -196,9 +198,15 @@ function findKeptForEver({ world, providers, runs }: ScopeFacts): string[] {
     if (condition.kind !== 'malformed' && condition.kind !== 'outdated' && condition.kind !== 'foreign') return [];
     const own = providers.requests.filter(({ deviceId }) => deviceId === id);
     const telling = own.filter(
-      (request) => request.given.isForEver && request.wave.end === 'stored' && isMostlyAccepted(request),
+      (request) =>
+        request.given.isForEver &&
+        request.wave.end === 'stored' &&
+        isMostlyAccepted(request) &&
+        wasKnownToWork(request, providers.requests),
     );
-    const proof = telling.findIndex((_, index) => isProvenUseless(telling.slice(0, index + 1)));
+    const proof = telling.findIndex((_, index) =>
+      isProvenUseless(telling.slice(0, index + 1), minUselessMilliseconds + windowMilliseconds),
+    );
     if (proof < 0) return [];
     const provenAt = telling[proof]!.at;
     const later = own.find(({ runId }) => createdAt.get(runId)! > provenAt);
@@ -209,4 +217,21 @@ function findKeptForEver({ world, providers, runs }: ScopeFacts): string[] {
       `${world.nameOf(later.runId)} was sent to ${name}, which is ${condition.kind}: ${later.given.word} in ${sends} sends over ${hours} hours (field A8, A9)`,
     ];
   });
+}
+
+/** What a node remembers of an account is this old at most. */
+const maxKnownMilliseconds = 12 * hour;
+
+/** True if half of the account's devices, and one of the same run, were accepted before the answer or together with it. */
+function wasKnownToWork(request: SimulatedRequest, requests: readonly SimulatedRequest[]): boolean {
+  const known = requests.filter(
+    (other) =>
+      other.account === request.account &&
+      other.wave.end === 'stored' &&
+      other.at > request.at - maxKnownMilliseconds &&
+      (other.wave === request.wave || (other.answeredAt ?? Number.POSITIVE_INFINITY) <= request.realAt),
+  );
+  const accepted = known.filter(({ given }) => given.about === 'acceptance');
+  const devicesOf = (some: readonly SimulatedRequest[]): number => new Set(some.map(({ deviceId }) => deviceId)).size;
+  return devicesOf(accepted) * 2 >= devicesOf(known) && accepted.some(({ runId }) => runId === request.runId);
 }

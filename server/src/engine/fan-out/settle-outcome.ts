@@ -82,7 +82,6 @@ export function settleOutcome(
     }
     case 'wait':
     case 'unknown': {
-      if (attempt >= maxDeliveryAttempts) return settle('FAILED', outcome.code);
       const retryAfterSeconds = outcome.kind === 'wait' ? outcome.retryAfterSeconds : undefined;
       const delay = retryDelaySeconds({
         attempts: attempt,
@@ -93,6 +92,8 @@ export function settleOutcome(
       const retryAt = new Date(clock.now().getTime() + delay * 1000);
       if (account && outcome.kind === 'wait' && outcome.scope === 'credential')
         governor.silence(account, { until: retryAt, reason: outcome.code });
+      // The account waits even if this was the device's last attempt: the provider asked for all of its devices.
+      if (attempt >= maxDeliveryAttempts) return settle('FAILED', outcome.code);
       return retryAt >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, { retryAt });
     }
     default:

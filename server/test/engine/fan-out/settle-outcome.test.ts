@@ -110,6 +110,13 @@ test('what may be tried again waits, as an attempt, and is tried no ninth time (
   }
 });
 
+test('pauses the account that its provider told to wait, also after the last attempt of a device', () => {
+  const wait = { kind: 'wait', code: 'HMS_503', scope: 'credential', retryAfterSeconds: 600 } as const;
+  const { delivery, told } = settle(wait, { attempt: maxDeliveryAttempts });
+  expect(delivery.outcome).toBe('FAILED');
+  expect(told).toContainEqual({ silenced: 'apns:TEAM', until: later(602.5), reason: 'HMS_503' });
+});
+
 test('a wait for the whole credential silences its account for as long, and no other wait does', () => {
   const ofCredential = { kind: 'wait', code: 'TooManyRequests', scope: 'credential' } as const;
   // A minute more, as Google asks of whom it names no time (delivery 1).

@@ -71,6 +71,14 @@ test('what may be tried again waits as a campaign’s does, up to as many attemp
   }
 });
 
+test('pauses the account that Apple told to wait, also after the last attempt', () => {
+  const wait = { kind: 'wait', code: 'TooManyRequests', scope: 'credential', retryAfterSeconds: 600 } as const;
+  const message = { attempts: maxDeliveryAttempts, sendUntil: later(3600) };
+  const { settled, told } = settle(wait, { message });
+  expect(settled).toEqual({ state: 'FAILED', code: 'TooManyRequests' });
+  expect(told).toContainEqual({ silenced: 'apns:TEAM', until: later(602.5), reason: 'TooManyRequests' });
+});
+
 test('a wait for all of the account silences it, and no other wait does', () => {
   const ofAccount = { kind: 'wait', code: 'TooManyRequests', scope: 'credential' } as const;
   expect(settle(ofAccount)).toEqual({
