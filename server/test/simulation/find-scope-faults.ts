@@ -222,15 +222,20 @@ function findKeptForEver({ world, providers, runs }: ScopeFacts): string[] {
 /** What a node remembers of an account is this old at most. */
 const maxKnownMilliseconds = 12 * hour;
 
-/** True if half of the account's devices, and one of the same run, were accepted before the answer or together with it. */
+/**
+ * True if half of the account's devices, and one of the same run, had been accepted before. What was asked later may be of a
+ * later window of the same instant, so it does not count.
+ */
 function wasKnownToWork(request: SimulatedRequest, requests: readonly SimulatedRequest[]): boolean {
-  const known = requests.filter(
-    (other) =>
-      other.account === request.account &&
-      other.wave.end === 'stored' &&
-      other.at > request.at - maxKnownMilliseconds &&
-      (other.wave === request.wave || (other.answeredAt ?? Number.POSITIVE_INFINITY) <= request.realAt),
-  );
+  const known = requests
+    .slice(0, requests.indexOf(request))
+    .filter(
+      (other) =>
+        other.account === request.account &&
+        other.wave.end === 'stored' &&
+        other.at > request.at - maxKnownMilliseconds &&
+        (other.answeredAt ?? Number.POSITIVE_INFINITY) <= (request.answeredAt ?? request.realAt),
+    );
   const accepted = known.filter(({ given }) => given.about === 'acceptance');
   const devicesOf = (some: readonly SimulatedRequest[]): number => new Set(some.map(({ deviceId }) => deviceId)).size;
   return devicesOf(accepted) * 2 >= devicesOf(known) && accepted.some(({ runId }) => runId === request.runId);
