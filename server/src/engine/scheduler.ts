@@ -159,15 +159,13 @@ function endSchedule({ ended, advanced }: Firing): AdvancedCampaign {
 
 const batchRuns = 100;
 
-type DueScope = { now: Date; lateMinutes: number };
-
 /**
  * Starts due runs of requests that joined a scheduled campaign, under the same rules as the campaign's runs. Users are looked
  * up now. A late run is sent if it is within the limit, otherwise recorded as missed.
  */
 async function startDueRuns(
   tx: Transaction,
-  { limit, except, onTaken, ...scope }: DueScope & Parameters<ProcessBatch>[0],
+  { limit, except, onTaken, ...scope }: Scope & Parameters<ProcessBatch>[0],
 ): Promise<number> {
   const due = await lockDueRuns(tx, { at: scope.now, except, limit });
   onTaken(due.map(({ id }) => id));
@@ -177,7 +175,7 @@ async function startDueRuns(
   return due.length;
 }
 
-async function startOne(tx: Transaction, run: DueRun, { now, lateMinutes }: DueScope): Promise<void> {
+async function startOne(tx: Transaction, run: DueRun, { now, lateMinutes }: Scope): Promise<void> {
   const tooLate = whyTooLate({ occurrence: run.dueAt, now, lateMinutes });
   if (tooLate !== undefined) {
     await endWaitingRun(tx, { id: run.id, status: 'MISSED', reason: tooLate, at: now });

@@ -66,7 +66,7 @@ export function findTests(sources: string[]): { tests: Record<string, string[]>;
       )
       .flatMap(([, patterns]) => globSync(patterns, { cwd: root })),
   );
-  const isEngine = sources.some((source) => source.startsWith('server/src/engine/'));
+  const isEngine = sources.some((source) => /^server\/src\/(?:engine|outgoing|providers)\//.test(source));
   const tests: Record<string, string[]> = {};
   for (const file of globSync('server/test/**/*.test.ts', { cwd: root }).sort(byDuration)) {
     if (

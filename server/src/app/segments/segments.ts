@@ -1,8 +1,8 @@
 import { ServiceError } from '../../domain/errors.ts';
 import { archivedSegmentShownDays, maxRejectsKept } from '../../domain/limits/segments.ts';
-import { inTransaction } from '../../storage/database.ts';
+import { inSnapshot, inTransaction } from '../../storage/database.ts';
 import type { Transaction } from '../../storage/database.ts';
-import { isOperationOf, listOpenOperations, readOneOccurrence } from '../../storage/segments/segment-members.ts';
+import { isOperationOf, listOpenOperations } from '../../storage/segments/segment-members.ts';
 import type { OpenOperation } from '../../storage/segments/segment-members.ts';
 import { listOperations, listRejects } from '../../storage/segments/segment-operations.ts';
 import {
@@ -33,7 +33,7 @@ const maxOperations = 100;
 export async function listShownSegments({ database, clock, limits }: ReadSegmentsDependencies, workspaceId: string) {
   await requireWorkspace(database, workspaceId);
   const archivedSince = new Date(clock.now().getTime() - archivedSegmentShownDays * 24 * 3_600_000);
-  const [segments, open, active] = await readOneOccurrence(database, (tx) =>
+  const [segments, open, active] = await inSnapshot(database, (tx) =>
     Promise.all([
       listSegments(tx, { workspaceId, name: undefined, archivedSince, limit: maxSegmentsListed }),
       listOpenOperations(tx, workspaceId),
@@ -49,7 +49,7 @@ export async function listShownSegments({ database, clock, limits }: ReadSegment
 
 /** Returns a segment and its newest operations. @throws ServiceError NOT_FOUND */
 export function readSegment({ database }: ReadSegmentsDependencies, key: Key) {
-  return readOneOccurrence(database, async (tx) => {
+  return inSnapshot(database, async (tx) => {
     const segment = await findSegmentById(tx, key);
     if (!segment) throw new ServiceError('NOT_FOUND', { detail: `no segment ${key.id}` });
     return withOperations(tx, segment);
@@ -58,7 +58,7 @@ export function readSegment({ database }: ReadSegmentsDependencies, key: Key) {
 
 /** Does the same by exact name. @throws ServiceError SEGMENT_NOT_FOUND */
 export function readNamedSegment({ database }: ReadSegmentsDependencies, named: { workspaceId: string; name: string }) {
-  return readOneOccurrence(database, async (tx) => {
+  return inSnapshot(database, async (tx) => {
     const segment = await findSegmentByName(tx, named);
     if (!segment) throw new ServiceError('SEGMENT_NOT_FOUND', { field: named.name });
     return withOperations(tx, segment);

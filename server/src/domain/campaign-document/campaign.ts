@@ -189,8 +189,6 @@ function readPlatformDetails(details: RequestReader): void {
   ios.only(false, 'exclude_provisional_push_devices', 'send_to_only_provisional_push_enabled_devices');
 }
 
-const maxGoalTextCharacters = 256;
-
 /**
  * Reads `conversion_goal_details` (fact 6.2). The first goal is the primary one; all goals share one window.
  */
@@ -204,8 +202,8 @@ function readGoals(details: RequestReader): ConversionGoal[] {
     const attribute = readAttribute(goal);
     const revenue = readRevenue(goal);
     return {
-      name: goal.requiredText('goal_name', maxGoalTextCharacters),
-      eventName: goal.requiredText('goal_event_name', maxGoalTextCharacters),
+      name: goal.requiredText('goal_name', maxDetailCharacters),
+      eventName: goal.requiredText('goal_event_name', maxDetailCharacters),
       ...(attribute === undefined ? {} : { attribute }),
       ...(windowHours === undefined ? {} : { windowHours }),
       ...(revenue === undefined ? {} : { revenue }),
@@ -215,8 +213,8 @@ function readGoals(details: RequestReader): ConversionGoal[] {
 
 /** Reads the attribute that holds an event's revenue. The currency is reported with the sum; amounts are not converted. */
 function readRevenue(goal: RequestReader): ConversionGoal['revenue'] {
-  const attribute = goal.text('revenue_attribute', maxGoalTextCharacters);
-  const currency = goal.text('revenue_currency', maxGoalTextCharacters);
+  const attribute = goal.text('revenue_attribute', maxDetailCharacters);
+  const currency = goal.text('revenue_currency', maxDetailCharacters);
   if (currency !== undefined && !/^[A-Z]{3}$/.test(currency))
     goal.invalid('revenue_currency', 'must be a code of three letters (ISO 4217)');
   if (attribute === undefined) {
@@ -230,7 +228,7 @@ function readRevenue(goal: RequestReader): ConversionGoal['revenue'] {
 function readAttribute(goal: RequestReader): ConversionGoal['attribute'] {
   if (goal.get('goal_event_attribute') === undefined) return undefined;
   const part = goal.part('goal_event_attribute');
-  const name = part.requiredText('name', maxGoalTextCharacters);
+  const name = part.requiredText('name', maxDetailCharacters);
   part.requires('type');
   part.requires('operator');
   const type = part.choice('type', ['string', 'numeric']);

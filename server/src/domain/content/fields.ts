@@ -26,7 +26,7 @@ import type {
 import { canonicalTag } from './locales.ts';
 
 const maxName = 256;
-const buttonSchemes = ['https:', 'http:'];
+const webSchemes = ['https:', 'http:'];
 
 /** Reads `options` of a platform, for pushes and campaigns alike. The result is empty if there are none. */
 export function readAndroidOptions(content: RequestReader): { options?: AndroidOptions } {
@@ -85,7 +85,7 @@ export function readWebOptions(content: RequestReader): { options?: WebOptions }
   if (renotify === true && tag === undefined) part.invalid('renotify', 'needs a tag');
   if (silent === true && vibrate !== undefined) part.invalid('silent', 'cannot be combined with vibrate');
   return nonEmpty<WebOptions>({
-    additionalActions: readActions(part, buttonSchemes),
+    additionalActions: readActions(part, webSchemes),
     badgeURL: part.templateUrl('badgeURL', ['https:']),
     tag,
     renotify,
@@ -196,8 +196,6 @@ function nonEmpty<Options extends object>(members: {
 
 /** The names of the platforms in the body. */
 type Names = ReadonlyMap<string, Platform>;
-
-const webSchemes = ['https:', 'http:'];
 
 /** Reads `locales` into the contents of their platforms: only texts and addresses, by language tag. */
 export function readLocales(

@@ -21,7 +21,7 @@ export type OwnContent = {
 };
 
 const maxText = 4_096;
-const maxValue = 2_048;
+const maxValueCharacters = 2_048;
 const maxName = 256;
 const web = ['https:', 'http:'];
 
@@ -60,7 +60,11 @@ function changeAndroid(content: OwnContent['ANDROID'], change: ChangeText): OwnC
       return {
         ...action,
         name: change(action.name, { field: `${at}.name`, longest: maxName, isRequired: action.name !== '' })!,
-        value: change(action.value, { field: `${at}.value`, longest: maxValue, isRequired: action.value !== '' })!,
+        value: change(action.value, {
+          field: `${at}.value`,
+          longest: maxValueCharacters,
+          isRequired: action.value !== '',
+        })!,
         ...(icon === undefined ? {} : { iconUrl: icon }),
       };
     }),
@@ -83,7 +87,7 @@ function changeWeb(content: OwnContent['WEB'], change: ChangeText): OwnContent['
   const { imageUrl: image, ...rest } = content;
   const imageUrl = image === undefined ? undefined : change(image, { ...optionalUrl('imageUrl'), schemes: ['https:'] });
   const requiredUrl = (field: 'redirectUrl' | 'iconUrl'): string =>
-    change(content[field], { field, longest: maxValue, schemes: web, isRequired: true })!;
+    change(content[field], { field, longest: maxValueCharacters, schemes: web, isRequired: true })!;
   return {
     ...rest,
     ...changeOptionTexts<'WEB'>(content.options, { change, buttonsOpen: web }),
@@ -116,7 +120,7 @@ function changeShared<Type extends string>(content: Shared<Type>, change: Change
       : { collapseReplaceKey: change(key, { field: 'collapseReplaceKey', longest: maxName, isRequired: true })! }),
     // An image that a user does not have is left out.
     richContent: content.richContent.flatMap(({ type, value: given }, index) => {
-      const place = { field: `richContent[${index}].value`, longest: maxValue, isRequired: false };
+      const place = { field: `richContent[${index}].value`, longest: maxValueCharacters, isRequired: false };
       const value = change(given, place);
       return value === undefined ? [] : [{ type, value }];
     }),
@@ -127,7 +131,7 @@ function changeShared<Type extends string>(content: Shared<Type>, change: Change
 function changeAction({ type, value, keyValuePairs }: DefaultAction, change: ChangeText): DefaultAction {
   return {
     type,
-    value: change(value, { field: 'defaultAction.value', longest: maxValue, isRequired: true })!,
+    value: change(value, { field: 'defaultAction.value', longest: maxValueCharacters, isRequired: true })!,
     keyValuePairs: Object.fromEntries(
       Object.entries(keyValuePairs).map(([name, pair]) => [
         name,
@@ -138,7 +142,7 @@ function changeAction({ type, value, keyValuePairs }: DefaultAction, change: Cha
 }
 
 function optionalUrl(field: string): TextPlace {
-  return { field, longest: maxValue, schemes: web, isRequired: false };
+  return { field, longest: maxValueCharacters, schemes: web, isRequired: false };
 }
 
 function optional<Name extends string>(
@@ -150,7 +154,6 @@ function optional<Name extends string>(
 }
 
 const maxTitle = 64;
-const maxOptionCharacters = 2_048;
 const maxArgument = 1_024;
 
 /** Returns options with personalized texts replaced: buttons, addresses, arguments. The rest is the same for every user. */
@@ -165,7 +168,7 @@ export function changeOptionTexts<P extends Platform>(
       ? undefined
       : change(badgeURL, {
           field: 'options.badgeURL',
-          longest: maxOptionCharacters,
+          longest: maxValueCharacters,
           schemes: ['https:'],
           isRequired: false,
         });
@@ -211,14 +214,14 @@ function changeActions(
         ? undefined
         : change(iconURL, {
             field: `${at}.iconURL`,
-            longest: maxOptionCharacters,
+            longest: maxValueCharacters,
             schemes: ['https:'],
             isRequired: false,
           });
     return {
       action,
       title: change(title, { field: `${at}.title`, longest: maxTitle, isRequired: true })!,
-      url: change(url, { field: `${at}.url`, longest: maxOptionCharacters, schemes: buttonsOpen, isRequired: true })!,
+      url: change(url, { field: `${at}.url`, longest: maxValueCharacters, schemes: buttonsOpen, isRequired: true })!,
       ...(icon === undefined ? {} : { iconURL: icon }),
     };
   });

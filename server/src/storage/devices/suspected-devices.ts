@@ -22,8 +22,12 @@ export async function noteSuspectedDevices(
   if (devices.length === 0) return;
   const sorted = devices.toSorted((one, other) => one.bucket - other.bucket || (one.id < other.id ? -1 : 1));
   const known = await lockSuspicions(tx, { workspaceId, devices: sorted });
-  const before = sorted.filter(({ id }) => known.get(id)?.since);
-  const recovered = await findRecovered(tx, { devices: before, known });
+  const struck = sorted.flatMap((device) => {
+    const lastAt = known.get(device.id)?.lastAt;
+    return lastAt ? [{ ...device, lastAt }] : [];
+  });
+  // Their suspicion starts again.
+  const recovered = await findRecoveredDevices(tx, struck);
   const next = sorted.flatMap((device) => {
     const found = known.get(device.id);
     if (!found) return [];
@@ -67,17 +71,6 @@ async function lockSuspicions(
     for (const { id, ...row } of rows) found.set(id, row);
   }
   return found;
-}
-
-/** Returns the devices that were accepted after their last suspicion; their suspicion starts again. */
-async function findRecovered(
-  tx: Queryable,
-  { devices, known }: { devices: readonly SuspectedDevice[]; known: Map<string, Known> },
-): Promise<Set<string>> {
-  const recovered = new Set<string>();
-  for (const device of devices)
-    for (const id of await findAcceptedDevices(tx, [device], known.get(device.id)!.lastAt!)) recovered.add(id);
-  return recovered;
 }
 
 export type ListedSuspect = UserKey & {
@@ -176,14 +169,10 @@ export function withSuspicion<Row extends SuspicionColumns>(
 export type LedgerDevice = { bucket: number; userId: string; id: string };
 
 /**
- * Returns the ids of the devices that have an accepted message in the ledger, after `since` if given. For a few
- * devices, because it searches every day that is kept. Index: deliveries primary key (bucket, user_id, device_id, …).
+ * Returns the ids of the devices that have an accepted message in the ledger. For a few devices, because it searches
+ * every day that is kept. Index: deliveries primary key (bucket, user_id, device_id, …).
  */
-export async function findAcceptedDevices(
-  tx: Queryable,
-  devices: readonly LedgerDevice[],
-  since?: Date,
-): Promise<Set<string>> {
+export async function findAcceptedDevices(tx: Queryable, devices: readonly LedgerDevice[]): Promise<Set<string>> {
   if (devices.length === 0) return new Set();
   const isThere = isInBuckets(tx, { column: tx`deliveries.bucket`, buckets: devices.map(({ bucket }) => bucket) });
   const rows = await tx<{ deviceId: string }[]>`
@@ -194,7 +183,7 @@ export async function findAcceptedDevices(
     ) as given (bucket, user_id, device_id)
     join deliveries on deliveries.bucket = given.bucket and deliveries.user_id = given.user_id
       and deliveries.device_id = given.device_id
-    where ${isThere} and deliveries.outcome = 'A' and deliveries.sent_at > coalesce(${since ?? null}::timestamptz, '-infinity')`;
+    where ${isThere} and deliveries.outcome = 'A'`;
   return new Set(rows.map(({ deviceId }) => deviceId));
 }
 

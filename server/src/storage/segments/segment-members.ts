@@ -1,6 +1,5 @@
 import { bucketCount } from '../../domain/users/users.ts';
-import { inSnapshot } from '../database.ts';
-import type { Database, Queryable, Transaction } from '../database.ts';
+import type { Queryable } from '../database.ts';
 import type { OperationKind, OperationState } from './segment-operations.ts';
 
 /** Listed one by one, so that each bucket is its own range in the primary key, not a filter over all of them. */
@@ -136,14 +135,6 @@ async function deleteMembersOf(
  */
 export async function analyzeSegmentMembers(tx: Queryable): Promise<void> {
   await tx`select analyze_table('segment_members')`;
-}
-
-/** Runs several statements in one snapshot, so that a segment and its operations do not contradict each other. */
-export async function readOneOccurrence<Answer>(
-  database: Database,
-  read: (tx: Transaction) => Promise<Answer>,
-): Promise<Answer> {
-  return await inSnapshot(database, read);
 }
 
 export type OpenOperation = {

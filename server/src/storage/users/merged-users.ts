@@ -212,7 +212,6 @@ async function insertMemberships(
 /** A device's old id and its id in another bucket. */
 type MovedDevice = { from: string; to: string };
 
-type DeviceMerge = { workspaceId: string; from: UserKey; to: UserKey };
 type Left = { id: string; pushId: string };
 
 /**
@@ -221,10 +220,7 @@ type Left = { id: string; pushId: string };
  * device again in a bucket it has yet to read. The caller holds both users' locks. Index: devices primary key, in two
  * buckets.
  */
-export async function moveDevices(
-  tx: Queryable,
-  { workspaceId, from, to, devices }: DeviceMerge & { devices: MovedDevice[] },
-): Promise<void> {
+export async function moveDevices(tx: Queryable, { workspaceId, from, to, devices }: MergeWithDevices): Promise<void> {
   if (devices.length === 0) return;
   // The ledger keeps the old id, so later nothing shows that a message was accepted after the last strike: strikes
   // below the threshold are forgotten. Those of a device that left the audience stay, so that an operator can keep it.
@@ -281,7 +277,7 @@ async function giveAddresses(
  * bucket after the other; the caller holds both users' locks. Indexes: devices (workspace_id, bucket, user_id,
  * device_id), devices and push_addresses primary keys.
  */
-export async function deleteClashingDevices(tx: Queryable, { workspaceId, from, to }: DeviceMerge): Promise<void> {
+export async function deleteClashingDevices(tx: Queryable, { workspaceId, from, to }: Merge): Promise<void> {
   const removed = await tx<Left[]>`
     with theirs as materialized (
       select bucket, id, device_id, state, registered_at from devices
