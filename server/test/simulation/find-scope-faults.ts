@@ -170,8 +170,8 @@ function findGivenUp({ requestsOf, world, rejected }: ScopeFacts): string[] {
 
 /**
  * An address that got such answers in three sends over three days, in which most of its account were accepted, is not
- * sent to any more. A send counts only if the acceptances were known when its answer was stored: before them nobody can
- * tell a bad address from a bad message or credential.
+ * sent to any more. A send counts only if the acceptances came first. Before them, a bad address looks like a bad
+ * message or credential.
  */
 function findKeptForEver({ world, providers, runs }: ScopeFacts): string[] {
   const createdAt = new Map(runs.map((run) => [run.id, run.createdAt.getTime()]));
