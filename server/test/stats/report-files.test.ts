@@ -137,6 +137,23 @@ describe('a report file (fact 7)', () => {
     expect([posted.statusCode, posted.headers.allow]).toEqual([405, 'GET']);
   });
 
+  test('tells every other error on its address in its own shape', async () => {
+    const url = `/campaign_reports/rest_api/${bundle.workspaceId}/unknown`;
+    const reply = await bundle.server.inject({ method: 'DELETE', url });
+    expect([reply.statusCode, reply.headers.allow, reply.json()]).toEqual([
+      405,
+      'GET',
+      {
+        error: {
+          attribute: 'REQUEST',
+          message: expect.any(String),
+          type: 'METHOD NOT ALLOWED',
+          request_id: expect.any(String),
+        },
+      },
+    ]);
+  });
+
   test('opens no more to a key that was made anew or archived', async () => {
     const file = await made();
     const read200 = async () => (await read(file.path, file.signature)).statusCode;

@@ -231,7 +231,9 @@ function makeMemory({ database, clock, log }: EvidenceDependencies) {
       const now = clock.now();
       const own = knownOf(key.text);
       const mine = own.remembered;
-      own.storedAt = now.getTime();
+      // Other nodes may be judging the same code: the first acceptance after responses without one must reach them at once.
+      const hasAccepted = window.answers.some(({ code }) => code === null);
+      own.storedAt = hasAccepted ? now.getTime() : Number.NEGATIVE_INFINITY;
       const judgements = await inEvidence<Map<string, Judgement> | undefined>(async (tx) => {
         const remembered = await storeIn(tx, { key, answers: window.answers });
         const judged = judgeCodes(key, { ...window, remembered, now });

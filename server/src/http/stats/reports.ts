@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { listReportFiles, openReportFile, requestReportFile } from '../../app/report-files.ts';
 import type { ReportFile, ReportFileDependencies } from '../../app/report-files.ts';
@@ -110,7 +110,7 @@ export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
     );
     const scope = server as unknown as FastifyInstance;
     addRequests(scope, deps);
-    addFile(scope, deps);
+    await scope.register(fileRoutes(deps));
   };
 }
 
@@ -160,37 +160,39 @@ const fileDialect: Dialect = {
 const fileUrl = '/campaign_reports/rest_api/:app_id/:file_name';
 
 /** The signature is the credential, so the file is looked up in all workspaces. */
-function addFile(server: FastifyInstance, deps: ReportRouteDependencies): void {
-  const errorHandler = (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-    presentFileError(error, { request, reply });
-  const schema = describeOperation(fileDialect, {
-    operationId: 'readReportFile',
-    summary: 'Read a report file',
-    params: reportParameters,
-    ...{ headers: { Signature: reportSignature }, answers: { 200: reportBytes }, answerType: 'application/gzip' },
-    refuses: [401],
-  });
-  server.get(fileUrl, { schema, errorHandler }, async (request, reply) => {
-    const { app_id: workspaceId, file_name: name } = request.params as { app_id: string; file_name: string };
-    const signature = request.headers['signature'];
-    if (typeof signature !== 'string') throw new ServiceError('REPORT_SIGNATURE_INVALID');
-    const { bytes, pieces } = await openReportFile(acrossOf(deps), { workspaceId, name, signature });
-    request.facts.workspaceId = workspaceId;
-    reply.headers({ 'content-type': 'application/gzip', 'content-length': String(bytes) });
-    return reply.send(Readable.from(pieces, { objectMode: false }));
-  });
-  refuseOtherMethods(server, fileUrl, ['GET']);
+function fileRoutes(deps: ReportRouteDependencies): RouteFamily {
+  return async (server) => {
+    server.setErrorHandler((error, request, reply) => presentFileError(toServiceError(error, request), reply));
+    const schema = describeOperation(fileDialect, {
+      operationId: 'readReportFile',
+      summary: 'Read a report file',
+      params: reportParameters,
+      ...{ headers: { Signature: reportSignature }, answers: { 200: reportBytes }, answerType: 'application/gzip' },
+      refuses: [401],
+    });
+    server.get(fileUrl, { schema }, async (request, reply) => {
+      const { app_id: workspaceId, file_name: name } = request.params as { app_id: string; file_name: string };
+      const signature = request.headers['signature'];
+      if (typeof signature !== 'string') throw new ServiceError('REPORT_SIGNATURE_INVALID');
+      const { bytes, pieces } = await openReportFile(acrossOf(deps), { workspaceId, name, signature });
+      request.facts.workspaceId = workspaceId;
+      reply.headers({ 'content-type': 'application/gzip', 'content-length': String(bytes) });
+      return reply.send(Readable.from(pieces, { objectMode: false }));
+    });
+    refuseOtherMethods(server as unknown as FastifyInstance, fileUrl, ['GET']);
+  };
 }
 
-/** Sends 400 with the texts of fact 7 and 401 without a body; all other errors as the statistics report them. */
-function presentFileError(error: Error, { request, reply }: { request: FastifyRequest; reply: FastifyReply }) {
-  const fault = toServiceError(error, request);
+/** Sends 401 without a body, and every other error in the shape of fact 7. */
+function presentFileError(error: ServiceError, reply: FastifyReply): FastifyReply {
+  const { status, title } = reportFileErrors[error.code] ?? reportFileErrors.INTERNAL!;
+  const { field, reason, retryAfterSeconds } = error.context;
   // RFC 9110 §11.6.1: a 401 names the required scheme.
-  if (fault.code === 'REPORT_SIGNATURE_INVALID') return reply.code(401).header('www-authenticate', 'Signature').send();
-  if (fault.code !== 'REPORT_FILE_UNREADABLE') return presentStatsError(fault, { request, reply });
-  const { field = 'FILENAME', reason = '' } = fault.context;
-  const told = { attribute: field, message: reason, type: 'BAD REQUEST', request_id: makeRequestId() };
-  return reply.code(400).send({ error: told });
+  if (status === 401) return reply.code(401).header('www-authenticate', 'Signature').send();
+  if (status === 405) reply.header('allow', 'GET');
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  const told = { attribute: field ?? 'REQUEST', message: reason ?? error.message, type: title.toUpperCase() };
+  return reply.code(status).send({ error: { ...told, request_id: makeRequestId() } });
 }
 
 function pathOf(workspaceId: string, name: string): string {

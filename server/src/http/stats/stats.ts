@@ -45,10 +45,17 @@ export const statsErrors: Partial<Record<ErrorName, Wire>> = {
   INTERNAL: { status: 500, title: 'Server Error' },
 };
 
-/** Errors of reading a report file (fact 7): 400 explains the error, 401 has no body. */
-export const reportFileErrors: Partial<Record<ErrorName, { status: number }>> = {
-  REPORT_FILE_UNREADABLE: { status: 400 },
-  REPORT_SIGNATURE_INVALID: { status: 401 },
+/** Errors on the address of a report file (fact 7): 401 has no body, all others explain the error in one shape. */
+export const reportFileErrors: Partial<Record<ErrorName, Wire>> = {
+  REPORT_FILE_UNREADABLE: { status: 400, title: 'Bad Request' },
+  REPORT_SIGNATURE_INVALID: { status: 401, title: 'Unauthorized' },
+  REQUEST_MALFORMED: statsErrors.REQUEST_MALFORMED!,
+  HOST_NOT_SERVED: statsErrors.HOST_NOT_SERVED!,
+  METHOD_NOT_ALLOWED: statsErrors.METHOD_NOT_ALLOWED!,
+  OVERLOADED: statsErrors.OVERLOADED!,
+  STORAGE_UNAVAILABLE: statsErrors.STORAGE_UNAVAILABLE!,
+  STORAGE_REFUSES_WRITES: statsErrors.STORAGE_REFUSES_WRITES!,
+  INTERNAL: statsErrors.INTERNAL!,
 };
 
 export function presentStatsError(

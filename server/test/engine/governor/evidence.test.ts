@@ -83,6 +83,15 @@ describe('what two nodes know of one credential', () => {
     expect(await other.mayProbe(hold, 'another')).toBe(true);
   });
 
+  test('an acceptance after a response of which nobody knew the cause is known to the other at once', async () => {
+    const [one, other] = [node(), node()];
+    expect((await judge(one, answers(0, 1))).verdict).toBe('undecided');
+    one.noteAccepted(key, ['d10']);
+    const stored = async () => (await database.database`select remembered from provider_evidence`)[0]!.remembered;
+    await vi.waitUntil(async () => JSON.stringify(await stored()).includes('d10'));
+    expect(await judge(other, answers(0, 1))).toMatchObject({ verdict: 'device', isHealthy: true });
+  });
+
   test('outlasts twelve quiet hours', async () => {
     const [one, other] = [node(), node()];
     one.noteAccepted(
