@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { glossary } from '../console/src/parts/glossary.ts';
+import { glossary } from '../console/src/parts/text/glossary.ts';
 import { settings } from '../server/src/start/settings-table.ts';
 import { mayDo, permissions, roles } from '../server/src/domain/access/accounts.ts';
 import type { Permission } from '../server/src/domain/access/accounts.ts';

@@ -1,5 +1,5 @@
 import { makeConsoleClient } from './api/console-client.ts';
-import { hearServerTime } from './parts/told-time.ts';
+import { hearServerTime } from './parts/text/server-clock.ts';
 
 /** The one client of this page. */
 export const consoleClient = makeConsoleClient({

@@ -7,11 +7,11 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
-import { readCalendarSearch } from './calendar/calendar-search.ts';
+import { readCalendarSearch } from './campaigns/calendar-search.ts';
 import { readAuditSearch } from './audit/audit-search.ts';
 import { readCampaignFilters } from './campaigns/campaign-filters.ts';
-import { readReportSearch } from './campaigns/report-search.ts';
-import { readComposerSearch } from './composer/page/steps.ts';
+import { readReportSearch } from './campaigns/report/report-search.ts';
+import { readComposerSearch } from './composer/steps.ts';
 import { readDeliverySearch } from './deliveries/delivery-search.ts';
 import { readLogSearch } from './log/log-search.ts';
 import { EmptyState } from './parts/empty-state.tsx';
@@ -68,24 +68,24 @@ const calendar = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.calendar),
   validateSearch: readCalendarSearch,
-  component: lazyRouteComponent(() => import('./calendar/calendar-page.tsx'), 'CalendarPage'),
+  component: lazyRouteComponent(() => import('./campaigns/calendar-page.tsx'), 'CalendarPage'),
 });
 const templates = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.templates),
-  component: lazyRouteComponent(() => import('./templates/list-page.tsx'), 'TemplatesPage'),
+  component: lazyRouteComponent(() => import('./campaigns/templates-page.tsx'), 'TemplatesPage'),
 });
 const composer = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.composer),
   validateSearch: readComposerSearch,
-  component: lazyRouteComponent(() => import('./composer/page/composer-page.tsx'), 'ComposerPage'),
+  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
 });
 const composed = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.composed),
   validateSearch: readComposerSearch,
-  component: lazyRouteComponent(() => import('./composer/page/composer-page.tsx'), 'ComposerPage'),
+  component: lazyRouteComponent(() => import('./composer/composer-page.tsx'), 'ComposerPage'),
 });
 
 const segments = createRoute({
@@ -152,30 +152,30 @@ const sandbox = createRoute({
 const keys = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.keys),
-  component: lazyRouteComponent(() => import('./keys/list-page.tsx'), 'KeysPage'),
+  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.settings),
-  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(() => import('./settings-page.tsx'), 'SettingsPage'),
 });
 
 const providers = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.providers),
-  component: lazyRouteComponent(() => import('./providers/list-page.tsx'), 'ProvidersPage'),
+  component: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
 });
 const alerts = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.alerts),
-  component: lazyRouteComponent(() => import('./alerts/alerts-page.tsx'), 'AlertsPage'),
+  component: lazyRouteComponent(() => import('./alerts-page.tsx'), 'AlertsPage'),
 });
 const metrics = createRoute({
   getParentRoute: () => workspace,
   path: below(screens.metrics),
   validateSearch: readSpan,
-  component: lazyRouteComponent(() => import('./metrics/metrics-page.tsx'), 'MetricsPage'),
+  component: lazyRouteComponent(() => import('./metrics-page.tsx'), 'MetricsPage'),
 });
 const system = createRoute({
   getParentRoute: () => workspace,
@@ -187,12 +187,12 @@ const system = createRoute({
 const account = createRoute({
   getParentRoute: () => workspace,
   path: 'account',
-  component: lazyRouteComponent(() => import('./accounts/own-account-page.tsx'), 'AccountPage'),
+  component: lazyRouteComponent(() => import('./own-account-page.tsx'), 'AccountPage'),
 });
 const accounts = createRoute({
   getParentRoute: () => workspace,
   path: 'accounts',
-  component: lazyRouteComponent(() => import('./accounts/list-page.tsx'), 'AccountsPage'),
+  component: lazyRouteComponent(() => import('./accounts-page.tsx'), 'AccountsPage'),
 });
 const audit = createRoute({
   getParentRoute: () => workspace,

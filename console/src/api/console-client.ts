@@ -1,6 +1,6 @@
 import { makeAccountCalls } from './accounts.ts';
 import { makeAlertCalls } from './alerts.ts';
-import { makeCallLogCalls } from './call-log.ts';
+import { makeCallLogCalls } from './calls.ts';
 import { makeCampaignCalls } from './campaigns.ts';
 import { makeComposerCalls } from './composer.ts';
 import { makeConsoleCaller } from './console-caller.ts';
@@ -13,7 +13,7 @@ import { makePlaceCalls } from './places.ts';
 import { makeSandboxCalls } from './sandbox.ts';
 import { makeSegmentCalls } from './segments.ts';
 import { makeSettingsCalls } from './settings.ts';
-import { makeStreamCalls } from './streams.ts';
+import { makeStreamCalls } from './event-streams.ts';
 import { makeSystemCalls } from './system.ts';
 import { makeTemplateCalls } from './templates.ts';
 import { makeUserCalls } from './users.ts';

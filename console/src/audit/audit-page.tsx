@@ -1,19 +1,21 @@
-import { Anchor, Button, Code, Group, Stack } from '@mantine/core';
+import { Anchor, Button, Code, Group, Stack, Text, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { AuditFilters } from '../api/accounts.ts';
+import type { AuditEntry } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
-import { DataTable } from '../parts/data-table.tsx';
+import { CopyTextButton } from '../parts/copyable.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Failure } from '../parts/failure.tsx';
-import { ListTools } from '../parts/list-tools.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { ListTools, readFilterFields, TimeFilter, timeFilterText, FilterBar } from '../parts/lists/filter-bar.tsx';
+import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { SavedViews } from '../parts/saved-views.tsx';
-import { Ago } from '../parts/ago.tsx';
+import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
-import { actionNames } from './action-names.ts';
-import { AuditFilterForm } from './audit-filter-form.tsx';
-import { AuditObject } from './audit-object.tsx';
+import { actionNames, kindNames } from './action-names.ts';
 import { readAuditSearch } from './audit-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/audit');
@@ -100,4 +102,150 @@ export function AuditPage() {
       )}
     </Stack>
   );
+}
+
+const isId = /^[0-9a-f]{24}$/;
+
+/** What was changed, as the way to it where it has a screen, and how. */
+function AuditObject({ entry }: { entry: AuditEntry }) {
+  const { id: workspaceId } = useWorkspace();
+  const { objectId, objectName, detail } = entry;
+  const { of, ...others } = detail as Record<string, unknown>;
+  const told = Object.entries(others)
+    .map(([name, value]) => `${wordsOf(name)} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+  return (
+    <>
+      <Group gap={4} wrap="nowrap">
+        <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+          <ObjectLink entry={entry}>{objectName ?? (objectId === null ? '–' : <Code>{objectId}</Code>)}</ObjectLink>
+        </Text>
+        {objectId !== null && <CopyTextButton text={objectId} label={`id of ${objectName ?? 'it'}`} />}
+      </Group>
+      {typeof of === 'string' && isId.test(of) && (
+        <Text size="xs" c="dimmed" component="div">
+          Made from{' '}
+          <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: of }}>
+            this campaign
+          </RouteLink>
+        </Text>
+      )}
+      {told !== '' && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {told}
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** `dueAt` is "due at". */
+function wordsOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function ObjectLink({ entry: { objectKind, objectId, action }, children }: { entry: AuditEntry; children: ReactNode }) {
+  const { id: workspaceId } = useWorkspace();
+  if (objectId === null) return children;
+  switch (objectKind) {
+    case 'campaign':
+      return (
+        <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: objectId }}>
+          {children}
+        </RouteLink>
+      );
+    case 'segment':
+      return (
+        <RouteLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId: objectId }}>
+          {children}
+        </RouteLink>
+      );
+    case 'person':
+      // The line of an erasure names the erasure, not whom it is about.
+      return action === 'person.erase' || action === 'person.erase-cancel' ? (
+        children
+      ) : (
+        <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId: objectId }}>
+          {children}
+        </RouteLink>
+      );
+    case 'key':
+      return (
+        <RouteLink to="/w/$workspaceId/keys" params={{ workspaceId }}>
+          {children}
+        </RouteLink>
+      );
+    case 'credential':
+      return (
+        <RouteLink to="/w/$workspaceId/providers" params={{ workspaceId }}>
+          {children}
+        </RouteLink>
+      );
+    case 'account':
+    case 'invitation':
+      return (
+        <RouteLink to="/w/$workspaceId/accounts" params={{ workspaceId }}>
+          {children}
+        </RouteLink>
+      );
+    default:
+      return children;
+  }
+}
+
+const filterNames = {
+  object: 'Object',
+  actor: 'Who',
+  action: 'What',
+  from: 'From (UTC)',
+  until: 'Before (UTC)',
+} as const;
+const filterFields = Object.keys(filterNames) as (keyof typeof filterNames)[];
+const timeFields = ['from', 'until'] as const;
+const actionKinds = [...kindNames].map(([value, label]) => ({ value, label }));
+
+type AuditFilterFormProps = { search: AuditFilters; onChosen: (search: AuditFilters) => void };
+
+/** The filters of the audit log. What is chosen goes into the address. */
+function AuditFilterForm({ search, onChosen }: AuditFilterFormProps) {
+  const chosen = filterFields.flatMap((field) => {
+    const { [field]: value, ...others } = search;
+    if (value === undefined) return [];
+    const shown = shownOf(field, value);
+    return [{ name: filterNames[field], value: shown, onRemoved: () => onChosen(others) }];
+  });
+  return (
+    <FilterBar
+      label="Audit log"
+      field={
+        <TextInput
+          name="object"
+          label={filterNames.object}
+          placeholder="Name or id"
+          defaultValue={search.object ?? ''}
+        />
+      }
+      chosen={chosen}
+      onSearched={(form) => onChosen(readFilterFields(form, { names: filterFields, times: timeFields }))}
+      onCleared={() => onChosen({})}
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        <TextInput name="actor" label={filterNames.actor} defaultValue={search.actor ?? ''} />
+        <NativeSelect
+          name="action"
+          label={filterNames.action}
+          data={[{ value: '', label: 'Any' }, ...actionKinds]}
+          defaultValue={search.action ?? ''}
+        />
+        {timeFields.map((name) => (
+          <TimeFilter key={name} name={name} label={filterNames[name]} value={search[name]} />
+        ))}
+      </SimpleGrid>
+    </FilterBar>
+  );
+}
+
+function shownOf(field: (typeof filterFields)[number], value: string): string {
+  if ((timeFields as readonly string[]).includes(field)) return timeFilterText(value);
+  return field === 'action' ? (kindNames.get(value) ?? actionNames[value] ?? value) : value;
 }

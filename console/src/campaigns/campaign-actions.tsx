@@ -3,12 +3,12 @@ import { useNavigate } from '@tanstack/react-router';
 import type { CampaignAction, CampaignProgress } from '../api/generated/campaign-answers.ts';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { NameButton } from '../parts/name-button.tsx';
-import { showToast } from '../parts/toast-list.ts';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { NameButton } from '../parts/forms/name-button.tsx';
+import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
-import { countDevices, notDelivered } from './count-devices.ts';
-import { formatMinute } from '../parts/format-time.ts';
+import { countDevices, notDelivered } from './report/figures.ts';
+import { formatMinute } from '../parts/text/format-time.ts';
 
 type CampaignActionsProps = {
   workspaceId: string;

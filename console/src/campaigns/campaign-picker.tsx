@@ -3,9 +3,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleClient } from '../console.ts';
+import { formatDay } from '../parts/text/format-time.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { useCampaignName } from './use-campaign-name.ts';
-import { formatDay } from '../parts/format-time.ts';
 
 type CampaignPickerProps = {
   label: string;
@@ -66,4 +65,16 @@ export function CampaignPicker({ label, chosen, except, onChosen }: CampaignPick
       comboboxProps={{ shadow: 'md', transitionProps: { duration: 0 }, portalProps: { target: '#main' } }}
     />
   );
+}
+
+/** The name of a campaign that an address names by its id; undefined until it is known, and of one that is not there. */
+export function useCampaignName(id: string | undefined): string | undefined {
+  const { id: workspaceId } = useWorkspace();
+  const report = useQuery({
+    queryKey: ['campaign', workspaceId, id],
+    queryFn: () => consoleClient.campaigns.read({ workspaceId, id: id! }),
+    enabled: id !== undefined,
+    staleTime: 60_000,
+  });
+  return report.data?.campaign.name;
 }

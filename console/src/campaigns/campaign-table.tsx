@@ -2,17 +2,16 @@ import { Badge, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { ListedCampaign } from '../api/generated/campaign-answers.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
-import { Definition } from '../parts/definition.tsx';
-import { glossary } from '../parts/glossary.ts';
-import type { GlossaryWord } from '../parts/glossary.ts';
+import type { ColumnSet } from '../parts/lists/column-choice.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
+import { Definition } from '../parts/text/definition.tsx';
+import { glossary } from '../parts/text/glossary.ts';
+import type { GlossaryWord } from '../parts/text/glossary.ts';
+import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
-import { campaignColumns } from './campaign-columns.ts';
-import type { CampaignColumn } from './campaign-columns.ts';
-import { countText, percentText } from './figure-text.ts';
+import { countText, percentText } from './report/figures.ts';
 
 type CampaignTableProps = { campaigns: ListedCampaign[]; columns: readonly CampaignColumn[] };
 
@@ -125,3 +124,19 @@ function typeText(deliveryType: string): string {
   const words = deliveryType.replaceAll('_', ' ').toLowerCase();
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }
+
+type CampaignColumn = 'type' | 'reachable' | 'accepted' | 'shown' | 'clicked' | 'sent' | 'created';
+
+/** What a list may say of a campaign besides its name and status. */
+export const campaignColumns: ColumnSet<CampaignColumn> = {
+  names: {
+    type: 'Type',
+    reachable: 'Reachable',
+    accepted: 'Accepted',
+    shown: 'Shown',
+    clicked: 'Clicked',
+    sent: 'Last sent',
+    created: 'Created',
+  },
+  usual: ['type', 'accepted', 'shown', 'clicked', 'sent', 'created'],
+};

@@ -1,28 +1,23 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text, NativeSelect } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
-import { ColumnChoice } from '../parts/column-choice.tsx';
-import { curlOf } from '../parts/curl-of.ts';
+import { curlOf, RequestBehind } from '../parts/curl.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { ColumnChoice, shownColumns } from '../parts/lists/column-choice.tsx';
+import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RequestBehind } from '../parts/request-behind.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { SavedViews } from '../parts/saved-views.tsx';
-import { shownColumns } from '../parts/shown-columns.ts';
+import { TabLink, TabLinks } from '../parts/tab-links.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { CampaignFilterForm } from './campaign-filter-form.tsx';
-import { campaignColumns } from './campaign-columns.ts';
-import { campaignsPerPage, readCampaignFilters, toSearchBody } from './campaign-filters.ts';
-import type { CampaignFilters } from './campaign-filters.ts';
-import { CampaignTable } from './campaign-table.tsx';
-import { CampaignViews } from './campaign-views.tsx';
-import { ListOrder } from './list-order.tsx';
-import { QuickFilters } from './quick-filters.tsx';
+import { CampaignFilterForm, QuickFilters } from './campaign-filter-form.tsx';
+import { campaignsPerPage, readCampaignFilters, toSearchBody, campaignViews } from './campaign-filters.ts';
+import type { CampaignFilters, CampaignView } from './campaign-filters.ts';
+import { campaignColumns, CampaignTable } from './campaign-table.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns');
 
@@ -138,5 +133,47 @@ function NoCampaigns({ filters }: { filters: CampaignFilters }) {
     <EmptyState title="Nothing sent yet" {...(command === undefined ? {} : { command })}>
       Paste this into a terminal, and a campaign appears here.
     </EmptyState>
+  );
+}
+
+/** Campaigns by how they stand; the filters go along. */
+function CampaignViews({ filters }: { filters: CampaignFilters }) {
+  const { workspaceId } = route.useParams();
+  const { view: current = 'all', page: _page, ...rest } = filters;
+  return (
+    <TabLinks label="Views">
+      {(Object.keys(campaignViews) as CampaignView[]).map((view) => (
+        <TabLink
+          key={view}
+          to="/w/$workspaceId/campaigns"
+          params={{ workspaceId }}
+          search={view === 'all' ? rest : { ...rest, view }}
+          isCurrent={view === current}
+        >
+          {campaignViews[view].name}
+        </TabLink>
+      ))}
+    </TabLinks>
+  );
+}
+
+type ListOrderProps = { filters: CampaignFilters; onChosen: (filters: CampaignFilters) => void };
+
+/** The order of the list. An index has it by when campaigns were made, both ways; by nothing else. */
+function ListOrder({ filters, onChosen }: ListOrderProps) {
+  const { order, page: _page, ...others } = filters;
+  return (
+    <NativeSelect
+      aria-label="Order"
+      size="xs"
+      value={order ?? 'newest'}
+      data={[
+        { value: 'newest', label: 'Newest first' },
+        { value: 'oldest', label: 'Oldest first' },
+      ]}
+      onChange={({ currentTarget: { value } }) =>
+        onChosen(value === 'oldest' ? { ...others, order: 'oldest' } : others)
+      }
+    />
   );
 }

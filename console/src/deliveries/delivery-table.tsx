@@ -1,16 +1,15 @@
 import { Code, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { LoggedDelivery } from '../api/generated/deliveries.ts';
-import { Ago } from '../parts/ago.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
-import { platformNames } from '../parts/platform-names.ts';
+import { shownColumns } from '../parts/lists/column-choice.tsx';
+import type { ColumnSet } from '../parts/lists/column-choice.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { platformNames } from '../parts/text/platform-names.ts';
+import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
-import { shownColumns } from '../parts/shown-columns.ts';
-import { deliveryColumns } from './delivery-columns.ts';
-import type { DeliveryColumn } from './delivery-columns.ts';
 import { writeRow } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
 
@@ -99,3 +98,19 @@ function Shortened({ id, label }: { id: string; label: string }) {
     </>
   );
 }
+
+type DeliveryColumn = 'campaign' | 'user' | 'device' | 'outcome' | 'attempts' | 'message' | 'run';
+
+/** What a row of the log may say besides when it was. */
+export const deliveryColumns: ColumnSet<DeliveryColumn> = {
+  names: {
+    campaign: 'Campaign',
+    user: 'User id',
+    device: 'Device',
+    outcome: 'Outcome',
+    attempts: 'Attempts',
+    message: 'Provider message id',
+    run: 'Run id',
+  },
+  usual: ['campaign', 'user', 'device', 'outcome', 'attempts'],
+};

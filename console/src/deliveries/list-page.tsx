@@ -1,23 +1,25 @@
-import { Anchor, Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { CampaignPicker, useCampaignName } from '../campaigns/campaign-picker.tsx';
 import { consoleClient } from '../console.ts';
-import { ColumnChoice } from '../parts/column-choice.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ListTools } from '../parts/list-tools.tsx';
+import { ColumnChoice } from '../parts/lists/column-choice.tsx';
+import { ListTools, readFilterFields, FilterBar } from '../parts/lists/filter-bar.tsx';
+import { Paging } from '../parts/lists/paging.tsx';
+import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { Paging } from '../parts/paging.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { SavedViews } from '../parts/saved-views.tsx';
+import { stateWords } from '../parts/status-badge.tsx';
+import { formatDay } from '../parts/text/format-time.ts';
+import { platformNames } from '../parts/text/platform-names.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { DeliveryFilterForm } from './delivery-filter-form.tsx';
-import { deliveryColumns } from './delivery-columns.ts';
 import { readDeliverySearch, toDeliveryFilters } from './delivery-search.ts';
 import type { DeliverySearch } from './delivery-search.ts';
-import { DeliveryTable } from './delivery-table.tsx';
+import { deliveryColumns, DeliveryTable } from './delivery-table.tsx';
 import { OpenedDelivery } from './opened-delivery.tsx';
-import { formatDay } from '../parts/format-time.ts';
 
 const route = getRouteApi('/w/$workspaceId/deliveries');
 
@@ -123,5 +125,62 @@ function NoDeliveries({ isFiltered, hasMore }: { isFiltered: boolean; hasMore: b
     <EmptyState title="Nothing sent yet" {...(command === undefined ? {} : { command })}>
       Paste this into a terminal, and each of its messages appears here.
     </EmptyState>
+  );
+}
+
+const filterOutcomes = ['ACCEPTED', 'WAITING', 'GONE', 'REJECTED', 'EXPIRED', 'FAILED', 'WITHHELD'];
+const filterPlatforms = Object.entries(platformNames).map(([value, label]) => ({ value, label }));
+const filterNames = {
+  user: 'User id',
+  campaign: 'Campaign',
+  platform: 'Platform',
+  outcome: 'Outcome',
+  code: 'Provider code',
+} as const;
+const filterFields = Object.keys(filterNames) as (keyof typeof filterNames)[];
+
+type DeliveryFilterFormProps = { search: DeliverySearch; onChosen: (search: DeliverySearch) => void };
+
+/** The filters of the log. What is chosen goes into the address. */
+function DeliveryFilterForm({ search, onChosen }: DeliveryFilterFormProps) {
+  const [campaign, setCampaign] = useState(search.campaign);
+  const campaignName = useCampaignName(search.campaign);
+  const shownOf = (key: (typeof filterFields)[number], value: string) =>
+    ({
+      campaign: campaignName,
+      platform: filterPlatforms.find((platform) => platform.value === value)?.label,
+      outcome: stateWords(value),
+    })[key as string] ?? value;
+  const chosen = filterFields.flatMap((key) => {
+    const { [key]: value, ...others } = search;
+    if (value === undefined) return [];
+    return [{ name: filterNames[key], value: shownOf(key, value), onRemoved: () => onChosen(others) }];
+  });
+  return (
+    <FilterBar
+      label="Deliveries"
+      field={<TextInput name="user" label={filterNames.user} defaultValue={search.user ?? ''} />}
+      chosen={chosen}
+      onSearched={(form) => onChosen(readFilterFields(form, { names: filterFields }))}
+      onCleared={() => onChosen({})}
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+        <CampaignPicker label={filterNames.campaign} chosen={campaign} onChosen={setCampaign} />
+        <input type="hidden" name="campaign" value={campaign ?? ''} />
+        <NativeSelect
+          name="platform"
+          label={filterNames.platform}
+          data={[{ value: '', label: 'Any' }, ...filterPlatforms]}
+          defaultValue={search.platform ?? ''}
+        />
+        <NativeSelect
+          name="outcome"
+          label={filterNames.outcome}
+          data={[{ value: '', label: 'Any' }, ...filterOutcomes.map((value) => ({ value, label: stateWords(value) }))]}
+          defaultValue={search.outcome ?? ''}
+        />
+        <TextInput name="code" label={filterNames.code} defaultValue={search.code ?? ''} />
+      </SimpleGrid>
+    </FilterBar>
   );
 }

@@ -3,13 +3,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ConsoleCallback } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { CopyableBlock } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago, Time } from '../parts/text/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { AttemptsButton } from './attempts-button.tsx';
 

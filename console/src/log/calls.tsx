@@ -1,29 +1,25 @@
-import { Box, Code, Text } from '@mantine/core';
+import { Box, Code, Text, NativeSelect, SimpleGrid, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CallPage, LoggedCall } from '../api/generated/calls.ts';
 import { consoleClient } from '../console.ts';
-import { ColumnChoice } from '../parts/column-choice.tsx';
-import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ListTools } from '../parts/list-tools.tsx';
+import { ColumnChoice, shownColumns } from '../parts/lists/column-choice.tsx';
+import type { ColumnSet } from '../parts/lists/column-choice.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { ListTools, readFilterFields, TimeFilter, timeFilterText, FilterBar } from '../parts/lists/filter-bar.tsx';
+import { Paging } from '../parts/lists/paging.tsx';
+import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { Paging } from '../parts/paging.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { SavedViews } from '../parts/saved-views.tsx';
-import { shownColumns } from '../parts/shown-columns.ts';
-import { Ago } from '../parts/ago.tsx';
-import { Time } from '../parts/time.tsx';
+import { Ago, Time } from '../parts/text/time.tsx';
+import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { CallFilterForm } from './call-filter-form.tsx';
-import { CallStatus } from './call-status.tsx';
 import styles from './calls.module.css';
-import { callColumns } from './call-columns.ts';
-import type { CallColumn } from './call-columns.ts';
 import { readLogSearch } from './log-search.ts';
 import type { LogSearch } from './log-search.ts';
-import { OpenedCall } from './opened-call.tsx';
+import { CallStatus, OpenedCall } from './opened-call.tsx';
 
 const route = getRouteApi('/w/$workspaceId/log');
 
@@ -188,4 +184,104 @@ function NoCalls({ search, page }: { search: LogSearch; page: CallPage }) {
       Paste this into a terminal, and the call appears here within a second.
     </EmptyState>
   );
+}
+
+type CallColumn = 'key' | 'took' | 'at' | 'route' | 'warnings';
+
+/** What the log may say of a call besides its status and path. */
+const callColumns: ColumnSet<CallColumn> = {
+  names: { key: 'Key', took: 'Took', at: 'When', route: 'Route', warnings: 'Warnings' },
+  usual: ['key', 'took', 'at'],
+};
+
+const statuses = {
+  '2xx': 'Succeeded (2xx)',
+  '3xx': 'Redirected (3xx)',
+  '4xx': 'Refused (4xx)',
+  '5xx': 'Failed (5xx)',
+} as const;
+const filterNames = {
+  path: 'Path',
+  status: 'Status',
+  key: 'Key',
+  text: 'Id or text',
+  from: 'From (UTC)',
+  before: 'Before (UTC)',
+} as const;
+const filterFields = Object.keys(filterNames) as (keyof typeof filterNames)[];
+
+const timeFields = ['from', 'before'] as const;
+
+type CallFilterFormProps = { search: LogSearch; onChosen: (search: LogSearch) => void };
+
+/** The filters of the calls. What is chosen goes into the address. */
+function CallFilterForm({ search, onChosen }: CallFilterFormProps) {
+  const keys = useKeys(search);
+  // Which calls they are is a view of its own, and what is shown of them is no filter.
+  const { of, only, columns } = search;
+  const base: LogSearch = { ...(of && { of }), ...(only && { only }), ...(columns && { columns }) };
+  const chosen = filterFields.flatMap((field) => {
+    const { [field]: value, ...others } = search;
+    if (value === undefined) return [];
+    const shown =
+      field === 'key'
+        ? (keys?.find(({ id }) => id === value)?.name ?? value)
+        : field === 'status'
+          ? (statuses[value as keyof typeof statuses] ?? value)
+          : field === 'from' || field === 'before'
+            ? timeFilterText(value)
+            : value;
+    return [{ name: filterNames[field], value: shown, onRemoved: () => onChosen(others) }];
+  });
+  return (
+    <FilterBar
+      label="Calls"
+      field={
+        <TextInput
+          name="path"
+          label={filterNames.path}
+          placeholder="/v2.1/transaction"
+          defaultValue={search.path ?? ''}
+        />
+      }
+      chosen={chosen}
+      onSearched={(form) =>
+        onChosen({ ...base, ...readFilterFields(form, { names: filterFields, times: timeFields }) })
+      }
+      onCleared={() => onChosen(base)}
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="sm">
+        <NativeSelect
+          name="status"
+          label={filterNames.status}
+          data={[{ value: '', label: 'Any' }, ...Object.entries(statuses).map(([value, label]) => ({ value, label }))]}
+          defaultValue={search.status ?? ''}
+        />
+        {keys !== undefined && search.of === undefined && (
+          <NativeSelect
+            name="key"
+            label={filterNames.key}
+            data={[{ value: '', label: 'Any' }, ...keys.map(({ id, name }) => ({ value: id, label: name }))]}
+            defaultValue={search.key ?? ''}
+          />
+        )}
+        <TextInput name="text" label={filterNames.text} defaultValue={search.text ?? ''} />
+        {timeFields.map((name) => (
+          <TimeFilter key={name} name={name} label={filterNames[name]} value={search[name]} />
+        ))}
+      </SimpleGrid>
+    </FilterBar>
+  );
+}
+
+/** Those who may not see keys see the calls of all of them. */
+function useKeys({ of }: LogSearch) {
+  const { id: workspaceId } = useWorkspace();
+  const maySeeKeys = useMay('keys.read');
+  const keys = useQuery({
+    queryKey: ['keys', workspaceId],
+    queryFn: () => consoleClient.keys.list(workspaceId),
+    enabled: maySeeKeys && of === undefined,
+  });
+  return maySeeKeys ? (keys.data ?? []) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { CallFilters } from '../api/call-log.ts';
+import type { CallFilters } from '../api/calls.ts';
 import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 

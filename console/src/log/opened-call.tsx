@@ -1,18 +1,18 @@
 import { Alert, Card, Code, Group, Stack, Table, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { CallDetail } from '../api/generated/calls.ts';
+import type { CallDetail, MadeObject } from '../api/generated/calls.ts';
 import { consoleClient } from '../console.ts';
 import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
+import { shellQuote } from '../parts/curl.tsx';
 import { JsonBlock } from '../parts/json-block.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { Time } from '../parts/time.tsx';
+import { ToneBadge } from '../parts/status-badge.tsx';
+import { Time } from '../parts/text/time.tsx';
+import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { CallStatus } from './call-status.tsx';
 import type { LogSearch } from './log-search.ts';
-import { MadeLinks } from './made-links.tsx';
-import { replayCurl } from './replay-curl.ts';
 
 /** One call of the API: what was sent, what was answered, and why it was refused. */
 export function OpenedCall({ id, closed }: { id: string; closed: LogSearch }) {
@@ -129,4 +129,108 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       {children}
     </section>
   );
+}
+
+/** The number that was answered; its tone says whether the call was done. Pushes are refused with 200. */
+export function CallStatus({ call: { status, errorName } }: { call: { status: number; errorName: string | null } }) {
+  const isDone = errorName === null && status < 400;
+  return <ToneBadge tone={isDone ? 'done' : status < 500 ? 'held' : 'failed'}>{String(status)}</ToneBadge>;
+}
+
+/** The way to what a call made or changed. */
+function MadeLinks({ made }: { made: MadeObject[] }) {
+  const seesUsers = useMay('people.read');
+  const shown = made.filter(({ kind }) => kind !== 'user' || seesUsers);
+  if (shown.length === 0) return null;
+  return (
+    <Group gap="sm">
+      <Text size="sm">Leads to</Text>
+      {shown.map((object) => (
+        <Text key={`${object.kind} ${object.id}`} size="sm">
+          <MadeLink made={object} />
+        </Text>
+      ))}
+    </Group>
+  );
+}
+
+function MadeLink({ made: { kind, id } }: { made: MadeObject }) {
+  const { id: workspaceId } = useWorkspace();
+  switch (kind) {
+    case 'campaign':
+      return (
+        <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: id }}>
+          Campaign {id}
+        </RouteLink>
+      );
+    case 'segment':
+      return (
+        <RouteLink to="/w/$workspaceId/segments/$segmentId" params={{ workspaceId, segmentId: id }}>
+          Segment {id}
+        </RouteLink>
+      );
+    case 'user':
+      return (
+        <RouteLink to="/w/$workspaceId/people" params={{ workspaceId }} search={{ q: id }}>
+          User {id}
+        </RouteLink>
+      );
+    default:
+      return kind satisfies never;
+  }
+}
+
+type Replayed = Pick<CallDetail, 'method' | 'path' | 'route' | 'requestHeaders' | 'requestBody'>;
+
+/** What a call that is sent again must not take along: it would be answered as a repeat, or is of the first one alone. */
+const ofTheFirst = ['user-agent', 'idempotency-key', 'webhook-id', 'webhook-timestamp'];
+
+/**
+ * The same call to be pasted into a terminal. What proves the caller is not kept: the command asks for a key and makes of
+ * it what was sent, the signature of a push too.
+ */
+function replayCurl(call: Replayed, { origin, workspaceId }: { origin: string; workspaceId: string }): string {
+  const { method, path, route, requestHeaders, requestBody } = call;
+  const headers = Object.entries(requestHeaders ?? {}).filter(([name]) => !ofTheFirst.includes(name));
+  const isPush = route.endsWith('/sendpush');
+  const before: string[] = [];
+  const words = [`curl -i -X ${method} ${shellQuote(origin + path)}`];
+  for (const [name, value] of headers) {
+    if (name === 'authorization') {
+      const [kind, word] = authorizationOf(value, workspaceId);
+      before.push(kind);
+      words.push(`  ${word}`);
+    } else if (/pushapi-signature$/.test(name)) {
+      words.push(`  -H "${name}: $SIGNATURE"`);
+    } else if (!/pushapi-signature-v2$/.test(name)) words.push(`  -H ${shellQuote(`${name}: ${value}`)}`);
+  }
+  const campaignName = isPush ? memberOf(requestBody, 'campaignName') : undefined;
+  if (campaignName !== undefined) {
+    before.push(`PUSH_KEY='the push key of the workspace'`);
+    const signed = `${workspaceId}|${campaignName}|`;
+    before.push(`SIGNATURE=$(printf '%s' ${shellQuote(signed)}"$PUSH_KEY" | sha256sum | cut -d ' ' -f 1)`);
+  }
+  if (requestBody !== null) words.push(`  --data-raw ${bodyWord(requestBody)}`);
+  return [...before, words.join(' \\\n')].join('\n');
+}
+
+function authorizationOf(value: string, workspaceId: string): [assignment: string, word: string] {
+  if (/^basic /i.test(value)) return [`KEY='a key of the workspace'`, `-u "${workspaceId}:$KEY"`];
+  if (/^bearer /i.test(value)) return [`TOKEN='an access token'`, `-H "Authorization: Bearer $TOKEN"`];
+  return [`AUTHORIZATION='as it was'`, `-H "Authorization: $AUTHORIZATION"`];
+}
+
+/** Of v2 the signature stands in the body, where the log has none. */
+function bodyWord(body: string): string {
+  const word = shellQuote(body);
+  return word.replace('"signature":"[redacted]"', `"signature":"'"$SIGNATURE"'"`);
+}
+
+function memberOf(body: string | null, name: string): string | undefined {
+  try {
+    const value = (JSON.parse(body ?? '') as Record<string, unknown>)[name];
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

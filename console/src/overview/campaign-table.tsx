@@ -1,17 +1,17 @@
 import { Card, Code, Table, Text, Title } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { OverviewCampaign } from '../api/generated/overview.ts';
-import { notDelivered } from '../campaigns/count-devices.ts';
+import { notDelivered } from '../campaigns/report/figures.ts';
 import { CopyableBlock } from '../parts/copyable.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
-import { platformNames } from '../parts/platform-names.ts';
-import { DeliveryNumber } from './delivery-number.tsx';
+import { Ago } from '../parts/text/time.tsx';
+import { platformNames } from '../parts/text/platform-names.ts';
+import { DeliveryNumber } from './overview-card.tsx';
 
 // What words mean is read by few; the first screen does not wait for it.
-const Definition = lazy(async () => ({ default: (await import('../parts/definition.tsx')).Definition }));
+const Definition = lazy(async () => ({ default: (await import('../parts/text/definition.tsx')).Definition }));
 
 /** Newest campaigns with what became of their messages. */
 export function CampaignTable({ campaigns, curl }: { campaigns: OverviewCampaign[]; curl: string | undefined }) {

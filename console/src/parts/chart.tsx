@@ -2,8 +2,8 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import styles from './chart.module.css';
 import { useWorkspace } from '../shell/workspace.ts';
+import styles from './chart.module.css';
 
 export type ChartTheme = {
   /** The value of a variable of the theme, such as `--mantine-color-red-6`. */
@@ -56,4 +56,94 @@ export function Chart({ label, height, drawn, draw }: ChartProps) {
 export function timeSeries(timeZone: string): UPlot.Series {
   const clock = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   return { label: '', value: (_chart, time) => (time === null ? '' : `${clock.format(time * 1000)} ${timeZone}`) };
+}
+
+export type ChartLine = {
+  label: string;
+  /** A colour of the theme: `accent`, `teal`. */
+  colour: string;
+  values: readonly (number | null)[];
+};
+
+type LineChartProps = {
+  label: string;
+  /** Instants of the steps, as far apart as each other. */
+  steps: readonly string[];
+  lines: readonly ChartLine[];
+  /** How a value is said. */
+  format: (value: number) => string;
+};
+
+/** Lines over time; what is said of it beside it says the same to those who cannot see it. */
+export function LineChart({ label, steps, lines, format }: LineChartProps) {
+  return (
+    <Chart
+      label={label}
+      height={180}
+      drawn={JSON.stringify({ steps, lines })}
+      draw={(theme) => drawLines({ steps, lines, format, theme })}
+    />
+  );
+}
+
+const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+
+type Drawn = Omit<LineChartProps, 'label'> & { theme: ChartTheme };
+
+function drawLines({ steps, lines, format, theme: { colour, axis, timeZone, isDark } }: Drawn): Drawing {
+  const isLong = steps.length > 1 && Date.parse(steps.at(-1)!) - Date.parse(steps[0]!) > 2 * 86_400_000;
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    ...(isLong ? { day: 'numeric', month: 'short' } : { hour: '2-digit', minute: '2-digit' }),
+  } as Intl.DateTimeFormatOptions);
+  const isWhole = lines.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
+  return {
+    options: {
+      cursor: { y: false },
+      legend: {
+        live: true,
+        markers: { fill: (_chart: unknown, series: number) => colour(lineColour(lines[series - 1]!, isDark)) },
+      },
+      scales: { y: { range: (_chart, _least, most) => [0, Math.max((most ?? 0) * 1.1, 0.1)] } },
+      axes: [
+        {
+          ...axis,
+          size: 30,
+          grid: { show: false },
+          values: (_chart, times) => times.map((time) => clock.format(time * 1000)),
+        },
+        // Of whole numbers no half is told, which would be rounded to its neighbour.
+        { ...axis, size: 60, ...(isWhole && { incrs: wholeSteps }), values: (_chart, values) => values.map(format) },
+      ],
+      series: [
+        timeSeries(timeZone),
+        ...lines.map((one) => ({
+          label: one.label,
+          stroke: colour(lineColour(one, isDark)),
+          width: 2,
+          // A value between two steps without one is no line.
+          points: {
+            show: true,
+            size: 6,
+            fill: colour(lineColour(one, isDark)),
+            filter: (chart: UPlot, series: number) => alone(chart.data[series]!),
+          },
+          value: (_chart: unknown, value: number | null) => (value === null ? '' : format(value)),
+        })),
+      ],
+    },
+    data: [steps.map((at) => Date.parse(at) / 1000), ...lines.map(({ values }) => [...values])] as Drawing['data'],
+  };
+}
+
+function lineColour({ colour }: ChartLine, isDark: boolean): string {
+  return `--mantine-color-${colour}-${isDark ? 4 : 7}`;
+}
+
+/** Which values have none beside them. */
+function alone(values: ArrayLike<number | null | undefined>): number[] {
+  const isThere = (index: number) => values[index] !== null && values[index] !== undefined;
+  return Array.from(values, (_, index) => index).filter(
+    (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
+  );
 }

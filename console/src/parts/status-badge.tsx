@@ -1,4 +1,5 @@
-import { Badge } from '@mantine/core';
+import { Badge, Group, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 
 export type Tone = 'going' | 'waiting' | 'done' | 'failed' | 'held' | 'still';
 
@@ -61,4 +62,16 @@ export function ToneBadge({ tone, children }: { tone: Tone; children: string }) 
 export function stateWords(status: string): string {
   const words = status.replaceAll('_', ' ').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Below the title of a page: how it stands, and the few words that say what it is. */
+export function StatusLine({ status, children }: { status: string; children: ReactNode }) {
+  return (
+    <Group gap="xs" align="baseline" wrap="nowrap">
+      <StatusBadge status={status} />
+      <Text span inherit style={{ minWidth: 0 }}>
+        {children}
+      </Text>
+    </Group>
+  );
 }

@@ -4,13 +4,13 @@ import { useState } from 'react';
 import type { InboxMessage } from '../api/generated/overview.ts';
 import { consoleClient } from '../console.ts';
 import { CopyableBlock, CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { messageOfInbox } from '../parts/phone/phone-message.ts';
 import { Phone } from '../parts/phone/phone.tsx';
-import { platformNames } from '../parts/platform-names.ts';
-import { Ago } from '../parts/ago.tsx';
+import { platformNames } from '../parts/text/platform-names.ts';
+import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { VirtualDevices } from './virtual-devices.tsx';
 

@@ -1,17 +1,20 @@
-import { Group, Stack, Text } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Group, Stack, Text, Button, Title, NativeSelect, NumberInput } from '@mantine/core';
+import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
+import type { ProviderName } from '../api/generated/overview.ts';
 import type { SandboxState } from '../api/generated/sandbox.ts';
+import type { ClockMove, Fault } from '../api/sandbox.ts';
 import { consoleClient } from '../console.ts';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { Emails } from '../log/emails.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
+import { platformNames } from '../parts/text/platform-names.ts';
+import { Time } from '../parts/text/time.tsx';
 import { useSession } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { ClockControl } from './clock-control.tsx';
-import { Counters } from './counters.tsx';
-import { FaultForm } from './fault-form.tsx';
-import { KeptEmails } from './kept-emails.tsx';
 import { Phones } from './phones.tsx';
 
 /** Be the phone, the clock and the provider that fails. */
@@ -81,5 +84,196 @@ function Sandbox() {
       <Phones workspaceId={workspaceId} />
       <KeptEmails />
     </Stack>
+  );
+}
+
+const clockMoves = [
+  { label: '1 minute', advanceSeconds: 60 },
+  { label: '15 minutes', advanceSeconds: 900 },
+  { label: '1 hour', advanceSeconds: 3_600 },
+  { label: '1 day', advanceSeconds: 86_400 },
+  { label: '30 days', advanceSeconds: 30 * 86_400 },
+];
+
+type ClockControlProps = { clock: SandboxState['clock']; onState: (state: SandboxState) => void };
+
+/** Tokens, schedules, expiry and limits all read this clock. */
+function ClockControl({ clock, onState }: ClockControlProps) {
+  const move = useMutation({
+    mutationFn: (by: ClockMove) => consoleClient.sandbox.moveClock(by),
+    onSuccess: onState,
+  });
+  const isMoving = move.isPending || clock.advancing !== null;
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Clock
+      </Title>
+      <Text size="sm" component="div" mb="xs">
+        <Time at={clock.now} />, {clockDistance(clock)}
+      </Text>
+      {clock.advancing !== null && (
+        <Text size="sm" role="status" mb="xs">
+          Moving: {clockDuration(clock.advancing.remainingSeconds)} left, {clock.advancing.stops} stops so far. It stops
+          wherever something is due and lets it happen.
+        </Text>
+      )}
+      {move.error !== null && <Failure error={move.error} />}
+      <Group gap="xs">
+        {clockMoves.map(({ label, advanceSeconds }) => (
+          <Button
+            key={label}
+            size="xs"
+            variant="default"
+            disabled={isMoving}
+            onClick={() => move.mutate({ advanceSeconds })}
+          >
+            + {label}
+          </Button>
+        ))}
+        <Button
+          size="xs"
+          variant="default"
+          disabled={isMoving}
+          onClick={() => move.mutate(clock.isFrozen ? { resume: true } : { freeze: true })}
+        >
+          {clock.isFrozen ? 'Unfreeze' : 'Freeze'}
+        </Button>
+        <Button
+          size="xs"
+          variant="default"
+          disabled={clock.offsetSeconds === 0 && !clock.isFrozen}
+          onClick={() => move.mutate({ reset: true })}
+        >
+          Use real time
+        </Button>
+      </Group>
+    </section>
+  );
+}
+
+function clockDistance({ offsetSeconds, isFrozen }: SandboxState['clock']): string {
+  if (isFrozen) return 'frozen: only what a move makes due happens';
+  if (offsetSeconds === 0) return 'real time';
+  return `${clockDuration(Math.abs(offsetSeconds))} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} real time`;
+}
+
+function clockDuration(seconds: number): string {
+  const days = Math.floor(seconds / 86_400);
+  const hours = Math.floor((seconds % 86_400) / 3_600);
+  const minutes = Math.round((seconds % 3_600) / 60);
+  return [days > 0 && `${days} d`, hours > 0 && `${hours} h`, `${minutes} min`].filter(Boolean).join(' ');
+}
+
+const faultProviders: { value: ProviderName; label: string }[] = [
+  { value: 'fcm', label: 'FCM (Android)' },
+  { value: 'apns', label: 'APNs (iOS)' },
+  { value: 'webpush', label: 'Web Push' },
+  { value: 'hms', label: 'Huawei Push Kit (Android)' },
+];
+
+const faults = {
+  busy: { name: 'Answers 503, retry in 5 s', fault: { status: 503, headers: { 'retry-after': '5' } } },
+  limited: { name: 'Answers 429, retry in 5 s', fault: { status: 429, headers: { 'retry-after': '5' } } },
+  broken: { name: 'Answers 500', fault: { status: 500 } },
+  reset: { name: 'Breaks the connection', fault: { reset: true } },
+  slow: { name: 'Takes 3 seconds', fault: { delayMilliseconds: 3000 } },
+} satisfies Record<string, { name: string; fault: Fault }>;
+
+type FaultName = keyof typeof faults;
+
+/** Makes a simulated provider fail. A new fault takes the place of those that are set. */
+function FaultForm({ onState }: { onState: (state: SandboxState) => void }) {
+  const set = useMutation({ mutationFn: consoleClient.sandbox.setFaults, onSuccess: onState });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Faults
+      </Title>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const fields = new FormData(event.currentTarget);
+          const { fault } = faults[String(fields.get('fault')) as FaultName];
+          const count = Number(fields.get('count'));
+          set.mutate({ [String(fields.get('provider'))]: count > 0 ? { ...fault, count } : fault });
+        }}
+      >
+        <Group align="end" gap="sm">
+          <NativeSelect name="provider" label="Provider" data={faultProviders} />
+          <NativeSelect
+            name="fault"
+            label="Fault"
+            data={Object.entries(faults).map(([value, { name }]) => ({ value, label: name }))}
+          />
+          <NumberInput name="count" label="Times (0: always)" min={0} max={1_000_000} defaultValue={1} w={170} />
+          <Button type="submit" loading={set.isPending}>
+            Set fault
+          </Button>
+          <Button variant="default" disabled={set.isPending} onClick={() => set.mutate({})}>
+            End all faults
+          </Button>
+        </Group>
+      </form>
+      {set.error !== null && <Failure error={set.error} />}
+      <Text size="sm" mt="xs" role="status">
+        {set.data !== undefined && (Object.keys(set.variables).length === 0 ? 'All faults ended.' : 'Fault set.')}
+      </Text>
+    </section>
+  );
+}
+
+const counterNames = {
+  ANDROID: `${platformNames.ANDROID} (FCM)`,
+  IOS: platformNames.IOS,
+  WEB: platformNames.WEB,
+  HMS: `${platformNames.ANDROID} (Huawei Push Kit)`,
+} as const;
+const counterOrder = ['ANDROID', 'IOS', 'WEB', 'HMS'] as const;
+
+/** What the simulated providers counted since the start, or since all was emptied. */
+function Counters({ counters }: { counters: SandboxState['counters'] }) {
+  const column = (title: string, of: 'received' | 'accepted' | 'refused') => ({
+    key: of,
+    title,
+    isNumber: true,
+    cell: (name: keyof typeof counterNames) => (counters[name]?.[of] ?? 0).toLocaleString('en'),
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Provider counters
+      </Title>
+      <DataTable
+        label="Provider counters"
+        minWidth={340}
+        rows={counterOrder}
+        keyOf={(name) => name}
+        columns={[
+          { key: 'platform', title: 'Platform', cell: (name) => counterNames[name] },
+          column('Requests', 'received'),
+          column('Accepted', 'accepted'),
+          column('Refused', 'refused'),
+        ]}
+      />
+    </section>
+  );
+}
+
+/** Mails are kept instead of sent where no mail server is set. */
+function KeptEmails() {
+  const { id: workspaceId } = useWorkspace();
+  const emails = useQuery({
+    queryKey: ['mails', workspaceId],
+    queryFn: () => consoleClient.messages.listEmails({ workspaceId }),
+    refetchInterval: 5000,
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Kept emails
+      </Title>
+      <Loaded query={emails}>{({ emails: all }) => <Emails emails={all} />}</Loaded>
+    </section>
   );
 }

@@ -3,14 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { DeviceBehaviour, VirtualDevice } from '../api/generated/sandbox.ts';
 import { consoleClient } from '../console.ts';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { platformNames } from '../parts/platform-names.ts';
+import { platformNames } from '../parts/text/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
-import { AskedForm } from '../parts/asked-form.tsx';
+import { Ago } from '../parts/text/time.tsx';
+import { AskedForm } from '../parts/forms/asked-form.tsx';
 
 const behaviours: Record<DeviceBehaviour, string> = {
   works: 'Accepts messages',

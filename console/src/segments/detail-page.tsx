@@ -1,31 +1,30 @@
-import { Alert, Group, Stack, Text } from '@mantine/core';
+import { Alert, Group, Stack, Text, Code } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { SegmentDetail } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
-import { Ago } from '../parts/ago.tsx';
+import { Callbacks } from '../log/callbacks.tsx';
+import { Emails } from '../log/emails.tsx';
 import { ButtonLink } from '../parts/button-link.tsx';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { Ids } from '../parts/ids.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
 import { Section } from '../parts/section.tsx';
-import { stateWords } from '../parts/status-badge.tsx';
+import { stateWords, StatusLine, StatusBadge } from '../parts/status-badge.tsx';
 import { TabLink, TabLinks } from '../parts/tab-links.tsx';
-import { showToast } from '../parts/toast-list.ts';
+import { Ago } from '../parts/text/time.tsx';
+import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { FileOperations } from './file-operations.tsx';
 import { FillProgress } from './fill-progress.tsx';
-import { FilterSummary } from './filter/filter-summary.tsx';
+import { FilterSummary, useFilterAnswers } from './filter/filter-summary.tsx';
 import { fromFilters } from './filter/filter-tree.ts';
-import { useFilterAnswers } from './filter/use-filter-answers.ts';
-import { MessageLog } from './message-log.tsx';
-import { SegmentCampaigns } from './segment-campaigns.tsx';
 import { segmentTabs } from './segment-search.ts';
 import type { SegmentTab } from './segment-search.ts';
-import { StatusLine } from '../parts/status-line.tsx';
 
 const route = getRouteApi('/w/$workspaceId/segments/$segmentId');
 
@@ -234,5 +233,81 @@ function Members({ segment, workspaceId }: { segment: SegmentDetail; workspaceId
         }
       </Loaded>
     </Section>
+  );
+}
+
+type SegmentCampaignsProps = { workspaceId: string; segmentId: string };
+
+/** What was sent to a segment, or will be. */
+function SegmentCampaigns({ workspaceId, segmentId: id }: SegmentCampaignsProps) {
+  const campaigns = useQuery({
+    queryKey: ['segment-campaigns', workspaceId, id],
+    queryFn: () => consoleClient.segments.listCampaigns({ workspaceId, id }),
+  });
+  return (
+    <Loaded query={campaigns}>
+      {(rows) =>
+        rows.length === 0 ? (
+          <Text size="sm">
+            No campaign was sent to this segment yet. A push names it as <Code>customSegmentName</Code>.
+          </Text>
+        ) : (
+          <DataTable
+            label="Campaigns to this segment"
+            rows={rows}
+            keyOf={({ id: campaignId }) => campaignId}
+            columns={[
+              {
+                key: 'name',
+                title: 'Name',
+                cell: ({ id: campaignId, name }) => (
+                  <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId }}>
+                    {name}
+                  </RouteLink>
+                ),
+              },
+              { key: 'status', title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+              { key: 'created', title: 'Created', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Whom the results of a segment's files were told: the callbacks with every try, and the emails. */
+function MessageLog({ workspaceId, segmentId }: { workspaceId: string; segmentId: string }) {
+  const callbacks = useQuery({
+    queryKey: ['callbacks', workspaceId, segmentId],
+    queryFn: () => consoleClient.messages.listCallbacks({ workspaceId, segmentId }),
+    refetchInterval: 5000,
+  });
+  const emails = useQuery({
+    queryKey: ['mails', workspaceId, segmentId],
+    queryFn: () => consoleClient.messages.listEmails({ workspaceId, segmentId }),
+    refetchInterval: 5000,
+  });
+  return (
+    <Stack gap="lg">
+      <Section title="Callbacks">
+        <Loaded query={callbacks}>
+          {({ callbacks: own }) =>
+            own.length === 0 ? (
+              <Text size="sm">No callback was asked for.</Text>
+            ) : (
+              <Callbacks callbacks={own} workspaceId={workspaceId} />
+            )
+          }
+        </Loaded>
+      </Section>
+      <Section title="Emails">
+        <Loaded query={emails}>
+          {({ emails: own }) =>
+            own.length === 0 ? <Text size="sm">No email was asked for.</Text> : <Emails emails={own} />
+          }
+        </Loaded>
+      </Section>
+    </Stack>
   );
 }

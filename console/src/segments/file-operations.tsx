@@ -1,11 +1,11 @@
 import { Anchor, Group, Text } from '@mantine/core';
 import type { SegmentDetail } from '../api/generated/segment-answers.ts';
 import { consoleClient } from '../console.ts';
-import { Ago } from '../parts/ago.tsx';
+import { Ago } from '../parts/text/time.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
-import { Definition } from '../parts/definition.tsx';
-import { formatBytes } from '../parts/format-bytes.ts';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { Definition } from '../parts/text/definition.tsx';
+import { formatBytes } from '../parts/text/format-bytes.ts';
 import { Section } from '../parts/section.tsx';
 import { StatusBadge, stateWords } from '../parts/status-badge.tsx';
 

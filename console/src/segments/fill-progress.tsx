@@ -1,6 +1,6 @@
 import { Group, Loader, Text } from '@mantine/core';
 import type { ConsoleSegment } from '../api/generated/segment-answers.ts';
-import { formatBytes } from '../parts/format-bytes.ts';
+import { formatBytes } from '../parts/text/format-bytes.ts';
 
 /** How far the file is that is being worked. Its length is not known before its end, so there is no bar to fill. */
 export function FillProgress({ progress }: { progress: NonNullable<ConsoleSegment['progress']> }) {

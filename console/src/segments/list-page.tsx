@@ -1,4 +1,4 @@
-import { Group, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Stack, Text, TextInput, Button, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -6,20 +6,21 @@ import type { ConsoleSegment, SegmentList } from '../api/generated/segment-answe
 import { consoleClient } from '../console.ts';
 import { ButtonLink } from '../parts/button-link.tsx';
 import { CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { shownColumns, ColumnChoice } from '../parts/lists/column-choice.tsx';
+import type { ColumnSet } from '../parts/lists/column-choice.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { shownColumns } from '../parts/shown-columns.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
+import { Ago } from '../parts/text/time.tsx';
 import { useMay } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
 import { FillProgress } from './fill-progress.tsx';
-import { chosenSegments, SegmentFilters } from './segment-filters.tsx';
-import { segmentColumns } from './segment-columns.ts';
-import type { SegmentColumn } from './segment-columns.ts';
-import type { SegmentListSearch } from './segment-search.ts';
+import { readSegmentListSearch, segmentOrders } from './segment-search.ts';
+import type { SegmentListSearch, SegmentOrder } from './segment-search.ts';
 
 const route = getRouteApi('/w/$workspaceId/segments');
 const kindNames = { FILE: 'File', FILTER: 'Filters', COHORT: 'Partner cohort' } as const;
@@ -153,3 +154,105 @@ function StateOf({ segment }: { segment: ConsoleSegment }) {
     </>
   );
 }
+
+type SegmentFiltersProps = { search: SegmentListSearch; onChosen: (search: SegmentListSearch) => void };
+
+const states = [
+  ['active', 'Active'],
+  ['archived', 'Archived'],
+] as const;
+
+/** What narrows the list, a click each and a click back, and its order. */
+function SegmentFilters({ search, onChosen }: SegmentFiltersProps) {
+  const { state: chosen, ...otherStates } = search;
+  const { order, ...otherOrders } = search;
+  const { columns, ...others } = search;
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <Group justify="space-between" gap="xs">
+      <Group gap={6} role="group" aria-label="Quick filters">
+        {states.map(([state, name]) => (
+          <Button
+            key={state}
+            size="compact-sm"
+            radius="xl"
+            variant={state === chosen ? 'light' : 'default'}
+            aria-pressed={state === chosen}
+            onClick={() => onChosen(state === chosen ? otherStates : { ...otherStates, state })}
+          >
+            {name}
+          </Button>
+        ))}
+      </Group>
+      <Group gap="xs">
+        <NativeSelect
+          aria-label="Order"
+          size="xs"
+          value={order ?? ''}
+          data={[
+            { value: '', label: 'Newest first' },
+            ...Object.entries(segmentOrders).map(([value, label]) => ({ value, label })),
+          ]}
+          onChange={({ currentTarget: { value } }) =>
+            onChosen(value === '' ? otherOrders : { ...otherOrders, order: value as SegmentOrder })
+          }
+        />
+        <ColumnChoice
+          of={segmentColumns}
+          asked={columns}
+          onChosen={(next) => onChosen(next ? { ...others, columns: next } : others)}
+        />
+        <SavedViews
+          screen="segments"
+          search={search}
+          linkOf={({ search: saved, ...link }) => (
+            <RouteLink
+              to="/w/$workspaceId/segments"
+              params={{ workspaceId }}
+              search={readSegmentListSearch(saved)}
+              activeProps={{}}
+              {...link}
+            />
+          )}
+        />
+      </Group>
+    </Group>
+  );
+}
+
+/** Those that are asked for, in the order that is asked for; they come newest first. */
+function chosenSegments(segments: ConsoleSegment[], search: SegmentListSearch): ConsoleSegment[] {
+  const { name = '', state, order } = search;
+  const found = segments.filter(
+    (segment) =>
+      segment.name.toLowerCase().includes(name.toLowerCase()) &&
+      (state === undefined || (segment.state === 'ARCHIVED') === (state === 'archived')),
+  );
+  switch (order) {
+    case 'name':
+      return found.toSorted((one, other) => one.name.localeCompare(other.name, 'en'));
+    case 'largest':
+      return found.toSorted((one, other) => (other.userCount ?? -1) - (one.userCount ?? -1));
+    case 'oldest':
+      return found.toReversed();
+    case undefined:
+      return found;
+    default:
+      return order satisfies never;
+  }
+}
+
+type SegmentColumn = 'kind' | 'users' | 'attribute' | 'source' | 'expiry' | 'created';
+
+/** What the list may say of a segment besides its name and state. */
+const segmentColumns: ColumnSet<SegmentColumn> = {
+  names: {
+    kind: 'From',
+    users: 'People',
+    attribute: 'Found by',
+    source: 'Made by',
+    expiry: 'Archived',
+    created: 'Created',
+  },
+  usual: ['kind', 'users', 'expiry', 'created'],
+};

@@ -1,10 +1,13 @@
-import { Container, Stack, Title } from '@mantine/core';
-import { FirstOwnerForm } from './first-owner-form.tsx';
-import { InvitationForm } from './invitation-form.tsx';
-import { LinkFailure } from './link-failure.tsx';
-import { NewPasswordForm } from './new-password-form.tsx';
-import { SignIn } from './sign-in.tsx';
+import { CarillonError } from '@carillon/client';
+import { Container, Stack, Title, Alert, Divider, Code, PasswordInput, TextInput, Button, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { NewPasswordField } from './new-password-field.tsx';
 import type { Link } from './take-link.ts';
+import { useEntrance, usePasswordsOf } from './use-entrance.ts';
 import type { EntranceProps } from './use-entrance.ts';
 
 type EntrancePageProps = EntranceProps & {
@@ -43,4 +46,264 @@ function Entrance({ link, refusal, linkError, onEntered }: EntrancePageProps) {
         </Stack>
       );
   }
+}
+
+/** Why a company account opened nothing: the address has a word of this list, and no text of its own. */
+const refusals: Record<string, string> = {
+  expired: 'It took longer than ten minutes or was started in another browser. Start again.',
+  provider:
+    'The company sign-in did not answer as expected. Try again; if it keeps failing, ask an owner to check the log.',
+  unverified:
+    'The company sign-in does not confirm that your email address is verified. Ask an owner to check the log.',
+  domain: 'Your email address belongs to a domain that has no access here.',
+  unknown: 'You have not been invited yet. Ask an owner to invite the address of your company account.',
+  taken: 'Your email address has an account here that belongs to another person of the company. Ask an owner.',
+  disabled: 'Your account here is disabled. Ask an owner.',
+};
+
+/** By the company's account where there is one, and by password. */
+function SignIn({ refusal, onEntered }: EntranceProps & { refusal: string | undefined }) {
+  const entrance = useEntrance();
+  const company = entrance?.company;
+  const sentence = refusal === undefined ? undefined : refusals[refusal];
+  return (
+    <Stack>
+      {sentence !== undefined && (
+        <Alert color="red" role="alert" title="The company account did not open the console">
+          {sentence}
+        </Alert>
+      )}
+      {company && <CompanyButton name={company.name} />}
+      {company && (
+        <Divider
+          label={entrance?.passwordSignIn === 'owners' ? 'Owners may use a password' : 'or by password'}
+          styles={{ label: { color: 'inherit' } }}
+        />
+      )}
+      <SignInForm onEntered={onEntered} />
+    </Stack>
+  );
+}
+
+function SignInForm({ onEntered }: EntranceProps) {
+  return (
+    <EntranceForm
+      title="You are not signed in"
+      about={
+        <>
+          In a sandbox, open the console link that the start printed. It works once, within a day;{' '}
+          <Code>npm run carillon -- console-link</Code> prints a new one. Forgot your password? Ask an owner for a link.
+        </>
+      }
+      action="Sign in"
+      onSubmit={(field) => consoleClient.accounts.signIn({ email: field('email'), password: field('password') })}
+      onEntered={onEntered}
+    >
+      <TextInput name="email" label="Email address" autoComplete="username" inputMode="email" required />
+      <PasswordInput name="password" label="Password" autoComplete="current-password" required />
+    </EntranceForm>
+  );
+}
+
+/** Leaves for the company's sign-in page, which sends the browser back. */
+function CompanyButton({ name }: { name: string }) {
+  const begin = useMutation({
+    mutationFn: () => consoleClient.accounts.beginCompanySignIn(),
+    onSuccess: (location) => window.location.assign(location),
+  });
+  return (
+    <Stack gap="xs">
+      {begin.error !== null && <Failure error={begin.error} />}
+      <Button loading={begin.isPending || begin.isSuccess} onClick={() => begin.mutate()}>
+        Sign in with {name}
+      </Button>
+    </Stack>
+  );
+}
+
+function FirstOwnerForm({ code, onEntered }: EntranceProps & { code: string }) {
+  return (
+    <EntranceForm
+      title="The first owner"
+      about="This installation has no accounts yet. The first one is the owner and invites the others."
+      action="Create account"
+      onSubmit={(field) =>
+        consoleClient.accounts.createFirstOwner({
+          code,
+          name: field('name'),
+          email: field('email'),
+          password: field('password'),
+        })
+      }
+      onEntered={onEntered}
+      failure={(error) => <LinkFailure error={error} kind="first-owner" />}
+    >
+      <TextInput name="name" label="Name" autoComplete="name" required />
+      <TextInput name="email" label="Email address" autoComplete="username" inputMode="email" required />
+      <NewPasswordField />
+    </EntranceForm>
+  );
+}
+
+function InvitationForm({ code, onEntered }: EntranceProps & { code: string }) {
+  const invitation = useQuery({
+    queryKey: ['invitation'],
+    queryFn: () => consoleClient.accounts.readInvitation(code),
+    staleTime: Infinity,
+  });
+  const entrance = useEntrance();
+  const hasPassword = usePasswordsOf();
+  if (linkFaultOf(invitation.error) !== undefined)
+    return (
+      <Stack>
+        <LinkFailure error={invitation.error!} kind="invitation" />
+        <SignIn refusal={undefined} onEntered={onEntered} />
+      </Stack>
+    );
+  return (
+    <Loaded query={invitation}>
+      {({ email, role, invitedBy }) => (
+        <Stack>
+          {entrance?.company && <CompanyButton name={entrance.company.name} />}
+          {!hasPassword(role) ? (
+            <Text size="sm">
+              {invitedBy} invites {email} as {role}. Sign in with the company account of that address.
+            </Text>
+          ) : (
+            <PasswordInvitation {...{ code, email, role, invitedBy, onEntered }} />
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+type PasswordInvitationProps = EntranceProps & { code: string; email: string; role: string; invitedBy: string };
+
+function PasswordInvitation({ code, email, role, invitedBy, onEntered }: PasswordInvitationProps) {
+  return (
+    <EntranceForm
+      title="You are invited"
+      about={`${invitedBy} invites ${email} as ${role}.`}
+      action="Create account"
+      onSubmit={(field) =>
+        consoleClient.accounts.acceptInvitation({ code, name: field('name'), password: field('password') })
+      }
+      onEntered={onEntered}
+      failure={(error) => <LinkFailure error={error} kind="invitation" />}
+    >
+      <input type="hidden" name="email" value={email} autoComplete="username" />
+      <TextInput name="name" label="Name" autoComplete="name" required />
+      <NewPasswordField />
+    </EntranceForm>
+  );
+}
+
+function NewPasswordForm({ code, onEntered }: EntranceProps & { code: string }) {
+  return (
+    <EntranceForm
+      title="A new password"
+      about="It takes effect at once and ends all existing sessions."
+      action="Set password"
+      onSubmit={(field) => consoleClient.accounts.setNewPassword({ code, password: field('password') })}
+      onEntered={onEntered}
+      failure={(error) => <LinkFailure error={error} kind="new-password" />}
+    >
+      <NewPasswordField />
+    </EntranceForm>
+  );
+}
+
+type EntranceFormProps = {
+  title: string;
+  about: ReactNode;
+  /** On the button. */
+  action: string;
+  children: ReactNode;
+  /** What is shown of a refusal; by default the words of the server. */
+  failure?: (error: Error) => ReactNode;
+  onSubmit: (field: (name: string) => string) => Promise<unknown>;
+  onEntered: () => void;
+};
+
+/** A form of the entrance. What is typed stays in its fields and goes nowhere else. */
+function EntranceForm({ title, about, action, children, failure, onSubmit, onEntered }: EntranceFormProps) {
+  const enter = useMutation({ mutationFn: onSubmit, onSuccess: onEntered });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        const fields = new FormData(event.currentTarget);
+        enter.mutate((name) => String(fields.get(name) ?? ''));
+      }}
+    >
+      <Stack>
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        <Text size="sm" component="div">
+          {about}
+        </Text>
+        {enter.error !== null && (failure?.(enter.error) ?? <Failure error={enter.error} />)}
+        {children}
+        <Button type="submit" loading={enter.isPending}>
+          {action}
+        </Button>
+      </Stack>
+    </form>
+  );
+}
+
+type OneTimeLinkKind = Exclude<Link['kind'], 'refused'>;
+
+/** Why a link opens nothing, by the word of the server's refusal. */
+const reasons: Record<string, string> = {
+  expired: 'The link has expired.',
+  used: 'The link has been used already. Each link works once.',
+  withdrawn: 'The link was withdrawn.',
+  unknown:
+    'This installation does not know the link: it is incomplete, belongs to another installation, or ended long ago.',
+};
+
+const consoleLink = (
+  <>
+    run <Code>npm run carillon -- console-link</Code> on the server (<Code>carillon console-link</Code> where it is
+    installed)
+  </>
+);
+
+const ways: Record<OneTimeLinkKind, ReactNode> = {
+  'sign-in': <>To get a new link, {consoleLink}, or start the server again.</>,
+  'first-owner': (
+    <>If there is an owner by now, sign in or ask them to invite you. Otherwise, to get a new link, {consoleLink}.</>
+  ),
+  invitation: 'If you have accepted the invitation already, sign in. Otherwise ask an owner to invite you again.',
+  'new-password': (
+    <>
+      Ask an owner for a new link under “Accounts and roles”, or run{' '}
+      <Code>carillon accounts password-link &lt;email&gt;</Code> on the server.
+    </>
+  ),
+};
+
+type LinkFailureProps = { error: Error; kind: OneTimeLinkKind };
+
+/** Why a one-time link did not open the console, and how to get another; any other fault in the words of the server. */
+function LinkFailure({ error, kind }: LinkFailureProps) {
+  const reason = linkFaultOf(error);
+  if (reason === undefined) return <Failure error={error} />;
+  return (
+    <Alert color="red" role="alert" title="This link does not open the console">
+      <Text size="sm" mb="xs">
+        {reasons[reason] ?? reasons.unknown}
+      </Text>
+      <Text size="sm">{ways[kind]}</Text>
+    </Alert>
+  );
+}
+
+/** Returns the reason where the server refused the link itself. */
+function linkFaultOf(error: Error | null): string | undefined {
+  if (!(error instanceof CarillonError) || error.code !== 'ACCOUNT_LINK_INVALID') return undefined;
+  return error.detail ?? 'unknown';
 }

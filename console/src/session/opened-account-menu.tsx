@@ -2,7 +2,7 @@ import { Menu } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { consoleClient } from '../console.ts';
-import { forgetDrafts } from '../parts/drafts.ts';
+import { forgetDrafts } from '../parts/forms/drafts.ts';
 import { AccountButton } from './account-button.tsx';
 import { useMay, useSession } from './use-session.ts';
 

@@ -1,20 +1,30 @@
-import { Alert, Burger, Code, Container, Group } from '@mantine/core';
+import {
+  Alert,
+  Burger,
+  Code,
+  Container,
+  Group,
+  Text,
+  NativeSelect,
+  ActionIcon,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
 import { useDisclosure, useLocalStorage } from '@mantine/hooks';
-import { Outlet, useParams, useRouterState } from '@tanstack/react-router';
+import { IconMoon, IconSun } from '@tabler/icons-react';
+import { Outlet, useParams, useRouterState, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef } from 'react';
-import { Toasts } from '../parts/toast.tsx';
+import { Toasts } from '../parts/toast/toast.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { AccountMenu } from '../session/account-menu.tsx';
 import { useSession } from '../session/use-session.ts';
-import { Mark } from './mark.tsx';
 import { Navigation, NavigationSwitch } from './navigation.tsx';
-import { PaletteButton } from './palette/palette-button.tsx';
-import { SchemeSwitch } from './scheme-switch.tsx';
-import { screenPermissions } from './screen-permissions.ts';
+import { PaletteButton } from './palette-button.tsx';
+import { screenPermissions } from './screens.ts';
 import { SkipLink } from './skip-link.tsx';
-import { rememberWorkspace } from './workspace.ts';
-import { WorkspaceSwitch } from './workspace-switch.tsx';
 import styles from './workspace-shell.module.css';
+import { rememberWorkspace } from './workspace.ts';
 
 const mainId = 'main';
 
@@ -91,5 +101,55 @@ function UnknownWorkspace({ id }: { id: string }) {
     <Alert title="Workspace not found">
       This address names the workspace <Code>{id}</Code>, which does not exist in this installation.
     </Alert>
+  );
+}
+
+/** Bells of a carillon on their beam, and the name. The picture is that of the browser's tab. */
+function Mark() {
+  return (
+    <Group gap={8} wrap="nowrap">
+      <img src={`${import.meta.env.BASE_URL}favicon.svg`} width={26} height={26} alt="" />
+      <Text fw={600} fz={16} style={{ letterSpacing: '-0.01em' }} visibleFrom="xs">
+        Carillon
+      </Text>
+    </Group>
+  );
+}
+
+/** Where one is; with more than one workspace, the way to another. It leads to the overview: ids are of one workspace. */
+function WorkspaceSwitch({ workspaceId }: { workspaceId: string }) {
+  const { workspaces } = useSession();
+  const navigate = useNavigate();
+  if (workspaces.length === 1)
+    return (
+      <Text size="sm" visibleFrom="xs">
+        {workspaces[0]!.name}
+      </Text>
+    );
+  return (
+    <NativeSelect
+      aria-label="Workspace"
+      size="xs"
+      value={workspaceId}
+      data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
+      onChange={(event) =>
+        void navigate({ to: '/w/$workspaceId', params: { workspaceId: event.currentTarget.value }, search: {} })
+      }
+    />
+  );
+}
+
+/** Light or dark; until somebody chooses, what the system says. */
+function SchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const other = useComputedColorScheme('light') === 'light' ? 'dark' : 'light';
+  const label = other === 'dark' ? 'Dark' : 'Light';
+  const Icon = other === 'dark' ? IconMoon : IconSun;
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={label} onClick={() => setColorScheme(other)}>
+        <Icon size={18} stroke={1.6} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
   );
 }

@@ -3,15 +3,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { User } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
-import { AskedForm } from '../parts/asked-form.tsx';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { DataTable } from '../parts/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';
-import { resetSent } from '../parts/reset-sent.ts';
-import { showToast } from '../parts/toast-list.ts';
+import { AskedForm } from '../parts/forms/asked-form.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { resetSent } from '../parts/forms/reset-sent.ts';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
-import { kindOf, parseValue, showValue, valueKinds } from './attribute-values.ts';
-import type { ValueKind } from './attribute-values.ts';
 
 const anywhere = { overflowWrap: 'anywhere' } as const;
 
@@ -166,4 +164,44 @@ function AttributeForm({ edited, onLeave, onSave }: AttributeFormProps) {
       {save.error !== null && <Failure error={save.error} />}
     </form>
   );
+}
+
+/** Types of values as the data API knows them (a moment is a text in ISO 8601). */
+const valueKinds = {
+  text: 'Text',
+  number: 'Number',
+  boolean: 'Yes or no',
+  json: 'List or object (JSON)',
+} as const;
+type ValueKind = keyof typeof valueKinds;
+
+function kindOf(value: unknown): ValueKind {
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'number') return 'number';
+  return typeof value === 'boolean' ? 'boolean' : 'json';
+}
+
+function showValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What a person typed, as a value of a type; what it may hold is the server's to say. */
+function parseValue(typed: string, kind: ValueKind): { value: unknown } | { fault: string } {
+  switch (kind) {
+    case 'text':
+      return { value: typed };
+    case 'number': {
+      const value = Number(typed);
+      return typed.trim() === '' || !Number.isFinite(value) ? { fault: 'Not a number.' } : { value };
+    }
+    case 'boolean':
+      return { value: typed === 'true' };
+    case 'json':
+      try {
+        const value: unknown = JSON.parse(typed);
+        return value === null ? { fault: 'null removes an attribute; use Remove instead.' } : { value };
+      } catch {
+        return { fault: 'Not valid JSON, such as ["S", "M"] or {"zip": "1100"}.' };
+      }
+  }
 }

@@ -3,23 +3,24 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { User, UserMessage } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { DataTable } from '../parts/data-table.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { Ids } from '../parts/ids.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { platformNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { StatusBadge, ToneBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
-import { Time } from '../parts/time.tsx';
-import { showToast } from '../parts/toast-list.ts';
+import { TabLink, TabLinks } from '../parts/tab-links.tsx';
+import { platformNames } from '../parts/text/platform-names.ts';
+import { Ago, Time } from '../parts/text/time.tsx';
+import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
 import { AttributeTable } from './attribute-table.tsx';
 import { DeviceTable } from './device-table.tsx';
 import { DidTheyGetIt } from './did-they-get-it.tsx';
-import { UserTabLinks } from './user-tab-links.tsx';
+import { userTabs } from './user-search.ts';
+import type { UserTab } from './user-search.ts';
 import { UserTimeline } from './user-timeline.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people/$userId');
@@ -236,5 +237,27 @@ function Segments({ segments }: { segments: User['segments'] }) {
         Filter segments are evaluated when a campaign starts, so they are not listed.
       </Text>
     </section>
+  );
+}
+
+/** The parts of a user's page. The campaign that was asked about stays chosen when another part is looked at. */
+function UserTabLinks() {
+  const { workspaceId, userId } = route.useParams();
+  const { tab: current = 'summary', ...rest } = route.useSearch();
+  return (
+    <TabLinks label="User">
+      {(Object.keys(userTabs) as UserTab[]).map((tab) => (
+        <TabLink
+          key={tab}
+          to="/w/$workspaceId/people/$userId"
+          params={{ workspaceId, userId }}
+          search={tab === 'summary' ? rest : { ...rest, tab }}
+          resetScroll={false}
+          isCurrent={tab === current}
+        >
+          {userTabs[tab]}
+        </TabLink>
+      ))}
+    </TabLinks>
   );
 }

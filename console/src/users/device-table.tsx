@@ -1,16 +1,20 @@
-import { Code, Group, Text, Title } from '@mantine/core';
+import { Code, Group, Text, Title, Button, NativeSelect, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
 import type { UserDevice } from '../api/generated/users.ts';
+import type { DeviceAction } from '../api/users.ts';
+import { consoleClient } from '../console.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
-import { platformNames, providerNames } from '../parts/platform-names.ts';
+import { Failure } from '../parts/failure.tsx';
+import { AskedForm } from '../parts/forms/asked-form.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { resetSent } from '../parts/forms/reset-sent.ts';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Ago } from '../parts/ago.tsx';
-import { Time } from '../parts/time.tsx';
+import { platformNames, providerNames } from '../parts/text/platform-names.ts';
+import { Ago, Time } from '../parts/text/time.tsx';
+import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
-import { AskedForm } from '../parts/asked-form.tsx';
 import { SuspicionNote } from './suspicion-note.tsx';
-import { AddDeviceForm } from './add-device-form.tsx';
-import { DeviceActions } from './device-actions.tsx';
 
 type DeviceTableProps = {
   workspaceId: string;
@@ -116,4 +120,145 @@ function explain({ state, goneReason, blockReason, isProvisional, suspicion }: U
       if (suspicion?.hasLeft) return 'Left the audience after too many failed sends,';
       return `The provider reported it gone (${goneReason ?? 'no reason given'}),`;
   }
+}
+
+type DeviceActionsProps = {
+  workspaceId: string;
+  userId: string;
+  device: UserDevice;
+  onChanged: () => Promise<unknown>;
+};
+
+const actionWords: Record<DeviceAction, { label: string; hits: string }> = {
+  block: { label: 'Block', hits: 'Nothing is sent to it until it is unblocked, whatever its app registers.' },
+  unblock: { label: 'Unblock', hits: 'It returns to the state it would have without the block.' },
+  'opt-out': {
+    label: 'Opt out',
+    hits: 'No message is sent to it until its app reports that the user wants them again.',
+  },
+  'opt-in': { label: 'Opt in', hits: 'Messages are sent to it, as if its app had reported that the user wants them.' },
+  keep: {
+    label: 'Keep',
+    hits: 'Its failed sends are forgotten. If it left the audience because of them, messages are sent to it again.',
+  },
+  remove: { label: 'Remove', hits: 'The device and its token are deleted; its app can register it again.' },
+};
+
+const doneWords: Record<DeviceAction, string> = {
+  block: 'blocked',
+  unblock: 'unblocked',
+  'opt-out': 'opted out',
+  'opt-in': 'opted in',
+  keep: 'kept',
+  remove: 'removed',
+};
+
+/** What takes a change back. A device that was removed comes again when its app registers it. */
+const opposites: Partial<Record<DeviceAction, DeviceAction>> = {
+  block: 'unblock',
+  unblock: 'block',
+  'opt-out': 'opt-in',
+  'opt-in': 'opt-out',
+};
+
+/** What can be made of a device in its state. */
+function DeviceActions({ workspaceId, userId, device, onChanged }: DeviceActionsProps) {
+  return (
+    <Group gap="xs" wrap="nowrap">
+      {actionsOf(device).map((action) => (
+        <ConfirmButton
+          key={action}
+          size="compact-xs"
+          color={action === 'block' || action === 'remove' ? 'red.9' : 'accent'}
+          label={actionWords[action].label}
+          ariaLabel={`${actionWords[action].label} ${device.deviceId}`}
+          title={`${actionWords[action].label} ${device.deviceId}?`}
+          hits={actionWords[action].hits}
+          onConfirmed={async () => {
+            const change = async (to: DeviceAction) => {
+              await consoleClient.users.changeDevice({ workspaceId, id: userId, deviceRowId: device.id, action: to });
+              await onChanged();
+            };
+            await change(action);
+            const back = opposites[action];
+            showToast({
+              text: `${device.deviceId} ${doneWords[action]}`,
+              ...(back && { undo: () => change(back), undone: `${device.deviceId} ${doneWords[back]}` }),
+            });
+          }}
+        />
+      ))}
+    </Group>
+  );
+}
+
+function actionsOf({ state, suspicion }: UserDevice): DeviceAction[] {
+  const usual = actionsOfState(state);
+  return suspicion ? ['keep', ...usual] : usual;
+}
+
+function actionsOfState(state: UserDevice['state']): DeviceAction[] {
+  switch (state) {
+    case 'ACTIVE':
+      return ['opt-out', 'block', 'remove'];
+    case 'OPTED_OUT':
+      return ['opt-in', 'block', 'remove'];
+    case 'BLOCKED':
+      return ['unblock', 'remove'];
+    case 'GONE':
+      return ['block', 'remove'];
+  }
+}
+
+/** A platform, and a provider where it is not the usual one. */
+const addedKinds = [
+  { value: 'ANDROID', label: 'Android (FCM token)' },
+  { value: 'ANDROID hms', label: 'Android (Huawei token)' },
+  { value: 'iOS', label: 'iOS (APNs token)' },
+  { value: 'iOS fcm', label: 'iOS (FCM token)' },
+  { value: 'web', label: 'Web (PushSubscription)' },
+  { value: 'web fcm', label: 'Web (FCM token)' },
+];
+
+type AddDeviceFormProps = { workspaceId: string; userId: string; onAdded: () => Promise<unknown>; onLeave: () => void };
+
+/** A device for tests, such as the phone on the desk: the same registration that an app sends. */
+function AddDeviceForm({ workspaceId, userId: id, onAdded, onLeave }: AddDeviceFormProps) {
+  const add = useMutation({
+    mutationFn: async (device: { deviceId: string; attributes: Record<string, unknown> }) => {
+      await consoleClient.users.addDevice({ workspaceId, id, ...device });
+      await onAdded();
+    },
+  });
+  return (
+    <form
+      aria-label="Add a device"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const fields = new FormData(form);
+        const [deviceId, kind, token] = ['device', 'platform', 'token'].map((name) =>
+          String(fields.get(name)).trim(),
+        ) as [string, string, string];
+        const [platform, provider] = kind.split(' ');
+        add.mutate(
+          { deviceId, attributes: { platform, push_provider: provider, push_id: token } },
+          { onSuccess: () => resetSent(form, fields) },
+        );
+      }}
+    >
+      <Group align="end" gap="sm" mt="sm">
+        <TextInput name="device" label="Device name" required />
+        <NativeSelect name="platform" label="Platform" data={addedKinds} />
+        <TextInput name="token" label="Device token" required style={{ flexGrow: 1 }} />
+        <Button type="submit" variant="default" loading={add.isPending}>
+          Add device
+        </Button>
+        <Button variant="default" onClick={onLeave}>
+          Cancel
+        </Button>
+      </Group>
+      {add.error !== null && <Failure error={add.error} />}
+    </form>
+  );
 }

@@ -5,9 +5,9 @@ import type { DeliveryExplanation } from '../api/generated/explain.ts';
 import { CampaignPicker } from '../campaigns/campaign-picker.tsx';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
-import { platformNames } from '../parts/platform-names.ts';
+import { platformNames } from '../parts/text/platform-names.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { Time } from '../parts/time.tsx';
+import { Time } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 
 const route = getRouteApi('/w/$workspaceId/people/$userId');

@@ -1,22 +1,21 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { Button, Group, Stack, TextInput, Text, Title } from '@mantine/core';
+import { useQuery, useMutation } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { FoundUser } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
-import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { AskedForm } from '../parts/forms/asked-form.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { RouteLink } from '../parts/route-link.tsx';
-import { Ago } from '../parts/ago.tsx';
+import { TabLink, TabLinks } from '../parts/tab-links.tsx';
+import { Ago } from '../parts/text/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';
-import { AddUserForm } from './add-user-form.tsx';
-import { SuspectedDevices } from './suspected-devices.tsx';
-import { TestUsers } from './test-users.tsx';
-import { UserListTabs } from './user-list-tabs.tsx';
-import { AskedForm } from '../parts/asked-form.tsx';
+import { SuspectedDevices, suspectedDevicesQuery } from './suspected-devices.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
 
@@ -68,7 +67,7 @@ function UserSearch() {
       </form>
       {q === '' ? (
         <>
-          <NobodyAsked />
+          <SearchPrompt />
           <TestUsers workspaceId={workspaceId} />
           {mayAdd && (
             <AskedForm label="Add user">
@@ -78,7 +77,7 @@ function UserSearch() {
         </>
       ) : (
         <Loaded query={found}>
-          {(users) => (users.length === 0 ? <Nobody q={q} /> : <UsersTable users={users} />)}
+          {(users) => (users.length === 0 ? <NoResults q={q} /> : <UsersTable users={users} />)}
         </Loaded>
       )}
     </>
@@ -130,7 +129,7 @@ function foundBy({ foundBy: kind, attribute }: FoundUser): string {
   }
 }
 
-function NobodyAsked() {
+function SearchPrompt() {
   const { id } = useWorkspace();
   return (
     <EmptyState
@@ -146,10 +145,106 @@ function NobodyAsked() {
   );
 }
 
-function Nobody({ q }: { q: string }) {
+function NoResults({ q }: { q: string }) {
   return (
     <EmptyState title="No matching users">
       No user id, device token or attribute in this workspace is exactly <em>{q}</em>. The search is case-sensitive.
     </EmptyState>
+  );
+}
+
+/** The search for one user, and the devices of all users that are suspected: "Suspected devices: 3". */
+function UserListTabs() {
+  const { workspaceId } = route.useParams();
+  const { view } = route.useSearch();
+  const newest = useQuery(suspectedDevicesQuery({ workspaceId }));
+  const count = newest.data && `: ${newest.data.devices.length}${newest.data.next === null ? '' : ' or more'}`;
+  return (
+    <TabLinks label="Users">
+      <TabLink to="/w/$workspaceId/people" params={{ workspaceId }} search={{}} isCurrent={view === undefined}>
+        Find a user
+      </TabLink>
+      <TabLink
+        to="/w/$workspaceId/people"
+        params={{ workspaceId }}
+        search={{ view: 'suspected' }}
+        isCurrent={view === 'suspected'}
+      >
+        Suspected devices{count}
+      </TabLink>
+    </TabLinks>
+  );
+}
+
+/** Makes a person by hand, for tests; the page of that person opens. */
+function AddUserForm({ workspaceId, onLeave }: { workspaceId: string; onLeave: () => void }) {
+  const navigate = useNavigate();
+  const add = useMutation({
+    mutationFn: (customerId: string) => consoleClient.users.add({ workspaceId, customerId }),
+    onSuccess: ({ id }) =>
+      navigate({ to: '/w/$workspaceId/people/$userId', params: { workspaceId, userId: id }, search: {} }),
+  });
+  return (
+    <form
+      aria-label="Add a user"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add.mutate(String(new FormData(event.currentTarget).get('customerId')).trim());
+      }}
+    >
+      <Group align="end" gap="sm">
+        <TextInput name="customerId" label="User id of the new user" required />
+        <Button type="submit" loading={add.isPending}>
+          Add user
+        </Button>
+        <Button variant="default" onClick={onLeave}>
+          Cancel
+        </Button>
+      </Group>
+      {add.error !== null && <Failure error={add.error} />}
+    </form>
+  );
+}
+
+/** Whom tests of campaigns are sent to. */
+function TestUsers({ workspaceId }: { workspaceId: string }) {
+  const marked = useQuery({
+    queryKey: ['test-people', workspaceId],
+    queryFn: () => consoleClient.users.listForTests(workspaceId),
+  });
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        Marked for tests
+      </Title>
+      <Loaded query={marked}>
+        {(users) =>
+          users.length === 0 ? (
+            <Text size="sm">
+              No test users. Open a user and mark them for tests to offer them as recipients of campaign tests.
+            </Text>
+          ) : (
+            <DataTable
+              label="Marked for tests"
+              rows={users}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  key: 'person',
+                  title: 'User id',
+                  cell: ({ id: userId, customerId }) => (
+                    <RouteLink to="/w/$workspaceId/people/$userId" params={{ workspaceId, userId }}>
+                      {customerId}
+                    </RouteLink>
+                  ),
+                },
+                { key: 'devices', title: 'Devices', isNumber: true, cell: ({ devices }) => devices },
+                { key: 'updated', title: 'Last changed', cell: ({ updatedAt }) => <Ago at={updatedAt} /> },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </section>
   );
 }

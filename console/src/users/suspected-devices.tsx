@@ -1,20 +1,19 @@
 import { Code, Stack, Text } from '@mantine/core';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient, queryOptions } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { SuspectedDevice } from '../api/generated/users.ts';
 import { consoleClient } from '../console.ts';
-import { Ago } from '../parts/ago.tsx';
-import { ConfirmButton } from '../parts/confirm-button.tsx';
-import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { Paging } from '../parts/lists/paging.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { Paging } from '../parts/paging.tsx';
-import { platformNames, providerNames } from '../parts/platform-names.ts';
 import { RouteLink } from '../parts/route-link.tsx';
 import { ToneBadge, stateWords } from '../parts/status-badge.tsx';
-import { showToast } from '../parts/toast-list.ts';
+import { platformNames, providerNames } from '../parts/text/platform-names.ts';
+import { Ago } from '../parts/text/time.tsx';
+import { showToast } from '../parts/toast/toast-list.ts';
 import { useMay } from '../session/use-session.ts';
-import { suspectedDevicesQuery } from './suspected-devices-query.ts';
 import { sendsOf } from './suspicion-note.tsx';
 
 const route = getRouteApi('/w/$workspaceId/people');
@@ -153,3 +152,10 @@ function KeepButton({ device: { id, userId, customerId, deviceId, suspicion } }:
     />
   );
 }
+
+/** A page of suspected devices; the newest one also says how many there are. */
+export const suspectedDevicesQuery = ({ workspaceId, after }: { workspaceId: string; after?: string | undefined }) =>
+  queryOptions({
+    queryKey: ['suspected-devices', workspaceId, after],
+    queryFn: () => consoleClient.users.listSuspectedDevices({ workspaceId, after }),
+  });

@@ -1,6 +1,6 @@
 import { Text } from '@mantine/core';
 import type { DeviceSuspicion } from '../api/generated/users.ts';
-import { Ago } from '../parts/ago.tsx';
+import { Ago } from '../parts/text/time.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 
 /** Why a device may leave the audience, or has left it: "Suspected, 2 of 3 sends". */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { daysFrom, turnCalendar } from '../../../console/src/calendar/calendar-search.ts';
+import { daysFrom, turnCalendar } from '../../../console/src/campaigns/calendar-search.ts';
 import { readCalendar } from '../../src/app/campaigns/calendar.ts';
 import { makeManualClock } from '../../src/clock.ts';
 import { calendarSpan } from '../../src/domain/timing/calendar.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { compareCampaigns } from '../../../console/src/campaigns/compare-campaigns.ts';
-import { describeSchedule } from '../../../console/src/campaigns/describe-schedule.ts';
-import { sentMessages } from '../../../console/src/campaigns/sent-messages.ts';
+import { compareCampaigns } from '../../../console/src/campaigns/report/compare-campaigns.ts';
+import { describeSchedule } from '../../../console/src/campaigns/report/describe-schedule.ts';
+import { sentMessages } from '../../../console/src/campaigns/report/sent-messages.ts';
 
 const rate = (percent: number, low: number, high: number) => ({ percent, low, high });
 

@@ -18,7 +18,7 @@ import {
   readAt,
   sentBody,
   writeAt,
-} from '../../../console/src/composer/page/campaign-body.ts';
+} from '../../../console/src/composer/campaign-body.ts';
 import { goalOperators } from '../../../console/src/composer/schedule/goal-operators.ts';
 import { soonIn } from '../../../console/src/composer/schedule/timing.ts';
 import type { CampaignBody } from '../../../client/src/carillon-campaigns.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatAgo } from '../../../console/src/parts/format-ago.ts';
-import { formatTime } from '../../../console/src/parts/format-time.ts';
+import { formatAgo, formatTime } from '../../../console/src/parts/text/format-time.ts';
 
 const now = Date.parse('2026-03-10T12:00:00.000Z');
 const ago = (at: string) => formatAgo(at, { now, timeZone: 'Europe/Berlin' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatCaps, parseCaps, tellCaps } from '../../../console/src/parts/frequency-caps.ts';
+import { formatCaps, parseCaps, tellCaps } from '../../../console/src/parts/text/frequency-caps.ts';
 
 test('caps are read and written as the server has them, and told as a person says them', () => {
   expect(parseCaps('none')).toEqual([]);

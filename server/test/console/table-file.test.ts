@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KnownAttribute } from '../../../console/src/api/generated/segment-answers.ts';
-import { CsvRows } from '../../../console/src/segments/file/csv-rows.ts';
+import { CsvRows, extractColumn, readTableHead } from '../../../console/src/segments/file/table-file.ts';
 import { hasHeader, suggestAttribute } from '../../../console/src/segments/file/suggest-column.ts';
-import { extractColumn, readTableHead } from '../../../console/src/segments/file/table-file.ts';
 import { propertyRuns } from '../property-runs.ts';
 
 const rowsOf = (text: string, delimiter = ',') => {

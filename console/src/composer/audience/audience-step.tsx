@@ -1,11 +1,11 @@
 import { Card, Checkbox, Grid, Group, Radio, Stack, TagsInput, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Notice } from '../../parts/notice.tsx';
-import { platformNames } from '../../parts/platform-names.ts';
-import { listAt, newContent, platformPath, platforms, platformsOf, readAt } from '../page/campaign-body.ts';
-import type { Platform } from '../page/campaign-body.ts';
-import { useCampaignForm, useFault } from '../page/campaign-form.ts';
-import { TextField } from '../page/form-fields.tsx';
+import { platformNames } from '../../parts/text/platform-names.ts';
+import { listAt, newContent, platformPath, platforms, platformsOf, readAt } from '../campaign-body.ts';
+import type { Platform } from '../campaign-body.ts';
+import { useCampaignForm, useFault } from '../campaign-form.ts';
+import { TextField } from '../form-fields.tsx';
 import { AudienceCountCard } from './audience-count-card.tsx';
 import {
   audienceKind,

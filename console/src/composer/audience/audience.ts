@@ -1,7 +1,7 @@
 import type { CampaignBody } from '@carillon/client';
 import { newGroup, toFilters } from '../../segments/filter/filter-tree.ts';
 import type { BuiltTrees, FilterGroup } from '../../segments/filter/filter-tree.ts';
-import { readAt } from '../page/campaign-body.ts';
+import { readAt } from '../campaign-body.ts';
 
 const details = 'segmentation_details';
 

@@ -1,10 +1,9 @@
 import { Stack, Text } from '@mantine/core';
 import type { CampaignFault } from '../../api/generated/composer.ts';
 import { FilterEditor } from '../../segments/filter/filter-editor.tsx';
-import { placeOf } from '../../segments/filter/filter-fault.ts';
-import type { FilterFault } from '../../segments/filter/filter-fault.ts';
-import type { BuiltTrees } from '../../segments/filter/filter-tree.ts';
-import { useCampaignForm } from '../page/campaign-form.ts';
+import { placeOf } from '../../segments/filter/filter-tree.ts';
+import type { FilterFault, BuiltTrees } from '../../segments/filter/filter-tree.ts';
+import { useCampaignForm } from '../campaign-form.ts';
 import { ofFilters } from './audience.ts';
 
 /** The builder of filter segments, for one campaign alone: the filters are its own. */

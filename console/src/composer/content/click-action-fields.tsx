@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { listAt, textAt } from '../page/campaign-body.ts';
-import { useCampaignForm, useFault } from '../page/campaign-form.ts';
-import { ChoiceField } from '../page/form-fields.tsx';
+import { listAt, textAt } from '../campaign-body.ts';
+import { useCampaignForm, useFault } from '../campaign-form.ts';
+import { ChoiceField } from '../form-fields.tsx';
 import { TemplateField } from './template-field.tsx';
 
 const actions = [

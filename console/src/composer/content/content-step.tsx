@@ -1,16 +1,15 @@
 import { Card, Checkbox, Grid, Stack, Tabs, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Notice } from '../../parts/notice.tsx';
-import { platformNames } from '../../parts/platform-names.ts';
-import { newContent, otherContents, platformPath, platformsOf, pushPath, readAt } from '../page/campaign-body.ts';
-import type { Platform } from '../page/campaign-body.ts';
-import { toldFaults, useCampaignForm } from '../page/campaign-form.ts';
-import type { CampaignForm } from '../page/campaign-form.ts';
-import { FlagField, PartFaults } from '../page/form-fields.tsx';
-import { Previews } from '../preview/previews.tsx';
-import { AndroidFields } from './android-fields.tsx';
+import { platformNames } from '../../parts/text/platform-names.ts';
+import { newContent, otherContents, platformPath, platformsOf, pushPath, readAt } from '../campaign-body.ts';
+import type { Platform } from '../campaign-body.ts';
+import { toldFaults, useCampaignForm } from '../campaign-form.ts';
+import type { CampaignForm } from '../campaign-form.ts';
+import { FlagField, PartFaults } from '../form-fields.tsx';
+import { Previews } from '../previews.tsx';
+import { AndroidFields, IosFields } from './platform-fields.tsx';
 import { ClickActionFields } from './click-action-fields.tsx';
-import { IosFields } from './ios-fields.tsx';
 import { ShownTexts, TemplateField } from './template-field.tsx';
 
 /** What they see: texts, once for all or for each platform, and how each platform shows them. */

@@ -2,9 +2,9 @@ import { Box, Button, Group, Popover, ScrollArea, Stack, Text, TextInput, Unstyl
 import { useId } from '@mantine/hooks';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
-import { textAt } from '../page/campaign-body.ts';
-import { useCampaignForm } from '../page/campaign-form.ts';
-import { AreaField, TextField } from '../page/form-fields.tsx';
+import { textAt } from '../campaign-body.ts';
+import { useCampaignForm } from '../campaign-form.ts';
+import { AreaField, TextField } from '../form-fields.tsx';
 import { attributeNames, markerOf } from './attribute-marker.ts';
 import type { PickedAttribute } from './attribute-marker.ts';
 

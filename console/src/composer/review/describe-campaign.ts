@@ -1,5 +1,5 @@
 import type { CampaignBody } from '@carillon/client';
-import { platformNames } from '../../parts/platform-names.ts';
+import { platformNames } from '../../parts/text/platform-names.ts';
 import {
   audienceKind,
   excludedSegments,
@@ -7,12 +7,12 @@ import {
   includedSegments,
   namedUsers,
 } from '../audience/audience.ts';
-import { listAt, platformPath, platformsOf, readAt, textAt } from '../page/campaign-body.ts';
-import type { CampaignForm } from '../page/campaign-form.ts';
-import type { Platform } from '../page/campaign-body.ts';
-import type { Step } from '../page/steps.ts';
+import { listAt, platformPath, platformsOf, readAt, textAt } from '../campaign-body.ts';
+import type { CampaignForm } from '../campaign-form.ts';
+import type { Platform } from '../campaign-body.ts';
+import type { Step } from '../steps.ts';
 import { scheduling, timingKind } from '../schedule/timing.ts';
-import { formatDay, formatMinute } from '../../parts/format-time.ts';
+import { formatDay, formatMinute } from '../../parts/text/format-time.ts';
 
 type Described = { step: Exclude<Step, 'review'>; sentences: string[] };
 type Counted = { users: number; reached: number; devices: number } | undefined;

@@ -3,13 +3,13 @@ import { Card, Grid, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Notice } from '../../parts/notice.tsx';
-import { CampaignCode } from '../code/campaign-code.tsx';
-import { sentence, toldFaults, useCampaignForm } from '../page/campaign-form.ts';
+import { CampaignCode } from './campaign-code.tsx';
+import { sentence, toldFaults, useCampaignForm } from '../campaign-form.ts';
 import { describeCampaign } from './describe-campaign.ts';
-import { platformsOf } from '../page/campaign-body.ts';
-import { Previews } from '../preview/previews.tsx';
-import { stepOf, steps } from '../page/steps.ts';
-import type { Step } from '../page/steps.ts';
+import { platformsOf } from '../campaign-body.ts';
+import { Previews } from '../previews.tsx';
+import { stepOf, steps } from '../steps.ts';
+import type { Step } from '../steps.ts';
 import { TestSend } from './test-send.tsx';
 import { reachOf, useAudienceCount } from '../audience/audience-count-card.tsx';
 

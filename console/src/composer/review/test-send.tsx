@@ -4,14 +4,14 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleClient } from '../../console.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { platformNames } from '../../parts/platform-names.ts';
+import { platformNames } from '../../parts/text/platform-names.ts';
 import { RouteLink } from '../../parts/route-link.tsx';
 import { useMay, useSession } from '../../session/use-session.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
-import { useCampaignForm } from '../page/campaign-form.ts';
-import { platformsOf, sentBody } from '../page/campaign-body.ts';
-import type { Platform } from '../page/campaign-body.ts';
-import { usePreviewedUser } from '../preview/preview-user.tsx';
+import { useCampaignForm } from '../campaign-form.ts';
+import { platformsOf, sentBody } from '../campaign-body.ts';
+import type { Platform } from '../campaign-body.ts';
+import { usePreviewedUser } from '../preview-user.tsx';
 
 const userId = 'USER_ATTRIBUTE_UNIQUE_ID';
 // What a test may name.

@@ -1,7 +1,7 @@
 import { Button, Card, Checkbox, Group, SimpleGrid, Stack, TagsInput, Text } from '@mantine/core';
-import { listAt, readAt, textAt } from '../page/campaign-body.ts';
-import { useCampaignForm, useFault } from '../page/campaign-form.ts';
-import { ChoiceField, TextField } from '../page/form-fields.tsx';
+import { listAt, readAt, textAt } from '../campaign-body.ts';
+import { useCampaignForm, useFault } from '../campaign-form.ts';
+import { ChoiceField, TextField } from '../form-fields.tsx';
 import { operatorsOf, valueForm } from './goal-operators.ts';
 import type { GoalType } from './goal-operators.ts';
 

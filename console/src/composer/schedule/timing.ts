@@ -1,5 +1,5 @@
 import type { CampaignBody } from '@carillon/client';
-import { textAt } from '../page/campaign-body.ts';
+import { textAt } from '../campaign-body.ts';
 
 export type TimingKind = 'now' | 'once' | 'periodic' | 'event';
 

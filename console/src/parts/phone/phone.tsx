@@ -1,12 +1,9 @@
 import { Group, SegmentedControl, Stack } from '@mantine/core';
-import { IconBattery3, IconWifi } from '@tabler/icons-react';
+import { IconBattery3, IconWifi, IconChevronDown, IconChevronUp, IconPhotoOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Platform } from '../../api/generated/shape-parts.ts';
-import { AndroidNotification } from './android-notification.tsx';
-import { BrowserNotification } from './browser-notification.tsx';
-import { IosNotification } from './ios-notification.tsx';
-import type { PhoneMessage, PhoneView } from './phone-message.ts';
+import type { PhoneMessage, PhoneView, NotificationProps } from './phone-message.ts';
 import styles from './phone.module.css';
 
 const notifications = { ANDROID: AndroidNotification, IOS: IosNotification, WEB: BrowserNotification };
@@ -79,5 +76,144 @@ function Surroundings({ platform }: { platform: Platform }) {
       </div>
       {platform === 'IOS' && <div className={styles.clock}>9:41</div>}
     </div>
+  );
+}
+
+/** Three at most: Android draws no more (Notification.Builder, MAX_ACTION_BUTTONS). */
+const maxAndroidButtons = 3;
+
+/** As the receivers build it: a picture or the whole text when it is pulled open, buttons only then. */
+function AndroidNotification({ message, view }: NotificationProps) {
+  const { sender, summary, title, message: text, image, buttons } = message;
+  const isOpen = view === 'expanded';
+  const Chevron = isOpen ? IconChevronUp : IconChevronDown;
+  return (
+    <>
+      <div className={styles.row}>
+        <span className={styles.appIcon} aria-hidden>
+          {sender.charAt(0).toUpperCase()}
+        </span>
+        <div className={styles.texts}>
+          <p className={styles.about}>
+            <span>{[sender, summary].filter(Boolean).join(' · ')}</span>
+            <span className={styles.when}> · now</span>
+            <Chevron size={14} aria-hidden className={styles.chevron} />
+          </p>
+          <p className={styles.title} data-shown="title">
+            {title}
+          </p>
+          {/* A picture takes the place of all but one line. */}
+          <p className={styles.message} data-shown="message" data-beside={image === undefined ? undefined : 'image'}>
+            {text}
+          </p>
+        </div>
+        {!isOpen && <Picture src={image} className={styles.thumb} name="image" />}
+      </div>
+      {isOpen && <Picture src={image} className={styles.image} name="image" />}
+      {isOpen && buttons.length > 0 && (
+        <div className={styles.actions}>
+          {buttons.slice(0, maxAndroidButtons).map((caption, index) => (
+            <span key={index}>{caption}</span>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** On the lock screen, and held: the picture above the texts, the actions in a list of their own below. */
+function IosNotification({ message, view }: NotificationProps) {
+  const { sender, title, subtitle, message: text, image, buttons } = message;
+  const isOpen = view === 'expanded';
+  return (
+    <>
+      <div className={styles.card}>
+        {isOpen && <Picture src={image} className={styles.attachment} name="image" />}
+        <div className={styles.row}>
+          <span className={styles.appIcon} aria-hidden>
+            {sender.charAt(0).toUpperCase()}
+          </span>
+          <div className={styles.texts}>
+            <p className={styles.about}>
+              {/* Without a title the name of the app stands there. */}
+              <span className={styles.title} data-shown="title">
+                {title === '' ? sender : title}
+              </span>
+              <span className={styles.when}>now</span>
+            </p>
+            {subtitle !== undefined && <p className={styles.subtitle}>{subtitle}</p>}
+            <p className={styles.message} data-shown="message">
+              {text}
+            </p>
+          </div>
+          {!isOpen && <Picture src={image} className={styles.thumb} name="image" />}
+        </div>
+      </div>
+      {isOpen && buttons.length > 0 && (
+        <div className={styles.menu}>
+          {buttons.map((caption, index) => (
+            <span key={index}>{caption}</span>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Two at most: Notification.maxActions of Chromium. */
+const maxBrowserButtons = 2;
+
+/** As Chrome draws it itself on a desktop. */
+function BrowserNotification({ message, view }: NotificationProps) {
+  const { sender, title, message: text, image, icon, buttons } = message;
+  const isOpen = view === 'expanded';
+  return (
+    <>
+      {isOpen && <Picture src={image} className={styles.attachment} name="image" />}
+      <div className={styles.row}>
+        {icon === undefined ? (
+          <span className={styles.appIcon} aria-hidden>
+            {sender.charAt(0).toUpperCase()}
+          </span>
+        ) : (
+          <Picture src={icon} className={styles.siteIcon} name="icon" />
+        )}
+        <div className={styles.texts}>
+          <p className={styles.title} data-shown="title">
+            {title}
+          </p>
+          <p className={styles.message} data-shown="message">
+            {text}
+          </p>
+          <p className={styles.about}>
+            <span>{sender}</span>
+          </p>
+        </div>
+      </div>
+      {isOpen && buttons.length > 0 && (
+        <div className={styles.actions}>
+          {buttons.slice(0, maxBrowserButtons).map((caption, index) => (
+            <span key={index}>{caption}</span>
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+type PictureProps = { src: string | undefined; className: string | undefined; name: string };
+
+/** A picture from wherever the message says; one that does not load says so. */
+function Picture({ src, className = '', name }: PictureProps) {
+  const [failed, setFailed] = useState<string>();
+  if (src === undefined || src === '') return null;
+  // The console's own policy lets in what travels encrypted alone.
+  if (src.startsWith('https:') && failed !== src)
+    return <img src={src} alt="" className={className} referrerPolicy="no-referrer" onError={() => setFailed(src)} />;
+  const reason = failed === src ? `The ${name} does not load here` : `The ${name} is shown here over https only`;
+  return (
+    <span role="img" aria-label={reason} title={reason} className={`${className} ${styles.missing}`}>
+      <IconPhotoOff size={18} stroke={1.6} aria-hidden />
+    </span>
   );
 }

@@ -1,9 +1,27 @@
-import { Badge, Card, Checkbox, Group, Radio, Stack, Table, Text, Title } from '@mantine/core';
-import { MatchCheck } from './match-check.tsx';
-import type { ChosenIdentifier } from './identifier-fields.tsx';
+import {
+  Badge,
+  Card,
+  Checkbox,
+  Group,
+  Radio,
+  Stack,
+  Table,
+  Text,
+  Title,
+  Autocomplete,
+  NativeSelect,
+} from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../../console.ts';
+import { failureText } from '../../parts/failure.tsx';
+import { useMay } from '../../session/use-session.ts';
+import { useWorkspace } from '../../shell/workspace.ts';
+import { useKnownAttributes } from '../filter/attributes.ts';
+import styles from './column-fields.module.css';
+import { identifiers, typeOf } from './suggest-column.ts';
 import type { Suggested } from './suggest-column.ts';
 import type { TableHead } from './table-file.ts';
-import styles from './column-fields.module.css';
 
 export type ChosenColumn = {
   index: number;
@@ -97,5 +115,83 @@ export function ColumnFields({ head, chosen, identifier, onChanged }: ColumnFiel
         <MatchCheck values={below.map((row) => (row[chosen.index] ?? '').trim())} identifier={identifier} />
       </Stack>
     </Card>
+  );
+}
+
+export type ChosenIdentifier = { attribute: string; type: 'string' | 'double' };
+
+type IdentifierFieldsProps = { chosen: ChosenIdentifier; onChanged: (chosen: ChosenIdentifier) => void };
+
+/** What the values are: by which attribute they name people. */
+export function IdentifierFields({ chosen, onChanged }: IdentifierFieldsProps) {
+  const known = useKnownAttributes();
+  const names = [...new Set([...Object.keys(identifiers), ...known.map(({ name }) => name)])];
+  return (
+    <Group align="flex-start">
+      <Autocomplete
+        label="The values are"
+        description={identifiers[chosen.attribute] ?? 'An attribute, uid or a name of your own'}
+        required
+        maxLength={256}
+        miw={280}
+        value={chosen.attribute}
+        data={names}
+        renderOption={({ option }) =>
+          identifiers[option.value] === undefined ? option.value : `${identifiers[option.value]} (${option.value})`
+        }
+        limit={50}
+        onChange={(attribute) => onChanged({ attribute, type: typeOf(attribute, known) })}
+      />
+      <NativeSelect
+        label="Type"
+        description="As people have it"
+        w={160}
+        value={chosen.type}
+        data={[
+          { value: 'string', label: 'Text' },
+          { value: 'double', label: 'Number' },
+        ]}
+        onChange={({ currentTarget: { value } }) => onChanged({ ...chosen, type: value as 'string' | 'double' })}
+      />
+    </Group>
+  );
+}
+
+const maxChecked = 500;
+const maxShown = 3;
+const settleMilliseconds = 400;
+
+/** Whether the first values name anybody, before the file is sent: a wrong column or attribute shows at once. */
+function MatchCheck({ values, identifier }: { values: string[]; identifier: ChosenIdentifier }) {
+  const { id: workspaceId } = useWorkspace();
+  const mayRead = useMay('people.read');
+  const checked = values.filter((value) => value !== '').slice(0, maxChecked);
+  const asked = JSON.stringify({
+    attributeName: identifier.attribute,
+    attributeType: identifier.type,
+    values: checked,
+  });
+  const [settled] = useDebouncedValue(asked, settleMilliseconds);
+  const check = useQuery({
+    queryKey: ['unmatched', workspaceId, settled],
+    queryFn: ({ signal }) =>
+      consoleClient.segments.findUnmatched({
+        workspaceId,
+        ...(JSON.parse(settled) as { attributeName: string; attributeType: 'string' | 'double'; values: string[] }),
+        signal,
+      }),
+    enabled: mayRead && identifier.attribute !== '' && checked.length > 0 && asked === settled,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  });
+  if (check.error !== null) return <Text size="sm">{failureText(check.error)}</Text>;
+  if (check.data === undefined || identifier.attribute === '') return null;
+  const missing = check.data.map((place) => checked[place]!);
+  const examples = [...new Set(missing)].slice(0, maxShown).map((value) => `“${value}”`);
+  return (
+    <Text size="sm" role="status" style={{ opacity: asked === settled ? 1 : 0.55, overflowWrap: 'anywhere' }}>
+      {`Of the first ${checked.length.toLocaleString('en')} values, ${(checked.length - missing.length).toLocaleString('en')} name a user by ${identifier.attribute}.`}
+      {missing.length > 0 && ` Not found, for example: ${examples.join(', ')}.`}
+    </Text>
   );
 }

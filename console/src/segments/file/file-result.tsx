@@ -1,6 +1,7 @@
-import { Anchor, Button, Card, Group, Progress, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Card, Group, Progress, Stack, Text, Title, Code } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { SegmentDetail } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
 import { ButtonLink } from '../../parts/button-link.tsx';
@@ -10,10 +11,10 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useMay } from '../../session/use-session.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { FillProgress } from '../fill-progress.tsx';
+import { maxRemembered } from './table-file.ts';
 import type { SentFile } from './use-send-file.ts';
-import { UnmatchedValues } from './unmatched-values.tsx';
 
-const number = (count: number) => count.toLocaleString('en');
+const countText = (count: number) => count.toLocaleString('en');
 
 type FileResultProps = { sent: SentFile; onAgain: () => void };
 
@@ -94,12 +95,12 @@ function Outcome({ operation, sent }: OutcomeProps) {
       <Group gap="xl" align="flex-end">
         <div>
           <Text fz={28} fw={600} lh={1.15} data-count="named">
-            {number(userCount ?? 0)}
+            {countText(userCount ?? 0)}
           </Text>
           <Text size="sm">{`people ${did[kind]}`}</Text>
         </div>
         <div>
-          <Text size="sm">{`${number(valuesFound)} lines`}</Text>
+          <Text size="sm">{`${countText(valuesFound)} lines`}</Text>
           <Text size="sm">
             {skipped === 0 ? (
               'none skipped'
@@ -113,7 +114,7 @@ function Outcome({ operation, sent }: OutcomeProps) {
                 underline="always"
                 download
               >
-                {`${number(skipped)} skipped, with reasons (CSV)`}
+                {`${countText(skipped)} skipped, with reasons (CSV)`}
               </Anchor>
             )}
           </Text>
@@ -156,4 +157,101 @@ function Next({ sent, isGood, onAgain }: NextProps) {
       </Button>
     </Group>
   );
+}
+
+/** What the server looks up at once. */
+const batchSize = 5_000;
+const maxShown = 12;
+
+/** The values that name nobody, looked up in batches: the server keeps the numbers of lines and no values. */
+function UnmatchedValues({ sent }: { sent: SentFile }) {
+  const { id: workspaceId } = useWorkspace();
+  const { identifier, values } = sent;
+  const [share, setShare] = useState(0);
+  const unmatched = useQuery({
+    queryKey: ['unmatched-values', workspaceId, sent.operationId],
+    queryFn: async ({ signal }) => {
+      const found: string[] = [];
+      for (let start = 0; start < values.length; start += batchSize) {
+        const batch = values.slice(start, start + batchSize);
+        const places = await consoleClient.segments.findUnmatched({
+          workspaceId,
+          attributeName: identifier.attribute,
+          attributeType: identifier.type,
+          values: batch,
+          signal,
+        });
+        found.push(...places.map((place) => batch[place]!));
+        setShare(Math.min(1, (start + batchSize) / values.length));
+      }
+      return [...new Set(found)];
+    },
+    staleTime: Infinity,
+  });
+  if (unmatched.error !== null)
+    return (
+      <Stack gap="xs">
+        <Failure error={unmatched.error} what="Values that name nobody were not looked up" />
+        <Button size="compact-sm" variant="default" w="fit-content" onClick={() => void unmatched.refetch()}>
+          Retry
+        </Button>
+      </Stack>
+    );
+  if (unmatched.data === undefined)
+    return (
+      <Stack gap={4}>
+        <Text size="sm">Looking up which values name nobody…</Text>
+        <Progress value={share * 100} aria-label="Part of the values that are looked up" transitionDuration={0} />
+      </Stack>
+    );
+  const missing = unmatched.data;
+  const isPart = values.length === maxRemembered;
+  return (
+    <Stack gap="xs" role="group" aria-label="Values that name nobody">
+      <Text size="sm">
+        {missing.length === 0
+          ? 'Every value names a user.'
+          : `${countText(missing.length)} ${missing.length === 1 ? 'value names' : 'values name'} no user, or more than one.`}
+        {isPart && ` The first ${countText(maxRemembered)} values were looked up.`}
+      </Text>
+      {missing.length > 0 && (
+        <>
+          <Group gap={6}>
+            {missing.slice(0, maxShown).map((value) => (
+              <Code key={value} style={{ overflowWrap: 'anywhere' }}>
+                {value}
+              </Code>
+            ))}
+            {missing.length > maxShown && <Text size="sm">{`and ${countText(missing.length - maxShown)} more`}</Text>}
+          </Group>
+          <Button
+            size="compact-sm"
+            variant="default"
+            w="fit-content"
+            leftSection={<IconDownload size={14} stroke={1.6} aria-hidden />}
+            onClick={() => download(missing, identifier.attribute)}
+          >
+            Download CSV
+          </Button>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+function download(values: readonly string[], header: string): void {
+  const file = new Blob([[header, ...values].map((value) => `${toCell(value)}\r\n`).join('')], { type: 'text/csv' });
+  const address = URL.createObjectURL(file);
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = 'unmatched.csv';
+  link.click();
+  URL.revokeObjectURL(address);
+}
+
+/** RFC 4180; what a spreadsheet would compute is made a text, but for numbers of phones. */
+function toCell(value: string): string {
+  const isFormula = /^[=+\-@\t\r]/.test(value) && !/^[+-][\d\s().-]+$/.test(value);
+  const text = isFormula ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -3,8 +3,7 @@ import { useState } from 'react';
 import type { AcceptedUpload } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
-import type { ChosenColumn } from './column-fields.tsx';
-import type { ChosenIdentifier } from './identifier-fields.tsx';
+import type { ChosenColumn, ChosenIdentifier } from './column-fields.tsx';
 import { extractColumn } from './table-file.ts';
 import type { TableHead } from './table-file.ts';
 

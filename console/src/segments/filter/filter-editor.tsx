@@ -1,8 +1,14 @@
-import { Checkbox, Stack } from '@mantine/core';
-import { FilterGroupFields } from './filter-group.tsx';
-import { newGroup } from './filter-tree.ts';
-import type { BuiltTrees } from './filter-tree.ts';
-import type { FilterFault } from './filter-fault.ts';
+import { Checkbox, Stack, ActionIcon, Button, Group, NativeSelect, Text, Autocomplete, Select } from '@mantine/core';
+import { IconFolderPlus, IconPlus, IconTrash, IconUsersGroup } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { consoleClient } from '../../console.ts';
+import { useWorkspace } from '../../shell/workspace.ts';
+import { useKnownAttributes } from './attributes.ts';
+import styles from './filter-group.module.css';
+import { newGroup, isGroup, newCondition } from './filter-tree.ts';
+import type { BuiltTrees, FilterFault, FilterGroup, FilterNode, AttributeNode, SegmentNode } from './filter-tree.ts';
+import { choiceOf, dataTypes, isList, operatorChoices, withDataType, withOperator } from './operators.ts';
+import { ValueField } from './value-field.tsx';
 
 type FilterEditorProps = {
   trees: BuiltTrees;
@@ -46,5 +52,262 @@ export function FilterEditor({ trees, fault, onChanged }: FilterEditorProps) {
         />
       )}
     </Stack>
+  );
+}
+
+type GroupProps = {
+  group: FilterGroup;
+  /** Whom it is about, before the choice: "People who match". */
+  lead: string;
+  /** What one of its conditions is called. */
+  noun: 'condition' | 'exception';
+  /** "" for the tree itself, "2." within its second condition. */
+  place: string;
+  /** What is wrong, by the server's path of the node: `filters[0].filters[1]`. */
+  faults: Readonly<Record<string, string>>;
+  path: string;
+  onChanged: (group: FilterGroup) => void;
+};
+
+/** The server takes ten groups within each other; nobody reads as many. */
+const maxShownDepth = 4;
+
+const groupOperators = {
+  and: 'all of these',
+  or: 'at least one of these',
+  'not-or': 'none of these',
+  'not-and': 'not all of these',
+} as const;
+
+/** Conditions that hold together, and groups of such within them. */
+function FilterGroupFields({ group, lead, noun, place, faults, path, onChanged }: GroupProps) {
+  const { filters } = group;
+  const depth = place.split('.').length;
+  const replace = (index: number, node: FilterNode) => onChanged({ ...group, filters: filters.with(index, node) });
+  const add = (node: FilterNode) => onChanged({ ...group, filters: [...filters, node] });
+  const remove = (index: number) => {
+    const left = filters.filter((_node, other) => other !== index);
+    onChanged({ ...group, filters: left.length === 0 ? [newCondition()] : left });
+  };
+  const groupName = noun === 'condition' ? 'group' : 'group of exceptions';
+  // Where it is clear, a button says what it does and no more.
+  const of =
+    place === '' ? (noun === 'condition' ? '' : ' to the exceptions') : ` in ${groupName} ${place.slice(0, -1)}`;
+  return (
+    <Stack gap="sm">
+      <Group gap={6}>
+        <Text size="sm">{lead}</Text>
+        <NativeSelect
+          aria-label={place === '' ? lead : `${lead}${of}`}
+          size="xs"
+          w={190}
+          value={`${group.negate === true ? 'not-' : ''}${group.filter_operator}`}
+          data={Object.entries(groupOperators).map(([value, label]) => ({ value, label }))}
+          onChange={({ currentTarget: { value } }) => {
+            const { negate: _present, ...rest } = group;
+            const operator = value.endsWith('and') ? 'and' : 'or';
+            onChanged({ ...rest, filter_operator: operator, ...(value.startsWith('not-') ? { negate: true } : {}) });
+          }}
+        />
+      </Group>
+      <Stack gap="sm" className={styles.group}>
+        {filters.map((node, index) => {
+          const number = `${place}${index + 1}`;
+          const ownPath = `${path}filters[${index}]`;
+          // Conditions have no names of their own; what is typed stands in them, not in the fields.
+          const key = `${number} ${isGroup(node) ? 'group' : node.filter_type}`;
+          if (isGroup(node))
+            return (
+              <Group key={key} gap={6} wrap="nowrap" align="flex-start" className={styles.nested}>
+                <div style={{ flex: 1, minWidth: 0 }}>
+                  <FilterGroupFields
+                    group={node}
+                    lead="match"
+                    noun={noun}
+                    place={`${number}.`}
+                    faults={faults}
+                    path={`${ownPath}.`}
+                    onChanged={(next) => replace(index, next)}
+                  />
+                </div>
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size={36}
+                  aria-label={`Remove ${groupName} ${number}`}
+                  onClick={() => remove(index)}
+                >
+                  <IconTrash size={16} stroke={1.6} aria-hidden />
+                </ActionIcon>
+              </Group>
+            );
+          const row = { called: `${noun} ${number}`, fault: faults[ownPath], onRemoved: () => remove(index) };
+          return node.filter_type === 'custom_segments' ? (
+            <SegmentRow key={key} {...row} node={node} onChanged={(next) => replace(index, next)} />
+          ) : (
+            <AttributeRow key={key} {...row} node={node} onChanged={(next) => replace(index, next)} />
+          );
+        })}
+      </Stack>
+      <Group gap="xs">
+        <AddButton label="Add condition" of={of} icon={IconPlus} onClick={() => add(newCondition())} />
+        <AddButton
+          label="Add segment"
+          of={of}
+          icon={IconUsersGroup}
+          onClick={() => add({ filter_type: 'custom_segments', id: '' })}
+        />
+        {depth < maxShownDepth && (
+          <AddButton
+            label="Add group"
+            of={of}
+            icon={IconFolderPlus}
+            onClick={() => add({ ...newGroup(), filter_type: 'nested_filters' })}
+          />
+        )}
+      </Group>
+    </Stack>
+  );
+}
+
+type AddButtonProps = { label: string; of: string; icon: typeof IconPlus; onClick: () => void };
+
+function AddButton({ label, of, icon: Icon, onClick }: AddButtonProps) {
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-label={`${label}${of}`}
+      leftSection={<Icon size={14} stroke={1.6} aria-hidden />}
+      onClick={onClick}
+    >
+      {label}
+    </Button>
+  );
+}
+
+type RowProps<Node> = {
+  node: Node;
+  /** Names it by its place: "condition 2.1". */
+  called: string;
+  /** What the server says is wrong with it. */
+  fault: string | undefined;
+  onChanged: (node: Node) => void;
+  onRemoved: () => void;
+};
+
+/** One condition on an attribute: what, how it is compared, and with what. */
+function AttributeRow({ node, called, fault, onChanged, onRemoved }: RowProps<AttributeNode>) {
+  const known = useKnownAttributes();
+  const of = `of ${called}`;
+  const choose = (name: string) => {
+    const type = known.find((attribute) => attribute.name === name)?.type;
+    const named = { ...node, name };
+    onChanged(type === undefined ? named : withDataType(named, type));
+  };
+  return (
+    <ConditionFrame called={called} fault={fault} onRemoved={onRemoved}>
+      <Autocomplete
+        aria-label={`Attribute ${of}`}
+        placeholder="Attribute"
+        flex="1 1 150px"
+        maw={260}
+        value={node.name}
+        data={known.map(({ name }) => name)}
+        limit={50}
+        onChange={choose}
+        maxLength={256}
+      />
+      <NativeSelect
+        aria-label={`Type ${of}`}
+        flex="0 1 108px"
+        value={node.data_type}
+        data={Object.entries(dataTypes).map(([value, label]) => ({ value, label }))}
+        onChange={({ currentTarget: { value } }) => onChanged(withDataType(node, value))}
+      />
+      {isList(node.data_type) && (
+        <NativeSelect
+          aria-label={`Items ${of}`}
+          flex="0 1 108px"
+          value={node.array_filter_type ?? 'any_of'}
+          data={[
+            { value: 'any_of', label: 'any item' },
+            { value: 'all_of', label: 'each item' },
+          ]}
+          onChange={({ currentTarget: { value } }) => onChanged({ ...node, array_filter_type: value })}
+        />
+      )}
+      <NativeSelect
+        aria-label={`Comparison ${of}`}
+        flex="0 1 140px"
+        value={choiceOf(node)}
+        data={operatorChoices(node.data_type)}
+        onChange={({ currentTarget: { value } }) => onChanged(withOperator(node, value))}
+      />
+      <ValueField node={node} of={of} onChanged={onChanged} />
+    </ConditionFrame>
+  );
+}
+
+/** One condition on another segment. */
+function SegmentRow({ node, called, fault, onChanged, onRemoved }: RowProps<SegmentNode>) {
+  const { id: workspaceId } = useWorkspace();
+  const of = `of ${called}`;
+  const { data } = useQuery({
+    queryKey: ['segments', workspaceId],
+    queryFn: () => consoleClient.segments.list(workspaceId),
+  });
+  const shown = (data?.segments ?? []).filter(({ id, state }) => id === node.id || state !== 'ARCHIVED');
+  return (
+    <ConditionFrame called={called} fault={fault} onRemoved={onRemoved}>
+      <NativeSelect
+        aria-label={`Comparison ${of}`}
+        flex="0 1 180px"
+        value={node.negate === true ? 'out' : 'in'}
+        data={[
+          { value: 'in', label: 'is in the segment' },
+          { value: 'out', label: 'is not in the segment' },
+        ]}
+        onChange={({ currentTarget: { value } }) => {
+          const { negate: _present, ...rest } = node;
+          onChanged(value === 'out' ? { ...rest, negate: true } : rest);
+        }}
+      />
+      <Select
+        aria-label={`Segment ${of}`}
+        placeholder="Choose a segment"
+        flex="1 1 180px"
+        searchable
+        nothingFoundMessage="No matching segments"
+        value={node.id === '' ? null : node.id}
+        data={shown.map(({ id, name }) => ({ value: id, label: name }))}
+        onChange={(id) => {
+          const name = shown.find((segment) => segment.id === id)?.name;
+          onChanged({ ...node, id: id ?? '', ...(name === undefined ? {} : { name }) });
+        }}
+      />
+    </ConditionFrame>
+  );
+}
+
+type FrameProps = { called: string; fault: string | undefined; onRemoved: () => void; children: React.ReactNode };
+
+function ConditionFrame({ called, fault, onRemoved, children }: FrameProps) {
+  return (
+    <div role="group" aria-label={`${called.charAt(0).toUpperCase()}${called.slice(1)}`}>
+      <Group gap={6} wrap="nowrap" align="flex-start">
+        <Group gap={6} flex={1} align="flex-start">
+          {children}
+        </Group>
+        <ActionIcon variant="subtle" color="gray" size={36} aria-label={`Remove ${called}`} onClick={onRemoved}>
+          <IconTrash size={16} stroke={1.6} aria-hidden />
+        </ActionIcon>
+      </Group>
+      {fault !== undefined && (
+        <Text size="xs" c="var(--mantine-color-error)" mt={4}>
+          {fault}
+        </Text>
+      )}
+    </div>
   );
 }

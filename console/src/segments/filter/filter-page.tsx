@@ -1,21 +1,19 @@
 import { Button, Card, Grid, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, useEffect } from 'react';
 import { consoleClient } from '../../console.ts';
 import { ButtonLink } from '../../parts/button-link.tsx';
-import { draftKey } from '../../parts/drafts.ts';
 import { Failure } from '../../parts/failure.tsx';
+import { draftKey } from '../../parts/forms/drafts.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { showToast } from '../../parts/toast-list.ts';
+import { showToast } from '../../parts/toast/toast-list.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { FilterEditor } from './filter-editor.tsx';
-import { FilterSummary } from './filter-summary.tsx';
+import { FilterSummary, useFilterAnswers } from './filter-summary.tsx';
 import { fromFilters, newTrees, toFilters } from './filter-tree.ts';
 import type { BuiltTrees } from './filter-tree.ts';
-import { useDraft } from './use-draft.ts';
-import { useFilterAnswers } from './use-filter-answers.ts';
 
 /** Builds a segment of everybody who matches filters: a new one, or one that is there. */
 export function FilterPage() {
@@ -168,4 +166,51 @@ function useSave({ first, segmentId, onSaved }: Saving) {
       await navigate({ to: '/w/$workspaceId/segments/$segmentId', params: { workspaceId, segmentId: id } });
     },
   });
+}
+
+type Draft<Value> = {
+  value: Value;
+  set: (next: Value) => void;
+  /** What was begun another time is shown. */
+  isRestored: boolean;
+  /** Back to what it was at first. */
+  discard: () => void;
+  /** It is stored elsewhere now. */
+  clear: () => void;
+};
+
+/** What somebody builds, kept in this browser until it is saved or discarded: a reload loses nothing. */
+function useDraft<Value>(key: string, first: Value): Draft<Value> {
+  const [kept] = useState(() => readDraft<Value>(key));
+  const [value, setValue] = useState(kept ?? first);
+  const [isRestored, setRestored] = useState(kept !== undefined);
+  const [isCleared, setCleared] = useState(false);
+  const isFirst = JSON.stringify(value) === JSON.stringify(first);
+  useEffect(() => {
+    if (isFirst || isCleared) localStorage.removeItem(key);
+    else localStorage.setItem(key, JSON.stringify(value));
+  }, [key, value, isFirst, isCleared]);
+  return {
+    value,
+    set: setValue,
+    isRestored,
+    discard() {
+      setValue(first);
+      setRestored(false);
+    },
+    clear() {
+      localStorage.removeItem(key);
+      setCleared(true);
+    },
+  };
+}
+
+function readDraft<Value>(key: string): Value | undefined {
+  try {
+    const text = localStorage.getItem(key);
+    return text === null ? undefined : (JSON.parse(text) as Value);
+  } catch {
+    // What another version left there is no draft of this one.
+    return undefined;
+  }
 }

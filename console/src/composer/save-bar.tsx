@@ -1,0 +1,205 @@
+import { CarillonError } from '@carillon/client';
+import type { CampaignBody } from '@carillon/client';
+import { Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { ReactNode, RefObject } from 'react';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { Notice } from '../parts/notice.tsx';
+import { formatDay } from '../parts/text/format-time.ts';
+import { platformNames } from '../parts/text/platform-names.ts';
+import { showToast } from '../parts/toast/toast-list.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { reachOf, useAudienceCount } from './audience/audience-count-card.tsx';
+import { platformsOf, sentBody, textAt } from './campaign-body.ts';
+import { useCampaignForm } from './campaign-form.ts';
+import { timingKind } from './schedule/timing.ts';
+import { useStep } from './steps.ts';
+
+type SaveBarProps = {
+  change: CampaignBody | undefined;
+  isDirty: boolean;
+  /** In this browser. */
+  isKept: boolean;
+  isLeaving: RefObject<boolean>;
+  onSaved: () => void;
+  /** To the other steps. */
+  next: ReactNode;
+};
+
+/** What becomes of what is written: kept as a draft, or sent, at the last step. */
+export function SaveBar({ change, isDirty, isKept, isLeaving, onSaved, next }: SaveBarProps) {
+  const { existing } = useCampaignForm();
+  const { step } = useStep();
+  const save = useSave({ change, isLeaving, onSaved });
+  const draft = useMutation({ mutationFn: save.saveDraft });
+  const isDraft = existing === undefined || existing.status === 'DRAFT';
+  return (
+    <Paper
+      withBorder
+      p="sm"
+      radius="lg"
+      style={{ position: 'sticky', bottom: 8, zIndex: 5 }}
+      component="section"
+      aria-label="Save"
+    >
+      <Stack gap="xs">
+        {draft.error !== null && <Refused error={draft.error} />}
+        <Group justify="space-between">
+          <Text size="sm" role="status">
+            {isDirty
+              ? `Unsaved changes${isKept ? ', kept in this browser' : ''}.`
+              : existing
+                ? 'All changes saved.'
+                : 'Nothing to save yet.'}
+          </Text>
+          <Group gap="xs">
+            {isDraft && (
+              <Button variant="default" loading={draft.isPending} disabled={!isDirty} onClick={() => draft.mutate()}>
+                Save draft
+              </Button>
+            )}
+            {next}
+            {step === 'review' && <SendButton save={save} hasChanges={change !== undefined} />}
+          </Group>
+        </Group>
+      </Stack>
+    </Paper>
+  );
+}
+
+/** A draft may lack anything; what it has must be good. */
+function Refused({ error }: { error: Error }) {
+  if (!(error instanceof CarillonError) || error.faults.length === 0) return <Failure error={error} what="Not saved" />;
+  return (
+    <Notice tone="error" role="alert" title="Not saved: a draft may be incomplete, but what it contains must be valid">
+      {error.faults.map(({ message }) => message).join(' ')}
+    </Notice>
+  );
+}
+
+type SendButtonProps = { save: ReturnType<typeof useSave>; hasChanges: boolean };
+
+const labels = { now: 'Send', once: 'Schedule', periodic: 'Start', event: 'Start' } as const;
+
+const done = { now: 'being sent', once: 'scheduled', periodic: 'started', event: 'started' } as const;
+
+/** The last step: it asks, and the question names what is hit. */
+function SendButton({ save, hasChanges }: SendButtonProps) {
+  const { body, existing, check } = useCampaignForm();
+  const isChange = existing !== undefined && existing.status !== 'DRAFT';
+  const isGood = check !== undefined && check.faults.length === 0;
+  const name = textAt(body, 'basic_details.name').trim();
+  const label = isChange ? 'Save changes' : labels[timingKind(body)];
+  return (
+    <ConfirmButton
+      label={label}
+      color="accent"
+      variant="filled"
+      title={isChange ? `Change “${name}”?` : `${label} “${name}”?`}
+      isDisabled={!isGood || (isChange && !hasChanges)}
+      hits={<Hits isChange={isChange} />}
+      onConfirmed={async () => {
+        await (isChange ? save.saveLive() : save.send());
+        showToast({ text: `“${name}” is ${isChange ? 'saved' : done[timingKind(body)]}` });
+      }}
+    />
+  );
+}
+
+function Hits({ isChange }: { isChange: boolean }) {
+  const { body, check } = useCampaignForm();
+  const { timeZone } = useWorkspace();
+  const { data, isPlaceholderData } = useAudienceCount();
+  // The number of another audience would be a lie.
+  const reach = data?.state === 'COUNTED' && !isPlaceholderData ? reachOf(data, platformsOf(body)) : undefined;
+  const platforms = platformsOf(body);
+  const names = platforms.map((platform) => platformNames[platform]).join(', ');
+  const [occurrence] = check?.schedule?.occurrences ?? [];
+  const when = {
+    now: 'right now; messages handed to the providers cannot be recalled',
+    once: occurrence
+      ? `on ${formatDay(occurrence.local.date)} at ${occurrence.local.time} ${occurrence.timeZone}`
+      : 'at its time',
+    periodic: occurrence
+      ? `first on ${formatDay(occurrence.local.date)} at ${occurrence.local.time} ${occurrence.timeZone}`
+      : 'at its times',
+    event: 'whenever its event happens',
+  }[timingKind(body)];
+  return (
+    <Text size="sm" data-zone={timeZone}>
+      {reach ? reachText(reach) : 'All devices of its audience'} on {names} would get it, as they are now. It is sent{' '}
+      {when}.{isChange && ' Messages already sent do not change.'}
+    </Text>
+  );
+}
+
+function reachText({ devices, reached }: ReturnType<typeof reachOf>): string {
+  const of = (count: number, [one, many]: [string, string]) =>
+    `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+  return `${of(devices, ['device', 'devices'])} of ${of(reached, ['person', 'people'])}`;
+}
+
+type SaveOptions = {
+  /** Merged into the campaign that is there; undefined: nothing was changed. */
+  change: CampaignBody | undefined;
+  isLeaving: RefObject<boolean>;
+  onSaved: () => void;
+};
+
+/** Storing and sending, by the calls that "the same through the API" shows. */
+function useSave({ change, isLeaving, onSaved }: SaveOptions) {
+  const { id: workspaceId } = useWorkspace();
+  const { body, existing } = useCampaignForm();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const renew = (id: string) =>
+    queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] === id || queryKey[0] === 'campaigns' });
+
+  /** @returns the id of the campaign that holds what is written */
+  async function store(): Promise<string> {
+    if (!existing) return (await consoleClient.composer.create({ workspaceId, campaign: sentBody(body) })).id;
+    if (change === undefined) return existing.id;
+    return (await consoleClient.composer.change({ workspaceId, id: existing.id, campaign: change })).id;
+  }
+
+  async function goTo(id: string, to: 'report' | 'composer'): Promise<void> {
+    isLeaving.current = true;
+    await renew(id);
+    const params = { workspaceId, campaignId: id };
+    if (to === 'report') await navigate({ to: '/w/$workspaceId/campaigns/$campaignId', params, search: {} });
+    else {
+      const same = (search: Record<string, unknown>) => search;
+      const address = '/w/$workspaceId/campaigns/$campaignId/edit' as const;
+      await navigate({ to: address, params, search: same as never, replace: true });
+    }
+  }
+
+  return {
+    /** A new one becomes a draft with an address of its own. */
+    async saveDraft(): Promise<void> {
+      const id = await store();
+      onSaved();
+      if (existing) await renew(id);
+      else await goTo(id, 'composer');
+    },
+    /** Changes one that waits or is live, and shows it. */
+    async saveLive(): Promise<void> {
+      await goTo(await store(), 'report');
+    },
+    async send(): Promise<void> {
+      const id = await store();
+      try {
+        await consoleClient.composer.publish({ workspaceId, id });
+      } catch (error) {
+        // It is stored all the same: the next try changes that draft and makes no second one.
+        onSaved();
+        if (!existing) await goTo(id, 'composer');
+        throw error;
+      }
+      await goTo(id, 'report');
+    },
+  };
+}

@@ -1,0 +1,270 @@
+import { Box, Group, Progress, Stack, Text, Code, SimpleGrid } from '@mantine/core';
+import type { Overview, RunningSend, ProviderHealth, LimitUse } from '../api/generated/overview.ts';
+import { RouteLink } from '../parts/route-link.tsx';
+import { ToneBadge } from '../parts/status-badge.tsx';
+import type { Tone } from '../parts/status-badge.tsx';
+import { formatDuration, formatAge, windowName } from '../parts/text/format-time.ts';
+import { platformNames } from '../parts/text/platform-names.ts';
+import { Time } from '../parts/text/time.tsx';
+import { useMay } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
+import { OverviewCard, DeliveryNumber } from './overview-card.tsx';
+
+/** What is being sent, what is paused, what comes next. */
+export function SendingNow({ overview }: { overview: Overview }) {
+  const { running, paused, scheduled, now } = overview;
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <OverviewCard
+      title="Sending now"
+      more={
+        <RouteLink to="/w/$workspaceId/campaigns" params={{ workspaceId }} search={{}}>
+          All campaigns
+        </RouteLink>
+      }
+    >
+      <Stack gap="md">
+        {running.length === 0 && <Text size="sm">No campaign is being sent.</Text>}
+        {running.map((send) => (
+          <Running key={send.runId} send={send} now={now} />
+        ))}
+        {paused.map(({ campaignId, campaignName, reason, runs, platform, waits }) => (
+          <Text key={`${waits} ${platform} ${reason}`} size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {waits === 'all' ? 'Paused' : 'Devices wait'}: <CampaignLink id={campaignId} name={campaignName} />
+            {runs > 1 && ` and ${(runs - 1).toLocaleString('en')} more sends`}: {reason}
+          </Text>
+        ))}
+        {scheduled.length > 0 && (
+          <Box>
+            <Text size="sm" fw={600} mb={4}>
+              Next
+            </Text>
+            <Stack gap={4}>
+              {scheduled.map(({ campaignId, campaignName, nextAt }) => (
+                <Text key={campaignId} size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+                  <CampaignLink id={campaignId} name={campaignName} />, <Time at={nextAt} />
+                </Text>
+              ))}
+            </Stack>
+          </Box>
+        )}
+      </Stack>
+    </OverviewCard>
+  );
+}
+
+function CampaignLink({ id, name }: { id: string; name: string }) {
+  const { id: workspaceId } = useWorkspace();
+  return (
+    <RouteLink to="/w/$workspaceId/campaigns/$campaignId" params={{ workspaceId, campaignId: id }}>
+      {name}
+    </RouteLink>
+  );
+}
+
+function Running({ send, now }: { send: RunningSend; now: string }) {
+  const { campaignId, campaignName, audienceDevices, accepted, notDelivered, startedAt } = send;
+  const done = accepted + notDelivered;
+  const seconds = startedAt === null ? 0 : (Date.parse(now) - Date.parse(startedAt)) / 1000;
+  const rate = seconds > 0 ? done / seconds : 0;
+  const left = audienceDevices === null ? 0 : Math.max(0, audienceDevices - done);
+  return (
+    <Box>
+      <Group justify="space-between" gap="xs" mb={4}>
+        <Text size="sm" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+          <CampaignLink id={campaignId} name={campaignName} />
+        </Text>
+        <Text size="sm">
+          {audienceDevices === null
+            ? 'Finding its audience'
+            : `${done.toLocaleString('en')} of ${audienceDevices.toLocaleString('en')}`}
+        </Text>
+      </Group>
+      <Progress
+        value={audienceDevices ? Math.min(100, (done / audienceDevices) * 100) : 0}
+        aria-label={`Devices of ${campaignName} that are processed`}
+        animated
+      />
+      {rate >= 1 && (
+        <Text size="xs" mt={4}>
+          {Math.round(rate).toLocaleString('en')} a second
+          {left > 0 && `, about ${formatDuration((left / rate) * 1000)} to go`}
+        </Text>
+      )}
+    </Box>
+  );
+}
+
+/** What providers took in the last hour, and what they did not, with why. */
+export function LastHour({ overview }: { overview: Overview }) {
+  const { counts, failures, maxCounted } = overview.lastHour;
+  const say = (devices: number) =>
+    devices >= maxCounted ? `${devices.toLocaleString('en')} or more` : devices.toLocaleString('en');
+  const accepted = counts.filter(({ outcome }) => outcome === 'ACCEPTED');
+  return (
+    <OverviewCard title="The last hour">
+      <Stack gap="xs">
+        {accepted.length === 0 && <Text size="sm">No message was sent.</Text>}
+        {accepted.map(({ platform, devices }) => (
+          <Group key={platform} justify="space-between" gap="xs">
+            <Text size="sm">{platformNames[platform]}, accepted</Text>
+            <Text size="sm" span>
+              <DeliveryNumber rows={{ platform, outcome: 'ACCEPTED' }}>{say(devices)}</DeliveryNumber>
+            </Text>
+          </Group>
+        ))}
+        {failures.length > 0 && (
+          <Text size="sm" fw={600} mt="xs">
+            Not delivered
+          </Text>
+        )}
+        {failures.length === 0 && accepted.length > 0 && <Text size="sm">All were accepted.</Text>}
+        {failures.map(({ platform, outcome, code, devices, advice }) => (
+          <div key={`${platform} ${outcome} ${code}`}>
+            <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
+              <Text size="sm" style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
+                {platformNames[platform]}, {outcome.toLowerCase()} <Code>{code}</Code>
+              </Text>
+              <Text size="sm" span style={{ flex: 'none' }}>
+                <DeliveryNumber rows={{ platform, outcome, code }}>{say(devices)}</DeliveryNumber>
+              </Text>
+            </Group>
+            <Text size="xs">{advice}</Text>
+          </div>
+        ))}
+      </Stack>
+    </OverviewCard>
+  );
+}
+
+/** How the workspace stands with each provider. */
+export function ProviderList({ overview }: { overview: Overview }) {
+  const { id: workspaceId } = useWorkspace();
+  const setsUp = useMay('settings.write');
+  return (
+    <OverviewCard
+      title="Providers"
+      more={
+        setsUp && (
+          <RouteLink to="/w/$workspaceId/providers" params={{ workspaceId }}>
+            Connect and check
+          </RouteLink>
+        )
+      }
+    >
+      <Stack gap="md">
+        {overview.providers.map((health) => (
+          <Provider
+            key={health.provider}
+            health={health}
+            paused={overview.paused.filter(({ provider }) => provider === health.provider)}
+            now={overview.now}
+          />
+        ))}
+      </Stack>
+    </OverviewCard>
+  );
+}
+
+type ProviderProps = { health: ProviderHealth; paused: Overview['paused']; now: string };
+
+function Provider({ health, paused, now }: ProviderProps) {
+  const { name, account, check, silent, noisyUntil, isSimulated } = health;
+  const who = isSimulated ? 'Simulator' : account;
+  const [word, tone] = providerState(health, { isPaused: paused.length > 0, now });
+  return (
+    <Box>
+      <Group justify="space-between" gap="xs" wrap="nowrap">
+        <Text size="sm" fw={600}>
+          {name}
+        </Text>
+        <ToneBadge tone={tone}>{word}</ToneBadge>
+      </Group>
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+        {who}
+        {check && `${who === null ? 'Checked' : ', checked'} ${formatAge(check.at, now)} ago`}
+        {check?.verdict === 'REFUSED' && `: ${check.words}`}
+        {paused.map(({ reason }) => (
+          <div key={reason}>Says: {reason}</div>
+        ))}
+        {silent && (
+          <div>
+            Backing off until <Time at={silent.until} />: {silent.reason}
+          </div>
+        )}
+        {noisyUntil !== null && (
+          <div>
+            Lower rate for noisy sites until <Time at={noisyUntil} />
+          </div>
+        )}
+      </Text>
+    </Box>
+  );
+}
+
+/** One word, the worst that is true. */
+function providerState(
+  { isConnected, check, silent }: ProviderHealth,
+  { isPaused, now }: { isPaused: boolean; now: string },
+): [word: string, tone: Tone] {
+  if (!isConnected && !isPaused) return ['Not connected', 'still'];
+  if (isPaused) return ['Rejects the credential', 'failed'];
+  if (check?.verdict === 'REFUSED') return ['Refused', 'failed'];
+  if (silent) return ['Waiting', 'held'];
+  // A check says how it was then, and nothing of how the provider answers now.
+  if (check?.verdict === 'ACCEPTED') return [`Accepted ${formatAge(check.at, now)} ago`, 'done'];
+  return check ? ['Could not be checked', 'held'] : ['Connected', 'done'];
+}
+
+/** What of its limits the workspace has used. */
+export function LimitList({ limits }: { limits: LimitUse[] }) {
+  return (
+    <OverviewCard title="Limits">
+      <SimpleGrid cols={{ base: 1, sm: 2, md: 3 }} spacing="md">
+        {limits.map((limit) => (
+          <Limit key={limit.id} limit={limit} />
+        ))}
+      </SimpleGrid>
+    </OverviewCard>
+  );
+}
+
+function Limit({ limit: { id, name, used, most, windowSeconds } }: { limit: LimitUse }) {
+  const share = Math.min(100, (used / most) * 100);
+  const left = Math.max(0, most - used);
+  return (
+    <Box>
+      <Text size="sm">
+        {name}
+        {windowName(windowSeconds)}
+      </Text>
+      <Progress
+        my={4}
+        value={share}
+        color={share >= 90 ? 'red.9' : share >= 70 ? 'orange.9' : 'accent'}
+        aria-label={`${name}${windowName(windowSeconds)}: ${left.toLocaleString('en')} left`}
+      />
+      <Text size="xs" c="dimmed">
+        <LimitRows id={id}>{used.toLocaleString('en')}</LimitRows> of {most.toLocaleString('en')}
+      </Text>
+    </Box>
+  );
+}
+
+/** Segments are listed on their screen; calls stand in the log. */
+function LimitRows({ id, children }: { id: string; children: string }) {
+  const { id: workspaceId } = useWorkspace();
+  const seesLog = useMay('log.read');
+  if (id.startsWith('segment'))
+    return (
+      <RouteLink to="/w/$workspaceId/segments" params={{ workspaceId }} search={{}}>
+        {children}
+      </RouteLink>
+    );
+  if (!seesLog) return children;
+  return (
+    <RouteLink to="/w/$workspaceId/log" params={{ workspaceId }} search={{}}>
+      {children}
+    </RouteLink>
+  );
+}

@@ -1,0 +1,57 @@
+import { Button, Checkbox, Popover, Stack } from '@mantine/core';
+import { IconColumns3 } from '@tabler/icons-react';
+
+type ColumnChoiceProps<Column extends string> = {
+  of: ColumnSet<Column>;
+  /** As the address has them. */
+  asked: readonly string[] | undefined;
+  /** Undefined: the usual ones. */
+  onChosen: (columns: string[] | undefined) => void;
+};
+
+/** Which columns a list has. One always stays. */
+export function ColumnChoice<Column extends string>({ of, asked, onChosen }: ColumnChoiceProps<Column>) {
+  const columns = shownColumns(asked, of);
+  const all = Object.keys(of.names) as Column[];
+  const choose = (column: Column, isShown: boolean) => {
+    const next = all.filter((one) => (one === column ? isShown : columns.includes(one)));
+    onChosen(next.length === 0 || next.join() === of.usual.join() ? undefined : next);
+  };
+  return (
+    <Popover position="bottom-end" withinPortal={false} trapFocus>
+      <Popover.Target>
+        <Button variant="default" size="xs" leftSection={<IconColumns3 size={14} stroke={1.6} aria-hidden />}>
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Stack gap="xs" role="group" aria-label="Columns shown">
+          {all.map((column) => (
+            <Checkbox
+              key={column}
+              size="xs"
+              label={of.names[column]}
+              checked={columns.includes(column)}
+              onChange={({ currentTarget }) => choose(column, currentTarget.checked)}
+            />
+          ))}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+export type ColumnSet<Column extends string> = {
+  /** All that a list may have, in their order, as it names them. */
+  names: Record<Column, string>;
+  usual: readonly Column[];
+};
+
+/** Those that an address asks for, as far as the list has them; the usual ones where it asks for none of these. */
+export function shownColumns<Column extends string>(
+  asked: readonly string[] | undefined,
+  { names, usual }: ColumnSet<Column>,
+): readonly Column[] {
+  const columns = (Object.keys(names) as Column[]).filter((column) => asked?.includes(column));
+  return columns.length === 0 ? usual : columns;
+}

@@ -1,4 +1,0 @@
-/** A text as one word of a shell. */
-export function shellQuote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
