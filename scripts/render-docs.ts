@@ -122,7 +122,7 @@ function wireForms(name: ErrorName): string {
   const stats = statsErrors[name];
   if (stats) forms.push(`statistics ${stats.status} \`${stats.title}\``);
   const file = reportFileErrors[name];
-  if (file) forms.push(`report files ${file.status}${file.status === 400 ? ' `BAD REQUEST`' : ''}`);
+  if (file) forms.push(`report files ${file.status}${file.status === 401 ? '' : ` \`${file.title.toUpperCase()}\``}`);
   const other = defaultErrorStatuses[name];
   if (other !== undefined) forms.push(`other ${other}`);
   if (forms.length === 0) throw new Error(`${name} is answered nowhere`);

@@ -5,7 +5,6 @@ import {
   Container,
   Group,
   Text,
-  NativeSelect,
   ActionIcon,
   Tooltip,
   useComputedColorScheme,
@@ -28,6 +27,8 @@ import { rememberWorkspace } from './workspace.ts';
 
 const mainId = 'main';
 
+// Most installations have one workspace: a field, and all that fields are made of, is loaded where there are more.
+const WorkspaceSelect = lazy(async () => ({ default: (await import('./workspace-select.tsx')).WorkspaceSelect }));
 const ForbiddenPage = lazy(async () => ({ default: (await import('./forbidden-page.tsx')).ForbiddenPage }));
 
 /** What surrounds the screens of a workspace. */
@@ -127,15 +128,17 @@ function WorkspaceSwitch({ workspaceId }: { workspaceId: string }) {
       </Text>
     );
   return (
-    <NativeSelect
-      aria-label="Workspace"
-      size="xs"
-      value={workspaceId}
-      data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
-      onChange={(event) =>
-        void navigate({ to: '/w/$workspaceId', params: { workspaceId: event.currentTarget.value }, search: {} })
-      }
-    />
+    <Suspense fallback={null}>
+      <WorkspaceSelect
+        aria-label="Workspace"
+        size="xs"
+        value={workspaceId}
+        data={workspaces.map(({ id, name }) => ({ value: id, label: name }))}
+        onChange={(event) =>
+          void navigate({ to: '/w/$workspaceId', params: { workspaceId: event.currentTarget.value }, search: {} })
+        }
+      />
+    </Suspense>
   );
 }
 
