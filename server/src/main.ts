@@ -13,7 +13,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const stopRequest = new AbortController();
 const { close } = closeWithGrace(
-  { delay: stopMilliseconds, logger: false, skip: [...signals], onSecondError: tellSecondFault },
+  { delay: stopMilliseconds, logger: false, skip: [...signals], onSecondError: printSecondFault },
   async ({ err }) => {
     stopRequest.abort();
     const node = await started;
@@ -25,7 +25,7 @@ const { close } = closeWithGrace(
 );
 
 /** The process exits with 1 immediately, so this line is the only explanation. */
-function tellSecondFault(fault: unknown): void {
+function printSecondFault(fault: unknown): void {
   const { stack, message } = fault as Error;
   process.stderr.write(`carillon: another fault while it stopped: ${stack ?? message}\n`);
 }

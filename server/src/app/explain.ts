@@ -19,7 +19,7 @@ import {
 import type { CampaignToExplain, RunToExplain } from '../storage/ledger/run-explanations.ts';
 import { listTriggersToExplain } from '../storage/triggers.ts';
 import { findUsersByCustomerIds } from '../storage/users/users.ts';
-import { tellSuspicions } from './users/suspected-devices.ts';
+import { findSuspicions } from './users/suspected-devices.ts';
 
 export type ExplainDependencies = { database: Database };
 
@@ -91,7 +91,7 @@ export async function explainRunToUsers(
   const asked = { workspaceId, campaign, run, users };
   const membershipOf = await findMemberships(tx, asked);
   const found = await listDevicesToExplain(tx, asked);
-  const suspicions = await tellSuspicions(tx, found);
+  const suspicions = await findSuspicions(tx, found);
   const devices = groupByUser(found.map((device) => ({ ...device, suspicion: suspicions.get(device.id) ?? null })));
   const deliveries = groupByUser(await listDeliveriesToExplain(tx, asked));
   const chunks = await listChunksToExplain(tx, run.id);

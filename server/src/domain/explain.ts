@@ -1,6 +1,6 @@
 import { defaultAppId } from './apps.ts';
 import type { Platform } from './content/content.ts';
-import { tellTrigger } from './events/triggers.ts';
+import { describeTrigger } from './events/triggers.ts';
 import type { ToldTrigger } from './events/triggers.ts';
 import { controlGroups } from './experiments/control-groups.ts';
 import type { NamedVariant } from './experiments/variants.ts';
@@ -273,13 +273,13 @@ const sentences: Record<Step, string> = {
 /** Describes the step of a device in a sentence, with its known times and codes. */
 export function describeDelivery(device: DeviceExplanation): string {
   const { step, suspicion } = device;
-  if (!suspicion) return tellStep(device);
-  if (step === 'DEVICE_GONE') return tellSuspect(suspicion);
-  return `${tellStep(device)} ${tellSuspect(suspicion)}`;
+  if (!suspicion) return describeStep(device);
+  if (step === 'DEVICE_GONE') return describeSuspect(suspicion);
+  return `${describeStep(device)} ${describeSuspect(suspicion)}`;
 }
 
 /** Describes why a device may leave the audience or has left it, and how to undo that. */
-function tellSuspect({ id, code, sends, since, hasLeft }: NonNullable<DeviceExplanation['suspicion']>): string {
+function describeSuspect({ id, code, sends, since, hasLeft }: NonNullable<DeviceExplanation['suspicion']>): string {
   const strikes = `${sends} ${sends === 1 ? 'send' : 'sends'} since ${since.toISOString()}`;
   const keep = `carillon devices keep ${id}`;
   if (hasLeft)
@@ -287,7 +287,7 @@ function tellSuspect({ id, code, sends, since, hasLeft }: NonNullable<DeviceExpl
   return `The device is suspected: ${strikes} failed like a dead address (${code}). It leaves the audience after ${suspicionSends} such sends over ${suspicionHours} hours; to prevent that, press Keep on the user’s page or run ${keep}.`;
 }
 
-function tellStep({ step, code, at, until, variation, locale }: DeviceExplanation): string {
+function describeStep({ step, code, at, until, variation, locale }: DeviceExplanation): string {
   const parts = [sentences[step].slice(0, -1)];
   if (step === 'ACCEPTED' && at) parts.push(`at ${at.toISOString()}`);
   if (code !== null && code !== step) parts.push(`(${code})`);
@@ -302,14 +302,14 @@ export const nobodyOfThatId = 'Nobody in this workspace has that customer id.';
 const noRunYet = 'The campaign has no run: it has not been sent yet, or too long ago.';
 
 /** Explains why a user has no run. If events of users start the campaign, it describes the outcome of the newest event. */
-export function tellNoRun(triggers: readonly ToldTrigger[] | undefined): string {
+export function describeNoRun(triggers: readonly ToldTrigger[] | undefined): string {
   if (!triggers) return noRunYet;
   const [newest] = triggers;
-  return newest ? tellTrigger(newest) : 'No event of the person has started the campaign.';
+  return newest ? describeTrigger(newest) : 'No event of the person has started the campaign.';
 }
 
 /** Returns the sentence of the device that got furthest in a run, or the reason why there is none. */
-export function tellRun({ step, reason, devices }: RunExplanation): string {
+export function describeRun({ step, reason, devices }: RunExplanation): string {
   const furthest = devices.find((device) => device.step === step);
   if (furthest) return describeDelivery(furthest);
   return reason === null ? sentences[step] : `${sentences[step].slice(0, -1)}: ${reason}.`;

@@ -123,7 +123,7 @@ async function decideLiveOutcome(
 }
 
 function takeTurn(governor: Governor, account: SendAccount): Promise<Date | undefined> {
-  return new Promise((resolve) => governor.takeTurns(account, { lane: 0, messages: 1, onTurn: resolve }));
+  return new Promise((resolve) => governor.acquire(account, { lane: 0, messages: 1, onTurn: resolve }));
 }
 
 export type SettleLiveDependencies = { clock: Clock; governor: Governor; random: () => number };
@@ -163,7 +163,7 @@ export function settleLiveOutcome(
     case 'stopped':
       return untried(outcome.code, new Date(clock.now().getTime() + mendedSeconds * 1000));
     case 'unreached':
-      return untried(outcome.code, account ? governor.unreached(account) : clock.now());
+      return untried(outcome.code, account ? governor.pauseAfterFailure(account) : clock.now());
     case 'wait':
     case 'unknown': {
       const retryAfterSeconds = outcome.kind === 'wait' ? outcome.retryAfterSeconds : undefined;
@@ -173,7 +173,7 @@ export function settleLiveOutcome(
         ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
       });
       const nextAt = new Date(clock.now().getTime() + delaySeconds * 1000);
-      if (account && isOfAccount) governor.silence(account, { until: nextAt, reason: outcome.code });
+      if (account && isOfAccount) governor.pause(account, { until: nextAt, reason: outcome.code });
       // The account waits even if this was the last attempt: the provider asked for all of its devices.
       if (attempts >= maxDeliveryAttempts) return { state: 'FAILED', code: outcome.code };
       return later(outcome.code, nextAt, attempts);

@@ -49,7 +49,7 @@ export function makeReleaseDueTriggers({
   onReleased,
 }: ReleaseDueTriggersDependencies): Job {
   const putOff = makeBackoff();
-  const tellFault = makeFaultLogger(log, 'campaign');
+  const logFault = makeFaultLogger(log, 'campaign');
   let taken: readonly string[] = [];
 
   async function release(now: Date, of: TriggersOf): Promise<Released> {
@@ -70,7 +70,7 @@ export function makeReleaseDueTriggers({
         all.runs += runs;
       } catch (error) {
         if (isDatabaseFault(error)) throw error;
-        tellFault({ id, error, retryAt: putOff.add(id, now) });
+        logFault({ id, error, retryAt: putOff.add(id, now) });
       }
     }
     return all;

@@ -37,7 +37,7 @@ export function docsRoutes(folder: string): RouteFamily {
     });
     server.get('/docs', hidden, (_request, reply) => reply.redirect('/docs/'));
     server.get('/docs/*', hidden, (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
-      if (!isThere(folder, 'index.html')) return tellMissing(reply);
+      if (!isThere(folder, 'index.html')) return replyNotFound(reply);
       const path = request.params['*'];
       if (!/^[A-Za-z0-9_./-]*$/.test(path) || /(^|\/)\./.test(path)) return reply.callNotFound();
       // A page is a folder; without the trailing slash its relative links would be wrong.
@@ -79,7 +79,7 @@ const contentTypes: Record<string, string> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-function tellMissing(reply: FastifyReply): FastifyReply {
+function replyNotFound(reply: FastifyReply): FastifyReply {
   return reply
     .code(503)
     .header('retry-after', '5')

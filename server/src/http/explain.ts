@@ -4,9 +4,9 @@ import { explainDelivery } from '../app/explain.ts';
 import type { ExplainDependencies, Explanation } from '../app/explain.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { RequestFault } from '../domain/errors.ts';
-import { dropReasons, triggerStates, tellTrigger } from '../domain/events/triggers.ts';
+import { dropReasons, triggerStates, describeTrigger } from '../domain/events/triggers.ts';
 import type { ToldTrigger } from '../domain/events/triggers.ts';
-import { steps, nobodyOfThatId, tellNoRun, describeDelivery, tellRun } from '../domain/explain.ts';
+import { steps, nobodyOfThatId, describeNoRun, describeDelivery, describeRun } from '../domain/explain.ts';
 import type { DeviceExplanation } from '../domain/explain.ts';
 import { isStorableText } from '../domain/storable-text.ts';
 import { makeRequireCampaignAccess } from './campaigns/call.ts';
@@ -137,13 +137,13 @@ function presentExplanation({ campaign, customerId, runs, triggers }: Explanatio
     next_send: campaign.nextAt?.toISOString() ?? null,
     customer_id: customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? tellRun(newest) : runs ? tellNoRun(triggers) : nobodyOfThatId,
+    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : nobodyOfThatId,
     runs: (runs ?? []).map((run) => ({
       id: run.runId,
       status: run.runStatus,
       created_at: run.createdAt.toISOString(),
       step: run.step,
-      explanation: tellRun(run),
+      explanation: describeRun(run),
       devices: run.devices.map(presentDevice),
     })),
     ...(triggers && { triggers: triggers.map(presentTrigger) }),
@@ -158,7 +158,7 @@ function presentTrigger(trigger: ToldTrigger) {
     state: trigger.state,
     reason: trigger.reason,
     run_id: trigger.runId,
-    explanation: tellTrigger(trigger),
+    explanation: describeTrigger(trigger),
   };
 }
 

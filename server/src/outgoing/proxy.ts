@@ -22,13 +22,13 @@ const quietMilliseconds = 60_000;
 export function makeOutgoingProxy(settings: ProxySettings | undefined, log: Logger): OutgoingProxy | undefined {
   if (settings === undefined) return undefined;
   let state: ProxyState = 'UNUSED';
-  let toldAt = -quietMilliseconds;
+  let loggedAt = -quietMilliseconds;
 
   function note(next: ProxyState, error?: ProxyError): void {
-    const isNews = next !== state && performance.now() - toldAt >= quietMilliseconds;
+    const isNews = next !== state && performance.now() - loggedAt >= quietMilliseconds;
     state = next;
     if (!isNews || !error) return;
-    toldAt = performance.now();
+    loggedAt = performance.now();
     // The error's message only, not its cause, which may name an address.
     log.warn({ code: error.code, detail: error.message }, 'the outgoing proxy failed');
   }

@@ -13,7 +13,7 @@ export type SendAccount = {
   /** Messages per minute that the provider accepts; undefined if it names no limit. */
   perMinute: number | undefined;
   /** The limit while the provider considers this sender noisy; undefined if the provider does not rate senders. */
-  penaltyPerMinute: number | undefined;
+  throttledPerMinute: number | undefined;
   /** True for an unknown push service that devices named. It may be gone for ever, so messages do not wait long for it. */
   isChosenByDevice?: boolean;
 };
@@ -32,7 +32,7 @@ export function sendAccountOf(
       return {
         key: `fcm:${projectId}`,
         perMinute: simulated ? undefined : fcmMessagesPerMinute,
-        penaltyPerMinute: undefined,
+        throttledPerMinute: undefined,
       };
     }
     case 'apns':
@@ -40,7 +40,7 @@ export function sendAccountOf(
         credentials.apns && {
           key: `apns:${credentials.apns.teamId}`,
           perMinute: undefined,
-          penaltyPerMinute: undefined,
+          throttledPerMinute: undefined,
         }
       );
     case 'webpush': {
@@ -51,12 +51,12 @@ export function sendAccountOf(
       return {
         key: `webpush:${site}:${origin}`,
         perMinute: undefined,
-        penaltyPerMinute: noisySiteMessagesPerMinute,
+        throttledPerMinute: noisySiteMessagesPerMinute,
         ...(!isKnownPushService(origin) && { isChosenByDevice: true }),
       };
     }
     case 'hms':
-      return credentials.hms && { key: keyOfHms(credentials.hms), perMinute: undefined, penaltyPerMinute: undefined };
+      return credentials.hms && { key: keyOfHms(credentials.hms), perMinute: undefined, throttledPerMinute: undefined };
     default:
       return unknownCase(provider);
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { providerOfCode } from '../../src/domain/delivery/providers.ts';
-import { tellWaitingCause } from '../../src/domain/delivery/failures.ts';
+import { describeWaitingCause } from '../../src/domain/delivery/failures.ts';
 
 test.each([
   ['ANDROID', '80300007', 'hms'],
@@ -18,6 +18,6 @@ test.each([
 });
 
 test('why a message waits names who answered', () => {
-  expect(tellWaitingCause({ platform: 'ANDROID', code: 'HMS_503' }).words).toBe('Huawei Push Kit answered 503');
-  expect(tellWaitingCause({ platform: 'IOS', code: 'UNAVAILABLE' }).words).toBe('FCM answered UNAVAILABLE');
+  expect(describeWaitingCause({ platform: 'ANDROID', code: 'HMS_503' }).words).toBe('Huawei Push Kit answered 503');
+  expect(describeWaitingCause({ platform: 'IOS', code: 'UNAVAILABLE' }).words).toBe('FCM answered UNAVAILABLE');
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellHeaders } from '../../src/http/server/build-server.ts';
+import { selectHeaders } from '../../src/http/server/build-server.ts';
 
 test('headers that say how a call was made are told, those that prove its caller only by their scheme, no others', () => {
   const request = {
@@ -19,7 +19,7 @@ test('headers that say how a call was made are told, those that prove its caller
     'set-cookie': 'a=b',
     'x-ratelimit-limit': '9',
   };
-  expect(JSON.parse(tellHeaders({ request, response }))).toEqual({
+  expect(JSON.parse(selectHeaders({ request, response }))).toEqual({
     request: {
       'content-type': 'application/json',
       authorization: 'Basic [redacted]',
@@ -39,7 +39,7 @@ test.each([
   ['cat_secret', '[redacted]'],
   ['cat_secret more', '[redacted]'],
 ])('of %s no more is told than %s', (authorization, told) => {
-  expect(JSON.parse(tellHeaders({ request: { authorization }, response: {} })).request).toEqual({
+  expect(JSON.parse(selectHeaders({ request: { authorization }, response: {} })).request).toEqual({
     authorization: told,
   });
 });

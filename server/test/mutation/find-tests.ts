@@ -26,7 +26,7 @@ const chosenWithDatabase: Record<string, string[]> = {
     'server/test/engine/fan-out/{seats,stored-windows,work-chunks}.test.ts',
   ],
   'server/src/engine/segment-fill': ['server/test/engine/segment-fill/*.test.ts'],
-  'server/src/engine/governor': ['server/test/engine/governor/restraints.test.ts'],
+  'server/src/engine/governor': ['server/test/engine/governor/account-limits.test.ts'],
   'server/src/engine/housekeeping': ['server/test/engine/housekeeping/*.test.ts'],
 };
 

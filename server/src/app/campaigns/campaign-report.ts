@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { campaignActions, statusAfter } from '../../domain/campaigns/campaign.ts';
 import { sumOf } from '../../domain/campaigns/figures.ts';
-import { adviseOnFailure, tellWaitingCause } from '../../domain/delivery/failures.ts';
+import { adviseOnFailure, describeWaitingCause } from '../../domain/delivery/failures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import {
   groupCampaignWaiting,
@@ -99,7 +99,7 @@ export function makeCampaignReport({ database, clock }: { database: Database; cl
       return {
         runsWithoutLedger,
         accepted: sumOf(accepted, 'devices'),
-        waiting: waiting.map((group) => ({ ...group, cause: tellWaitingCause(group).words })),
+        waiting: waiting.map((group) => ({ ...group, cause: describeWaitingCause(group).words })),
         failures: failures.map((group) => ({ ...group, advice: adviseOnFailure(group) })),
         goals: goals.map(({ name }, number) => {
           const own = ofAll.filter(({ goal }) => goal === number);

@@ -1,7 +1,7 @@
 import { defaultAppId } from '../../domain/apps.ts';
 import type { Platform } from '../../domain/content/content.ts';
 import { knownCheckOf } from '../../domain/credentials/checks.ts';
-import { adviseOnFailure, tellWaitingCause } from '../../domain/delivery/failures.ts';
+import { adviseOnFailure, describeWaitingCause } from '../../domain/delivery/failures.ts';
 import { providersOf } from '../../domain/delivery/providers.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { isRefusal } from '../../domain/operations/overview.ts';
@@ -49,7 +49,7 @@ export async function readProviderHealth(
   });
   const summaries = new Map(stored.map((row) => [row.provider, row.summary]));
   const site = summaries.get('webpush')?.publicKey;
-  const restraints = await findAccountLimits(database, {
+  const limits = await findAccountLimits(database, {
     keys: [
       `fcm:${summaries.get('fcm')?.projectId ?? ''}`,
       `apns:${summaries.get('apns')?.teamId ?? ''}`,
@@ -64,8 +64,8 @@ export async function readProviderHealth(
   );
   return shown.map(({ platform, provider, name }) => {
     const row = stored.find((credential) => credential.provider === provider);
-    const own = restraints.filter(({ key }) => key.startsWith(`${provider}:`));
-    const silent = own.find(({ silentUntil }) => silentUntil !== null && silentUntil > at);
+    const own = limits.filter(({ key }) => key.startsWith(`${provider}:`));
+    const silent = own.find(({ pausedUntil }) => pausedUntil !== null && pausedUntil > at);
     return {
       platform,
       provider,
@@ -75,8 +75,9 @@ export async function readProviderHealth(
       account: row === undefined ? null : accountOf(row.summary),
       updatedAt: row?.updatedAt ?? null,
       check: row ? knownCheckOf(row) : null,
-      silent: silent ? { until: silent.silentUntil!, reason: silent.silentReason ?? 'asked to wait' } : null,
-      noisyUntil: own.find(({ penaltyUntil }) => penaltyUntil !== null && penaltyUntil > at)?.penaltyUntil ?? null,
+      silent: silent ? { until: silent.pausedUntil!, reason: silent.pauseReason ?? 'asked to wait' } : null,
+      noisyUntil:
+        own.find(({ throttledUntil }) => throttledUntil !== null && throttledUntil > at)?.throttledUntil ?? null,
     };
   });
 }
@@ -119,7 +120,7 @@ async function readAnswers(
   ]);
   // Attempts become rarer: a message may wait for an hour after the last response, and the problem lasts meanwhile.
   const refusals = [
-    ...waiting.filter(({ code }) => tellWaitingCause({ platform, code }).isOfProvider),
+    ...waiting.filter(({ code }) => describeWaitingCause({ platform, code }).isOfProvider),
     ...failures.filter(isRefusal),
   ];
   const newest = Math.max(0, ...refusals.map(({ lastAt }) => lastAt.getTime()));

@@ -31,7 +31,7 @@ import { requireWorkspace } from '../workspaces.ts';
 import { blockDevices, registerDevice, removeDevice } from './devices.ts';
 import type { RegisterDeviceCommand } from './devices.ts';
 import { cancelErasure, customerDigest, deleteUser } from './erasures.ts';
-import { listSuspectedDevices, tellSuspicions } from './suspected-devices.ts';
+import { listSuspectedDevices, findSuspicions } from './suspected-devices.ts';
 import { retryDeadlock, lockIdentified, lockUserOrRetained, upsertUser } from './users.ts';
 
 export type ConsoleUsersDependencies = { database: Database; clock: Clock; erasureDelayHours: number };
@@ -138,7 +138,7 @@ async function readUser(tx: Transaction, { workspaceId, id }: Key) {
   if (!user) throw new ServiceError('NOT_FOUND');
   const key = { workspaceId, bucket: user.bucket, userId: user.userId };
   const found = await listUserDevices(tx, key);
-  const suspicions = await tellSuspicions(
+  const suspicions = await findSuspicions(
     tx,
     found.map((device) => ({ ...device, ...key })),
   );

@@ -1,4 +1,4 @@
-import { tellSuspicion } from '../../domain/users/devices.ts';
+import { describeSuspicion } from '../../domain/users/devices.ts';
 import type { ToldSuspicion, DeviceState, Suspicion } from '../../domain/users/devices.ts';
 import type { UserKey } from '../../domain/users/users.ts';
 import { inSnapshot } from '../../storage/database.ts';
@@ -37,7 +37,7 @@ export async function listSuspectedDevices(
       const limit = perPage - devices.length;
       const found = await listPage(tx, { workspaceId, after: place, limit: limit + 1 });
       const page = found.slice(0, limit);
-      devices.push(...(await tellDevices(tx, { workspaceId, page })));
+      devices.push(...(await presentDevices(tx, { workspaceId, page })));
       const last = page.at(-1);
       if (last) place = { lastAt: last.lastAt, id: last.id };
       if (found.length <= limit) return { devices, next: undefined };
@@ -48,14 +48,14 @@ export async function listSuspectedDevices(
 }
 
 /** Returns the devices of a page that are still suspected. A device whose user is being erased is not listed. */
-async function tellDevices(
+async function presentDevices(
   tx: Transaction,
   { workspaceId, page }: { workspaceId: string; page: ListedSuspect[] },
 ): Promise<SuspectedDevice[]> {
   const rows = page.map(({ code, sends, since, lastAt, ...device }) => {
     return { ...device, suspicion: { code, sends, since, lastAt } };
   });
-  const suspicions = await tellSuspicions(tx, rows);
+  const suspicions = await findSuspicions(tx, rows);
   const customerIds = await findCustomerIds(tx, { workspaceId, users: rows });
   return rows.flatMap((device) => {
     const [suspicion, customerId] = [suspicions.get(device.id), customerIds.get(device.userId)];
@@ -66,12 +66,12 @@ async function tellDevices(
 type Device = UserKey & { id: string; state: DeviceState; suspicion: Suspicion | null };
 
 /** Returns the suspicions that still hold, by device id. A device that accepted a message since then has none. */
-export async function tellSuspicions(tx: Queryable, devices: readonly Device[]): Promise<Map<string, ToldSuspicion>> {
+export async function findSuspicions(tx: Queryable, devices: readonly Device[]): Promise<Map<string, ToldSuspicion>> {
   const suspected = devices.flatMap(({ suspicion, ...device }) => (suspicion ? [{ ...device, ...suspicion }] : []));
   const recovered = await findRecoveredDevices(tx, suspected);
   const told = new Map<string, ToldSuspicion>();
   for (const { id, state, ...suspicion } of suspected) {
-    const one = tellSuspicion(suspicion, { state, isRecovered: recovered.has(id) });
+    const one = describeSuspicion(suspicion, { state, isRecovered: recovered.has(id) });
     if (one) told.set(id, one);
   }
   return told;

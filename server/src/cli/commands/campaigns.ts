@@ -242,10 +242,12 @@ async function printSearch({ database, clock }: CommandContext, options: SearchO
   // V5 has no total, so the campaign after the page shows whether there are more.
   const behind = { ...asked, limit: 1, page: asked.page * asked.limit + 1 };
   const hasMore = campaigns.length === asked.limit && (await searchCampaigns(deps, behind)).campaigns.length > 0;
-  process.stderr.write(hasMore ? `There are more: --page ${asked.page + 1}\n` : toldEnd(campaigns.length, asked.page));
+  process.stderr.write(
+    hasMore ? `There are more: --page ${asked.page + 1}\n` : describeEnd(campaigns.length, asked.page),
+  );
 }
 
-function toldEnd(rows: number, page: number): string {
+function describeEnd(rows: number, page: number): string {
   if (rows > 0) return 'That is all.\n';
   return page === 1 ? 'No campaign is like that.\n' : `Page ${page} is behind the last one.\n`;
 }

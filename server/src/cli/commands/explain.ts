@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { explainDelivery } from '../../app/explain.ts';
 import type { Explanation } from '../../app/explain.ts';
-import { tellTrigger } from '../../domain/events/triggers.ts';
-import { nobodyOfThatId, describeDelivery, tellNoRun, tellRun } from '../../domain/explain.ts';
+import { describeTrigger } from '../../domain/events/triggers.ts';
+import { nobodyOfThatId, describeDelivery, describeNoRun, describeRun } from '../../domain/explain.ts';
 import { withInstallation, findWorkspaceToUse } from '../command-context.ts';
 import type { CommandContext } from '../command-context.ts';
 import { jsonLineOption, workspaceOption } from '../command-options.ts';
@@ -36,11 +36,13 @@ async function printExplanation({ database }: CommandContext, options: ExplainOp
   if (!runs) return void print(nobodyOfThatId);
   if (runs.length === 0)
     print(
-      isDue(explained) ? `${tellNoRun(triggers)} It is due at ${campaign.nextAt!.toISOString()}.` : tellNoRun(triggers),
+      isDue(explained)
+        ? `${describeNoRun(triggers)} It is due at ${campaign.nextAt!.toISOString()}.`
+        : describeNoRun(triggers),
     );
-  for (const trigger of triggers ?? []) print(`${trigger.state}: ${tellTrigger(trigger)}`);
+  for (const trigger of triggers ?? []) print(`${trigger.state}: ${describeTrigger(trigger)}`);
   for (const run of runs) {
-    print(`Run ${run.runId}, ${run.runStatus}, ${run.createdAt.toISOString()}: ${run.step}. ${tellRun(run)}`);
+    print(`Run ${run.runId}, ${run.runStatus}, ${run.createdAt.toISOString()}: ${run.step}. ${describeRun(run)}`);
     for (const device of run.devices)
       print(
         `  ${device.platform} ${device.deviceId ?? '(no longer there)'}: ${device.step}. ${describeDelivery(device)}`,
@@ -55,16 +57,16 @@ function isDue({ campaign, triggers }: Explanation): boolean {
 
 /** Returns the findings with the sentence of each step; `explanation` is the reason when there is no run. */
 function toJson({ campaign, customerId, runs, triggers }: Explanation): object {
-  const without = runs === undefined ? nobodyOfThatId : runs.length === 0 ? tellNoRun(triggers) : null;
+  const without = runs === undefined ? nobodyOfThatId : runs.length === 0 ? describeNoRun(triggers) : null;
   return {
     campaign,
     customerId,
     explanation: without,
     runs: (runs ?? []).map((run) => ({
       ...run,
-      explanation: tellRun(run),
+      explanation: describeRun(run),
       devices: run.devices.map((device) => ({ ...device, explanation: describeDelivery(device) })),
     })),
-    ...(triggers && { triggers: triggers.map((trigger) => ({ ...trigger, explanation: tellTrigger(trigger) })) }),
+    ...(triggers && { triggers: triggers.map((trigger) => ({ ...trigger, explanation: describeTrigger(trigger) })) }),
   };
 }

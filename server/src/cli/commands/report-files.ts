@@ -97,14 +97,14 @@ export const reportFilesCommand = {
     if (out === undefined) return;
     const written = await writeReportFile(await openOwnReportFile(context, { workspaceId, name }), out);
     if (json) printJsonLine({ ...told, ...written });
-    else tellWritten(written);
+    else reportWritten(written);
   },
 
   async download(context: ReportContext, { name, out = name, json, workspace }: Downloading & { name: string }) {
     const workspaceId = await findWorkspaceToUse(context.database, workspace);
     const written = await writeReportFile(await openOwnReportFile(context, { workspaceId, name }), out);
     if (json) printJsonLine({ file: name, ...written });
-    else tellWritten(written);
+    else reportWritten(written);
   },
 };
 
@@ -127,7 +127,7 @@ async function waitUntilMade(
     throw new StartError('SETTING_INVALID', `The file could not be made: ${found?.reason ?? 'it is gone'}.`);
 }
 
-function tellWritten({ out, bytes, sha256 }: { out: string; bytes: number; sha256: string }): void {
+function reportWritten({ out, bytes, sha256 }: { out: string; bytes: number; sha256: string }): void {
   process.stdout.write(`Written    ${out}\nBytes      ${bytes}\nSHA-256    ${sha256}\n`);
 }
 

@@ -283,12 +283,12 @@ function printPreview(
   const print = (title: string, value: string): boolean =>
     process.stdout.write(`${title.padEnd(11)}${toPlainLine(value)}\n`);
   print('Campaign', `${admitted.name}${admitted.existing ? ', which exists: its stored settings are used' : ''}`);
-  print('Audience', `${tellAudience(command.audience)}, ${devicesOf(preview)}`);
+  print('Audience', `${describeAudience(command.audience)}, ${devicesOf(preview)}`);
   print('When', timing === 'soon' ? 'at once' : timing);
   for (const reason of pending) print('Note', reason);
   if (customerId !== '') print('Shown for', customerId);
   for (const { platform, devices, credentials, ...rendered } of platforms) {
-    process.stdout.write(`\n${platform}, ${tellDevices(devices)}, ${tellCredentials(credentials)}\n`);
+    process.stdout.write(`\n${platform}, ${describeDevices(devices)}, ${describeCredentials(credentials)}\n`);
     printMembers(rendered);
   }
   process.stdout.write('\nNothing was sent.\n');
@@ -299,19 +299,19 @@ function devicesOf({ platforms }: PushPreview): string {
   if (platforms.some(({ devices }) => devices === undefined)) return 'more devices than could be counted in 10 s';
   const sum = platforms.reduce((total, { devices = 0 }) => total + devices, 0);
   const each = platforms.map(({ platform, devices }) => `${platform} ${devices}`);
-  return `up to ${tellDevices(sum)} (${each.join(', ')})`;
+  return `up to ${describeDevices(sum)} (${each.join(', ')})`;
 }
 
-function tellDevices(devices: number | null): string {
+function describeDevices(devices: number | null): string {
   if (devices === null) return 'not counted';
   return `${devices} ${devices === 1 ? 'device' : 'devices'}`;
 }
 
-function tellCredentials(credentials: 'simulated' | 'real' | null): string {
+function describeCredentials(credentials: 'simulated' | 'real' | null): string {
   return credentials === null ? 'no credentials: its sends wait for them' : `${credentials} credentials`;
 }
 
-function tellAudience(audience: PushAudience): string {
+function describeAudience(audience: PushAudience): string {
   switch (audience.kind) {
     case 'all-users':
       return 'all users';

@@ -150,7 +150,7 @@ const names: Record<ProviderName, string> = {
 };
 
 /** Returns why messages wait for another attempt, from their code in the ledger. */
-export function tellWaitingCause({ platform, code }: { platform: Platform; code: string }): WaitingCause {
+export function describeWaitingCause({ platform, code }: { platform: Platform; code: string }): WaitingCause {
   const provider = names[providerOfCode({ platform, code })];
   const own = (words: string): WaitingCause => ({ isOfProvider: false, words });
   const theirs = (words: string): WaitingCause => ({ isOfProvider: true, words });

@@ -237,7 +237,7 @@ const drops: Record<DropReason, string> = {
 };
 
 /** Describes a trigger in one sentence. */
-export function tellTrigger({ eventName, occurredAt, dueAt, state, reason, runId }: ToldTrigger): string {
+export function describeTrigger({ eventName, occurredAt, dueAt, state, reason, runId }: ToldTrigger): string {
   const event = `"${eventName}" at ${occurredAt.toISOString()}`;
   switch (state) {
     case 'WAITING':

@@ -1,5 +1,5 @@
 import type { Platform } from '../content/content.ts';
-import { tellWaitingCause } from '../delivery/failures.ts';
+import { describeWaitingCause } from '../delivery/failures.ts';
 import { providerOfCode } from '../delivery/providers.ts';
 import type { ProviderName } from '../delivery/providers.ts';
 import { judgeUpkeep } from './upkeep.ts';
@@ -150,7 +150,7 @@ function judgeProvider({ name, isConnected, check, silent }: ProviderFacts, now:
   if (check?.verdict === 'REFUSED')
     findings.push({
       level: 'trouble',
-      what: `${name} refused its credential when it was last checked, ${tellAge(check.at, now)} ago: ${check.words}`,
+      what: `${name} refused its credential when it was last checked, ${describeAge(check.at, now)} ago: ${check.words}`,
       todo: 'Replace the credential, or give its account what it lacks, and check again.',
       place,
     });
@@ -164,7 +164,7 @@ function judgeProvider({ name, isConnected, check, silent }: ProviderFacts, now:
   return findings;
 }
 
-function tellAge(at: Date, now: Date): string {
+function describeAge(at: Date, now: Date): string {
   const minutes = Math.max(0, Math.round((now.getTime() - at.getTime()) / 60_000));
   if (minutes < 120) return minutes === 1 ? '1 minute' : `${minutes} minutes`;
   const hours = Math.round(minutes / 60);
@@ -245,12 +245,12 @@ const maxWaitingShare = 0.05;
  */
 export function judgeAnswers({ platform, name, accepted, waiting, failures }: ProviderAnswers): Finding[] {
   const unserved = waiting
-    .filter(({ code }) => tellWaitingCause({ platform, code }).isOfProvider)
+    .filter(({ code }) => describeWaitingCause({ platform, code }).isOfProvider)
     .sort((one, other) => other.devices - one.devices);
   const waits = unserved.reduce((sum, { devices }) => sum + devices, 0);
   if (waits > 0 && (accepted === 0 || isTelling(waits, accepted))) {
     const { code } = unserved[0]!;
-    const { words } = tellWaitingCause({ platform, code });
+    const { words } = describeWaitingCause({ platform, code });
     const many = `${waits.toLocaleString('en')} ${waits === 1 ? 'message waits' : 'messages wait'} for another attempt`;
     return [
       {

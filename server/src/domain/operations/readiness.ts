@@ -19,7 +19,7 @@ export type TroubleName = keyof typeof troubleMeanings;
 export type Trouble = { name: TroubleName; detail?: string };
 
 /** For example `jobs: release-runs (53100)`. */
-export function tellTrouble({ name, detail }: Trouble): string {
+export function describeTrouble({ name, detail }: Trouble): string {
   return detail === undefined ? name : `${name}: ${detail}`;
 }
 

@@ -86,7 +86,7 @@ export type ToldSuspicion = Suspicion & { hasLeft: boolean };
  * Returns a suspicion to report, or null if a message was accepted since, because the next error then starts a new
  * count. A device that was marked as gone for another reason is not reported here. Pure.
  */
-export function tellSuspicion(
+export function describeSuspicion(
   { code, sends, since, lastAt }: Suspicion,
   { state, isRecovered }: { state: DeviceState; isRecovered: boolean },
 ): ToldSuspicion | null {

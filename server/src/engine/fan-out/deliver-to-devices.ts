@@ -276,7 +276,7 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
     return;
   }
   let next = 0;
-  deps.governor.takeTurns(account, {
+  deps.governor.acquire(account, {
     lane: run.lane === 0 ? 0 : 1,
     messages: places.length,
     onTurn(later) {

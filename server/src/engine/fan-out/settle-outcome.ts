@@ -76,7 +76,7 @@ export function settleOutcome(
         },
       };
     case 'unreached': {
-      const until = account ? governor.unreached(account) : clock.now();
+      const until = account ? governor.pauseAfterFailure(account) : clock.now();
       if (account?.isChosenByDevice) return settleStranger(settling, { code: outcome.code, until, random: random() });
       return settleUntried(settling, { code: outcome.code, until, random: random() });
     }
@@ -91,7 +91,7 @@ export function settleOutcome(
       });
       const retryAt = new Date(clock.now().getTime() + delay * 1000);
       if (account && outcome.kind === 'wait' && outcome.scope === 'credential')
-        governor.silence(account, { until: retryAt, reason: outcome.code });
+        governor.pause(account, { until: retryAt, reason: outcome.code });
       // The account waits even if this was the device's last attempt: the provider asked for all of its devices.
       if (attempt >= maxDeliveryAttempts) return settle('FAILED', outcome.code);
       return retryAt >= run.sendUntil ? settle('EXPIRED', outcome.code) : settle('WAITING', outcome.code, { retryAt });

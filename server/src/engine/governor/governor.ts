@@ -15,11 +15,11 @@ import type { Share, Turns } from './send-budgets.ts';
  */
 export type Governor = {
   /** Requests turns for a number of messages. `onTurn` is called once per message. */
-  takeTurns(account: SendAccount, turns: Turns): void;
+  acquire(account: SendAccount, turns: Turns): void;
   /** Pauses the account, because the provider asked it to wait. */
-  silence(account: SendAccount, silence: { until: Date; reason: string }): void;
+  pause(account: SendAccount, pause: { until: Date; reason: string }): void;
   /** Pauses the account after a failed connection. Consecutive failures double the pause. @returns its end */
-  unreached(account: SendAccount): Date;
+  pauseAfterFailure(account: SendAccount): Date;
   /** Records the outcome of a request. */
   report(account: SendAccount, outcome: Outcome): void;
 };
@@ -41,24 +41,24 @@ export const accountBudget = { holdSeconds: 1, isRamped: true } as const;
 
 export function makeGovernor(deps: GovernorDependencies): Governor {
   const { database, clock, log } = deps;
-  let restraints = new Map<string, AccountLimit>();
+  let limits = new Map<string, AccountLimit>();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | undefined;
   const shareOf = makeShares(deps);
   const failures = new Map<string, number>();
-  const answers = makeAnswerWatch({ clock, log, onNoisy: (account) => void penalise(account) });
+  const answers = makeAnswerWatch({ clock, log, onNoisy: (account) => void throttle(account) });
 
   /** Reads the limits that other nodes stored. If the database is unavailable, this node continues with what it knows. */
-  async function readRestraints(): Promise<void> {
+  async function readLimits(): Promise<void> {
     const now = clock.now();
     if (Math.abs(now.getTime() - readAt) < freshMilliseconds) return;
     reading ??= listAccountLimits(database, now)
       .then((rows) => {
-        const mine = [...restraints.values()].filter(({ silentUntil }) => silentUntil && silentUntil > now);
-        restraints = new Map(rows.map((row) => [row.key, row]));
-        for (const restraint of mine) remember(restraint.key, restraint.silentUntil!);
+        const mine = [...limits.values()].filter(({ pausedUntil }) => pausedUntil && pausedUntil > now);
+        limits = new Map(rows.map((row) => [row.key, row]));
+        for (const { key, pausedUntil } of mine) remember(key, pausedUntil!);
       })
-      .catch((error: unknown) => log.debug({ err: error }, 'restraints were not read'))
+      .catch((error: unknown) => log.debug({ err: error }, 'account limits were not read'))
       .finally(() => {
         readAt = now.getTime();
         reading = undefined;
@@ -67,48 +67,48 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
   }
 
   function remember(key: string, until: Date): void {
-    const known = restraints.get(key);
-    if (known?.silentUntil && known.silentUntil >= until) return;
-    restraints.set(key, { key, silentUntil: until, penaltyUntil: known?.penaltyUntil ?? null });
-    bound(restraints);
+    const known = limits.get(key);
+    if (known?.pausedUntil && known.pausedUntil >= until) return;
+    limits.set(key, { key, pausedUntil: until, throttledUntil: known?.throttledUntil ?? null });
+    bound(limits);
   }
 
-  function silence(account: SendAccount, { until, reason }: { until: Date; reason: string }): void {
-    const known = restraints.get(account.key)?.silentUntil;
+  function pauseUntil(account: SendAccount, { until, reason }: { until: Date; reason: string }): void {
+    const known = limits.get(account.key)?.pausedUntil;
     remember(account.key, until);
     if (known && known >= until) return;
     pauseAccount(database, { key: account.key, until, reason, at: clock.now() }).catch((error: unknown) =>
-      log.warn({ err: error, account: account.key }, 'silence of an account is not shared'),
+      log.warn({ err: error, account: account.key }, 'the pause of an account is not shared'),
     );
   }
 
-  async function penalise(account: SendAccount): Promise<void> {
+  async function throttle(account: SendAccount): Promise<void> {
     try {
       const until = await throttleAccount(database, { key: account.key, at: clock.now() });
       if (until === undefined) return;
       readAt = Number.NEGATIVE_INFINITY;
       log.warn({ account: account.key, until }, 'a push service limits this site; sending at its lower rate');
     } catch (error) {
-      log.warn({ err: error, account: account.key }, 'penalty of an account is not stored');
+      log.warn({ err: error, account: account.key }, 'the lower rate of an account is not stored');
     }
   }
 
   return {
-    takeTurns(account, turns) {
-      void readRestraints().then(() => {
+    acquire(account, turns) {
+      void readLimits().then(() => {
         const now = clock.now();
-        const restraint = restraints.get(account.key);
-        const silentUntil = restraint?.silentUntil && restraint.silentUntil > now ? restraint.silentUntil : undefined;
-        const isPenalised = restraint?.penaltyUntil && restraint.penaltyUntil > now;
-        const perMinute = isPenalised ? account.penaltyPerMinute : account.perMinute;
-        if (silentUntil === undefined && perMinute !== undefined) shareOf(account, perMinute).take(turns);
-        else for (let message = 0; message < turns.messages; message += 1) turns.onTurn(silentUntil);
+        const limit = limits.get(account.key);
+        const pausedUntil = limit?.pausedUntil && limit.pausedUntil > now ? limit.pausedUntil : undefined;
+        const isThrottled = limit?.throttledUntil && limit.throttledUntil > now;
+        const perMinute = isThrottled ? account.throttledPerMinute : account.perMinute;
+        if (pausedUntil === undefined && perMinute !== undefined) shareOf(account, perMinute).take(turns);
+        else for (let message = 0; message < turns.messages; message += 1) turns.onTurn(pausedUntil);
       });
     },
-    silence,
-    unreached(account) {
+    pause: pauseUntil,
+    pauseAfterFailure(account) {
       const now = clock.now();
-      const known = restraints.get(account.key)?.silentUntil;
+      const known = limits.get(account.key)?.pausedUntil;
       // All requests that waited for the same connection fail together and count as one failure.
       if (known && known > now) return known;
       const times = failures.get(account.key) ?? 0;
@@ -116,7 +116,7 @@ export function makeGovernor(deps: GovernorDependencies): Governor {
       bound(failures);
       const seconds = Math.min(maxUnreachedSeconds, firstUnreachedSeconds * 2 ** Math.min(times, 10));
       const until = new Date(now.getTime() + seconds * 1000);
-      silence(account, { until, reason: 'not reached' });
+      pauseUntil(account, { until, reason: 'not reached' });
       return until;
     },
     report(account, outcome) {
@@ -193,7 +193,7 @@ export function makeAnswerWatch({
       minute.answers += 1;
       if (outcome.kind === 'gone' || outcome.kind === 'rejected' || outcome.kind === 'stopped')
         minute.clientErrors += 1;
-      if (outcome.kind !== 'wait' || !limitCodes.has(outcome.code) || account.penaltyPerMinute === undefined) return;
+      if (outcome.kind !== 'wait' || !limitCodes.has(outcome.code) || account.throttledPerMinute === undefined) return;
       minute.refusals += 1;
       if (minute.refusals === noisyRefusals) onNoisy(account);
     },

@@ -49,7 +49,7 @@ export function startJob(job: Job, { clock, log, book, rest }: JobDependencies):
         if (done > 0) continue;
       } catch (error) {
         book?.note(job.name, { at: clock.realNow(), error });
-        log.error({ duty: job.name, err: error }, 'duty failed');
+        log.error({ job: job.name, err: error }, 'job failed');
         pause = Math.max(pause, 1000);
       }
       if (!isStopped && !isWoken) await wait(rest?.stretch(pause) ?? pause);

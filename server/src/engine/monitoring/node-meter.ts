@@ -122,7 +122,7 @@ export function makeNodeMeter({ clock }: { clock: Clock }): NodeMeter {
     noteCommit: commits.note,
     noteSend(provider, { outcome, milliseconds }) {
       const figures = current();
-      add(figures, `sends.${provider}.${tellOutcome(outcome)}`);
+      add(figures, `sends.${provider}.${meteredOutcome(outcome)}`);
       add(figures, `latency.${provider}.answers`);
       add(figures, `latency.${provider}.milliseconds`, milliseconds);
       raise(figures, `latency.${provider}.most`, Math.round(milliseconds));
@@ -156,7 +156,7 @@ function addCounts(to: MinuteFigures['counts'], from: MinuteFigures['counts']): 
   for (const [name, amount] of Object.entries(from) as [CountName, number][]) to[name] = (to[name] ?? 0) + amount;
 }
 
-function tellOutcome(outcome: Outcome): SendOutcome {
+function meteredOutcome(outcome: Outcome): SendOutcome {
   switch (outcome.kind) {
     case 'accepted':
     case 'gone':

@@ -202,7 +202,7 @@ async function settle(tx: Transaction, { batch, nth, posted }: Attempt): Promise
   if (isTaken(answer)) return endEventBatch(tx, { id, attempts, at: endedAt });
   const delaySeconds = eventBatchRetrySeconds[nth - 1];
   return keepEventBatch(tx, {
-    ...{ id, attempts, ...toldOf(answer) },
+    ...{ id, attempts, ...presentAnswer(answer) },
     ...(delaySeconds === undefined
       ? { state: 'GIVEN_UP', endedAt }
       : { state: 'PENDING', nextAt: new Date(endedAt.getTime() + delaySeconds * 1000) }),
@@ -227,7 +227,7 @@ function isTaken(answer: CallbackAnswer): boolean {
   return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;
 }
 
-function toldOf(answer: CallbackAnswer): { status: number | null; error: string | null } {
+function presentAnswer(answer: CallbackAnswer): { status: number | null; error: string | null } {
   return answer.kind === 'answered' ? { status: answer.status, error: null } : { status: null, error: answer.error };
 }
 

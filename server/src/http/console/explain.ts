@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { explainDelivery } from '../../app/explain.ts';
 import type { ExplainDependencies, Explanation } from '../../app/explain.ts';
-import { tellNoRun, nobodyOfThatId, describeDelivery, tellRun } from '../../domain/explain.ts';
+import { describeNoRun, nobodyOfThatId, describeDelivery, describeRun } from '../../domain/explain.ts';
 import { consoleApi } from './access.ts';
 import { Platform, described, orNull } from './shape-parts.ts';
 
@@ -94,10 +94,10 @@ function present({ campaign, customerId, runs, triggers }: Explanation) {
     campaign,
     customerId,
     step: newest?.step ?? (runs ? 'NO_RUN' : 'UNKNOWN_PERSON'),
-    explanation: newest ? tellRun(newest) : runs ? tellNoRun(triggers) : nobodyOfThatId,
+    explanation: newest ? describeRun(newest) : runs ? describeNoRun(triggers) : nobodyOfThatId,
     runs: (runs ?? []).map(({ devices, reason: _reason, ...run }) => ({
       ...run,
-      explanation: tellRun({ ...run, devices, reason: _reason }),
+      explanation: describeRun({ ...run, devices, reason: _reason }),
       devices: devices.map((device) => ({ ...device, explanation: describeDelivery(device) })),
     })),
   };

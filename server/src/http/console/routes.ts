@@ -105,7 +105,7 @@ export function consoleRoutes(deps: ConsoleRouteDependencies): RouteFamily {
       referrerPolicy: { policy: 'no-referrer' },
     });
     const cookies = makeConsoleCookies(deps);
-    tellTime(server, deps.clock);
+    sendServerTime(server, deps.clock);
     guardConsole(server, { accounts: deps.accounts, cookies });
     sessionRoutes(server, { ...deps, cookies });
     companyRoutes(server, { ...deps, cookies });
@@ -172,7 +172,7 @@ function serveConsoleFiles(server: FastifyInstance, folder: string): void {
  * Adds the time of the service and the real time to each response for the console, which calculates "3 minutes ago" from
  * them. A sandbox's clock may be moved, which accounts and the audit log ignore, and a browser's clock may be wrong.
  */
-function tellTime(server: FastifyInstance, clock: Clock): void {
+function sendServerTime(server: FastifyInstance, clock: Clock): void {
   server.addHook('onSend', async (request, reply) => {
     if (!request.routeOptions.url?.startsWith(consoleApi)) return;
     reply.header('carillon-time', clock.now().toISOString());

@@ -201,7 +201,7 @@ function withBothSides(call: Call, { request, reply }: Sides): CompletedCall {
     ...call,
     ...(keptBody === '' ? {} : { requestBody: keptBody }),
     ...(answerText === undefined || isAnswerSecret ? {} : { responseBody: answerText }),
-    headers: tellHeaders({ request: request.headers, response: reply.getHeaders() }),
+    headers: selectHeaders({ request: request.headers, response: reply.getHeaders() }),
     callerAddress: callerAddress(request),
   };
 }
@@ -291,7 +291,7 @@ export function makeLazyValidators(): FastifySchemaCompiler<unknown> {
 }
 
 /** Headers that describe how a call was made; all others may contain anything and are omitted. */
-const toldOfRequests = [
+const loggedRequestHeaders = [
   'content-type',
   'accept',
   'user-agent',
@@ -301,7 +301,7 @@ const toldOfRequests = [
   'x-request-id',
   'traceparent',
 ];
-const toldOfResponses = ['content-type', 'retry-after', 'location', 'www-authenticate', 'deprecation', 'sunset'];
+const loggedResponseHeaders = ['content-type', 'retry-after', 'location', 'www-authenticate', 'deprecation', 'sunset'];
 /** Names after any abbreviation: `x-svc-appkey`, `svc-appkey`. */
 const abbreviated = /^(x-)?[a-z0-9]+-(appkey|dbname|query-type|warning|next-sends)$/;
 const counted = /^x-ratelimit-/;
@@ -313,7 +313,7 @@ const maxCharacters = 200;
  * Returns the headers of a call that the API log stores, as JSON: the listed headers, truncated, and for headers that prove
  * the caller only that they were sent. Pure.
  */
-export function tellHeaders({
+export function selectHeaders({
   request,
   response,
 }: {
@@ -324,10 +324,10 @@ export function tellHeaders({
   for (const name in request) {
     if (name === 'authorization') told.request[name] = `${schemeOf(request[name]!)}[redacted]`;
     else if (proving.test(name)) told.request[name] = '[redacted]';
-    else if (toldOfRequests.includes(name) || abbreviated.test(name)) told.request[name] = cut(request[name]);
+    else if (loggedRequestHeaders.includes(name) || abbreviated.test(name)) told.request[name] = cut(request[name]);
   }
   for (const name in response)
-    if (toldOfResponses.includes(name) || abbreviated.test(name) || counted.test(name))
+    if (loggedResponseHeaders.includes(name) || abbreviated.test(name) || counted.test(name))
       told.response[name] = cut(response[name]);
   return JSON.stringify(told);
 }

@@ -231,7 +231,7 @@ export function makeClientConnection(on: ConnectionEvents): ClientConnection {
       } catch (error) {
         breakOff(connection, error as Error);
       }
-      tellSpace(connection);
+      announceSpace(connection);
     },
     expire(now) {
       // Streams are ordered by deadline, because all have the same time limit.
@@ -239,14 +239,14 @@ export function makeClientConnection(on: ConnectionEvents): ClientConnection {
         on.onTimedOut();
         sendReset(connection, slot, { code: errorCodes.cancel, answer: timedOut });
       }
-      tellSpace(connection);
+      announceSpace(connection);
     },
     ping: () => sendPing(connection),
     isSilent: () => connection.isPinging,
     leave: () => sendGoaway(connection, errorCodes.noError),
     end(detail) {
       end(connection, detail);
-      tellSpace(connection);
+      announceSpace(connection);
     },
     openStreams: () => streams.size,
     streamLimit: () => (connection.isReady ? connection.peer.streams : 0),
@@ -256,7 +256,7 @@ export function makeClientConnection(on: ConnectionEvents): ClientConnection {
 }
 
 /** Notifies the owner once for all frames that arrived together, because a notification costs more than a frame. */
-function tellSpace(connection: ConnectionState): void {
+function announceSpace(connection: ConnectionState): void {
   if (!connection.hasSpaceNews) return;
   connection.hasSpaceNews = false;
   connection.on.onSpace();

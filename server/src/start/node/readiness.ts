@@ -1,6 +1,6 @@
 import type { StandbyHealth } from '../../app/system/standby.ts';
 import type { Clock } from '../../clock.ts';
-import { tellTrouble } from '../../domain/operations/readiness.ts';
+import { describeTrouble } from '../../domain/operations/readiness.ts';
 import type { Trouble } from '../../domain/operations/readiness.ts';
 import type { JobBook, Job } from '../../engine/jobs/job.ts';
 import type { Logger } from '../../log.ts';
@@ -31,10 +31,10 @@ export function makeReadiness({ database, clock }: { database: Queryable; clock:
   const watched: (() => Trouble[])[] = [];
   return {
     async findTroubles() {
-      if (isStopping) return [tellTrouble({ name: 'stopping' })];
+      if (isStopping) return [describeTrouble({ name: 'stopping' })];
       const writes: Trouble[] = isRefusing() ? [{ name: 'writes' }] : [];
       const troubles = [...(await findDatabaseTroubles(database)), ...writes, ...watched.flatMap((find) => find())];
-      return troubles.map(tellTrouble);
+      return troubles.map(describeTrouble);
     },
     watch(findOwnTroubles) {
       watched.push(findOwnTroubles);

@@ -31,7 +31,7 @@ export async function storeSendBudget(tx: Queryable, { key, budget }: { key: str
 }
 
 /** An account that all nodes pause for a while, or send to at a lower rate. */
-export type AccountLimit = { key: string; silentUntil: Date | null; penaltyUntil: Date | null };
+export type AccountLimit = { key: string; pausedUntil: Date | null; throttledUntil: Date | null };
 
 /**
  * Lists the limits in force at an instant: few rows, read by every node each second. Indexes: send_budgets_silent,
@@ -39,12 +39,12 @@ export type AccountLimit = { key: string; silentUntil: Date | null; penaltyUntil
  */
 export async function listAccountLimits(tx: Queryable, at: Date): Promise<AccountLimit[]> {
   return tx<AccountLimit[]>`
-    select key, silent_until as "silentUntil", penalty_until as "penaltyUntil" from send_budgets
+    select key, silent_until as "pausedUntil", penalty_until as "throttledUntil" from send_budgets
     where silent_until > ${at} or penalty_until > ${at}
     order by key limit 10000`;
 }
 
-export type ExplainedAccountLimit = AccountLimit & { silentReason: string | null };
+export type ExplainedAccountLimit = AccountLimit & { pauseReason: string | null };
 
 /**
  * Returns the limits in force for some accounts, with the reason. The keys that begin with `prefix` are a sender's push
@@ -55,7 +55,7 @@ export async function findAccountLimits(
   { keys, prefix, at }: { keys: string[]; prefix: string | undefined; at: Date },
 ): Promise<ExplainedAccountLimit[]> {
   return tx<ExplainedAccountLimit[]>`
-    select key, silent_until as "silentUntil", penalty_until as "penaltyUntil", silent_reason as "silentReason"
+    select key, silent_until as "pausedUntil", penalty_until as "throttledUntil", silent_reason as "pauseReason"
     from send_budgets
     where (silent_until > ${at} or penalty_until > ${at})
       and (key = any(${keys}) or ${prefix === undefined ? tx`false` : tx`starts_with(key, ${prefix})`})

@@ -5,7 +5,7 @@ import type { CredentialOfApp, ProviderCredential } from '../../../src/domain/cr
 import { providerOf, providerOfCode } from '../../../src/domain/delivery/providers.ts';
 import { findRefusal, makeRefusal, reachesOthers } from '../../../src/domain/delivery/evidence.ts';
 import type { Refusal } from '../../../src/domain/delivery/evidence.ts';
-import { tellWaitingCause } from '../../../src/domain/delivery/failures.ts';
+import { describeWaitingCause } from '../../../src/domain/delivery/failures.ts';
 
 describe('why messages wait', () => {
   test.each([
@@ -18,7 +18,7 @@ describe('why messages wait', () => {
     ['PROVIDER_WAIT', 'APNs is left alone for a while'],
     ['CREDENTIALS_UNREAD', 'the credential could not be read from the database'],
   ])('%s is as wanted, or of our own: %s', (code, words) => {
-    expect(tellWaitingCause({ platform: 'IOS', code })).toEqual({ isOfProvider: false, words });
+    expect(describeWaitingCause({ platform: 'IOS', code })).toEqual({ isOfProvider: false, words });
   });
 
   test.each([
@@ -34,7 +34,7 @@ describe('why messages wait', () => {
     ['FCM_503', 'FCM answered 503'],
     ['X_FCM_503', 'the push service answered X_FCM_503'],
   ])('%s is of the provider or the way to it: %s', (code, words) => {
-    expect(tellWaitingCause({ platform: 'WEB', code })).toEqual({ isOfProvider: true, words });
+    expect(describeWaitingCause({ platform: 'WEB', code })).toEqual({ isOfProvider: true, words });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isDroppedSuspect, nextSuspicion, tellSuspicion } from '../../../src/domain/users/devices.ts';
+import { isDroppedSuspect, nextSuspicion, describeSuspicion } from '../../../src/domain/users/devices.ts';
 
 const since = new Date('2026-03-01T12:00:00Z');
 const after = (hours: number) => new Date(since.getTime() + hours * 3_600_000);
@@ -48,6 +48,6 @@ describe('what is said of a suspicion', () => {
       told: null,
     },
   ] as const)('is $what', ({ suspicion, device, told }) => {
-    expect(tellSuspicion(suspicion, device)).toEqual(told);
+    expect(describeSuspicion(suspicion, device)).toEqual(told);
   });
 });

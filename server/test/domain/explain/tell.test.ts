@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { steps, describeDelivery, tellNoRun, tellRun } from '../../../src/domain/explain.ts';
+import { steps, describeDelivery, describeNoRun, describeRun } from '../../../src/domain/explain.ts';
 import type { DeviceExplanation, Step } from '../../../src/domain/explain.ts';
 
 const at = new Date('2026-03-01T09:00:05Z');
@@ -10,7 +10,7 @@ const explained = (step: Step, more: Partial<DeviceExplanation> = {}): DeviceExp
   ...{ variation: null, locale: null, ...more },
 });
 const run = (step: Step, reason: string | null, devices: DeviceExplanation[]) =>
-  tellRun({ runId: 'r', runStatus: 'SENT', step, reason, devices });
+  describeRun({ runId: 'r', runStatus: 'SENT', step, reason, devices });
 
 describe('a device is told of in a sentence', () => {
   test.each<[string, DeviceExplanation]>([
@@ -68,12 +68,14 @@ test('a run is told of by the device that came furthest, or else by itself and i
 });
 
 test('a user without a run is told of by the newest event that started one', () => {
-  expect(tellNoRun(undefined)).toBe('The campaign has no run: it has not been sent yet, or too long ago.');
-  expect(tellNoRun([])).toBe('No event of the person has started the campaign.');
+  expect(describeNoRun(undefined)).toBe('The campaign has no run: it has not been sent yet, or too long ago.');
+  expect(describeNoRun([])).toBe('No event of the person has started the campaign.');
   const trigger = { eventName: 'Bought', occurredAt: at, receivedAt: at, dueAt: until, reason: null, runId: null };
   const [newest, older] = [
     { ...trigger, state: 'WAITING' as const },
     { ...trigger, state: 'SENT' as const, runId: 'r' },
   ];
-  expect(tellNoRun([newest, older])).toBe('"Bought" at 2026-03-01T09:00:05.000Z is due at 2026-03-01T10:00:00.000Z.');
+  expect(describeNoRun([newest, older])).toBe(
+    '"Bought" at 2026-03-01T09:00:05.000Z is due at 2026-03-01T10:00:00.000Z.',
+  );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellTrouble } from '../../../src/domain/operations/readiness.ts';
+import { describeTrouble } from '../../../src/domain/operations/readiness.ts';
 import { parseTraceparent, writeTraceparent } from '../../../src/domain/operations/tracing.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -40,6 +40,6 @@ test('what is written is version 00, with one flag', () => {
 });
 
 test('a trouble of a node is told with its detail, where it has one', () => {
-  expect(tellTrouble({ name: 'database' })).toBe('database');
-  expect(tellTrouble({ name: 'jobs', detail: 'release-runs (53100)' })).toBe('jobs: release-runs (53100)');
+  expect(describeTrouble({ name: 'database' })).toBe('database');
+  expect(describeTrouble({ name: 'jobs', detail: 'release-runs (53100)' })).toBe('jobs: release-runs (53100)');
 });

@@ -7,7 +7,7 @@ import {
   dropReasons,
   matchAttributes,
   readAttributeTime,
-  tellTrigger,
+  describeTrigger,
 } from '../../../src/domain/events/triggers.ts';
 import type { CountFilter, TriggerCondition, TriggerDelay } from '../../../src/domain/events/triggers.ts';
 
@@ -253,10 +253,10 @@ describe('a trigger is told', () => {
     ['WAITING', `${event} is due at 2026-03-10T11:00:00.000Z.`],
     ['HELD', `${event} was due at 2026-03-10T11:00:00.000Z and waits for the end of the pause.`],
     ['SENT', `${event} is in run r-1.`],
-  ] as const)('%s', (state, sentence) => expect(tellTrigger({ ...told, state })).toBe(sentence));
+  ] as const)('%s', (state, sentence) => expect(describeTrigger({ ...told, state })).toBe(sentence));
 
   test('with the reason why nothing was sent', () => {
-    expect(dropReasons.map((reason) => tellTrigger({ ...told, state: 'DROPPED', reason, dueAt: null }))).toEqual([
+    expect(dropReasons.map((reason) => describeTrigger({ ...told, state: 'DROPPED', reason, dueAt: null }))).toEqual([
       `${event} was found too late to be sent.`,
       `${event} was not sent: what had to be true by then was not.`,
       `${event} was not sent: the person was not in the audience by then.`,

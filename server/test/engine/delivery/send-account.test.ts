@@ -14,7 +14,7 @@ const keys = {
   auth: 'BTBZMqHH6r4Tts7J_aSIgg',
 };
 const subscription = JSON.stringify({ endpoint: 'https://push.example:8443/x', keys });
-const unlimited = { perMinute: undefined, penaltyPerMinute: undefined };
+const unlimited = { perMinute: undefined, throttledPerMinute: undefined };
 
 describe('the account by which a device is reached', () => {
   test('FCM counts 600,000 messages a minute and project (delivery 1)', () => {
@@ -45,7 +45,7 @@ describe('the account by which a device is reached', () => {
     expect(sendAccountOf({ platform: 'WEB', pushId: subscription }, credentials)).toEqual({
       key: `webpush:${'B'.repeat(22)}:https://push.example:8443`,
       perMinute: undefined,
-      penaltyPerMinute: 1_000,
+      throttledPerMinute: 1_000,
       isChosenByDevice: true,
     });
     const known = JSON.parse(subscription) as { endpoint: string };

@@ -74,12 +74,12 @@ async function deliver(addressees: readonly Addressee[], given: Given = {}) {
     phoneDefaults: { dataPrefix: 'svc', publicUrl: undefined },
     loadCredentials: given.loadCredentials ?? (async () => ({ find, apps })),
     governor: {
-      takeTurns(account, { onTurn, ...asked }) {
+      acquire(account, { onTurn, ...asked }) {
         turns.push({ account: account.key, ...asked });
         for (let place = 0; place < asked.messages; place += 1) onTurn(turnOf(place));
       },
-      silence() {},
-      unreached: () => later(60),
+      pause() {},
+      pauseAfterFailure: () => later(60),
       report: () => given.onReport?.(telling),
     },
     delivery: {

@@ -15,7 +15,7 @@ const device: AudienceDevice = {
   pushIdType: null,
 };
 const row = { bucket: 7, deviceId: 'device', userId: 'user', platform: 'IOS', providerMessageId: null, retryAt: null };
-const account = { key: 'apns:TEAM', perMinute: undefined, penaltyPerMinute: undefined };
+const account = { key: 'apns:TEAM', perMinute: undefined, throttledPerMinute: undefined };
 
 type Settling = Parameters<typeof settleOutcome>[1];
 

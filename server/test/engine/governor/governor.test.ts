@@ -31,12 +31,12 @@ const node = (pause: (milliseconds: number) => Promise<void> = async () => {}) =
 
 /** One message's turn. */
 const turnOf = (governor: ReturnType<typeof node>, of: SendAccount, lane: 0 | 1): Promise<Date | undefined> =>
-  new Promise((onTurn) => governor.takeTurns(of, { lane, messages: 1, onTurn }));
+  new Promise((onTurn) => governor.acquire(of, { lane, messages: 1, onTurn }));
 
 const account = (more: Partial<SendAccount> = {}): SendAccount => ({
   key: 'fcm:shop',
   perMinute: undefined,
-  penaltyPerMinute: undefined,
+  throttledPerMinute: undefined,
   ...more,
 });
 const accepted = { kind: 'accepted' } as const;
@@ -154,7 +154,7 @@ describe('an account with a quota', () => {
     const turns: (Date | undefined)[] = [];
     const order: string[] = [];
     const all = new Promise<void>((resolve) =>
-      governor.takeTurns(quota, {
+      governor.acquire(quota, {
         lane: 1,
         messages: 60,
         onTurn(later) {
@@ -193,7 +193,7 @@ describe('silence', () => {
     const [one, other] = [node(), node()];
     expect(await turnOf(other, account(), 1)).toBeUndefined();
     const until = new Date(start.getTime() + 90 * second);
-    one.silence(account(), { until, reason: 'QUOTA_EXCEEDED' });
+    one.pause(account(), { until, reason: 'QUOTA_EXCEEDED' });
     expect(await turnOf(one, account(), 1)).toEqual(until);
     await row('fcm:shop');
     clock.advance(second);
@@ -206,8 +206,8 @@ describe('silence', () => {
   test('is not ended by a shorter one', async () => {
     const governor = node();
     const until = new Date(start.getTime() + 90 * second);
-    governor.silence(account(), { until, reason: 'QUOTA_EXCEEDED' });
-    governor.silence(account(), { until: new Date(start.getTime() + 5 * second), reason: 'QUOTA_EXCEEDED' });
+    governor.pause(account(), { until, reason: 'QUOTA_EXCEEDED' });
+    governor.pause(account(), { until: new Date(start.getTime() + 5 * second), reason: 'QUOTA_EXCEEDED' });
     expect(await turnOf(governor, account(), 1)).toEqual(until);
   });
 
@@ -215,20 +215,20 @@ describe('silence', () => {
     const governor = node();
     const waits: number[] = [];
     for (let failure = 0; failure < 7; failure += 1) {
-      const until = governor.unreached(account());
+      const until = governor.pauseAfterFailure(account());
       // All requests that waited for the same connection fail together, which is one failure.
-      expect(governor.unreached(account())).toEqual(until);
+      expect(governor.pauseAfterFailure(account())).toEqual(until);
       waits.push((until.getTime() - clock.now().getTime()) / second);
       clock.advance(until.getTime() - clock.now().getTime());
     }
     expect(waits).toEqual([5, 10, 20, 40, 80, 120, 120]);
     governor.report(account(), accepted);
-    expect(governor.unreached(account()).getTime() - clock.now().getTime()).toBe(5 * second);
+    expect(governor.pauseAfterFailure(account()).getTime() - clock.now().getTime()).toBe(5 * second);
   });
 });
 
 describe('a push service that finds a site noisy (delivery 3)', () => {
-  const site = account({ key: 'webpush:site:https://push.example', penaltyPerMinute: 1_000 });
+  const site = account({ key: 'webpush:site:https://push.example', throttledPerMinute: 1_000 });
   const refused = { kind: 'wait', code: '429', scope: 'device' } as const;
 
   async function refuse(governor: ReturnType<typeof node>, times: number): Promise<void> {
@@ -278,7 +278,7 @@ test('accounts are what providers count: a project, a team, a site at a push ser
   const keys = { p256dh: Buffer.alloc(65, 4).toString('base64url'), auth: Buffer.alloc(16).toString('base64url') };
   const of = (platform: 'ANDROID' | 'IOS' | 'WEB', pushId = 'token') =>
     sendAccountOf({ platform, pushId }, credentials);
-  expect(of('ANDROID')).toEqual({ key: 'fcm:shop', perMinute: fcmMessagesPerMinute, penaltyPerMinute: undefined });
+  expect(of('ANDROID')).toEqual({ key: 'fcm:shop', perMinute: fcmMessagesPerMinute, throttledPerMinute: undefined });
   expect(of('IOS')?.key).toBe('apns:TEAM1');
   expect(of('WEB', JSON.stringify({ endpoint: 'https://push.example/a/b?c', keys }))?.key).toBe(
     `webpush:${'B'.repeat(22)}:https://push.example`,

@@ -4,9 +4,9 @@ import type { Governor } from '../../../src/engine/governor/governor.ts';
 export function makeRecordingGovernor(silentUntil: Date): { governor: Governor; told: unknown[] } {
   const told: unknown[] = [];
   const governor: Governor = {
-    takeTurns() {},
-    silence: (one, silence) => void told.push({ silenced: one.key, ...silence }),
-    unreached(one) {
+    acquire() {},
+    pause: (one, silence) => void told.push({ silenced: one.key, ...silence }),
+    pauseAfterFailure(one) {
       told.push({ unreached: one.key });
       return silentUntil;
     },

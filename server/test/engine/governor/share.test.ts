@@ -133,7 +133,7 @@ describe('the answers of an account', () => {
     const watch = makeAnswerWatch({ clock, log, onNoisy: ({ key }) => void noisy.push(key) });
     const note = (kind: Outcome['kind'], { times = 1, key = 'webpush:a', code = '429', isJudged = true } = {}) => {
       for (let time = 0; time < times; time += 1)
-        watch.note({ key, perMinute: undefined, penaltyPerMinute: isJudged ? 60 : undefined }, {
+        watch.note({ key, perMinute: undefined, throttledPerMinute: isJudged ? 60 : undefined }, {
           kind,
           code,
         } as Outcome);

@@ -77,12 +77,12 @@ async function send({ row = {}, find = withCredential, outcome = { kind: 'accept
       },
     },
     governor: {
-      takeTurns(account, { onTurn, ...more }) {
+      acquire(account, { onTurn, ...more }) {
         turns.push({ account: account.key, ...more });
         onTurn(turn);
       },
-      silence() {},
-      unreached: () => later(60),
+      pause() {},
+      pauseAfterFailure: () => later(60),
       report() {},
     },
   });

@@ -6,7 +6,7 @@ import { settleLiveOutcome } from '../../../src/engine/live-activities.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
-const account = { key: 'apns:TEAM', perMinute: undefined, penaltyPerMinute: undefined };
+const account = { key: 'apns:TEAM', perMinute: undefined, throttledPerMinute: undefined };
 
 type Settling = Parameters<typeof settleLiveOutcome>[1];
 

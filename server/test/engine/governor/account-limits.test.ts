@@ -16,7 +16,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const account = (more: Partial<SendAccount> = {}): SendAccount => ({
   key: 'fcm:shop',
   perMinute: undefined,
-  penaltyPerMinute: undefined,
+  throttledPerMinute: undefined,
   ...more,
 });
 
@@ -38,7 +38,7 @@ function node(database: Database): Governor {
 function turnsOf(governor: Governor, of: SendAccount, messages = 1): Promise<(Date | undefined)[]> {
   const told: (Date | undefined)[] = [];
   return new Promise((resolve) =>
-    governor.takeTurns(of, {
+    governor.acquire(of, {
       lane: 1,
       messages,
       onTurn(at) {
@@ -86,7 +86,7 @@ describe('what the nodes tell one another', () => {
 
   test('a node keeps the silence that it was asked for, also when the others do not know of it', async () => {
     const governor = node(test_.database);
-    governor.silence(account(), { until: later(60_000), reason: 'QUOTA_EXCEEDED' });
+    governor.pause(account(), { until: later(60_000), reason: 'QUOTA_EXCEEDED' });
     await expect.poll(() => test_.database`select silent_reason from send_budgets`).toHaveLength(1);
     await test_.database`delete from send_budgets`;
     clock.advance(5_000);
@@ -98,7 +98,7 @@ describe('what the nodes tell one another', () => {
   });
 
   test('an account that is not reached is silent for the others too, with the reason', async () => {
-    const until = node(test_.database).unreached(account());
+    const until = node(test_.database).pauseAfterFailure(account());
     await expect
       .poll(() => test_.database`select silent_until, silent_reason from send_budgets`)
       .toEqual([{ silent_until: until, silent_reason: 'not reached' }]);
@@ -118,13 +118,13 @@ describe('what the nodes tell one another', () => {
   test('a penalty lowers the rate of its account until its instant, through a silence too', async () => {
     await store({ penalty: later(600) });
     const governor = node(test_.database);
-    const site = account({ perMinute: undefined, penaltyPerMinute: 600 });
+    const site = account({ perMinute: undefined, throttledPerMinute: 600 });
     const allNow = Array.from({ length: 30 }, () => undefined);
     // Ten a second, of which a rested account has a tenth.
     const isLimited = async () => (await turnsOf(governor, site, 30)).some((at) => at !== undefined);
     expect(await isLimited()).toBe(true);
-    expect(await turnsOf(governor, account({ key: 'other', penaltyPerMinute: 600 }), 30)).toEqual(allNow);
-    governor.silence(site, { until: later(300), reason: 'QUOTA_EXCEEDED' });
+    expect(await turnsOf(governor, account({ key: 'other', throttledPerMinute: 600 }), 30)).toEqual(allNow);
+    governor.pause(site, { until: later(300), reason: 'QUOTA_EXCEEDED' });
     expect(await turnsOf(governor, site)).toEqual([later(300)]);
     clock.advance(300);
     expect(await isLimited()).toBe(true);
@@ -136,7 +136,7 @@ describe('what the nodes tell one another', () => {
 
   test('a node that is told twenty times in a minute sends at the lower rate at once, and says so', async () => {
     const governor = node(test_.database);
-    const site = account({ penaltyPerMinute: 600 });
+    const site = account({ throttledPerMinute: 600 });
     expect(await turnsOf(governor, site, 30)).toEqual(Array.from({ length: 30 }, () => undefined));
     for (let time = 0; time < 20; time += 1) governor.report(site, { kind: 'wait', code: '429', scope: 'device' });
     await expect.poll(() => lines).toHaveLength(1);
@@ -191,13 +191,13 @@ describe('a database that is away', () => {
     const { database, asked } = openAway();
     const governor = node(database);
     const silence = (milliseconds: number) =>
-      governor.silence(account(), { until: later(milliseconds), reason: 'QUOTA_EXCEEDED' });
+      governor.pause(account(), { until: later(milliseconds), reason: 'QUOTA_EXCEEDED' });
     for (const milliseconds of [60_000, 60_000, 59_999, 60_001]) silence(milliseconds);
     await settled();
     expect(asked).toEqual(['insert', 'insert']);
     expect(lines).toEqual([
-      ['warn', 'silence of an account is not shared', 'fcm:shop'],
-      ['warn', 'silence of an account is not shared', 'fcm:shop'],
+      ['warn', 'the pause of an account is not shared', 'fcm:shop'],
+      ['warn', 'the pause of an account is not shared', 'fcm:shop'],
     ]);
     clock.advance(30_000);
     expect(await turnsOf(governor, account())).toEqual([later(60_001)]);
@@ -206,21 +206,21 @@ describe('a database that is away', () => {
 
   test('stores no penalty, which the operator is told', async () => {
     const governor = node(openAway().database);
-    const site = account({ penaltyPerMinute: 600 });
+    const site = account({ throttledPerMinute: 600 });
     for (let time = 0; time < 20; time += 1) governor.report(site, { kind: 'wait', code: '429', scope: 'device' });
     await settled();
-    expect(lines).toEqual([['warn', 'penalty of an account is not stored', 'fcm:shop']]);
+    expect(lines).toEqual([['warn', 'the lower rate of an account is not stored', 'fcm:shop']]);
   });
 
   test('does not change how long an account is left alone that cannot be reached', () => {
     const governor = node(openAway().database);
-    const wait = (key: string) => governor.unreached(account({ key })).getTime() - clock.now().getTime();
+    const wait = (key: string) => governor.pauseAfterFailure(account({ key })).getTime() - clock.now().getTime();
     expect([wait('a'), wait('b'), wait('a')]).toEqual([5_000, 5_000, 5_000]);
     clock.advance(5_000);
     expect([wait('a'), wait('b')]).toEqual([10_000, 10_000]);
     // What the provider asked for is longer than what would follow from the failure.
-    governor.silence(account({ key: 'b' }), { until: later(100_000), reason: 'QUOTA_EXCEEDED' });
-    expect(governor.unreached(account({ key: 'b' }))).toEqual(later(100_000));
+    governor.pause(account({ key: 'b' }), { until: later(100_000), reason: 'QUOTA_EXCEEDED' });
+    expect(governor.pauseAfterFailure(account({ key: 'b' }))).toEqual(later(100_000));
     governor.report(account({ key: 'b' }), { kind: 'accepted' });
     clock.advance(100_000);
     // An answer of one account says nothing about the other.
@@ -230,11 +230,11 @@ describe('a database that is away', () => {
   test('ten thousand accounts are remembered, then the oldest is forgotten', async () => {
     const governor = node(openAway().database);
     const until = later(60_000);
-    for (let number = 0; number <= 10_000; number += 1) governor.unreached(account({ key: `site ${number}` }));
+    for (let number = 0; number <= 10_000; number += 1) governor.pauseAfterFailure(account({ key: `site ${number}` }));
     expect(await turnsOf(governor, account({ key: 'site 0' }))).toEqual([undefined]);
     expect(await turnsOf(governor, account({ key: 'site 1' }))).toEqual([later(5_000)]);
     clock.advance(60_000);
-    expect(governor.unreached(account({ key: 'site 0' }))).toEqual(new Date(until.getTime() + 5_000));
-    expect(governor.unreached(account({ key: 'site 10000' }))).toEqual(new Date(until.getTime() + 10_000));
+    expect(governor.pauseAfterFailure(account({ key: 'site 0' }))).toEqual(new Date(until.getTime() + 5_000));
+    expect(governor.pauseAfterFailure(account({ key: 'site 10000' }))).toEqual(new Date(until.getTime() + 10_000));
   });
 });
