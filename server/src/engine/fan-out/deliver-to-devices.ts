@@ -50,18 +50,18 @@ export function makeDeliverToDevices(deps: DeliverToDevicesDependencies): Delive
     const results = new Array<DeviceResult>(addressees.length);
     const going: number[] = [];
     const now = deps.clock.now();
-    for (let place = 0; place < addressees.length; place += 1) {
-      const result = settleUnsent(deps, { run, now, addressee: addressees[place]! });
-      if (result) results[place] = result;
-      else going.push(place);
+    for (let index = 0; index < addressees.length; index += 1) {
+      const result = settleUnsent(deps, { run, now, addressee: addressees[index]! });
+      if (result) results[index] = result;
+      else going.push(index);
     }
     if (going.length === 0) return results;
     // The database is unavailable. Rejecting here would lose the outcomes of the other devices.
     const credentialsOf = await deps.loadCredentials(run.workspaceId).catch(() => undefined);
     if (!credentialsOf) {
       const untried = { code: 'CREDENTIALS_UNREAD', until: now };
-      for (const place of going)
-        results[place] = settleUntried({ run, ...addressees[place]! }, { ...untried, random: deps.random() });
+      for (const index of going)
+        results[index] = settleUntried({ run, ...addressees[index]! }, { ...untried, random: deps.random() });
       return results;
     }
     const batches = [...batchesOf(going, { run, addressees, credentialsOf })];
@@ -95,28 +95,28 @@ function sendBatches(
       const answered = { run, addressees, batches: sent, results, postponed, credentialsOf };
       void judgeWindow(deps, answered).then(() => resolve(markReach(results, { run, credentialsOf })));
     };
-    const settle = (place: number, result: DeviceResult): void => {
-      results[place] = result;
+    const settle = (index: number, result: DeviceResult): void => {
+      results[index] = result;
       countDown();
     };
     for (const { found, ...batch } of batches) {
-      const { platform } = addressees[batch.places[0]!]!.device;
+      const { platform } = addressees[batch.indexes[0]!]!.device;
       const known =
         found && findRefusal(run.refusals, { credential: found.name, platform, evidenceKey: batch.key?.text });
-      if (!found) for (const place of batch.places) settle(place, settleWithoutCredential(addressees[place]!));
+      if (!found) for (const index of batch.indexes) settle(index, settleWithoutCredential(addressees[index]!));
       // A refusal with a key lasts as long as the hold on that key, and letProbesThrough has already checked the holds.
       else if (known?.evidenceKey === null)
-        for (const place of batch.places)
-          settle(place, waitForCredential({ run, ...addressees[place]! }, { refusal: known, by: 'what is known' }));
+        for (const index of batch.indexes)
+          settle(index, waitForCredential({ run, ...addressees[index]! }, { refusal: known, by: 'what is known' }));
       else {
-        const { probes = batch.places, hold } = batch;
-        const sending: Batch = { ...batch, found, places: probes };
+        const { probes = batch.indexes, hold } = batch;
+        const sending: Batch = { ...batch, found, indexes: probes };
         sent.push(sending);
-        for (const place of batch.places)
-          if (hold && !probes.includes(place))
-            settle(place, settleHeld(deps, { run, addressee: addressees[place]!, batch: sending, hold }));
-        const postpone = (place: number, outcome: AmbiguousOutcome): void => {
-          postponed.push({ place, batch: sending, outcome });
+        for (const index of batch.indexes)
+          if (hold && !probes.includes(index))
+            settle(index, settleHeld(deps, { run, addressee: addressees[index]!, batch: sending, hold }));
+        const postpone = (index: number, outcome: AmbiguousOutcome): void => {
+          postponed.push({ index, batch: sending, outcome });
           countDown();
         };
         if (probes.length > 0) sendBatch(deps, { run, addressees, settle, postpone, ...sending });
@@ -143,17 +143,17 @@ async function letProbesThrough(
     batch.hold = hold;
     batch.probes = [];
     if (run.lane === 0) {
-      const devices = batch.places.slice(0, maxNamedProbes).map((place) => addressees[place]!.device);
+      const devices = batch.indexes.slice(0, maxNamedProbes).map((index) => addressees[index]!.device);
       const accepted = await evidence.findAccepted(devices);
-      batch.probes = batch.places.filter((place) => accepted.has(addressees[place]!.device.id));
+      batch.probes = batch.indexes.filter((index) => accepted.has(addressees[index]!.device.id));
     }
     if (batch.probes.length > 0 || probed.has(hold.key)) continue;
-    const place = batch.places.find((one) =>
+    const index = batch.indexes.find((one) =>
       canProbe(hold, { deviceId: addressees[one]!.device.id, now: now.getTime() }),
     );
-    if (place === undefined || !(await evidence.mayProbe(hold, addressees[place]!.device.id))) continue;
+    if (index === undefined || !(await evidence.mayProbe(hold, addressees[index]!.device.id))) continue;
     probed.add(hold.key);
-    batch.probes = [place];
+    batch.probes = [index];
   }
 }
 
@@ -186,12 +186,12 @@ function settleWithoutCredential(addressee: Addressee): DeviceResult {
 type FoundBatch = Omit<Batch, 'found'> & { found: FoundCredentials | undefined; probes?: number[] };
 
 function batchesOf(
-  places: readonly number[],
+  indexes: readonly number[],
   { run, addressees, credentialsOf }: Pick<Window, 'run' | 'addressees' | 'credentialsOf'>,
 ): Iterable<FoundBatch> {
   const batches = new Map<string, FoundBatch>();
-  for (const place of places) {
-    const { device } = addressees[place]!;
+  for (const index of indexes) {
+    const { device } = addressees[index]!;
     const { localized, badge } = device;
     const ofApp = keyOfApp(device);
     const alike = localized === undefined ? ofApp : `${ofApp} ${localized.language}`;
@@ -204,10 +204,10 @@ function batchesOf(
       const found = credentialsOf.find(device);
       const account = found && sendAccountOf(device, found.credentials);
       const name = isOfService ? `${app} ${account?.key}` : app;
-      batch = batches.get(name) ?? { account, found, key: found && batchKeyOf(run, { device, found }), places: [] };
+      batch = batches.get(name) ?? { account, found, key: found && batchKeyOf(run, { device, found }), indexes: [] };
       batches.set(name, batch);
     }
-    batch.places.push(place);
+    batch.indexes.push(index);
   }
   return batches.values();
 }
@@ -227,35 +227,35 @@ function batchKeyOf(
 type Sending = Batch & {
   run: RunToSend;
   addressees: readonly Addressee[];
-  settle(place: number, result: DeviceResult): void;
+  settle(index: number, result: DeviceResult): void;
   /** The response alone does not say whether it concerns the device or the credential. */
-  postpone(place: number, outcome: AmbiguousOutcome): void;
+  postpone(index: number, outcome: AmbiguousOutcome): void;
 };
 
 function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
-  const { run, account, places, addressees, found, key, settle, postpone } = sending;
-  const devices = places.map((place) => addressees[place]!.device);
+  const { run, account, indexes, addressees, found, key, settle, postpone } = sending;
+  const devices = indexes.map((index) => addressees[index]!.device);
   const messageTo = makeMessageTo(deps, { run, app: found.settings });
-  const fail = (index: number, error: unknown): void => {
-    const place = places[index]!;
-    const { device, attempt } = addressees[place]!;
+  const fail = (batchIndex: number, error: unknown): void => {
+    const index = indexes[batchIndex]!;
+    const { device, attempt } = addressees[index]!;
     deps.log.error({ err: error, runId: run.id, deviceId: device.id }, 'recipient failed');
-    settle(place, failRecipient(device, attempt));
+    settle(index, failRecipient(device, attempt));
   };
   const send = deps.delivery.openBatch({
     credentials: found.credentials,
     devices,
-    messageOf: (index) => messageTo(devices[index]!),
+    messageOf: (batchIndex) => messageTo(devices[batchIndex]!),
     partsOf: partsOfBatch(deps, { run, devices }),
-    messageWith(index, texts) {
-      const { own } = devices[index]!.personal as { own: OwnTexts };
-      return messageTo({ ...devices[index]!, personal: { content: own.shape.contentWith(texts) } });
+    messageWith(batchIndex, texts) {
+      const { own } = devices[batchIndex]!.personal as { own: OwnTexts };
+      return messageTo({ ...devices[batchIndex]!, personal: { content: own.shape.contentWith(texts) } });
     },
     pace: run.lane === 0 ? 'promptly' : 'in turn',
-    onOutcome(index, outcome) {
-      const place = places[index]!;
-      if (outcome.kind === 'ambiguous') return postpone(place, outcome);
-      const { device, attempt } = addressees[place]!;
+    onOutcome(batchIndex, outcome) {
+      const index = indexes[batchIndex]!;
+      if (outcome.kind === 'ambiguous') return postpone(index, outcome);
+      const { device, attempt } = addressees[index]!;
       const instead = device.personal && 'instead' in device.personal ? device.personal.instead : undefined;
       const acceptedCode = instead ? `FALLBACK_${instead.cause}` : null;
       let result: DeviceResult;
@@ -265,27 +265,27 @@ function sendBatch(deps: DeliverToDevicesDependencies, sending: Sending): void {
           ...{ credential: found.name, evidenceKey: key?.credential },
         });
       } catch (error) {
-        return fail(index, error);
+        return fail(batchIndex, error);
       }
-      settle(place, result);
+      settle(index, result);
     },
     onFault: fail,
   });
   if (!account) {
-    for (const index of places.keys()) send(index);
+    for (const batchIndex of indexes.keys()) send(batchIndex);
     return;
   }
   let next = 0;
   deps.governor.acquire(account, {
     lane: run.lane === 0 ? 0 : 1,
-    messages: places.length,
+    messages: indexes.length,
     onTurn(later) {
-      const index = next;
+      const batchIndex = next;
       next += 1;
-      if (!later) return send(index);
-      const place = places[index]!;
+      if (!later) return send(batchIndex);
+      const index = indexes[batchIndex]!;
       const untried = { code: 'PROVIDER_WAIT', until: later, random: deps.random() };
-      settle(place, settleUntried({ run, ...addressees[place]! }, untried));
+      settle(index, settleUntried({ run, ...addressees[index]! }, untried));
     },
   });
 }

@@ -16,21 +16,21 @@ export type AmbiguousOutcome = Extract<Outcome, { kind: 'ambiguous' }>;
 
 /** Devices of one app, language and badge that one provider reaches through one account. */
 export type Batch = {
-  places: number[];
+  indexes: number[];
   account: SendAccount | undefined;
   found: FoundCredentials;
   key: BatchKey | undefined;
-  /** The hold in force when the batch began. In that case the places of the batch are probes. */
+  /** The hold in force when the batch began. In that case the devices of the batch are probes. */
   hold?: Hold;
 };
 
-export type Postponed = { place: number; batch: Batch; outcome: AmbiguousOutcome };
+export type Postponed = { index: number; batch: Batch; outcome: AmbiguousOutcome };
 
 export type AnsweredWindow = {
   run: RunToSend;
   addressees: readonly Addressee[];
   batches: readonly Batch[];
-  /** Filled for all places except those in `postponed`. */
+  /** Filled for all addressees except those in `postponed`. */
   results: DeviceResult[];
   postponed: readonly Postponed[];
   credentialsOf: CredentialsOfApps;
@@ -51,7 +51,7 @@ export async function judgeWindow(deps: JudgeDependencies, window: AnsweredWindo
   for (const batches of byKey.values()) await judgeKey(deps, { window, batches, key: batches[0]!.key! });
   for (const postponed of window.postponed)
     if (!postponed.batch.key)
-      window.results[postponed.place] = settleJudged(deps, { window, postponed, judgement: unknownJudgement });
+      window.results[postponed.index] = settleJudged(deps, { window, postponed, judgement: unknownJudgement });
 }
 
 /** Without a key nothing is known about other devices. */
@@ -62,23 +62,23 @@ type OfKey = { window: AnsweredWindow; batches: readonly Batch[]; key: BatchKey 
 async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey): Promise<void> {
   const { results } = window;
   const { evidence } = deps;
-  const places = batches.flatMap((batch) => batch.places);
+  const indexes = batches.flatMap((batch) => batch.indexes);
   const postponed = window.postponed.filter(({ batch }) => batches.includes(batch));
-  const isAccepted = (place: number): boolean => results[place]?.delivery.outcome === 'ACCEPTED';
+  const isAccepted = (index: number): boolean => results[index]?.delivery.outcome === 'ACCEPTED';
   const hold = batches.find((batch) => batch.hold)?.hold;
-  if (hold && places.some(isAccepted)) await evidence.release(hold.key);
-  const refused = places.find((place) => results[place]?.refused?.by === 'the provider');
+  if (hold && indexes.some(isAccepted)) await evidence.release(hold.key);
+  const refused = indexes.find((index) => results[index]?.refused?.by === 'the provider');
   if (refused !== undefined) await noteRefusal(deps, { key, hold, result: results[refused]! });
   if (postponed.length === 0) {
-    const accepted = sampleOf(places.filter(isAccepted));
+    const accepted = sampleOf(indexes.filter(isAccepted));
     if (accepted.length > 0)
       evidence.noteAccepted(
         key,
-        accepted.map((place) => results[place]!.delivery.deviceId),
+        accepted.map((index) => results[index]!.delivery.deviceId),
       );
     return;
   }
-  const answers = await answersOf(deps, { window, places, postponed });
+  const answers = await answersOf(deps, { window, indexes, postponed });
   const codes = [...Map.groupBy(postponed, ({ outcome }) => outcome.code).values()].map(([first, ...others]) => ({
     code: first!.outcome.code,
     detail: first!.outcome.detail,
@@ -89,7 +89,7 @@ async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey
   const judgements = await evidence.judge(key, { answers, codes });
   for (const one of postponed) {
     const judgement = judgements.get(one.outcome.code) ?? unknownJudgement;
-    results[one.place] = settleJudged(deps, { window, postponed: one, judgement });
+    results[one.index] = settleJudged(deps, { window, postponed: one, judgement });
   }
 }
 
@@ -98,7 +98,7 @@ async function judgeKey(deps: JudgeDependencies, { window, batches, key }: OfKey
  * would. Otherwise all devices would return together each time and use up their attempts.
  */
 function pauseSeconds({ addressees }: AnsweredWindow, postponed: readonly Postponed[]): number {
-  const attempts = Math.max(...postponed.map(({ place }) => addressees[place]!.attempt));
+  const attempts = Math.max(...postponed.map(({ index }) => addressees[index]!.attempt));
   const asked = postponed.map(({ outcome }) => outcome.retryAfterSeconds).find((seconds) => seconds !== undefined);
   const after = asked === undefined ? {} : { retryAfterSeconds: asked };
   return retryDelaySeconds({ attempts, ...after, isRateLimited: true, random: 1 });
@@ -125,15 +125,15 @@ function wordsOf(words: string): { code: string; detail: string } {
 }
 
 /** Returns at most as many devices as a key remembers, evenly spaced. */
-function sampleOf(places: readonly number[]): number[] {
-  if (places.length <= maxEvidenceDevices) return [...places];
+function sampleOf(indexes: readonly number[]): number[] {
+  if (indexes.length <= maxEvidenceDevices) return [...indexes];
   return Array.from(
     { length: maxEvidenceDevices },
-    (_, index) => places[Math.floor((index * places.length) / maxEvidenceDevices)]!,
+    (_, nth) => indexes[Math.floor((nth * indexes.length) / maxEvidenceDevices)]!,
   );
 }
 
-type Answered = { window: AnsweredWindow; places: readonly number[]; postponed: readonly Postponed[] };
+type Answered = { window: AnsweredWindow; indexes: readonly number[]; postponed: readonly Postponed[] };
 
 /**
  * Returns the responses that the devices of a key got in this window. If only a few devices failed, looks them up in the
@@ -141,20 +141,20 @@ type Answered = { window: AnsweredWindow; places: readonly number[]; postponed: 
  */
 async function answersOf(
   { clock, evidence }: JudgeDependencies,
-  { window: { results, addressees }, places, postponed }: Answered,
+  { window: { results, addressees }, indexes, postponed }: Answered,
 ): Promise<Seen[]> {
   const at = clock.now().getTime();
   const answers: Seen[] = [];
-  for (const place of places) {
-    const delivery = results[place]?.delivery;
+  for (const index of indexes) {
+    const delivery = results[index]?.delivery;
     if (delivery?.outcome === 'ACCEPTED') answers.push({ deviceId: delivery.deviceId, code: null, at });
     else if (delivery?.outcome === 'GONE' || delivery?.outcome === 'REJECTED')
       answers.push({ deviceId: delivery.deviceId, code: delivery.code ?? '', at });
   }
-  const failed = postponed.map(({ place }) => addressees[place]!.device);
+  const failed = postponed.map(({ index }) => addressees[index]!.device);
   const known = failed.length < maxEvidenceDevices ? await evidence.findAccepted(failed) : new Set<string>();
-  for (const { place, outcome } of postponed) {
-    const { id: deviceId } = addressees[place]!.device;
+  for (const { index, outcome } of postponed) {
+    const { id: deviceId } = addressees[index]!.device;
     answers.push({ deviceId, code: outcome.code, at, ...(known.has(deviceId) && { wasAccepted: true }) });
   }
   return answers;
@@ -165,13 +165,13 @@ type Judging = { window: AnsweredWindow; postponed: Postponed; judgement: Judgem
 /** Returns the result of a device with an ambiguous response. */
 function settleJudged(deps: JudgeDependencies, { window, postponed, judgement }: Judging): DeviceResult {
   const { run, addressees } = window;
-  const { place, batch, outcome } = postponed;
-  const { device, attempt } = addressees[place]!;
+  const { index, batch, outcome } = postponed;
+  const { device, attempt } = addressees[index]!;
   const { code, detail, ifDevice } = outcome;
   const hold = judgement.hold ?? (ifDevice === 'wait' ? undefined : batch.hold);
   // A pause costs the devices that were sent to an attempt, so that their delays grow. Devices that were not sent to lose
   // nothing.
-  if (hold && !hold.until) return settleHeld(deps, { run, addressee: addressees[place]!, batch, hold });
+  if (hold && !hold.until) return settleHeld(deps, { run, addressee: addressees[index]!, batch, hold });
   const settle = (instead: DecidedOutcome): DeviceResult =>
     settleOutcome(deps, {
       ...{ run, device, attempt, account: batch.account, outcome: instead, acceptedCode: null },

@@ -260,63 +260,63 @@ type Settlement = { due: DueDelivery[]; runs: Map<number, RunToSend>; results: D
 /** Stores the batch in one transaction. If another worker took over a delivery after our lease expired, its outcome stays. */
 async function settle(database: Database, { due, runs, results, at }: Settlement): Promise<void> {
   // In one order, because the runs are locked at the end.
-  const byRun = [...Map.groupBy(due.keys(), (place) => due[place]!.runNumber)]
-    .map(([number, places]) => ({ run: runs.get(number)!, places }))
+  const byRun = [...Map.groupBy(due.keys(), (index) => due[index]!.runNumber)]
+    .map(([number, indexes]) => ({ run: runs.get(number)!, indexes }))
     .sort((one, other) => (one.run.id < other.run.id ? -1 : 1));
   await inTransaction(database, async (tx) => {
     const kept: DeviceResult[] = [...results];
-    for (const { run, places } of byRun) {
-      const own = await keepWaiting(tx, { run, results: places.map((place) => results[place]!), at });
-      places.forEach((place, index) => (kept[place] = own[index]!));
+    for (const { run, indexes } of byRun) {
+      const own = await keepWaiting(tx, { run, results: indexes.map((index) => results[index]!), at });
+      indexes.forEach((index, nth) => (kept[index] = own[nth]!));
     }
-    const deliveries = due.map((delivery, place) => ({
+    const deliveries = due.map((delivery, index) => ({
       ...delivery,
-      ...kept[place]!.delivery,
+      ...kept[index]!.delivery,
       claimedAttempts: delivery.attempts,
     }));
     const stored = (await settleDeliveries(tx, { deliveries, sentAt: at })).sort((one, other) => one - other);
     await addRunCounts(
       tx,
-      stored.flatMap((place) =>
-        changesOf(deliveries[place]!, { run: runs.get(due[place]!.runNumber)!, before: due[place]! }),
+      stored.flatMap((index) =>
+        changesOf(deliveries[index]!, { run: runs.get(due[index]!.runNumber)!, before: due[index]! }),
       ),
     );
     await addLearned(
       tx,
-      stored.flatMap((place) => trialsOf(runs.get(due[place]!.runNumber)!, [deliveries[place]!])),
+      stored.flatMap((index) => trialsOf(runs.get(due[index]!.runNumber)!, [deliveries[index]!])),
     );
     const isStored = new Set(stored);
-    for (const { run, places } of inOrderOfLimits(byRun))
+    for (const { run, indexes } of inOrderOfLimits(byRun))
       await markSent(tx, {
         run,
-        results: places.filter((place) => isStored.has(place)).map((place) => kept[place]!),
+        results: indexes.filter((index) => isStored.has(index)).map((index) => kept[index]!),
       });
-    const byWorkspace = Map.groupBy(stored, (place) => runs.get(due[place]!.runNumber)!.workspaceId);
-    for (const [workspaceId, places] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
-      await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(places.map((place) => results[place]!)) });
-    for (const { run, places } of byRun)
+    const byWorkspace = Map.groupBy(stored, (index) => runs.get(due[index]!.runNumber)!.workspaceId);
+    for (const [workspaceId, indexes] of [...byWorkspace].sort(([one], [other]) => (one < other ? -1 : 1)))
+      await markDevicesGone(tx, { workspaceId, at, devices: goneDevices(indexes.map((index) => results[index]!)) });
+    for (const { run, indexes } of byRun)
       await suspectDevices(tx, {
         run,
-        results: places.filter((place) => isStored.has(place)).map((place) => kept[place]!),
+        results: indexes.filter((index) => isStored.has(index)).map((index) => kept[index]!),
         at,
       });
-    const marks = byRun.flatMap(({ run, places }) =>
+    const marks = byRun.flatMap(({ run, indexes }) =>
       marksOf(
         run,
-        places.filter((place) => isStored.has(place)).map((place) => kept[place]!),
+        indexes.filter((index) => isStored.has(index)).map((index) => kept[index]!),
       ),
     );
     await markDeliveries(tx, { marks, at });
-    for (const { run, places } of byRun)
+    for (const { run, indexes } of byRun)
       await pauseOrShowRefusals(tx, {
         run,
-        results: places.filter((place) => isStored.has(place)).map((place) => results[place]!),
+        results: indexes.filter((index) => isStored.has(index)).map((index) => results[index]!),
       });
   });
   // In separate transactions: with several runs, the users' rows have no common order, and two batches could deadlock.
-  for (const { run, places } of byRun) {
+  for (const { run, indexes } of byRun) {
     const chunk = 'ENDED' as const;
-    const settled = { run, chunk, results: places.map((place) => results[place]!) };
+    const settled = { run, chunk, results: indexes.map((index) => results[index]!) };
     if (eligibilityRulesOfRun(settled.run)?.record) await inTransaction(database, (tx) => withdrawUnsent(tx, settled));
   }
 }
