@@ -16,8 +16,6 @@ import { pushErrorStatuses } from '../server/src/http/push/answers.ts';
 import { segmentErrors, filterSegmentErrors } from '../server/src/http/segments/answers.ts';
 import { reportFileErrors, statsErrors } from '../server/src/http/stats/stats.ts';
 import { tokenErrors } from '../server/src/http/tokens.ts';
-import { documentedLimits } from '../server/src/domain/limits/texts/documented-limits.ts';
-import type { DocumentedLimit } from '../server/src/domain/limits/texts/documented-limits.ts';
 import { libraryMetrics, metricTable } from '../server/src/domain/operations/metrics.ts';
 import type { MetricEntry } from '../server/src/domain/operations/metrics.ts';
 import { keptTables } from '../server/src/domain/operations/retention.ts';
@@ -30,6 +28,7 @@ import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
 import { renderCluster } from './render-cluster.ts';
 import { renderFieldPlaces } from './field-places/render-field-places.ts';
+import { readLimits, renderLimits } from './render-limits.ts';
 import { renderProviderAnswers } from './render-provider-answers.ts';
 import { renderReliability } from './render-reliability.ts';
 import { renderStates } from './render-states.ts';
@@ -43,7 +42,7 @@ export async function renderSections(): Promise<Record<string, string>> {
   return {
     errors: renderErrors(),
     settings: renderSettings(),
-    limits: renderLimits(),
+    limits: renderLimits(await readLimits(), table),
     retention: renderRetention(),
     'left-out-tables': renderLeftOutTables(),
     'time-zone-aliases': renderTimeZoneAliases(),
@@ -190,69 +189,6 @@ function renderLibraryMetrics(): string {
     ['Metric', 'Meaning'],
     Object.entries(libraryMetrics).map(([name, meaning]) => [`\`${name}\``, meaning]),
   );
-}
-
-function renderLimits(): string {
-  const nouns = [...new Set(documentedLimits.map(({ noun }) => noun))].sort();
-  const head = ['What', 'Limit', 'Of one', 'When reached', 'From', 'Constant'];
-  return nouns
-    .map((noun) => {
-      const file = `server/src/domain/limits/${noun}.ts`;
-      const rows = documentedLimits.filter((limit) => limit.noun === noun).map(describeLimit);
-      return `## ${noun}\n\n[${file}](../${file})\n\n${table(head, rows)}`;
-    })
-    .join('\n');
-}
-
-function describeLimit(limit: DocumentedLimit): string[] {
-  const { what, per, whenReached, source, setting, id } = limit;
-  const name = id.slice(id.indexOf('.') + 1);
-  return [
-    what,
-    describeLimitValue(limit) + (setting === undefined ? '' : `, \`${setting}\``),
-    per,
-    whenReached.endsWith('.') ? whenReached : `\`${whenReached}\``,
-    source,
-    `\`${name}\``,
-  ];
-}
-
-type LimitPart = number | { events: number; seconds: number };
-
-function describeLimitValue({ value, unit }: DocumentedLimit): string {
-  if (typeof value === 'number') return describeAmount(value, unit);
-  if (Array.isArray(value)) return value.map((part: LimitPart) => describePart(part, unit)).join(', ');
-  return Object.entries(value)
-    .map(([member, part]: [string, LimitPart | readonly LimitPart[]]) => {
-      const parts = Array.isArray(part) ? (part as LimitPart[]) : [part as LimitPart];
-      return `\`${member}\`: ${parts.map((one) => describePart(one, unit)).join(', ')}`;
-    })
-    .join('; ');
-}
-
-function describePart(part: LimitPart, unit: string): string {
-  if (typeof part === 'number') return describeAmount(part, unit);
-  return `${describeAmount(part.events, unit)} in ${describeAmount(part.seconds, 'seconds')}`;
-}
-
-const largerUnits: Record<string, readonly [number, string][]> = {
-  bytes: [
-    [1024 * 1024, 'MiB'],
-    [1024, 'KiB'],
-  ],
-  seconds: [
-    [86_400, 'days'],
-    [3_600, 'hours'],
-    [60, 'minutes'],
-  ],
-  minutes: [[60, 'hours']],
-};
-
-/** 900 seconds are 15 minutes, one of which is "1 minute". */
-function describeAmount(amount: number, unit: string): string {
-  const larger = largerUnits[unit]?.find(([size]) => amount >= size && amount % size === 0);
-  if (larger) return describeAmount(amount / larger[0], larger[1]);
-  return `${amount.toLocaleString('en')} ${amount === 1 ? unit.replace(/s$/, '') : unit}`;
 }
 
 function renderRetention(): string {

@@ -1,9 +1,17 @@
-/** How long calls are kept in the API log. Ours. */
-export const apiLogDays = 7;
+// API log
+
 /**
- * Unauthenticated calls of a source address that the log keeps, counted in each process. Ours: a stranger must not fill
- * the log or keep the database busy with it.
+ * Retention of a call in the API log.
+ * Unit: days per call. Exceeded: It is deleted. Setting: CARILLON_KEEP_API_LOG_DAYS.
+ */
+export const apiLogDays = 7;
+
+/**
+ * Calls without a valid credential that the API log keeps, counted in each process.
+ * Unit: calls a minute per source address. Exceeded: Further calls are not logged.
+ * A stranger must not fill the log or keep the database busy with it.
  */
 export const unprovenCallsPerMinute = 600;
-/** Characters of a request or response body that the log keeps. Ours. */
+
+/** Length of a request or response body in the API log. Unit: characters per body. Exceeded: The rest is cut off. */
 export const maxLoggedBodyCharacters = 4_096;

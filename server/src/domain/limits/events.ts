@@ -1,11 +1,16 @@
-/** Events sent one by one: actions, not requests (fact 5). */
-export const eventsPerMinute = 30_000;
-/** Events of batch requests (fact 5). */
-export const batchEventsPerMinute = 60_000;
+// Events
 
-/** Ours; the table has the same limit. */
+/**
+ * Events sent one by one: actions, not requests (fact 5).
+ * Unit: events a minute per workspace. Exceeded: DATA_RATE_LIMITED.
+ */
+export const eventsPerMinute = 30_000;
+
+/** Events in batch requests (fact 5). Unit: events a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
+export const batchEventsPerMinute = 60_000;
+/** Longest name of an event. Unit: characters per name. Exceeded: DATA_VALUE_INVALID. The table has the same limit. */
 export const maxEventNameCharacters = 256;
-/** Ours. */
+/** Longest version of an app. Unit: characters per value. Exceeded: DATA_VALUE_INVALID. */
 export const maxAppVersionCharacters = 256;
-/** 15 hours from UTC (fact 5). */
+/** Largest offset of a local time from UTC (fact 5). Unit: seconds per value. Exceeded: DATA_VALUE_INVALID. */
 export const maxOffsetSeconds = 54_000;

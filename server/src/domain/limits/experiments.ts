@@ -1,9 +1,21 @@
+// Experiments
+
 /**
- * Percent of a workspace's users; the table has the same bounds (migration control_groups). A larger group would no
- * longer be a control.
+ * Share of a workspace's users in its control group.
+ * Unit: percent per workspace. Exceeded: PARAMETER_INVALID.
+ * The table has the same bounds. A larger group would no longer be a control.
  */
 export const maxGlobalControlPercent = 50;
-/** The number of newest runs that a campaign learns from. */
+
+/**
+ * Newest runs from which a campaign learns which variation works best.
+ * Unit: runs per campaign. Exceeded: Older runs are ignored.
+ */
 export const maxLearnedRuns = 100;
-/** Variations of a campaign; the ledger stores one digit. */
+
+/**
+ * Variations of a campaign.
+ * Unit: variations per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ * The ledger stores one digit.
+ */
 export const maxVariations = 9;

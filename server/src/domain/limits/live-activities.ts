@@ -1,10 +1,25 @@
-/** Bytes of the payload of a push, a limit of Apple. */
+// Live Activities
+
+/**
+ * Payload of an event of a Live Activity, a limit of Apple (delivery 2).
+ * Unit: bytes per event. Exceeded: PARAMETER_INVALID.
+ */
 export const maxLivePayloadBytes = 4_096;
-/** Tokens of one kind for one activity. Ours. */
+
+/** Tokens of one kind of a Live Activity. Unit: tokens per live activity. Exceeded: PARAMETER_INVALID. */
 export const maxLiveTokens = 10_000;
-/** Tokens in one request. Ours. */
+/** Tokens of one kind in a request about a Live Activity. Unit: tokens per request. Exceeded: PARAMETER_INVALID. */
 export const maxLiveTokensPerRequest = 1_000;
-/** How long an iPhone keeps an activity. An event is not sent later than this. */
+
+/**
+ * Time in which an event of a Live Activity is sent.
+ * Unit: hours per event. Exceeded: Its outcome is `EXPIRED`.
+ * An iPhone keeps an activity for this long.
+ */
 export const liveEventHours = 8;
-/** How long an activity is kept after its newest event or token. */
+
+/**
+ * Retention of a Live Activity after its newest event or token.
+ * Unit: hours per live activity. Exceeded: It is deleted with its tokens and events.
+ */
 export const liveActivityKeptHours = 24;

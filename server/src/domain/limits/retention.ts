@@ -1,20 +1,63 @@
-/** Days of the ledger: long enough to find out why a user got a message in the last quarter. Ours. */
+// Retention
+
+/**
+ * Retention of deliveries in the ledger.
+ * Unit: days per delivery. Exceeded: The partition of its day is dropped; the counts of failures by reason stay.
+ * Setting: CARILLON_KEEP_LEDGER_DAYS.
+ * Long enough to find out why a user got a message in the last quarter.
+ */
 export const ledgerDays = 90;
-/** Days of events: a filter may look back to the same month a year ago. Ours. */
+
+/**
+ * Retention of events.
+ * Unit: days per event. Exceeded: The partition of its day is dropped. Setting: CARILLON_KEEP_EVENTS_DAYS.
+ * A filter may look back to the same month a year ago.
+ */
 export const eventsDays = 400;
-/** Runs with their counters. Ours. */
+
+/**
+ * Retention of a run after its end.
+ * Unit: days per run. Exceeded: It is deleted with its counters and conversions. Setting: CARILLON_KEEP_RUNS_DAYS.
+ */
 export const runsDays = 400;
-/** Reports of each device about each run. Ours. */
+
+/**
+ * Retention of what a device reported about a run.
+ * Unit: days per report. Exceeded: It is deleted; the totals of the campaign stay. Setting:
+ * CARILLON_KEEP_INTERACTIONS_DAYS.
+ */
 export const interactionsDays = 400;
-/** Push requests and the runs they became. Ours. */
+
+/**
+ * Retention of the record of which run a push request became.
+ * Unit: days per request. Exceeded: It is deleted. Setting: CARILLON_KEEP_PUSH_REQUESTS_DAYS.
+ */
 export const pushRequestsDays = 90;
-/** Finished callbacks and emails, with their attempts. Ours. */
+
+/**
+ * Retention of a callback or an email after its end.
+ * Unit: days per message. Exceeded: It is deleted with its attempts. Setting: CARILLON_KEEP_MESSAGES_DAYS.
+ */
 export const messagesDays = 90;
-/** File operations of segments with their skipped lines, and imports. Ours. */
+
+/**
+ * Retention of a file operation or an import after its end.
+ * Unit: days per operation. Exceeded: It is deleted with its skipped lines. Setting: CARILLON_KEEP_OPERATIONS_DAYS.
+ */
 export const operationsDays = 400;
-/** The audit log, and the proofs of erasures. Ours. */
+
+/**
+ * Retention of a line of the audit log, and of the record of an erasure.
+ * Unit: days per line. Exceeded: It is deleted. Setting: CARILLON_KEEP_AUDIT_DAYS.
+ */
 export const auditDays = 1_825;
-/** Counts of nodes by the minute: a week, and a day to compare it with. Ours. */
+
+/**
+ * Retention of what a node counted in a minute.
+ * Unit: days per count. Exceeded: It is deleted.
+ * A week, and a day to compare it with.
+ */
 export const metricDays = 8;
-/** Closed alerts. Ours. */
+
+/** Retention of an alert after its end. Unit: days per alert. Exceeded: It is deleted. */
 export const alertDays = 90;

@@ -1,13 +1,34 @@
+// Send times
+
 /**
- * An occurrence that is at most this late is still sent, unless a setting overrides it; a later one is missed (decision
- * D37).
+ * Delay with which a scheduled occurrence is still sent (decision D37).
+ * Unit: minutes per occurrence. Exceeded: The occurrence is recorded as `MISSED`. Setting: CARILLON_LATE_SEND_MINUTES.
  */
 export const lateSendMinutes = 60;
-/** Opened messages of a user that are needed to know a best time; fewer are chance. Ours. */
+
+/**
+ * Opened messages that are needed to know a user's best time.
+ * Unit: messages per user. Below: The `if_best_time_is_unknown` of the campaign decides the time.
+ * Fewer are chance.
+ */
 export const minOpensOfBestTime = 3;
-/** Days of opens before the send that determine the best time: habits change. Ours. */
+
+/**
+ * Period before a send whose opens determine the best time.
+ * Unit: days per user. Exceeded: Older opens are ignored.
+ * Habits change.
+ */
 export const bestTimeDays = 90;
-/** `window_in_hours`: a day has every hour. Ours. */
+
+/**
+ * Longest `window_in_hours` of a campaign at the best time.
+ * Unit: hours per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ * A day has every hour.
+ */
 export const maxBestTimeHours = 24;
-/** `repeatAfter` of a periodic push (decision D36). */
+
+/**
+ * Longest `repeatAfter` of a periodic push (decision D36).
+ * Unit: days per request. Exceeded: PUSH_PARAMETER_INVALID.
+ */
 export const maxRepeatAfterDays = 365;

@@ -1,21 +1,46 @@
 import type { LimitWindow } from '../access/rate-limits.ts';
 
-/** Lifetime of an access token unless its key sets another (interface 8, decision D15). */
-export const defaultAccessTokenMinutes = 15;
-/** Bounds of the lifetime that a key may set (decision D15). */
-export const minAccessTokenMinutes = 5;
-export const maxAccessTokenMinutes = 60;
+// Keys and tokens
+
 /**
- * How long after its expiry an access token is still reported as expired (ER008); after that, it is invalid (ER001) and
- * its row may be deleted (decision D13).
+ * Lifetime of an access token, unless its key sets another (interface 8, decision D15).
+ * Unit: minutes per token. Exceeded: AUTHENTICATION_EXPIRED.
+ */
+export const defaultAccessTokenMinutes = 15;
+
+/**
+ * Shortest lifetime of access tokens that a key may set (decision D15).
+ * Unit: minutes per key. Below: PARAMETER_INVALID.
+ */
+export const minAccessTokenMinutes = 5;
+
+/**
+ * Longest lifetime of access tokens that a key may set (decision D15).
+ * Unit: minutes per key. Exceeded: PARAMETER_INVALID.
+ */
+export const maxAccessTokenMinutes = 60;
+
+/**
+ * Time after its expiry for which an access token is reported as expired (decision D13).
+ * Unit: seconds per token. Exceeded: AUTHENTICATION_INVALID.
+ * The response has ER008 until then, and ER001 after it, when the row may be deleted.
  */
 export const expiredTokenSeconds = 24 * 60 * 60;
-/** A refresh token is valid for 30 days from its creation; refreshing does not change that (interface 8). */
+
+/**
+ * Lifetime of a refresh token, from its creation (interface 8).
+ * Unit: seconds per token. Exceeded: TOKEN_REFRESH_INVALID.
+ * Refreshing does not extend it.
+ */
 export const refreshTokenSeconds = 30 * 24 * 60 * 60;
 
 export type TokenOperation = 'token' | 'refresh' | 'revoke';
 
-/** Requests per credential pair and operation (interface 8, decision D11). Revocation is ours and has a separate limit. */
+/**
+ * Token, refresh and revoke requests, each kind counted separately (interface 8, decision D11).
+ * Unit: requests per credential pair. Exceeded: TOKEN_RATE_LIMITED.
+ * The limit of revocation is ours.
+ */
 export const tokenRequestWindows: Record<TokenOperation, readonly LimitWindow[]> = {
   token: [
     { events: 5, seconds: 60 },
@@ -29,20 +54,36 @@ export const tokenRequestWindows: Record<TokenOperation, readonly LimitWindow[]>
 };
 
 /**
- * Wrong credentials (decision D19). The first two limits reject requests. The third only delays them, because rejecting
- * by `client_id` would let anyone lock the owner out. The limit of an address is wider: many workspaces may share one.
+ * Wrong credentials: of a `client_id` from one address, of an address, and of a `client_id` (decision D19).
+ * Unit: guesses per source address. Exceeded: The error is `TOKEN_RATE_LIMITED`; beyond the last limit, responses are
+ * delayed instead.
+ * Rejecting by `client_id` would let anyone lock its owner out. The limit of an address is wider, because many
+ * workspaces may share one.
  */
 export const guessWindows = {
   'guess-client-address': [{ events: 20, seconds: 600 }],
   'guess-address': [{ events: 100, seconds: 600 }],
   'guess-client': [{ events: 20, seconds: 600 }],
 } as const satisfies Record<string, readonly LimitWindow[]>;
-/** Delay of responses for a guessed `client_id`. */
+
+/**
+ * Delay of responses for a `client_id` that is being guessed (decision D19).
+ * Unit: milliseconds per request. Exceeded: The response is sent.
+ */
 export const slowAnswerMilliseconds = 1_000;
 
-/** The largest legitimate token request has about 250 bytes (decision D12). */
+/**
+ * Body of a token request (decision D12).
+ * Unit: bytes per request. Exceeded: BODY_TOO_LARGE.
+ * The largest legitimate request has about 250 bytes.
+ */
 export const maxTokenBodyBytes = 8 * 1024;
-/** Fact 1. */
+
+/** Longest name of a key (fact 1). Unit: characters per name. Exceeded: PARAMETER_INVALID. */
 export const maxKeyNameCharacters = 100;
-/** How long a key remains valid alongside its successor. Ours. */
+
+/**
+ * Longest time for which a rotated key may remain valid alongside its successor.
+ * Unit: hours per key. Exceeded: PARAMETER_INVALID.
+ */
 export const maxOverlapHours = 30 * 24;

@@ -1,31 +1,62 @@
-/** Users sent one by one (fact 5). */
+// Users
+
+/** Users sent one by one (fact 5). Unit: users a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
 export const userUpdatesPerMinute = 10_000;
-/** Users of batch requests; devices count as users (fact 5). */
+/** Users and devices in batch requests (fact 5). Unit: users a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
 export const batchUsersPerMinute = 60_000;
-/** Users requested with `customers/export` (fact 5). */
+
+/**
+ * Users requested with `customers/export` (fact 5).
+ * Unit: users a minute per workspace. Exceeded: DATA_RATE_LIMITED.
+ */
 export const exportedUsersPerMinute = 1_000;
-/** Fact 5. */
+
+/** Merges of two users (fact 5). Unit: merges a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
 export const mergesPerMinute = 1_000;
-/** Fact 5. */
+/** Deletions of users (fact 5). Unit: users a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
 export const deletionsPerMinute = 5_000;
-/** Not documented. Connection tests are run by hand or by a monitor. */
+
+/**
+ * Tests of the connection.
+ * Unit: requests a minute per workspace. Exceeded: DATA_RATE_LIMITED.
+ * The contract sets no number. Connection tests are run by hand or by a monitor.
+ */
 export const connectionTestsPerMinute = 1_000;
 
-/** Users that one request may export (fact 5). */
+/** Users that one request may export (fact 5). Unit: users per request. Exceeded: DATA_LIMIT_BREACHED. */
 export const maxExportedUsers = 20;
-/** Pairs that one request may merge (fact 5). */
+/** Pairs of users that one request may merge (fact 5). Unit: pairs per request. Exceeded: DATA_LIMIT_BREACHED. */
 export const maxMergedUsers = 50;
 
-/** Ours. The number of attributes of a user is not limited; the size of a request limits what one call adds. */
+/**
+ * Longest name of an attribute; the number of a user's attributes is not limited.
+ * Unit: characters per name. Exceeded: DATA_VALUE_INVALID.
+ * The size of a request limits how many attributes one call adds.
+ */
 export const maxAttributeNameCharacters = 256;
-/** Ours; the table has the same limit. */
+
+/** Longest customer id. Unit: bytes per customer id. Exceeded: DATA_VALUE_INVALID. The table has the same limit. */
 export const maxCustomerIdBytes = 512;
-/** A longer value is not an identifier; a line of a file cannot be longer either (decision D23). */
+
+/**
+ * Longest value that identifies a user (decision D23).
+ * Unit: bytes per value. Exceeded: The value is stored but identifies no user.
+ * A line of a file cannot be longer either.
+ */
 export const maxIdentifierBytes = 1_024;
-/** Body of a data request, unless it is a batch request (fact 5). */
+
+/**
+ * Body of a request of the data API or of a cohort, unless it is a batch request (fact 5).
+ * Unit: bytes per request. Exceeded: BODY_TOO_LARGE.
+ */
 export const maxDataBodyBytes = 128 * 1024;
-/** Body of a batch request (fact 5). */
+
+/** Body of a batch request (fact 5). Unit: bytes per request. Exceeded: BODY_TOO_LARGE. */
 export const maxBatchBodyBytes = 100 * 1024;
 
-/** A deleted user is erased after this delay, unless a setting overrides it; a mistake can be undone until then. */
+/**
+ * Time after which a deleted user is erased.
+ * Unit: hours per user. Exceeded: The user is erased. Setting: CARILLON_ERASURE_DELAY_HOURS.
+ * A mistake can be undone until then.
+ */
 export const erasureDelayHours = 24;
