@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { findWorkspaceApp, listWorkspaceApps, putApp, removeApp } from '../app/apps.ts';
 import type { AppDependencies, ListedApp } from '../app/apps.ts';
@@ -8,20 +7,12 @@ import { payloadModes, platforms } from '../domain/content/content.ts';
 import type { PayloadMode, Platform } from '../domain/content/content.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
-import { describeOperation } from './openapi/operation.ts';
-import type { Dialect } from './openapi/operation.ts';
 import { named } from './openapi/shapes.ts';
-import type { BearerDependencies } from './route/auth.ts';
-import {
-  problemRefusals,
-  readOwnBody,
-  makeRequireOwnKey,
-  presentOwnErrors,
-  refuseOwnFaults,
-} from './route/own-dialect.ts';
-import { refuseOtherMethods } from './route/route.ts';
-import type { VendorHeaders } from './route/vendor-headers.ts';
-import { warnOfUnknownFields } from './route/warnings.ts';
+import type { KeyCaller } from './route/auth.ts';
+import { makeOwnDialect, makeOwnReader, refuseOwnFaults } from './route/own-dialect.ts';
+import type { OwnDependencies } from './route/own-dialect.ts';
+import { addRoutes, route } from './route/route.ts';
+import type { Call } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 const word = <Word extends string>(words: readonly string[], description: string) =>
@@ -94,75 +85,83 @@ const appQuery = Type.Object({
   platform: Type.Optional(word<Platform>(platforms, 'Of which platform; needed where several have an app of that id')),
 });
 
-export type AppRouteDependencies = AppDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
-
-const url = '/v1/apps';
-const dialect: Dialect = {
-  tag: 'Apps',
-  credentials: ['dataKey', 'bearer'],
-  refusals: problemRefusals(['NOT_FOUND', 'SCOPE_MISSING']),
-};
+export type AppRouteDependencies = AppDependencies & OwnDependencies;
 
 /** Routes for the apps of a workspace, for clients that register its devices. They require the data key. */
 export function appRoutes(deps: AppRouteDependencies): RouteFamily {
-  const onRequest = makeRequireOwnKey(deps, 'data');
-  return async (server) => {
-    presentOwnErrors(server);
-    const list = describeOperation(dialect, {
-      operationId: 'listApps',
-      summary: 'List the apps of the workspace',
-      answers: { 200: appsAnswer },
-    });
-    server.get(url, { schema: list, onRequest }, async (request) => {
-      const apps = await listWorkspaceApps(deps.database, request.facts.workspaceId!);
-      return { apps: apps.map(presentApp) };
-    });
-    refuseOtherMethods(server, url, ['GET']);
-
-    const one = { params: appParameters, refuses: [404] };
-    const read = describeOperation(dialect, {
-      ...{ operationId: 'readApp', summary: 'Read an app', querystring: appQuery },
-      ...{ ...one, answers: { 200: appAnswer } },
-    });
-    server.get(`${url}/:app`, { schema: read, onRequest }, async (request) =>
-      presentApp(await findWorkspaceApp(deps.database, namedIn(request))),
-    );
-    const put = describeOperation(dialect, {
-      operationId: 'putApp',
-      summary: 'Add an app, or replace what may change of it',
-      description: 'What is left out is as the workspace says. Identifier and environment stand.',
-      ...{ ...one, body: appBody, answers: { 200: appAnswer, 201: appAnswer } },
-    });
-    server.put(`${url}/:app`, { schema: put, onRequest }, async (request, reply) => {
-      const { workspaceId, appId } = namedIn(request);
-      const app = parseApp(readOwnBody(request), appId);
-      const by = { id: null, name: request.callerKey!.name };
-      const { isNew } = await putApp(deps, { ...app, by, workspaceId });
-      warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: appBody });
-      const shown = await findWorkspaceApp(deps.database, { workspaceId, appId, platform: app.platform });
-      return reply.code(isNew ? 201 : 200).send(presentApp(shown));
-    });
-    const remove = describeOperation(dialect, {
-      operationId: 'removeApp',
-      summary: 'Remove an app that has neither credential nor devices',
-      ...{ querystring: appQuery, ...one, answers: { 204: Type.Null() }, refuses: [404, 413, 415] },
-    });
-    server.delete(`${url}/:app`, { schema: remove, onRequest }, async (request, reply) => {
-      const { platform } = await findWorkspaceApp(deps.database, namedIn(request));
-      const { workspaceId, appId } = namedIn(request);
-      await removeApp(deps, { by: { id: null, name: request.callerKey!.name }, workspaceId, appId, platform });
-      return reply.code(204).send();
-    });
-    refuseOtherMethods(server, `${url}/:app`, ['GET', 'PUT', 'DELETE']);
-  };
+  const { database } = deps;
+  const dialect = makeOwnDialect(deps, {
+    tag: 'Apps',
+    credentials: ['dataKey', 'bearer'],
+    scope: 'data',
+    errors: ['NOT_FOUND', 'SCOPE_MISSING'],
+  });
+  const url = '/v1/apps';
+  const one = { url: `${url}/:app`, params: appParameters };
+  return async (server) =>
+    addRoutes(server, [
+      route(dialect, {
+        method: 'GET',
+        url,
+        operationId: 'listApps',
+        summary: 'List the apps of the workspace',
+        answers: { 200: appsAnswer },
+        handle: async ({ workspaceId }) => ({ apps: (await listWorkspaceApps(database, workspaceId)).map(presentApp) }),
+      }),
+      route(dialect, {
+        method: 'GET',
+        ...one,
+        operationId: 'readApp',
+        summary: 'Read an app',
+        querystring: appQuery,
+        answers: { 200: appAnswer },
+        refuses: [404],
+        read: readAppName,
+        handle: async ({ input }) => presentApp(await findWorkspaceApp(database, input)),
+      }),
+      route(dialect, {
+        method: 'PUT',
+        ...one,
+        operationId: 'putApp',
+        summary: 'Add an app, or replace what may change of it',
+        description: 'What is left out is as the workspace says. Identifier and environment stand.',
+        body: appBody,
+        answers: { 200: appAnswer, 201: appAnswer },
+        refuses: [404],
+        // An invalid query is reported before a missing body.
+        admit: async (call) => void readAppName(call),
+        read: ({ body, params }) => parseApp(makeOwnReader(body), params.app),
+        async handle({ input, workspaceId, key, reply }) {
+          const { isNew } = await putApp(deps, { ...input, by: { id: null, name: key.name }, workspaceId });
+          reply.code(isNew ? 201 : 200);
+          const { appId, platform } = input;
+          return presentApp(await findWorkspaceApp(database, { workspaceId, appId, platform }));
+        },
+      }),
+      route(dialect, {
+        method: 'DELETE',
+        ...one,
+        operationId: 'removeApp',
+        summary: 'Remove an app that has neither credential nor devices',
+        querystring: appQuery,
+        answers: { 204: Type.Null() },
+        refuses: [404, 413, 415],
+        read: readAppName,
+        async handle({ input, key }) {
+          const { platform } = await findWorkspaceApp(database, input);
+          await removeApp(deps, { ...input, by: { id: null, name: key.name }, platform });
+        },
+      }),
+    ]);
 }
 
-function namedIn(request: FastifyRequest): { workspaceId: string; appId: string; platform: Platform | undefined } {
-  const { app: appId } = request.params as { app: string };
-  const { platform } = request.query as { platform?: unknown };
+type AppCall = Pick<Call<KeyCaller, { app: string }>, 'params' | 'query' | 'workspaceId'>;
+
+/** Returns the app in the path, with the platform in the query. @throws ServiceError PARAMETER_INVALID */
+function readAppName({ params, query: { platform }, workspaceId }: AppCall) {
   if (platform !== undefined && !platforms.includes(platform as Platform))
     throw new ServiceError('PARAMETER_INVALID', { field: 'platform', reason: `must be ${platforms.join(', ')}` });
-  return { workspaceId: request.facts.workspaceId!, appId, platform: platform as Platform | undefined };
+  return { workspaceId, appId: params.app, platform: platform as Platform | undefined };
 }
 
 /** Parses an app; the use case validates it. @throws ServiceError PARAMETER_INVALID */

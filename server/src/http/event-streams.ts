@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { TProperties } from 'typebox';
 import {
@@ -15,19 +14,14 @@ import { streamedDeviceAttributes, streamedKinds } from '../domain/events/event-
 import { maxStreamedAttributes } from '../domain/limits/event-streams.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
 import { isStorableText } from '../domain/storable-text.ts';
-import { makeRequireCampaignAccess } from './campaigns/call.ts';
 import type { CampaignAccessDependencies } from './campaigns/call.ts';
 import { makeCampaignReader, optionalText, refuseFaults } from './campaigns/campaign-reader.ts';
 import type { Body } from './campaigns/campaign-reader.ts';
-import { readBody } from './campaigns/search.ts';
-import { presentV5Error } from './campaigns/v5-answers.ts';
-import { v5Dialect } from './campaigns/v5.ts';
-import { describeOperation } from './openapi/operation.ts';
-import type { Dialect, Operation } from './openapi/operation.ts';
+import { makeV5Dialect } from './campaigns/v5.ts';
 import { codeShape, named } from './openapi/shapes.ts';
-import { toServiceError } from './route/errors.ts';
-import { refuseOtherMethods, makeRequestId } from './route/route.ts';
-import { warnOfUnknownFields } from './route/warnings.ts';
+import type { KeyCaller } from './route/auth.ts';
+import { addRoutes, makeRequestId, route } from './route/route.ts';
+import type { Route, RouteDialect } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 /* Bodies and responses of event streams. They document the fields; the parser implements the rules. */
@@ -109,132 +103,129 @@ const resentAnswer = named('EventBatchesResent', answer({ batches: Type.Integer(
 
 export type EventStreamRouteDependencies = EventStreamDependencies & CampaignAccessDependencies;
 
-const base = '/v1/event-streams';
-const dialect: Dialect = { ...v5Dialect, tag: 'Event streams', credentials: ['dataKey', 'bearer'] };
-const describe = (operation: Operation) => describeOperation(dialect, operation);
-const params = Type.Object({ id: Type.String({ description: 'The id of the stream' }) });
-
 /**
  * Routes for the addresses that receive events of messages: an addition, with the limits and errors of V5. The events
  * contain user data, so the routes require the data key.
  */
 export function eventStreamRoutes(deps: EventStreamRouteDependencies): RouteFamily {
   return async (server) => {
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentV5Error(toServiceError(error, request), { request, reply }),
-    );
-    server.addHook('onRequest', makeRequireCampaignAccess(deps, { appKey: 'optional', scope: 'data' }));
-    const scope = server as unknown as FastifyInstance;
-    addStreams(scope, deps);
-    addStream(scope, deps);
-    addDeadBatches(scope, deps);
+    const v5 = makeV5Dialect(deps, { tag: 'Event streams', credentials: ['dataKey', 'bearer'], scope: 'data' });
+    addRoutes(server, [...streamRoutes(deps, v5), ...oneStreamRoutes(deps, v5), ...deadBatchRoutes(deps, v5)]);
   };
 }
 
-/** Returns the stream in the path, in the caller's workspace. */
-function streamOf(request: FastifyRequest): { workspaceId: string; id: string } {
-  return { workspaceId: request.facts.workspaceId!, id: (request.params as { id: string }).id };
+const base = '/v1/event-streams';
+
+function streamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<KeyCaller>): Route[] {
+  return [
+    route(v5, {
+      method: 'GET',
+      url: base,
+      operationId: 'listEventStreams',
+      summary: 'List the event streams of the workspace',
+      answers: { 200: streamsAnswer },
+      async handle({ workspaceId }) {
+        const streams = await listEventStreams(deps, workspaceId);
+        return presentStreamAnswer({ event_streams: streams.map(presentStream) });
+      },
+    }),
+    route(v5, {
+      method: 'POST',
+      url: base,
+      operationId: 'createEventStream',
+      summary: 'Have events of messages posted to an address',
+      body: createStreamBody,
+      isRepeatable: true,
+      answers: { 201: streamCreatedAnswer },
+      refuses: [409],
+      config: { isAnswerSecret: true },
+      read: ({ body }) => parseStream(body),
+      async handle({ input, workspaceId, once }) {
+        const { stream, secret } = await createEventStream(deps, { workspaceId, ...input, once });
+        return presentStreamAnswer({ event_stream: presentStream(stream), secret });
+      },
+    }),
+  ];
 }
 
-/** Returns the data that identifies a repeat of this call (decision D4). */
-function onceOf(request: FastifyRequest): { key: string | undefined; rawBody: string } {
-  return { key: request.headers['idempotency-key'] as string | undefined, rawBody: request.rawBody };
+const params = Type.Object({ id: Type.String({ description: 'The id of the stream' }) });
+
+function oneStreamRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<KeyCaller>): Route[] {
+  const one = { url: `${base}/:id`, params };
+  return [
+    route(v5, {
+      method: 'GET',
+      ...one,
+      operationId: 'getEventStream',
+      summary: 'Get an event stream',
+      answers: { 200: streamAnswer },
+      refuses: [404],
+      async handle({ workspaceId, params: { id } }) {
+        return presentStreamAnswer({ event_stream: presentStream(await findStream(deps, { workspaceId, id })) });
+      },
+    }),
+    route(v5, {
+      method: 'PATCH',
+      ...one,
+      operationId: 'changeEventStream',
+      summary: 'Change the address of an event stream, or what it is told',
+      body: changeStreamBody,
+      answers: { 200: streamAnswer },
+      refuses: [404],
+      read: ({ body }) => parseStreamChange(body),
+      async handle({ input, workspaceId, params: { id } }) {
+        const stream = await changeEventStream(deps, { workspaceId, id, ...input });
+        return presentStreamAnswer({ event_stream: presentStream(stream) });
+      },
+    }),
+    route(v5, {
+      method: 'DELETE',
+      ...one,
+      operationId: 'removeEventStream',
+      summary: 'End an event stream; what was not delivered is dropped',
+      answers: { 200: removedAnswer },
+      refuses: [404, 413, 415],
+      async handle({ workspaceId, params: { id } }) {
+        await removeEventStream(deps, { workspaceId, id });
+        return presentStreamAnswer({ removed: true });
+      },
+    }),
+  ];
 }
 
-function addStreams(server: FastifyInstance, deps: EventStreamRouteDependencies): void {
-  const listed = describe({
-    operationId: 'listEventStreams',
-    summary: 'List the event streams of the workspace',
-    answers: { 200: streamsAnswer },
-  });
-  server.get(base, { schema: listed }, async (request) => {
-    const streams = await listEventStreams(deps, request.facts.workspaceId!);
-    return presentStreamAnswer({ event_streams: streams.map(presentStream) });
-  });
-  const created = describe({
-    operationId: 'createEventStream',
-    summary: 'Have events of messages posted to an address',
-    body: createStreamBody,
-    isRepeatable: true,
-    answers: { 201: streamCreatedAnswer },
-    refuses: [409],
-  });
-  server.post(base, { schema: created, config: { isAnswerSecret: true } }, async (request, reply) => {
-    const body = readBody(request);
-    const asked = { workspaceId: request.facts.workspaceId!, ...parseStream(body), once: onceOf(request) };
-    const { stream, secret } = await createEventStream(deps, asked);
-    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: createStreamBody });
-    return reply.code(201).send(presentStreamAnswer({ event_stream: presentStream(stream), secret }));
-  });
-  refuseOtherMethods(server, base, ['GET', 'POST']);
-}
-
-function addStream(server: FastifyInstance, deps: EventStreamRouteDependencies): void {
-  const url = `${base}/:id`;
-  const answered = { params, answers: { 200: streamAnswer }, refuses: [404] };
-  const found = describe({ operationId: 'getEventStream', summary: 'Get an event stream', ...answered });
-  server.get(url, { schema: found }, async (request) =>
-    presentStreamAnswer({ event_stream: presentStream(await findStream(deps, streamOf(request))) }),
-  );
-  const summary = 'Change the address of an event stream, or what it is told';
-  const changed = describe({ operationId: 'changeEventStream', summary, body: changeStreamBody, ...answered });
-  server.patch(url, { schema: changed }, async (request, reply: FastifyReply) => {
-    const body = readBody(request);
-    const stream = await changeEventStream(deps, { ...streamOf(request), ...parseStreamChange(body) });
-    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: changeStreamBody });
-    return presentStreamAnswer({ event_stream: presentStream(stream) });
-  });
-  const removed = describe({
-    operationId: 'removeEventStream',
-    summary: 'End an event stream; what was not delivered is dropped',
-    ...answered,
-    answers: { 200: removedAnswer },
-    refuses: [404, 413, 415],
-  });
-  server.delete(url, { schema: removed }, async (request) => {
-    await removeEventStream(deps, streamOf(request));
-    return presentStreamAnswer({ removed: true });
-  });
-  refuseOtherMethods(server, url, ['GET', 'PATCH', 'DELETE']);
-}
-
-function addDeadBatches(server: FastifyInstance, deps: EventStreamRouteDependencies): void {
-  const url = `${base}/:id/dead-batches`;
-  const listed = describe({
-    operationId: 'listDeadEventBatches',
-    summary: 'List the batches of events that the receiver did not take',
-    params,
-    querystring: deadBatchesQuery,
-    answers: { 200: deadBatchesAnswer },
-    refuses: [404],
-  });
-  server.get(url, { schema: listed }, async (request) => {
-    const page = parseDeadBatches(request.query as Record<string, unknown>);
-    const batches = await listDeadBatches(deps, { ...streamOf(request), ...page });
-    return presentStreamAnswer({ dead_batches: batches.map(presentDeadBatch) });
-  });
-  refuseOtherMethods(server, url, ['GET']);
-  const resent = describe({
-    operationId: 'resendDeadEventBatches',
-    summary: 'Send such batches again, one or all',
-    params,
-    body: resendBody,
-    isRepeatable: true,
-    answers: { 200: resentAnswer },
-    refuses: [404],
-  });
-  server.post(`${url}/resend`, { schema: resent }, async (request, reply) => {
-    const body = readBody(request);
-    const batches = await resendDeadBatches(deps, {
-      ...streamOf(request),
-      ...parseResend(body),
-      once: onceOf(request),
-    });
-    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: resendBody });
-    return presentStreamAnswer({ batches });
-  });
-  refuseOtherMethods(server, `${url}/resend`, ['POST']);
+function deadBatchRoutes(deps: EventStreamRouteDependencies, v5: RouteDialect<KeyCaller>): Route[] {
+  return [
+    route(v5, {
+      method: 'GET',
+      url: `${base}/:id/dead-batches`,
+      operationId: 'listDeadEventBatches',
+      summary: 'List the batches of events that the receiver did not take',
+      params,
+      querystring: deadBatchesQuery,
+      answers: { 200: deadBatchesAnswer },
+      refuses: [404],
+      read: ({ query }) => parseDeadBatches(query),
+      async handle({ input: page, workspaceId, params: { id } }) {
+        const batches = await listDeadBatches(deps, { workspaceId, id, ...page });
+        return presentStreamAnswer({ dead_batches: batches.map(presentDeadBatch) });
+      },
+    }),
+    route(v5, {
+      method: 'POST',
+      url: `${base}/:id/dead-batches/resend`,
+      operationId: 'resendDeadEventBatches',
+      summary: 'Send such batches again, one or all',
+      params,
+      body: resendBody,
+      isRepeatable: true,
+      answers: { 200: resentAnswer },
+      refuses: [404],
+      read: ({ body }) => parseResend(body),
+      async handle({ input, workspaceId, params: { id }, once }) {
+        return presentStreamAnswer({ batches: await resendDeadBatches(deps, { workspaceId, id, ...input, once }) });
+      },
+    }),
+  ];
 }
 
 /** @throws ServiceError CAMPAIGN_REQUEST_INVALID with all faults */

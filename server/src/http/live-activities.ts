@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { acceptLiveEvent, addTokens, readLiveActivity } from '../app/live-activities.ts';
 import type { LiveActivityDependencies, LiveActivityName } from '../app/live-activities.ts';
@@ -9,20 +8,10 @@ import type { LiveEventKind, LiveEvent } from '../domain/events/live-activities.
 import { maxLiveTokensPerRequest } from '../domain/limits/live-activities.ts';
 import { isObject } from '../domain/request-reader.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
-import { describeOperation } from './openapi/operation.ts';
-import type { Dialect } from './openapi/operation.ts';
 import { named } from './openapi/shapes.ts';
-import type { BearerDependencies } from './route/auth.ts';
-import {
-  problemRefusals,
-  readOwnBody,
-  makeRequireOwnKey,
-  presentOwnErrors,
-  refuseOwnFaults,
-} from './route/own-dialect.ts';
-import { refuseOtherMethods } from './route/route.ts';
-import type { VendorHeaders } from './route/vendor-headers.ts';
-import { warnOfUnknownFields } from './route/warnings.ts';
+import { makeOwnDialect, makeOwnReader, refuseOwnFaults } from './route/own-dialect.ts';
+import type { OwnDependencies } from './route/own-dialect.ts';
+import { addRoutes, route } from './route/route.ts';
 import type { RouteFamily } from './server/build-server.ts';
 
 const appId = Type.Optional(Type.String({ description: 'An app of the workspace on iOS; absent: the default app' }));
@@ -101,81 +90,81 @@ const liveActivityAnswer = named(
 const liveParameters = Type.Object({ id: Type.String({ description: 'Your name of the activity' }) });
 const liveQuery = Type.Object({ app: Type.Optional(Type.String({ description: 'Absent: the default app' })) });
 
-export type LiveActivityRouteDependencies = LiveActivityDependencies &
-  BearerDependencies & { vendorHeaders: VendorHeaders };
-
-const url = '/v1/live-activities';
-const dialect: Dialect = {
-  tag: 'Live Activities',
-  credentials: ['pushKey', 'bearer'],
-  refusals: problemRefusals(['NOT_FOUND', 'SCOPE_MISSING', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_CONFLICT']),
-};
+export type LiveActivityRouteDependencies = LiveActivityDependencies & OwnDependencies;
 
 /** Routes for Live Activities of iPhones, one by one: they are not part of a campaign. They require the push key. */
 export function liveActivityRoutes(deps: LiveActivityRouteDependencies): RouteFamily {
-  const onRequest = makeRequireOwnKey(deps, 'push');
-  return async (server) => {
-    presentOwnErrors(server);
-    const send = describeOperation(dialect, {
-      operationId: 'sendLiveActivityEvent',
-      summary: 'Start, update or end a Live Activity',
-      description: 'A start goes to the start tokens of the activity, an update and an end to its update tokens.',
-      ...{ body: liveEventBody, isRepeatable: true, answers: { 202: liveEventAnswer } },
-    });
-    server.post(url, { schema: send, onRequest }, async (request, reply) => {
-      const { event, ...named } = parseLiveEvent(readOwnBody(request));
-      const name = { workspaceId: request.facts.workspaceId!, ...named };
-      const key = request.headers['idempotency-key'] as string | undefined;
-      const accepted = await acceptLiveEvent(deps, { name, event, once: { key, rawBody: request.rawBody } });
-      warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: liveEventBody });
-      return reply.code(202).send({ ...presentName(name), event: event.kind, ...accepted });
-    });
-    refuseOtherMethods(server, url, ['POST']);
-
-    const put = describeOperation(dialect, {
-      operationId: 'addLiveActivityTokens',
-      summary: 'Add tokens to a Live Activity',
-      description: 'Tokens that are known stay, so each phone may be told of by itself.',
-      ...{ params: liveParameters, body: liveTokensBody, answers: { 200: liveTokensAnswer } },
-    });
-    server.put(`${url}/:id/tokens`, { schema: put, onRequest }, async (request, reply) => {
-      const { appId, ...given } = parseLiveTokens(readOwnBody(request));
-      const name = nameIn(request, appId);
-      const tokens = await addTokens(deps, { name, ...given });
-      warnOfUnknownFields(deps.vendorHeaders, request.body, { request, reply, shape: liveTokensBody });
-      return { ...presentName(name), tokens };
-    });
-    refuseOtherMethods(server, `${url}/:id/tokens`, ['PUT']);
-
-    const read = describeOperation(dialect, {
-      operationId: 'readLiveActivity',
-      summary: 'Read what became of the events of a Live Activity',
-      ...{ params: liveParameters, querystring: liveQuery, answers: { 200: liveActivityAnswer }, refuses: [404] },
-    });
-    server.get(`${url}/:id`, { schema: read, onRequest }, async (request) => {
-      const { app = defaultAppId } = request.query as { app?: unknown };
-      if (typeof app !== 'string' || !isAppId(app))
-        throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: 'must be the id of an app' });
-      const name = nameIn(request, app);
-      const { tokens, events } = await readLiveActivity(deps, name);
-      return {
-        ...presentName(name),
-        tokens,
-        events: events.map(({ state: outcome, ...figures }) => ({ ...figures, outcome })),
-      };
-    });
-    refuseOtherMethods(server, `${url}/:id`, ['GET']);
-  };
+  const url = '/v1/live-activities';
+  const dialect = makeOwnDialect(deps, {
+    tag: 'Live Activities',
+    credentials: ['pushKey', 'bearer'],
+    scope: 'push',
+    errors: ['NOT_FOUND', 'SCOPE_MISSING', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_CONFLICT'],
+  });
+  return async (server) =>
+    addRoutes(server, [
+      route(dialect, {
+        method: 'POST',
+        url,
+        operationId: 'sendLiveActivityEvent',
+        summary: 'Start, update or end a Live Activity',
+        description: 'A start goes to the start tokens of the activity, an update and an end to its update tokens.',
+        body: liveEventBody,
+        isRepeatable: true,
+        answers: { 202: liveEventAnswer },
+        read: ({ body }) => parseLiveEvent(makeOwnReader(body)),
+        async handle({ input: { event, ...named }, workspaceId, once }) {
+          const name = { workspaceId, ...named };
+          const accepted = await acceptLiveEvent(deps, { name, event, once });
+          return { ...presentName(name), event: event.kind, ...accepted };
+        },
+      }),
+      route(dialect, {
+        method: 'PUT',
+        url: `${url}/:id/tokens`,
+        operationId: 'addLiveActivityTokens',
+        summary: 'Add tokens to a Live Activity',
+        description: 'Tokens that are known stay, so each phone may be told of by itself.',
+        params: liveParameters,
+        body: liveTokensBody,
+        answers: { 200: liveTokensAnswer },
+        read({ body, params, workspaceId }) {
+          const { appId, ...given } = parseLiveTokens(makeOwnReader(body));
+          return { name: { workspaceId, appId, activityId: readPathId(params) }, ...given };
+        },
+        handle: async ({ input }) => ({ ...presentName(input.name), tokens: await addTokens(deps, input) }),
+      }),
+      route(dialect, {
+        method: 'GET',
+        url: `${url}/:id`,
+        operationId: 'readLiveActivity',
+        summary: 'Read what became of the events of a Live Activity',
+        params: liveParameters,
+        querystring: liveQuery,
+        answers: { 200: liveActivityAnswer },
+        refuses: [404],
+        read: ({ query, params, workspaceId }) => ({
+          ...{ workspaceId, appId: readQueryApp(query), activityId: readPathId(params) },
+        }),
+        async handle({ input: name }) {
+          const { tokens, events } = await readLiveActivity(deps, name);
+          const shown = events.map(({ state: outcome, ...figures }) => ({ ...figures, outcome }));
+          return { ...presentName(name), tokens, events: shown };
+        },
+      }),
+    ]);
 }
 
-function nameIn(request: FastifyRequest, appId: string): LiveActivityName {
-  const { id: activityId } = request.params as { id: string };
-  if (!isActivityId(activityId))
-    throw new ServiceError('PARAMETER_INVALID', {
-      field: 'id',
-      reason: 'takes 1 to 64 letters, digits, dots, - and _',
-    });
-  return { workspaceId: request.facts.workspaceId!, appId, activityId };
+/** @throws ServiceError PARAMETER_INVALID */
+function readPathId({ id }: { id: string }): string {
+  if (isActivityId(id)) return id;
+  throw new ServiceError('PARAMETER_INVALID', { field: 'id', reason: 'takes 1 to 64 letters, digits, dots, - and _' });
+}
+
+/** @throws ServiceError PARAMETER_INVALID */
+function readQueryApp({ app = defaultAppId }: Record<string, unknown>): string {
+  if (typeof app === 'string' && isAppId(app)) return app;
+  throw new ServiceError('PARAMETER_INVALID', { field: 'app', reason: 'must be the id of an app' });
 }
 
 function presentName({ appId, activityId }: LiveActivityName) {

@@ -19,8 +19,11 @@ import { testCampaign } from '../../app/campaigns/test-campaign.ts';
 import { describeOperation } from '../openapi/operation.ts';
 import type { Dialect } from '../openapi/operation.ts';
 import { requestHeaders } from '../openapi/shapes.ts';
+import { keyCallerOf } from '../route/auth.ts';
+import type { KeyCaller } from '../route/auth.ts';
 import { toServiceError } from '../route/errors.ts';
 import { refuseOtherMethods } from '../route/route.ts';
+import type { RouteDialect } from '../route/route.ts';
 import { warnOfUnknownFields } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import {
@@ -41,7 +44,7 @@ import {
   parseV5Status,
 } from './authoring.ts';
 import { makeRequireCampaignAccess, callerOf, warnOfParts } from './call.ts';
-import type { CampaignRouteDependencies } from './call.ts';
+import type { CampaignAccessDependencies, CampaignRouteDependencies } from './call.ts';
 import {
   v5CampaignError,
   parseMeta,
@@ -80,6 +83,21 @@ export const v5Dialect: Dialect = {
   },
   isLimited: true,
 };
+
+/** Makes the dialect of V5 for another subject, with its own key if it has one. */
+export function makeV5Dialect(
+  deps: CampaignAccessDependencies,
+  { scope = 'campaign', ...described }: Partial<Pick<Dialect, 'tag' | 'credentials'>> & { scope?: 'campaign' | 'data' },
+): RouteDialect<KeyCaller> {
+  return {
+    ...v5Dialect,
+    ...described,
+    vendorHeaders: deps.vendorHeaders,
+    onRequest: [makeRequireCampaignAccess(deps, { appKey: 'optional', scope })],
+    callerOf: keyCallerOf,
+    presentError: presentV5Error,
+  };
+}
 
 export function requestIdHeader(
   { vendorHeaders }: Pick<CampaignRouteDependencies, 'vendorHeaders'>,

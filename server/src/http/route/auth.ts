@@ -39,6 +39,15 @@ export function makeRequireApiKey(deps: BearerDependencies, scope: Scope, errors
   };
 }
 
+/** The caller of a route that requires a key or a token. */
+export type KeyCaller = { workspaceId: string; key: ApiKey };
+
+/** Returns the caller that the credential check of the route has found. */
+export function keyCallerOf({ callerKey: key }: FastifyRequest): KeyCaller {
+  if (!key) throw new Error('the route has no credential check');
+  return { workspaceId: key.workspaceId, key };
+}
+
 export type BearerDependencies = AuthenticationDependencies & {
   /** Domain with the hosts that name a data center (decision D1); without it any host serves all workspaces. */
   serviceDomain?: string | undefined;

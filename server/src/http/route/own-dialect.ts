@@ -1,44 +1,63 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Scope } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { RequestReader } from '../../domain/request-reader.ts';
 import type { ReadingRules } from '../../domain/request-reader.ts';
-import type { Refusals } from '../openapi/operation.ts';
+import type { Dialect, Refusals } from '../openapi/operation.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
-import { makeRequireApiKey } from './auth.ts';
-import type { BearerDependencies } from './auth.ts';
+import { keyCallerOf, makeRequireApiKey } from './auth.ts';
+import type { BearerDependencies, KeyCaller } from './auth.ts';
 import { presentDefaultError, toServiceError, defaultErrorStatuses } from './errors.ts';
 import { isGatewayError, presentGatewayError } from './gateway-errors.ts';
+import type { Body, RouteDialect } from './route.ts';
+import type { VendorHeaders } from './vendor-headers.ts';
+import type { AnsweredCall } from './warnings.ts';
 
-/** Makes the hook for a route outside the contract: the caller's key or token must have this scope. */
-export function makeRequireOwnKey(deps: BearerDependencies, scope: Scope) {
-  return makeRequireApiKey(deps, scope, {
+/** Makes the dialect of routes outside the contract: the caller's key or token must have the scope. */
+export function makeOwnDialect(
+  deps: OwnDependencies,
+  { scope, errors, ...described }: OwnDialect,
+): RouteDialect<KeyCaller> {
+  const requireKey = makeRequireApiKey(deps, scope, {
     missing: 'AUTHENTICATION_INVALID',
     invalid: 'AUTHENTICATION_INVALID',
     notCovering: 'SCOPE_MISSING',
   });
+  return {
+    ...described,
+    refusals: problemRefusals(errors),
+    vendorHeaders: deps.vendorHeaders,
+    onRequest: [requireKey],
+    callerOf: keyCallerOf,
+    presentError: presentOwnError,
+  };
+}
+
+export type OwnDependencies = BearerDependencies & { vendorHeaders: VendorHeaders };
+
+type OwnDialect = Pick<Dialect, 'tag' | 'credentials'> & {
+  scope: Scope;
+  /** The errors of these routes, in addition to those of every route. */
+  errors: readonly (keyof typeof defaultErrorStatuses)[];
+};
+
+/** Sends Problem Details (RFC 9457), except for errors of tokens. */
+export function presentOwnError(error: ServiceError, { request, reply }: AnsweredCall): FastifyReply {
+  return isGatewayError(error) ? presentGatewayError(error, { request, reply }) : presentDefaultError(error, reply);
 }
 
 /** Bodies are parsed member by member, and errors are Problem Details (RFC 9457), except those of tokens. */
 export function presentOwnErrors(server: FastifyInstance): void {
   server.setValidatorCompiler(() => () => true);
-  server.setErrorHandler((error, request, reply) => {
-    const fault = toServiceError(error, request);
-    return isGatewayError(fault) ? presentGatewayError(fault, { request, reply }) : presentDefaultError(fault, reply);
-  });
+  server.setErrorHandler((error, request, reply) =>
+    presentOwnError(toServiceError(error, request), { request, reply }),
+  );
 }
 
-/**
- * Returns the body of a route outside the contract, to be read member by member.
- *
- * @throws ServiceError BODY_EMPTY, BODY_MALFORMED
- */
-export function readOwnBody({ body }: FastifyRequest): RequestReader {
-  if (body === undefined) throw new ServiceError('BODY_EMPTY');
-  if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
-  return new RequestReader(body as Record<string, unknown>, { rules });
+/** Makes the reader of a body of a route outside the contract. */
+export function makeOwnReader(body: Body): RequestReader {
+  return new RequestReader(body, { rules });
 }
 
 /** Throws if there are faults; the response reports the first. @throws ServiceError PARAMETER_INVALID */

@@ -1,6 +1,196 @@
 import { randomInt } from 'node:crypto';
-import type { FastifyInstance, HTTPMethods, FastifyReply } from 'fastify';
+import type {
+  FastifyContextConfig,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HTTPMethods,
+  RouteOptions,
+} from 'fastify';
+import type { Static, TObject } from 'typebox';
 import { ServiceError } from '../../domain/errors.ts';
+import { describeOperation } from '../openapi/operation.ts';
+import type { Dialect, Operation } from '../openapi/operation.ts';
+import { toServiceError } from './errors.ts';
+import type { VendorHeaders } from './vendor-headers.ts';
+import { warnOfUnknownFields, warnOfUnknownNames } from './warnings.ts';
+import type { AnsweredCall } from './warnings.ts';
+
+/**
+ * Declares one route. A call passes these steps in order: `onEveryCall`, `onRequest`, media type and syntax of the body,
+ * `admit`, the check that the body is an object, `read`, `handle`, warnings of unknown fields.
+ */
+export function route<Caller extends object, Params extends TObject = TObject, Input = undefined>(
+  dialect: RouteDialect<Caller>,
+  declared: RouteDeclaration<Caller, Params, Input>,
+): Route {
+  const { method, url, maxBodyBytes, config, isHeadRefused } = declared;
+  const status = findOnlyStatus(declared);
+  const options: RouteOptions = {
+    method,
+    url,
+    schema: describeOperation(dialect, declared),
+    ...(maxBodyBytes === undefined ? {} : { bodyLimit: maxBodyBytes }),
+    config: { ...dialect.config, ...config },
+    ...(isHeadRefused ? { exposeHeadRoute: false } : {}),
+    ...(dialect.areShapesChecked ? {} : { validatorCompiler: () => () => true }),
+    onRequest: [...hooksOfEveryCall(dialect), ...(dialect.onRequest ?? [])],
+    errorHandler: makeErrorHandler(dialect),
+    async handler(request, reply) {
+      const call = toCall(dialect, { request, reply }) as Call<Caller, Static<Params>>;
+      await declared.admit?.(call);
+      if (declared.body) call.body = (dialect.readBody ?? readObject)(request);
+      const parsed = { ...call, input: (await declared.read?.(call)) as Input };
+      if (declared.warnsOfRefused) warn(dialect, declared, parsed);
+      const answer = await declared.handle(parsed);
+      if (!declared.warnsOfRefused) warn(dialect, declared, parsed);
+      if (answer === reply) return reply;
+      if (status !== undefined) reply.code(status);
+      return status === 204 ? reply.send() : answer;
+    },
+  };
+  return { dialect, options };
+}
+
+export type Route = { dialect: RouteDialect; options: RouteOptions };
+
+/** The rules that all routes of a family share: documentation, credentials, and the shape of errors. */
+export type RouteDialect<Caller extends object = object> = Dialect & {
+  vendorHeaders: Pick<VendorHeaders, 'nameOf'>;
+  /** Runs first, also for methods that the address does not accept. */
+  onEveryCall?: Hook;
+  /** Checks before the body is read: credentials, limits, headers. A hook that sends the response ends the call. */
+  onRequest?: readonly Hook[];
+  /** Returns the caller that `onRequest` has authenticated. */
+  callerOf: (request: FastifyRequest) => Caller;
+  /** Fastify validates requests by their shapes. Otherwise shapes only document, and parsers report the family's errors. */
+  areShapesChecked?: true;
+  /** Of every route, also for methods that the address does not accept. */
+  config?: FastifyContextConfig;
+  /** Other methods are refused with 405 unless given. */
+  otherMethods?: 'not found';
+  /** Returns the body as an object; `readObject` unless given. */
+  readBody?: (request: FastifyRequest) => Body;
+  presentError: (error: ServiceError, call: AnsweredCall) => FastifyReply | Promise<FastifyReply>;
+};
+
+export type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+export type Body = Record<string, unknown>;
+
+export type RouteDeclaration<Caller extends object, Params extends TObject, Input> = Omit<Operation, 'params'> & {
+  method: HTTPMethods;
+  url: string;
+  params?: Params;
+  maxBodyBytes?: number;
+  config?: FastifyContextConfig;
+  /** A GET whose HEAD is refused; otherwise Fastify answers HEAD as GET without the body. */
+  isHeadRefused?: true;
+  /** Checks that need the database of the workspace or the path, before the body is examined; counts limits. */
+  admit?: (call: Call<Caller, Static<Params>>) => Promise<void>;
+  /** Parses the request into what `handle` gets as `input`. */
+  read?: (call: Call<Caller, Static<Params>>) => Input | Promise<Input>;
+  /**
+   * Returns the body of the response, which is sent with the status in `answers`. If `answers` has several, it sets the
+   * status. It returns `reply` if it has sent the response itself.
+   */
+  handle: (call: ParsedCall<Caller, Params, Input>) => unknown;
+  /** Unknown fields are also reported if `handle` refuses the call. */
+  warnsOfRefused?: true;
+  /** The shape whose fields are known, if it is not `body` for every call. */
+  shapeOf?: (input: Input) => object;
+  /** Returns the paths of unknown fields that the parser found, reported after those of the shape. */
+  findUnknown?: (call: ParsedCall<Caller, Params, Input>) => string[];
+};
+
+/** A call that has passed the checks of `onRequest`. */
+export type Call<Caller extends object = object, Params = unknown> = Caller &
+  AnsweredCall & {
+    params: Params;
+    query: Record<string, unknown>;
+    /** Empty in `admit`, and for an operation without a body. */
+    body: Body;
+    /** Identifies a repeat of the call (decision D4). */
+    once: { key: string | undefined; rawBody: string };
+  };
+
+type ParsedCall<Caller extends object, Params extends TObject, Input> = Call<Caller, Static<Params>> & { input: Input };
+
+/** Adds routes. Every other method of their addresses is answered with 405, in the dialect of the address. */
+export function addRoutes(server: FastifyInstance, routes: readonly Route[]): void {
+  for (const { options } of routes) server.route(options);
+  for (const [url, declared] of Map.groupBy(routes, ({ options }) => options.url))
+    if (declared[0]!.dialect.otherMethods !== 'not found') refuseOthers(server, url, declared);
+}
+
+/** The order in which `Allow` lists methods. */
+const listedMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+function refuseOthers(server: FastifyInstance, url: string, declared: readonly Route[]): void {
+  const dialect = declared[0]!.dialect;
+  const taken = new Set(declared.map(({ options }) => options.method as string));
+  const allow = listedMethods.filter((method) => taken.has(method)).join(', ');
+  // Fastify adds HEAD to a route that accepts GET.
+  if (declared.some(({ options }) => options.method === 'GET' && options.exposeHeadRoute !== false)) taken.add('HEAD');
+  const refuse = async (): Promise<never> => {
+    throw new ServiceError('METHOD_NOT_ALLOWED', { members: { allow } });
+  };
+  server.route({
+    method: server.supportedMethods.filter((method) => !taken.has(method)),
+    url,
+    schema: { hide: true },
+    exposeHeadRoute: false,
+    ...(dialect.config === undefined ? {} : { config: dialect.config }),
+    // Runs before the body is parsed: a rejected method's body, or its absence, must not matter (QUERY requires a content
+    // type).
+    onRequest: [...hooksOfEveryCall(dialect), refuse],
+    errorHandler: makeErrorHandler(dialect),
+    handler: refuse,
+  });
+}
+
+function hooksOfEveryCall({ onEveryCall }: RouteDialect): Hook[] {
+  return onEveryCall ? [onEveryCall] : [];
+}
+
+function makeErrorHandler({ presentError }: RouteDialect): NonNullable<RouteOptions['errorHandler']> {
+  return (error, request, reply) => presentError(toServiceError(error, request), { request, reply });
+}
+
+/** Returns the status of a successful response, or undefined if the operation has several. */
+function findOnlyStatus({ answers }: Operation): number | undefined {
+  const statuses = Object.keys(answers).map(Number);
+  return statuses.length === 1 ? statuses[0] : undefined;
+}
+
+function toCall(dialect: RouteDialect, { request, reply }: AnsweredCall): Call {
+  return {
+    ...dialect.callerOf(request),
+    request,
+    reply,
+    params: request.params,
+    query: request.query as Record<string, unknown>,
+    body: {},
+    once: { key: request.headers['idempotency-key'] as string | undefined, rawBody: request.rawBody },
+  };
+}
+
+/** @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
+export function readObject({ body }: Pick<FastifyRequest, 'body'>): Body {
+  if (body === undefined) throw new ServiceError('BODY_EMPTY');
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
+  return body as Body;
+}
+
+function warn<Caller extends object, Params extends TObject, Input>(
+  { vendorHeaders }: RouteDialect<Caller>,
+  { body: shape, shapeOf, findUnknown }: RouteDeclaration<Caller, Params, Input>,
+  call: ParsedCall<Caller, Params, Input>,
+): void {
+  if (shape) warnOfUnknownFields(vendorHeaders, call.body, { ...call, shape: shapeOf?.(call.input) ?? shape });
+  if (findUnknown) warnOfUnknownNames(vendorHeaders, call, findUnknown(call));
+}
 
 /** Responds with 405, in the family's own shape, to every method that a path does not accept. */
 export function refuseOtherMethods(server: FastifyInstance, url: string, taken: readonly HTTPMethods[]): void {

@@ -77,7 +77,7 @@ export type Warned = AnsweredCall & { shape: object };
 
 /** Sets the warning header of decision D5 and records the warning for the API log, if fields are unknown. */
 export function warnOfUnknownFields(
-  vendorHeaders: VendorHeaders,
+  vendorHeaders: Pick<VendorHeaders, 'nameOf'>,
   body: unknown,
   { request, reply, shape }: Warned,
 ): void {

@@ -1,27 +1,18 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { listReportFiles, openReportFile, requestReportFile } from '../../app/report-files.ts';
 import type { ReportFile, ReportFileDependencies } from '../../app/report-files.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { maxReportDays, maxStatsBodyBytes } from '../../domain/limits/stats.ts';
-import { describeOperation } from '../openapi/operation.ts';
-import type { Dialect } from '../openapi/operation.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { readBasic, acrossOf, isBearer } from '../route/auth.ts';
-import { toServiceError } from '../route/errors.ts';
-import { refuseOtherMethods, makeRequestId } from '../route/route.ts';
-import { warnOfUnknownFields } from '../route/warnings.ts';
+import { addRoutes, makeRequestId, route } from '../route/route.ts';
+import type { Route, RouteDialect } from '../route/route.ts';
+import type { AnsweredCall } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { parseReport } from './parse-stats.ts';
-import {
-  statsBody,
-  presentStatsError,
-  reportFileErrors,
-  statsDialect,
-  makeRequireStatsAccess,
-  readStatsBody,
-} from './stats.ts';
+import { statsBody, reportFileErrors, makeStatsDialect } from './stats.ts';
 import type { StatsRouteDependencies } from './stats.ts';
 
 /* Bodies of report files. They document the fields; parse-stats.ts implements the rules. */
@@ -99,92 +90,83 @@ const reportFileError = named(
 
 type ReportRouteDependencies = ReportFileDependencies & StatsRouteDependencies;
 
-const url = '/v1/campaign-reports';
-
 /** Routes for requesting report files, an addition, and for reading them (fact 7). */
 export function reportRoutes(deps: ReportRouteDependencies): RouteFamily {
-  return async (server) => {
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentStatsError(toServiceError(error, request), { request, reply }),
-    );
-    const scope = server as unknown as FastifyInstance;
-    addRequests(scope, deps);
-    await scope.register(fileRoutes(deps));
-  };
+  const dialect = makeStatsDialect(deps);
+  const url = '/v1/campaign-reports';
+  return async (server) =>
+    addRoutes(server, [
+      route(dialect, {
+        method: 'POST',
+        url,
+        operationId: 'requestReportFile',
+        summary: 'Have a file made with the statistics of all campaigns of up to 90 days',
+        body: reportBody,
+        maxBodyBytes: maxStatsBodyBytes,
+        isRepeatable: true,
+        answers: { 202: reportRequestedAnswer },
+        refuses: [409],
+        // The response contains the signature, which grants access to the file.
+        config: { isAnswerSecret: true },
+        read: ({ body }) => parseReport(body, maxReportDays),
+        warnsOfRefused: true,
+        async handle({ input: { requestId, ...asked }, workspaceId, key, once, request }) {
+          const secret = isBearer(request) ? undefined : readBasic(request.headers)?.password;
+          const made = await requestReportFile(deps, { workspaceId, request: asked, key, once, secret });
+          return {
+            ...{ response_id: requestId, file_name: made.name, path: pathOf(workspaceId, made.name) },
+            ...{ signature: made.signature, expires_at: made.expiresAt.toISOString() },
+          };
+        },
+      }),
+      route(dialect, {
+        method: 'GET',
+        url,
+        operationId: 'listReportFiles',
+        summary: 'List the report files that are not gone',
+        answers: { 200: reportsAnswer },
+        async handle({ workspaceId }) {
+          const files = await listReportFiles(deps, workspaceId);
+          return { report_files: files.map((file) => presentFile(workspaceId, file)) };
+        },
+      }),
+      readFileRoute(deps),
+    ]);
 }
-
-function addRequests(server: FastifyInstance, deps: ReportRouteDependencies): void {
-  const onRequest = makeRequireStatsAccess(deps);
-  const created = describeOperation(statsDialect, {
-    operationId: 'requestReportFile',
-    summary: 'Have a file made with the statistics of all campaigns of up to 90 days',
-    ...{ body: reportBody, isRepeatable: true, answers: { 202: reportRequestedAnswer }, refuses: [409] },
-  });
-  // The response contains the signature, which grants access to the file.
-  const options = { bodyLimit: maxStatsBodyBytes, schema: created, onRequest, config: { isAnswerSecret: true } };
-  server.post(url, options, async (request, reply) => {
-    const body = readStatsBody(request);
-    const { requestId, ...asked } = parseReport(body, maxReportDays);
-    warnOfUnknownFields(deps.vendorHeaders, body, { request, reply, shape: reportBody });
-    const workspaceId = request.facts.workspaceId!;
-    const key = request.headers['idempotency-key'] as string | undefined;
-    const made = await requestReportFile(deps, {
-      ...{ workspaceId, request: asked, key: request.callerKey!, once: { key, rawBody: request.rawBody } },
-      secret: isBearer(request) ? undefined : readBasic(request.headers)?.password,
-    });
-    return reply.code(202).send({
-      ...{ response_id: requestId, file_name: made.name, path: pathOf(workspaceId, made.name) },
-      ...{ signature: made.signature, expires_at: made.expiresAt.toISOString() },
-    });
-  });
-  const listed = describeOperation(statsDialect, {
-    operationId: 'listReportFiles',
-    summary: 'List the report files that are not gone',
-    answers: { 200: reportsAnswer },
-  });
-  server.get(url, { schema: listed, onRequest }, async (request) => {
-    const workspaceId = request.facts.workspaceId!;
-    const files = await listReportFiles(deps, workspaceId);
-    return { report_files: files.map((file) => presentFile(workspaceId, file)) };
-  });
-  refuseOtherMethods(server, url, ['GET', 'POST']);
-}
-
-const fileDialect: Dialect = {
-  tag: 'Statistics',
-  credentials: [],
-  refusals: { errors: reportFileErrors, shape: reportFileError, withoutBody: [401] },
-};
-
-const fileUrl = '/campaign_reports/rest_api/:app_id/:file_name';
 
 /** The signature is the credential, so the file is looked up in all workspaces. */
-function fileRoutes(deps: ReportRouteDependencies): RouteFamily {
-  return async (server) => {
-    server.setErrorHandler((error, request, reply) => presentFileError(toServiceError(error, request), reply));
-    const schema = describeOperation(fileDialect, {
-      operationId: 'readReportFile',
-      summary: 'Read a report file',
-      params: reportParameters,
-      ...{ headers: { Signature: reportSignature }, answers: { 200: reportBytes }, answerType: 'application/gzip' },
-      refuses: [401],
-    });
-    server.get(fileUrl, { schema }, async (request, reply) => {
-      const { app_id: workspaceId, file_name: name } = request.params as { app_id: string; file_name: string };
+function readFileRoute(deps: ReportRouteDependencies): Route {
+  const dialect: RouteDialect = {
+    tag: 'Statistics',
+    credentials: [],
+    refusals: { errors: reportFileErrors, shape: reportFileError, withoutBody: [401] },
+    vendorHeaders: deps.vendorHeaders,
+    callerOf: () => ({}),
+    presentError: presentFileError,
+  };
+  return route(dialect, {
+    method: 'GET',
+    url: '/campaign_reports/rest_api/:app_id/:file_name',
+    operationId: 'readReportFile',
+    summary: 'Read a report file',
+    params: reportParameters,
+    headers: { Signature: reportSignature },
+    answers: { 200: reportBytes },
+    answerType: 'application/gzip',
+    refuses: [401],
+    async handle({ params: { app_id: workspaceId, file_name: name }, request, reply }) {
       const signature = request.headers['signature'];
       if (typeof signature !== 'string') throw new ServiceError('REPORT_SIGNATURE_INVALID');
       const { bytes, pieces } = await openReportFile(acrossOf(deps), { workspaceId, name, signature });
       request.facts.workspaceId = workspaceId;
       reply.headers({ 'content-type': 'application/gzip', 'content-length': String(bytes) });
-      return reply.send(Readable.from(pieces, { objectMode: false }));
-    });
-    refuseOtherMethods(server as unknown as FastifyInstance, fileUrl, ['GET']);
-  };
+      return Readable.from(pieces, { objectMode: false });
+    },
+  });
 }
 
 /** Sends 401 without a body, and every other error in the shape of fact 7. */
-function presentFileError(error: ServiceError, reply: FastifyReply): FastifyReply {
+function presentFileError(error: ServiceError, { reply }: AnsweredCall): FastifyReply {
   const { status, title } = reportFileErrors[error.code] ?? reportFileErrors.INTERNAL!;
   const { field, reason, retryAfterSeconds } = error.context;
   // RFC 9110 §11.6.1: a 401 names the required scheme.

@@ -1,20 +1,18 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { readCampaignStats, countStatsRequest } from '../../app/stats.ts';
 import type { CampaignStats, StatsDependencies } from '../../app/stats.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/limits/stats.ts';
-import { describeOperation } from '../openapi/operation.ts';
-import type { Dialect } from '../openapi/operation.ts';
 import { codeShape, named, requestHeaders } from '../openapi/shapes.ts';
-import { makeRequireApiKey, acrossOf } from '../route/auth.ts';
-import type { BearerDependencies } from '../route/auth.ts';
-import { toServiceError } from '../route/errors.ts';
+import { makeRequireApiKey, acrossOf, keyCallerOf } from '../route/auth.ts';
+import type { BearerDependencies, KeyCaller } from '../route/auth.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
-import { makeRequestId, refuseOtherMethods, setRateLimitHeaders } from '../route/route.ts';
+import { addRoutes, makeRequestId, route, setRateLimitHeaders } from '../route/route.ts';
+import type { Hook, RouteDialect } from '../route/route.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
-import { warnOfUnknownFields } from '../route/warnings.ts';
+import type { AnsweredCall } from '../route/warnings.ts';
 import type { RouteFamily } from '../server/build-server.ts';
 import { presentFigures } from './figures.ts';
 import { parseStats, invalid } from './parse-stats.ts';
@@ -58,10 +56,7 @@ export const reportFileErrors: Partial<Record<ErrorName, Wire>> = {
   INTERNAL: statsErrors.INTERNAL!,
 };
 
-export function presentStatsError(
-  error: ServiceError,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): FastifyReply {
+export function presentStatsError(error: ServiceError, { request, reply }: AnsweredCall): FastifyReply {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = statsErrors[error.code] ?? statsErrors.INTERNAL!;
   const { retryAfterSeconds } = error.context;
@@ -228,77 +223,69 @@ export const statsError = named(
   }),
 );
 
-export const statsDialect: Dialect = {
-  tag: 'Statistics',
-  credentials: ['campaignsKey', 'bearer'],
-  headers: { '*-APPKEY': requestHeaders.appKey },
-  refusals: { errors: statsErrors, shape: statsError },
-  isLimited: true,
-};
-
 /** POST /v1/campaign-stats (fact 7), with and without the prefix (decision D3). */
 export function statsRoutes(deps: StatsRouteDependencies): RouteFamily {
-  const { vendorHeaders } = deps;
-  const requireAccess = makeRequireStatsAccess(deps);
-  return async (server) => {
-    // The shapes only document the routes; the parsers in parse-stats.ts report the family's own errors.
-    server.setValidatorCompiler(() => () => true);
-    server.setErrorHandler((error, request, reply) =>
-      presentStatsError(toServiceError(error, request), { request, reply }),
+  const dialect = makeStatsDialect(deps);
+  const addresses = [
+    { url: '/v1/campaign-stats', operationId: 'readCampaignStats' },
+    { url: '/core-services/v1/campaign-stats', operationId: 'readCampaignStatsCoreServices' },
+  ];
+  return async (server) =>
+    addRoutes(
+      server,
+      addresses.map((address) =>
+        route(dialect, {
+          method: 'POST',
+          ...address,
+          summary: 'Read the statistics of campaigns',
+          body: statsBody,
+          maxBodyBytes: maxStatsBodyBytes,
+          answers: { 200: statsAnswer },
+          read: ({ body }) => parseStats(body),
+          warnsOfRefused: true,
+          async handle({ input, workspaceId }) {
+            return presentStats(await readCampaignStats(deps, { ...input, workspaceId }), input);
+          },
+        }),
+      ),
     );
-    for (const [url, operationId] of [
-      ['/v1/campaign-stats', 'readCampaignStats'],
-      ['/core-services/v1/campaign-stats', 'readCampaignStatsCoreServices'],
-    ] as const) {
-      const schema = describeOperation(statsDialect, {
-        operationId,
-        summary: 'Read the statistics of campaigns',
-        body: statsBody,
-        answers: { 200: statsAnswer },
-      });
-      server.post(url, { bodyLimit: maxStatsBodyBytes, schema, onRequest: requireAccess }, async (request, reply) => {
-        const body = readStatsBody(request);
-        const asked = parseStats(body);
-        warnOfUnknownFields(vendorHeaders, body, { request, reply, shape: statsBody });
-        const workspaceId = request.facts.workspaceId!;
-        return presentStats(await readCampaignStats(deps, { ...asked, workspaceId }), asked);
-      });
-      refuseOtherMethods(server, url, ['POST']);
-    }
-  };
 }
 
 export type StatsRouteDependencies = StatsDependencies & BearerDependencies & { vendorHeaders: VendorHeaders };
 
-/** Makes the hook: Basic with the campaigns key or Bearer (decision D45), the limit, and SVC-APPKEY (fact 0.1). */
-export function makeRequireStatsAccess(deps: StatsRouteDependencies) {
-  const { vendorHeaders } = deps;
+/** Makes the dialect: Basic with the campaigns key or Bearer (decision D45), the limit, and SVC-APPKEY (fact 0.1). */
+export function makeStatsDialect(deps: StatsRouteDependencies): RouteDialect<KeyCaller> {
   const requireKey = makeRequireApiKey(deps, 'campaign', {
     missing: 'STATS_CREDENTIALS_INVALID',
     invalid: 'STATS_CREDENTIALS_INVALID',
     notCovering: 'STATS_KEY_NOT_ALLOWED',
   });
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    await requireKey(request, reply);
-    if (reply.sent) return;
-    const workspaceId = request.facts.workspaceId!;
-    // Counted before the body is read, and thus before the call is bound to its workspace.
-    const grant = await countStatsRequest(acrossOf(deps), workspaceId);
-    const resetSeconds = grant.granted > 0 ? 60 : grant.retryAfterSeconds;
-    setRateLimitHeaders(reply, { limit: statsRequestsPerMinute, remaining: grant.remaining, resetSeconds });
-    if (grant.granted === 0)
-      throw new ServiceError('STATS_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
-    const appKey = vendorHeaders.read(request.headers, '*-appkey');
-    if (appKey === undefined) throw invalid(vendorHeaders.nameOf('*-appkey').toUpperCase(), 'is required');
-    if (appKey !== workspaceId)
-      throw new ServiceError('STATS_CREDENTIALS_INVALID', { detail: 'the header names another workspace' });
+  return {
+    tag: 'Statistics',
+    credentials: ['campaignsKey', 'bearer'],
+    headers: { '*-APPKEY': requestHeaders.appKey },
+    refusals: { errors: statsErrors, shape: statsError },
+    isLimited: true,
+    vendorHeaders: deps.vendorHeaders,
+    onRequest: [requireKey, (request, reply) => countStats(deps, { request, reply }), makeRequireAppKey(deps)],
+    callerOf: keyCallerOf,
+    presentError: presentStatsError,
   };
 }
 
-/** @throws ServiceError BODY_EMPTY, BODY_MALFORMED */
-export function readStatsBody({ body }: FastifyRequest): Record<string, unknown> {
-  if (body === undefined) throw new ServiceError('BODY_EMPTY');
-  if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw new ServiceError('BODY_MALFORMED', { detail: 'no JSON object' });
-  return body as Record<string, unknown>;
+/** Counts the call before the body is read, and thus before the call is bound to its workspace. */
+async function countStats(deps: StatsRouteDependencies, { request, reply }: AnsweredCall): Promise<void> {
+  const grant = await countStatsRequest(acrossOf(deps), keyCallerOf(request).workspaceId);
+  const resetSeconds = grant.granted > 0 ? 60 : grant.retryAfterSeconds;
+  setRateLimitHeaders(reply, { limit: statsRequestsPerMinute, remaining: grant.remaining, resetSeconds });
+  if (grant.granted === 0) throw new ServiceError('STATS_RATE_LIMITED', { retryAfterSeconds: grant.retryAfterSeconds });
+}
+
+function makeRequireAppKey({ vendorHeaders }: StatsRouteDependencies): Hook {
+  return async (request) => {
+    const appKey = vendorHeaders.read(request.headers, '*-appkey');
+    if (appKey === undefined) throw invalid(vendorHeaders.nameOf('*-appkey').toUpperCase(), 'is required');
+    if (appKey !== keyCallerOf(request).workspaceId)
+      throw new ServiceError('STATS_CREDENTIALS_INVALID', { detail: 'the header names another workspace' });
+  };
 }
