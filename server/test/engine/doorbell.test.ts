@@ -70,7 +70,7 @@ const sessions = async (): Promise<{ pid: number; state: string; isOpen: boolean
 
 /** Ends the sessions that listen, as the end of the database does. */
 async function cut(): Promise<void> {
-  for (const { pid } of await sessions()) await bundle.database`select pg_terminate_backend(${pid}, 5000)`;
+  for (const { pid } of await sessions()) await bundle.database`select pg_terminate_backend(${pid}::int, 5000)`;
 }
 
 describe('a ring in a transaction', () => {
