@@ -10,6 +10,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,10 +19,10 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { screens } from '../console/src/shell/screens.ts';
 import { comparePictures } from './compare-pictures.ts';
 import { fillScreens } from './fill-screens.ts';
 import type { ScreenIds, StartLine } from './fill-screens.ts';
+import { readScreens } from './read-screens.ts';
 
 const root = join(import.meta.dirname, '..');
 const pictures = join(root, 'docs', 'screens');
@@ -40,22 +41,26 @@ const desk: BrowserContextOptions = { viewport: { width: 1280, height: 860 }, ti
 const phone: BrowserContextOptions = { ...desk, viewport: { width: 390, height: 844 } };
 const wide: BrowserContextOptions = { ...desk, viewport: { width: 1920, height: 1080 } };
 
-type ScreenName = keyof typeof screens;
-type Look = { suffix: string; options: BrowserContextOptions; names: readonly ScreenName[] };
-const searches: Partial<Record<ScreenName, string>> = { users: '?q=ada', composed: '?step=content&as=ada' };
-const everyName = Object.keys(screens) as ScreenName[];
-/** Those of the documentation. */
+type Look = { suffix: string; options: BrowserContextOptions; names: readonly string[] };
+const searches: Record<string, string> = { users: '?q=ada', composed: '?step=content&as=ada' };
+const addresses = new Map(readScreens().map(({ name, address }) => [name, address]));
 const documented: Look[] = [
-  { suffix: '', options: desk, names: everyName },
-  { suffix: '-dark', options: { ...desk, colorScheme: 'dark' }, names: ['overview', 'campaign'] },
-  { suffix: '-phone', options: phone, names: ['overview', 'campaign'] },
+  { suffix: '', options: desk, names: documentedNames('') },
+  { suffix: '-dark', options: { ...desk, colorScheme: 'dark' }, names: documentedNames('-dark') },
+  { suffix: '-phone', options: phone, names: documentedNames('-phone') },
 ];
+
+/** The screens whose pictures with this suffix docs/console.md shows. */
+function documentedNames(suffix: string): string[] {
+  const page = readFileSync(join(root, 'docs', 'console.md'), 'utf8');
+  return [...addresses.keys()].filter((name) => page.includes(`(screens/${pictureName(name)}${suffix}.png)`));
+}
 
 function looks(): Look[] {
   const widths = Object.entries({ phone, laptop: desk, wide });
   return (['light', 'dark'] as const).flatMap((colorScheme) =>
     widths.map(([width, options]) => ({
-      ...{ suffix: `-${width}-${colorScheme}`, options: { ...options, colorScheme }, names: everyName },
+      ...{ suffix: `-${width}-${colorScheme}`, options: { ...options, colorScheme }, names: [...addresses.keys()] },
     })),
   );
 }
@@ -126,14 +131,14 @@ async function photograph({ browser, start: { url }, ids, cookie }: Shoot): Prom
     const context = await browser.newContext({ ...options, storageState: session });
     for (const name of names) {
       const page = await context.newPage();
-      await shoot(page, { name, suffix, address: screens[name], url, ids });
+      await shoot(page, { name, suffix, address: addresses.get(name)!, url, ids });
       await page.close();
     }
     await context.close();
   }
 }
 
-type Screen = { name: ScreenName; suffix: string; address: string; url: string; ids: ScreenIds };
+type Screen = { name: string; suffix: string; address: string; url: string; ids: ScreenIds };
 
 async function shoot(page: Page, { name, suffix, address, url, ids }: Screen): Promise<void> {
   if (
@@ -193,6 +198,6 @@ async function tellLikeness(page: Page, { picture, pair }: Likeness): Promise<vo
 }
 
 /** `changedFile` is changed-file.png, as files are named. */
-function pictureName(name: ScreenName): string {
+function pictureName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

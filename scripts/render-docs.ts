@@ -26,6 +26,7 @@ import { magicTokens } from '../server/src/domain/sandbox/magic-tokens.ts';
 import { timeZoneAliases } from '../server/src/domain/timing/local-time.ts';
 import { exitCodes } from '../server/src/start/start-errors.ts';
 import { listRoutes } from './list-routes.ts';
+import { readScreens } from './read-screens.ts';
 import { renderCluster } from './render-cluster.ts';
 import { renderFieldPlaces } from './field-places/render-field-places.ts';
 import { readLimits, renderLimits } from './render-limits.ts';
@@ -53,6 +54,7 @@ export async function renderSections(): Promise<Record<string, string>> {
     routes: await renderRoutes(),
     ...(await renderSwitching(table)),
     roles: renderRoles(),
+    screens: renderScreens(),
     glossary: table(
       ['Word', 'What it means'],
       Object.entries(glossary).map(([word, means]) => [`**${word}**`, means]),
@@ -247,6 +249,18 @@ function renderRoles(): string {
     ...roles.map((role) => (mayDo(role, permission) ? 'yes' : '')),
   ]);
   return table(['May …', ...roles], rows);
+}
+
+function renderScreens(): string {
+  const whereFound = (place: string | undefined): string => {
+    if (place === undefined) return 'a link on another screen';
+    if (place === 'Account menu' || place === 'Search') return place.toLowerCase();
+    return `navigation, “${place}”`;
+  };
+  const rows = readScreens().map(({ address, title, permission, place }) => [
+    ...[title, `\`${address}\``, permission === undefined ? '' : `\`${permission}\``, whereFound(place)],
+  ]);
+  return table(['Screen', 'Address', 'Permission', 'Users open it from'], rows);
 }
 
 async function renderRoutes(): Promise<string> {

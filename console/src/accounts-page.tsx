@@ -23,7 +23,6 @@ export function AccountsPage() {
   return (
     <Stack gap="lg">
       <PageHeader
-        title="Accounts and roles"
         about="Who may open this console, and what they may do."
         actions={!isAsked && <Button onClick={() => ask(true)}>Invite colleague</Button>}
       />

@@ -40,10 +40,7 @@ export function AlertsPage() {
   });
   return (
     <Stack gap="lg">
-      <PageHeader
-        title="Alerts"
-        about="Opened within seconds when something keeps messages from people, or soon may, and closed when it is over."
-      />
+      <PageHeader about="Opened within seconds when something keeps messages from people, or soon may, and closed when it is over." />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, lg: mayChange ? 7 : 12 }}>
           <Loaded query={alerts}>

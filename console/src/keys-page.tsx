@@ -49,7 +49,6 @@ export function KeysPage() {
   return (
     <Stack gap="lg">
       <PageHeader
-        title="Keys"
         about={'What callers of the API identify themselves by. The kind of a key decides what it opens.'}
         actions={mayWrite && !isAsked && <Button onClick={() => ask(true)}>New key</Button>}
       />

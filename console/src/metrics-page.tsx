@@ -35,7 +35,7 @@ export function MetricsPage() {
   });
   return (
     <Stack gap="lg">
-      <PageHeader title="Metrics" about="The whole installation, across all workspaces. Kept for eight days." />
+      <PageHeader about="The whole installation, across all workspaces. Kept for eight days." />
       <Group component="nav" gap="lg" className={styles.views!} {...{ 'aria-label': 'Span' }}>
         {spans.map(({ span: one, name }) => (
           <Link

@@ -18,7 +18,7 @@ export function AccountPage() {
   const hasPassword = usePasswordsOf();
   return (
     <Stack gap="lg">
-      <PageHeader title="Sessions and password" about={`${account.email ?? account.name} · ${account.role}`} />
+      <PageHeader about={`${account.email ?? account.name} · ${account.role}`} />
       <Sessions />
       {account.id !== null && hasPassword(account.role) && <PasswordCard />}
     </Stack>

@@ -25,10 +25,7 @@ export function ProvidersPage() {
   const credentials = useQuery({ queryKey: key, queryFn: () => consoleClient.credentials.list(workspaceId) });
   return (
     <Stack gap="lg">
-      <PageHeader
-        title="Providers"
-        about="A key is checked with its provider before it is stored, encrypted, and is never shown again."
-      />
+      <PageHeader about="A key is checked with its provider before it is stored, encrypted, and is never shown again." />
       <Loaded query={credentials}>
         {(states) => (
           <SimpleGrid cols={1} spacing="lg">

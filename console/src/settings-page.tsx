@@ -46,7 +46,7 @@ export function SettingsPage() {
   });
   return (
     <Stack gap="lg">
-      <PageHeader title="Settings" about="Running campaigns apply changes from their next part on." />
+      <PageHeader about="Running campaigns apply changes from their next part on." />
       <Loaded query={settings}>{(data) => <SettingsForm key={JSON.stringify(data)} settings={data} />}</Loaded>
       <Loaded query={fixed}>{(data) => <FixedSettings fixed={data} />}</Loaded>
     </Stack>

@@ -39,7 +39,7 @@ export function AuditPage() {
   const entries = audit.data?.pages.flat() ?? [];
   return (
     <Stack gap="md">
-      <PageHeader title="Audit log" about={`Changes made in the console, in ${name} and to accounts.`} />
+      <PageHeader about={`Changes made in the console, in ${name} and to accounts.`} />
       <ListTools
         filters={
           <AuditFilterForm

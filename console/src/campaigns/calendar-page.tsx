@@ -35,7 +35,6 @@ export function CalendarPage() {
   return (
     <Stack gap="md">
       <PageHeader
-        title="Calendar"
         about={calendar.data && <Zone calendar={calendar.data} />}
         actions={
           mayWrite && (

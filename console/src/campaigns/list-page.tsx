@@ -40,7 +40,6 @@ export function CampaignsPage() {
   return (
     <Stack gap="md">
       <PageHeader
-        title="Campaigns"
         actions={
           mayWrite && (
             <ButtonLink to="/w/$workspaceId/campaigns/new" params={{ workspaceId }} search={{}} variant="filled">

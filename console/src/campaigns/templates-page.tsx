@@ -28,10 +28,7 @@ export function TemplatesPage() {
   });
   return (
     <Stack gap="md">
-      <PageHeader
-        title="Templates"
-        about="A template keeps the message, audience, schedule and goals of a campaign. Using it creates a draft."
-      />
+      <PageHeader about="A template keeps the message, audience, schedule and goals of a campaign. Using it creates a draft." />
       <Loaded query={templates} waiting={<Waiting rows={5} />}>
         {(list) =>
           list.length === 0 ? (

@@ -38,7 +38,7 @@ export function DeliveriesPage() {
   const { columns, ...others } = search;
   return (
     <Stack gap="md">
-      <PageHeader title="Delivery log" about="One line per message and device, newest first." />
+      <PageHeader about="One line per message and device, newest first." />
       <ListTools
         filters={
           <DeliveryFilterForm

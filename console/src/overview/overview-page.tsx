@@ -37,7 +37,7 @@ function OverviewOf({ overview }: { overview: Overview }) {
   const { isSandbox, campaigns, curl, workspace } = overview;
   return (
     <Stack gap="lg">
-      <PageHeader title="Overview" actions={isSandbox && <ToneBadge tone="still">Sending to simulators</ToneBadge>} />
+      <PageHeader actions={isSandbox && <ToneBadge tone="still">Sending to simulators</ToneBadge>} />
       <VerdictCard overview={overview} />
       <Suspense fallback={null}>
         <FirstSteps />

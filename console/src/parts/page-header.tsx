@@ -1,10 +1,13 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
+import { useMatch } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 import styles from './page-header.module.css';
 
-/** The one heading of a screen, what it is about, and what can be done with the whole of it. */
-export function PageHeader({ title, about, actions }: { title: string; about?: ReactNode; actions?: ReactNode }) {
+/** The only heading of a screen, its subject, and its actions. Without a title it shows the one of the screen's table. */
+export function PageHeader({ title: given, about, actions }: PageHeaderProps) {
+  const ofScreen = useMatch({ strict: false, shouldThrow: false, select: ({ staticData }) => staticData.title });
+  const title = given ?? ofScreen ?? '';
   useEffect(() => {
     document.title = `${title} · Carillon`;
   }, [title]);
@@ -24,3 +27,5 @@ export function PageHeader({ title, about, actions }: { title: string; about?: R
     </div>
   );
 }
+
+type PageHeaderProps = { title?: string; about?: ReactNode; actions?: ReactNode };

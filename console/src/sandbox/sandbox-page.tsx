@@ -38,7 +38,6 @@ function Sandbox() {
   return (
     <Stack gap="lg">
       <PageHeader
-        title="Sandbox"
         about="Nothing here is real: messages go to simulated providers and devices."
         actions={
           <Group gap="sm">

@@ -41,7 +41,6 @@ export function SegmentsPage() {
   return (
     <Stack gap="md">
       <PageHeader
-        title="Segments"
         about={
           segments.data &&
           `${segments.data.active.toLocaleString('en')} of ${segments.data.maxActive.toLocaleString('en')} active`

@@ -1,30 +1,11 @@
 import { ActionIcon, NavLink, Stack, Text, Tooltip } from '@mantine/core';
-import {
-  IconBook2,
-  IconLayoutSidebarLeftCollapse,
-  IconLayoutSidebarLeftExpand,
-  IconBell,
-  IconBroadcast,
-  IconCalendar,
-  IconChartLine,
-  IconClipboardList,
-  IconFlask,
-  IconHome,
-  IconKey,
-  IconPlugConnected,
-  IconSend,
-  IconServer,
-  IconSettings,
-  IconTemplate,
-  IconTerminal2,
-  IconUsers,
-  IconUsersGroup,
-} from '@tabler/icons-react';
-import type { TablerIcon } from '@tabler/icons-react';
+import { IconBook2, IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useSession } from '../session/use-session.ts';
-import { screenPermissions } from './screens.ts';
+import { navigationGroups } from '../screens.ts';
+import type { NavigationGroup } from '../screens.ts';
+import { useListedScreens } from './listed-screens.ts';
+import type { ListedScreen } from './listed-screens.ts';
 
 type NavigationProps = {
   workspaceId: string;
@@ -56,11 +37,11 @@ export function Navigation({ workspaceId, isNarrow, onChosen }: NavigationProps)
 
 const linkStyle = { textDecoration: 'none', color: 'inherit' };
 
-type EntryLinkProps = NavigationProps & { entry: NavigationEntry };
+type EntryLinkProps = NavigationProps & { entry: ListedScreen };
 
-function EntryLink({ entry: { name, to, icon: Icon }, workspaceId, isNarrow, onChosen }: EntryLinkProps) {
+function EntryLink({ entry: { title, to, icon: Icon }, workspaceId, isNarrow, onChosen }: EntryLinkProps) {
   return (
-    <Tooltip label={name} position="right" disabled={!isNarrow}>
+    <Tooltip label={title} position="right" disabled={!isNarrow}>
       <Link
         to={to}
         params={{ workspaceId }}
@@ -68,9 +49,9 @@ function EntryLink({ entry: { name, to, icon: Icon }, workspaceId, isNarrow, onC
         activeOptions={{ exact: to === '/w/$workspaceId', includeSearch: false }}
         onClick={onChosen}
         style={linkStyle}
-        {...(isNarrow && { 'aria-label': name })}
+        {...(isNarrow && { 'aria-label': title })}
       >
-        {({ isActive }) => <EntryLabel {...{ name, icon: Icon, isNarrow, isActive }} />}
+        {({ isActive }) => <EntryLabel {...{ title, icon: Icon, isNarrow, isActive }} />}
       </Link>
     </Tooltip>
   );
@@ -78,19 +59,19 @@ function EntryLink({ entry: { name, to, icon: Icon }, workspaceId, isNarrow, onC
 
 /** To the documentation, which is no screen of the console. */
 function DocsLink({ isNarrow }: { isNarrow: boolean }) {
-  const name = 'API reference';
+  const title = 'API reference';
   return (
-    <Tooltip label={name} position="right" disabled={!isNarrow}>
-      <a href="/docs" style={linkStyle} {...(isNarrow && { 'aria-label': name })}>
-        <EntryLabel {...{ name, icon: IconBook2, isNarrow, isActive: false }} />
+    <Tooltip label={title} position="right" disabled={!isNarrow}>
+      <a href="/docs" style={linkStyle} {...(isNarrow && { 'aria-label': title })}>
+        <EntryLabel {...{ title, icon: IconBook2, isNarrow, isActive: false }} />
       </a>
     </Tooltip>
   );
 }
 
-type EntryLabelProps = Pick<NavigationEntry, 'name' | 'icon'> & { isNarrow: boolean; isActive: boolean };
+type EntryLabelProps = Pick<ListedScreen, 'title' | 'icon'> & { isNarrow: boolean; isActive: boolean };
 
-function EntryLabel({ name, icon: Icon, isNarrow, isActive }: EntryLabelProps) {
+function EntryLabel({ title, icon: Icon, isNarrow, isActive }: EntryLabelProps) {
   const label = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     if (isActive && label.current) reveal(label.current);
@@ -99,7 +80,7 @@ function EntryLabel({ name, icon: Icon, isNarrow, isActive }: EntryLabelProps) {
     <NavLink
       ref={label}
       component="span"
-      label={isNarrow ? undefined : name}
+      label={isNarrow ? undefined : title}
       leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
       active={isActive}
       variant="light"
@@ -140,66 +121,10 @@ export function NavigationSwitch({ isNarrow, onToggled }: { isNarrow: boolean; o
   );
 }
 
-type NavigationEntry = {
-  name: string;
-  to: ScreenAddress;
-  icon: TablerIcon;
-  isOfSandbox?: true;
-};
-type ScreenAddress =
-  | '/w/$workspaceId'
-  | `/w/$workspaceId/${'campaigns' | 'calendar' | 'templates' | 'segments' | 'people' | 'deliveries' | 'log' | 'sandbox' | 'keys' | 'providers' | 'settings' | 'alerts' | 'metrics' | 'system' | 'audit'}`;
-
-/** Screens by whose work they are, each in the order of a day. A screen joins with its route. */
-const groups: { name: string; entries: NavigationEntry[] }[] = [
-  {
-    name: 'Engage',
-    entries: [
-      { name: 'Overview', to: '/w/$workspaceId', icon: IconHome },
-      { name: 'Campaigns', to: '/w/$workspaceId/campaigns', icon: IconSend },
-      { name: 'Calendar', to: '/w/$workspaceId/calendar', icon: IconCalendar },
-      { name: 'Templates', to: '/w/$workspaceId/templates', icon: IconTemplate },
-      { name: 'Segments', to: '/w/$workspaceId/segments', icon: IconUsersGroup },
-      { name: 'Users', to: '/w/$workspaceId/people', icon: IconUsers },
-    ],
-  },
-  {
-    name: 'Data',
-    entries: [
-      { name: 'Delivery log', to: '/w/$workspaceId/deliveries', icon: IconBroadcast },
-      { name: 'API log', to: '/w/$workspaceId/log', icon: IconTerminal2 },
-    ],
-  },
-  {
-    name: 'Developers',
-    entries: [
-      { name: 'Keys', to: '/w/$workspaceId/keys', icon: IconKey },
-      { name: 'Sandbox', to: '/w/$workspaceId/sandbox', icon: IconFlask, isOfSandbox: true },
-    ],
-  },
-  {
-    name: 'Operate',
-    entries: [
-      { name: 'Providers', to: '/w/$workspaceId/providers', icon: IconPlugConnected },
-      { name: 'Alerts', to: '/w/$workspaceId/alerts', icon: IconBell },
-      { name: 'Metrics', to: '/w/$workspaceId/metrics', icon: IconChartLine },
-      { name: 'System', to: '/w/$workspaceId/system', icon: IconServer },
-      { name: 'Audit log', to: '/w/$workspaceId/audit', icon: IconClipboardList },
-      { name: 'Settings', to: '/w/$workspaceId/settings', icon: IconSettings },
-    ],
-  },
-];
-
-/** The screens that this person may open here, in their groups. */
-export function useNavigationGroups(): { name: string; entries: NavigationEntry[] }[] {
-  const { permissions, isSandbox } = useSession();
-  return groups
-    .map(({ name, entries }) => ({
-      name,
-      entries: entries.filter(
-        ({ to, isOfSandbox }) =>
-          permissions.includes(screenPermissions[to]!) && (isSandbox || isOfSandbox === undefined),
-      ),
-    }))
+/** The screens that this user may open here, in their groups. */
+export function useNavigationGroups(): { name: NavigationGroup; entries: ListedScreen[] }[] {
+  const listed = useListedScreens();
+  return navigationGroups
+    .map((name) => ({ name, entries: listed.filter(({ place }) => place === name) }))
     .filter(({ entries }) => entries.length > 0);
 }

@@ -7,11 +7,9 @@ import {
   IconDeviceMobile,
   IconKey,
   IconInbox,
-  IconPlus,
   IconSend,
   IconTerminal2,
   IconUser,
-  IconUserCircle,
   IconUsersGroup,
   IconWebhook,
 } from '@tabler/icons-react';
@@ -23,8 +21,8 @@ import type { KeyboardEvent } from 'react';
 import type { Place } from '../api/generated/places.ts';
 import { consoleClient } from '../console.ts';
 import { failureText } from '../parts/failure.tsx';
-import { useSession } from '../session/use-session.ts';
-import { useNavigationGroups } from './navigation.tsx';
+import { navigationGroups } from '../screens.ts';
+import { useListedScreens } from './listed-screens.ts';
 import styles from './palette.module.css';
 
 type PaletteProps = { workspaceId: string; onClosed: () => void };
@@ -195,24 +193,18 @@ function rankOf({ name }: PaletteEntry, folded: string): number {
   return folded !== '' && name.toLowerCase().startsWith(folded) ? 0 : 1;
 }
 
+/** Screens in the order of the navigation, then the others, then the pages of the reference. */
 function useScreens(workspaceId: string): PaletteEntry[] {
-  const { permissions } = useSession();
-  const params = { workspaceId };
-  const entries = useNavigationGroups().flatMap((group) =>
-    group.entries.map(({ name, to, icon }): PaletteEntry => ({
-      ...{ key: to, icon, name, detail: group.name, kind: 'Screen' },
-      to: { to, params, search: {} },
-    })),
+  const listed = useListedScreens();
+  const groups: readonly string[] = navigationGroups;
+  const inOrder = [...groups, undefined].flatMap((group) =>
+    listed.filter(({ place }) => (group === undefined ? !groups.includes(place) : place === group)),
   );
-  const screen = (icon: TablerIcon, name: string, path: string): PaletteEntry => ({
-    ...{ key: path, icon, name, detail: null, kind: 'Screen' },
-    to: { to: `/w/$workspaceId/${path}`, params, search: {} },
-  });
   return [
-    ...entries,
-    ...(permissions.includes('campaigns.write') ? [screen(IconPlus, 'New campaign', 'campaigns/new')] : []),
-    screen(IconUserCircle, 'Sessions and password', 'account'),
-    ...(permissions.includes('accounts.manage') ? [screen(IconUser, 'Accounts and roles', 'accounts')] : []),
+    ...inOrder.map(({ title, to, icon, place }): PaletteEntry => ({
+      ...{ key: to, icon, name: title, detail: groups.includes(place) ? place : null, kind: 'Screen' },
+      to: { to, params: { workspaceId }, search: {} },
+    })),
     {
       key: '/docs',
       icon: IconBook2,

@@ -20,7 +20,6 @@ import { AccountMenu } from '../session/account-menu.tsx';
 import { useSession } from '../session/use-session.ts';
 import { Navigation, NavigationSwitch } from './navigation.tsx';
 import { PaletteButton } from './palette-button.tsx';
-import { screenPermissions } from './screens.ts';
 import { SkipLink } from './skip-link.tsx';
 import styles from './workspace-shell.module.css';
 import { rememberWorkspace } from './workspace.ts';
@@ -82,8 +81,7 @@ export function WorkspaceShell() {
 /** What the address names, where the own role opens it. */
 function Screen() {
   const { permissions } = useSession();
-  const routeId = useRouterState({ select: ({ matches }) => matches.at(-1)?.routeId });
-  const needs = screenPermissions[routeId?.replace(/\/$/, '') ?? ''];
+  const needs = useRouterState({ select: ({ matches }) => matches.at(-1)?.staticData.permission });
   return needs === undefined || permissions.includes(needs) ? <Outlet /> : <ForbiddenPage needs={needs} />;
 }
 

@@ -25,7 +25,6 @@ export function SystemPage() {
   return (
     <Stack gap="lg">
       <PageHeader
-        title="System"
         about={
           <>
             The whole installation, across all workspaces. Diagnostics hold no keys, addresses or people.{' '}

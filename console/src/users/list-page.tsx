@@ -24,7 +24,7 @@ export function UsersPage() {
   const { view } = route.useSearch();
   return (
     <Stack gap="md">
-      <PageHeader title="Users" about="Devices, segments, and what happened to every message." />
+      <PageHeader about="Devices, segments, and what happened to every message." />
       <UserListTabs />
       {view === 'suspected' ? <SuspectedDevices /> : <UserSearch />}
     </Stack>

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { screens } from '../../../console/src/shell/screens.ts';
+import { readScreens } from '../../../scripts/read-screens.ts';
 import { until } from '../carillon-bundle.ts';
 import { bothSchemes, describeScreen, expectAccessible, startConsoleBrowser } from './console-browser.ts';
 import type { ConsoleBrowser } from './console-browser.ts';
@@ -12,8 +12,7 @@ const inCity = {
   filters: [{ filter_type: 'user_attributes', name: 'city', data_type: 'string', operator: 'exists' }],
 };
 
-/** Reached from the menu of the own account, and no screens of a day's work. */
-const others = ['/w/$workspaceId/account', '/w/$workspaceId/accounts'];
+const addresses = readScreens().map(({ address }) => address);
 
 describeScreen('every screen in Chromium', () => {
   let console: ConsoleBrowser;
@@ -54,9 +53,7 @@ describeScreen('every screen in Chromium', () => {
       .first()
       .getByRole('link')
       .evaluateAll((links) => links.map((link) => new URL((link as unknown as { href: string }).href).pathname));
-    const known = Object.values(screens).map(
-      (address) => `/console${address.replace('$workspaceId', bundle.workspaceId)}`,
-    );
+    const known = addresses.map((address) => `/console${address.replace('$workspaceId', bundle.workspaceId)}`);
     expect(linked.length).toBeGreaterThan(5);
     // The documentation is no screen of the console.
     expect(linked.filter((address) => !known.includes(address))).toEqual(['/docs']);
@@ -75,7 +72,7 @@ describeScreen('every screen in Chromium', () => {
 
     const walked: string[] = [];
     const unedited: string[] = [];
-    const waiting = [...Object.values(screens), ...others];
+    const waiting = [...addresses];
     /** On a phone too a finger reaches all that is there, and nothing is wider than the screen. */
     async function walkOnPhone(page: Page, address: string): Promise<void> {
       const desk = page.viewportSize()!;
@@ -116,7 +113,7 @@ describeScreen('every screen in Chromium', () => {
     // Two pages side by side: one waits for the network to be idle while the other is looked at.
     const second = await console.openSignedIn();
     await Promise.all([walk(page), walk(second.page)]);
-    expect(walked.sort()).toEqual([...Object.values(screens), ...others].sort());
+    expect(walked.sort()).toEqual([...addresses].sort());
     expect(unedited).toEqual([]);
     expect([...faults, ...second.faults]).toEqual([]);
     await second.context.close();

@@ -1,0 +1,25 @@
+import type { TablerIcon } from '@tabler/icons-react';
+import { screens } from '../screens.ts';
+import type { Screen } from '../screens.ts';
+import { useSession } from '../session/use-session.ts';
+
+export type ListedScreen = {
+  title: string;
+  icon: TablerIcon;
+  place: NonNullable<Screen['place']>;
+  /** The address of a screen that needs no id but the workspace's; this one represents them all to the compiler. */
+  to: '/w/$workspaceId';
+};
+
+/** The screens that this user may open here without a link on another screen, in the order of their table. */
+export function useListedScreens(): ListedScreen[] {
+  const { permissions, isSandbox } = useSession();
+  return Object.values<Screen>(screens).flatMap((screen) => {
+    if (screen.place === undefined) return [];
+    const { path, title, permission, icon, place, isSandboxOnly } = screen;
+    const isOpen =
+      (permission === undefined || permissions.includes(permission)) && (isSandbox || isSandboxOnly === undefined);
+    const to = `/w/$workspaceId${path === '/' ? '' : path}` as ListedScreen['to'];
+    return isOpen ? [{ title, icon, place, to }] : [];
+  });
+}
