@@ -73,7 +73,6 @@ const words: Word[] = [
     pattern: /\b(?:dut(?:y|ies)|\w*Dut(?:y|ies)\w*)\b/g,
     instead: 'job',
     where: ['identifiers'],
-    allowed: { 'server/src/engine/jobs/job.ts': 'a field of the log' },
   },
   { pattern: /\b(?:gather\w*|\w*Gather\w*)\b/g, instead: 'batch', where: ['identifiers'] },
   {
