@@ -21,7 +21,7 @@ import { DataTable } from './parts/lists/data-table.tsx';
 import { Loaded } from './parts/loaded.tsx';
 import { Notice } from './parts/notice.tsx';
 import { PageHeader } from './parts/page-header.tsx';
-import { RouteLink } from './parts/route-link.tsx';
+import { RouteLink } from './parts/links.tsx';
 import { ToneBadge } from './parts/status-badge.tsx';
 import { formatDuration } from './parts/text/format-time.ts';
 import { Ago, Time } from './parts/text/time.tsx';

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { Metrics } from './api/generated/system.ts';
-import type { MetricSpan } from './api/system.ts';
+import type { MetricSpan } from './api/console-client.ts';
 import { consoleClient } from './console.ts';
 import type { ChartLine } from './parts/chart.tsx';
 import { Loaded } from './parts/loaded.tsx';

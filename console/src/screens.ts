@@ -194,7 +194,7 @@ export const screens = {
     permission: 'overview.read',
     place: 'Operate',
     icon: IconPlugConnected,
-    page: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
+    page: lazyRouteComponent(() => import('./providers/providers-page.tsx'), 'ProvidersPage'),
   },
   alerts: {
     path: '/alerts',
@@ -243,7 +243,7 @@ export const screens = {
     title: 'Sessions and password',
     place: 'Account menu',
     icon: IconUserCircle,
-    page: lazyRouteComponent(() => import('./own-account-page.tsx'), 'AccountPage'),
+    page: lazyRouteComponent(() => import('./accounts/own-account-page.tsx'), 'AccountPage'),
   },
   accounts: {
     path: '/accounts',
@@ -251,7 +251,7 @@ export const screens = {
     permission: 'accounts.manage',
     place: 'Account menu',
     icon: IconUser,
-    page: lazyRouteComponent(() => import('./accounts-page.tsx'), 'AccountsPage'),
+    page: lazyRouteComponent(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
   },
 } as const satisfies Record<string, Screen>;
 

@@ -133,7 +133,7 @@ describe('layers', () => {
 });
 
 describe('imports', () => {
-  test('no import leads back to the file it started from, of types neither', () => {
+  test('contain no circle, even of types or of modules that are loaded lazily', () => {
     const folders = ['server/src', 'client/src', 'console/src', 'bench/src', 'scripts'];
     const all = folders.flatMap((folder) => readFiles(join(root, folder)));
     const targets = new Map(all.map((file) => [file.path, relativeTargets(file)]));
@@ -149,6 +149,23 @@ describe('imports', () => {
     for (const { path } of all) walk(path, []);
     expect(all.length).toBeGreaterThan(400);
     expect(circles).toEqual([]);
+  });
+});
+
+describe('folders', () => {
+  // About a dozen (CONTRIBUTING.md, rule 1): more is a second concept.
+  const maxFiles = 14;
+  // A file for each noun of the server's responses.
+  const generated = 'console/src/api/generated';
+
+  test(`a folder of the console holds at most ${maxFiles} source files`, () => {
+    const counts = new Map<string, number>();
+    for (const { path } of readFiles(join(root, 'console', 'src'))) {
+      const folder = relative(root, dirname(path));
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect(counts.size).toBeGreaterThan(10);
+    expect([...counts].filter(([folder, count]) => count > maxFiles && folder !== generated)).toEqual([]);
   });
 });
 

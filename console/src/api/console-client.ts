@@ -1,23 +1,16 @@
 import { makeAccountCalls } from './accounts.ts';
-import { makeAlertCalls } from './alerts.ts';
-import { makeCallLogCalls } from './calls.ts';
 import { makeCampaignCalls } from './campaigns.ts';
 import { makeComposerCalls } from './composer.ts';
 import { makeConsoleCaller } from './console-caller.ts';
+import type { ConsoleCaller, Key } from './console-caller.ts';
 import { makeCredentialCalls } from './credentials.ts';
 import { makeDeliveryCalls } from './deliveries.ts';
-import { makeKeyCalls } from './keys.ts';
-import { makeMessageCalls } from './messages.ts';
-import { makeOverviewCalls } from './overview.ts';
-import { makePlaceCalls } from './places.ts';
 import { makeSandboxCalls } from './sandbox.ts';
 import { makeSegmentCalls } from './segments.ts';
-import { makeSettingsCalls } from './settings.ts';
-import { makeStreamCalls } from './event-streams.ts';
-import { makeSystemCalls } from './system.ts';
-import { makeTemplateCalls } from './templates.ts';
 import { makeUserCalls } from './users.ts';
-import { makeViewCalls } from './views.ts';
+import type { AlertKind } from './generated/alerts.ts';
+import type { KeyKind } from './generated/keys.ts';
+import type { WorkspaceSettings } from './generated/settings.ts';
 
 export type ConsoleClient = ReturnType<typeof makeConsoleClient>;
 
@@ -47,5 +40,189 @@ export function makeConsoleClient({ fetch: request = fetch }: { fetch?: typeof f
     templates: makeTemplateCalls(caller),
     users: makeUserCalls(caller),
     views: makeViewCalls(caller),
+  };
+}
+
+export type AlertSettingsChange = { webhookUrl: string; emails: string[]; mutedKinds: AlertKind[] };
+
+/** What keeps a workspace's messages from people, and who is told. */
+function makeAlertCalls({ ask }: ConsoleCaller) {
+  return {
+    /** Newest first, at most 100. */
+    list: async (workspaceId: string) => (await ask('GET alerts', { query: { workspaceId } })).alerts,
+    readSettings: async (workspaceId: string) =>
+      (await ask('GET alerts/settings', { query: { workspaceId } })).settings,
+    changeSettings: async ({ workspaceId, ...body }: AlertSettingsChange & { workspaceId: string }) =>
+      (await ask('PUT alerts/settings', { query: { workspaceId }, body })).settings,
+    /** To where alerts go. */
+    test: (workspaceId: string) => ask('POST alerts/test', { query: { workspaceId } }),
+  };
+}
+
+export type CallFilters = {
+  /** Calls that named no workspace we know. */
+  of?: 'nobody';
+  only?: 'refused';
+  /** Id of a key. */
+  key?: string;
+  /** `2xx` to `5xx`. */
+  status?: string;
+  /** A part of the path. */
+  path?: string;
+  /** Stands in the path or a body. */
+  text?: string;
+  /** Instants. */
+  from?: string;
+  before?: string;
+  /** `next` of the page before. */
+  after?: string;
+};
+
+/** The log of the API's calls. */
+function makeCallLogCalls({ ask }: ConsoleCaller) {
+  return {
+    /** Newest first. */
+    list: (query: CallFilters & { workspaceId: string }) => ask('GET calls', { query }),
+    /** @throws CarillonError 404 */
+    read: async ({ workspaceId, id }: Key) =>
+      (await ask('GET calls/:id', { params: { id }, query: { workspaceId } })).call,
+  };
+}
+
+/** Event streams, and the batches that their receivers did not take. */
+function makeStreamCalls({ ask }: ConsoleCaller) {
+  return {
+    list: async (workspaceId: string) => (await ask('GET event-streams', { query: { workspaceId } })).streams,
+    /** Newest first; `next` is the `after` of the next page. */
+    listDeadBatches: ({ workspaceId, id, after }: Key & { after?: string | undefined }) =>
+      ask('GET event-streams/:id/dead-batches', { params: { id }, query: { workspaceId, after } }),
+    /** One of them, or all. */
+    resend: ({ workspaceId, id, batchId }: Key & { batchId?: string | undefined }) =>
+      ask('POST event-streams/:id/resend', {
+        params: { id },
+        query: { workspaceId },
+        body: batchId === undefined ? {} : { batchId },
+      }),
+  };
+}
+
+type NewKey = { workspaceId: string; kind: KeyKind; name: string; accessTokenMinutes?: number };
+
+function makeKeyCalls({ ask }: ConsoleCaller) {
+  return {
+    /** Newest first. */
+    list: async (workspaceId: string) => (await ask('GET keys', { query: { workspaceId } })).keys,
+    create: ({ workspaceId, ...key }: NewKey) => ask('POST keys', { query: { workspaceId }, body: key }),
+    /** Makes a successor; the old one works on for so many hours, 0 to 720. */
+    rotate: ({ workspaceId, id, overlapHours }: Key & { overlapHours: number }) =>
+      ask('POST keys/:id/rotate', { params: { id }, query: { workspaceId }, body: { overlapHours } }),
+    /** For good, at once. */
+    revoke: ({ workspaceId, id }: Key) => ask('POST keys/:id/revoke', { params: { id }, query: { workspaceId } }),
+    /** The secret that signs the workspace's callbacks, made on the first look. */
+    readWebhookSecret: async (workspaceId: string) =>
+      (await ask('GET webhook-secret', { query: { workspaceId } })).secret,
+  };
+}
+
+export type MessageQuery = {
+  workspaceId: string;
+  /** Those that were not delivered. */
+  only?: 'failed';
+  /** Those about its files. */
+  segmentId?: string;
+  after?: string;
+};
+
+/** Callbacks and emails, newest first; `next` is the `after` of the next page. */
+function makeMessageCalls({ ask }: ConsoleCaller) {
+  const of = ({ workspaceId, id }: Key) => ({ params: { id }, query: { workspaceId } });
+  return {
+    listCallbacks: (query: MessageQuery) => ask('GET callbacks', { query }),
+    readCallback: async (key: Key) => (await ask('GET callbacks/:id', of(key))).callback,
+    /** Sends a callback again that has ended. */
+    resendCallback: async (key: Key) => (await ask('POST callbacks/:id/resend', of(key))).callback,
+    listEmails: (query: MessageQuery) => ask('GET mails', { query }),
+    readEmail: async (key: Key) => (await ask('GET mails/:id', of(key))).email,
+    /** Sends an email again that has ended. */
+    resendEmail: async (key: Key) => (await ask('POST mails/:id/resend', of(key))).email,
+  };
+}
+
+function makeOverviewCalls({ ask }: ConsoleCaller) {
+  return {
+    /** Whether all is well with a workspace, and what it sends. */
+    read: (workspaceId: string) => ask('GET overview', { query: { workspaceId } }),
+    /** Reads every device, so ask rarely. */
+    countUsers: (workspaceId: string) => ask('GET overview/people', { query: { workspaceId } }),
+    /** What was done of what one does first. */
+    readFirstSteps: (workspaceId: string) => ask('GET overview/first-steps', { query: { workspaceId } }),
+    /** Newest first, newer than `after`. */
+    readInbox: async (query: { workspaceId: string; after?: string }) => (await ask('GET inbox', { query })).messages,
+  };
+}
+
+function makePlaceCalls({ ask }: ConsoleCaller) {
+  return {
+    /** What a word names: an id, a part of a name. */
+    find: async ({ signal, ...query }: { workspaceId: string; q: string; signal?: AbortSignal }) =>
+      (await ask('GET places', { query, signal })).places,
+  };
+}
+
+function makeSettingsCalls({ ask }: ConsoleCaller) {
+  return {
+    readFixed: (workspaceId: string) => ask('GET settings/fixed', { query: { workspaceId } }),
+    read: async (workspaceId: string) => (await ask('GET settings', { query: { workspaceId } })).settings,
+    /** @throws CarillonError 400 with what is possible */
+    change: async ({ workspaceId, ...settings }: WorkspaceSettings & { workspaceId: string }) =>
+      (await ask('PUT settings', { query: { workspaceId }, body: settings })).settings,
+  };
+}
+
+export type MetricSpan = 'hour' | 'day' | 'week';
+
+function makeSystemCalls({ ask }: ConsoleCaller) {
+  return {
+    read: (workspaceId: string) => ask('GET system', { query: { workspaceId } }),
+    /** What the nodes of the installation counted. */
+    readMetrics: (query: { workspaceId: string; span: MetricSpan }) => ask('GET metrics', { query }),
+  };
+}
+
+type Named = Key & { name: string };
+
+function makeTemplateCalls({ ask }: ConsoleCaller) {
+  const of = ({ workspaceId, id }: Key) => ({ params: { id }, query: { workspaceId } });
+  return {
+    /** By name. */
+    list: async (workspaceId: string) => (await ask('GET templates', { query: { workspaceId } })).templates,
+    /** Keeps the campaign of that id. */
+    create: ({ name, ...campaign }: Named) => ask('POST campaigns/:id/template', { ...of(campaign), body: { name } }),
+    rename: ({ name, ...key }: Named) => ask('PATCH templates/:id', { ...of(key), body: { name } }),
+    remove: (key: Key) => ask('DELETE templates/:id', of(key)),
+    /** A draft of it. */
+    use: (key: Key) => ask('POST templates/:id/use', of(key)),
+  };
+}
+
+/** Lists whose searches may be saved. */
+export type ViewedScreen = 'campaigns' | 'segments' | 'deliveries' | 'calls' | 'audit';
+
+type OfScreen = { workspaceId: string; screen: ViewedScreen };
+
+/** Searches that the one who is signed in has named. */
+function makeViewCalls({ ask }: ConsoleCaller) {
+  const of = ({ workspaceId, screen }: OfScreen) => ({ params: { screen }, query: { workspaceId } });
+  return {
+    /** By name. */
+    list: async (screen: OfScreen) => (await ask('GET views/:screen', of(screen))).views,
+    /** One of the same name is replaced. */
+    save: ({ name, search, ...screen }: OfScreen & { name: string; search: string }) =>
+      ask('POST views/:screen', { ...of(screen), body: { name, search } }),
+    remove: ({ id, ...screen }: OfScreen & { id: string }) =>
+      ask('DELETE views/:screen/:id', {
+        params: { screen: screen.screen, id },
+        query: { workspaceId: screen.workspaceId },
+      }),
   };
 }

@@ -12,7 +12,7 @@ import { DataTable } from '../parts/lists/data-table.tsx';
 import { ListTools, readFilterFields, TimeFilter, timeFilterText, FilterBar } from '../parts/lists/filter-bar.tsx';
 import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { Ago } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { actionNames, kindNames } from './action-names.ts';

@@ -6,7 +6,7 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import type { CalendarView, CampaignCalendar } from '../api/generated/campaigns.ts';
 import styles from './calendar.module.css';
 import { consoleClient } from '../console.ts';
-import { ButtonLink } from '../parts/button-link.tsx';
+import { ButtonLink } from '../parts/links.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';

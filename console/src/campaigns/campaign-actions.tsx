@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { CampaignAction, CampaignProgress } from '../api/generated/campaign-answers.ts';
 import { consoleClient } from '../console.ts';
-import { ButtonLink } from '../parts/button-link.tsx';
+import { ButtonLink } from '../parts/links.tsx';
 import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { NameButton } from '../parts/forms/name-button.tsx';
 import { showToast } from '../parts/toast/toast-list.ts';

@@ -4,7 +4,7 @@ import type { ListedCampaign } from '../api/generated/campaign-answers.ts';
 import { CopyTextButton } from '../parts/copyable.tsx';
 import type { ColumnSet } from '../parts/lists/column-choice.tsx';
 import { DataTable } from '../parts/lists/data-table.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Definition } from '../parts/text/definition.tsx';
 import { glossary } from '../parts/text/glossary.ts';

@@ -18,7 +18,7 @@ import type { ReportTab } from './report/report-search.ts';
 import { RunTable } from './report/run-table.tsx';
 import { ReportsTab } from './report/reports-tab.tsx';
 import { SettingsTab } from './report/settings-tab.tsx';
-import { SummaryTab } from './report/summary-tab.tsx';
+import { SummaryTab } from './report/summary/summary-tab.tsx';
 import { useFigures, isEnded, useProgress } from './report/use-figures.ts';
 import { VariationsTab } from './report/variations-tab.tsx';
 import { StatusLine } from '../parts/status-badge.tsx';

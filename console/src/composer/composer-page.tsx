@@ -10,7 +10,7 @@ import { consoleClient } from '../console.ts';
 import { draftKey } from '../parts/forms/drafts.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { AudienceStep } from './audience/audience-step.tsx';

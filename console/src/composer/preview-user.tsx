@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { consoleClient } from '../console.ts';
 import { Failure } from '../parts/failure.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { includedSegments } from './audience/audience.ts';
 import { useCampaignForm } from './campaign-form.ts';

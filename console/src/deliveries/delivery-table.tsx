@@ -5,7 +5,7 @@ import { CopyTextButton } from '../parts/copyable.tsx';
 import { shownColumns } from '../parts/lists/column-choice.tsx';
 import type { ColumnSet } from '../parts/lists/column-choice.tsx';
 import { DataTable } from '../parts/lists/data-table.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
 import { Ago } from '../parts/text/time.tsx';

@@ -11,7 +11,7 @@ import { Paging } from '../parts/lists/paging.tsx';
 import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { stateWords } from '../parts/status-badge.tsx';
 import { formatDay } from '../parts/text/format-time.ts';
 import { platformNames } from '../parts/text/platform-names.ts';

@@ -7,7 +7,7 @@ import { FactsTable } from '../parts/lists/facts-table.tsx';
 import type { Fact } from '../parts/lists/facts-table.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Time } from '../parts/text/time.tsx';
 import { useWorkspace } from '../shell/workspace.ts';

@@ -12,7 +12,7 @@ import { ListTools, readFilterFields, TimeFilter, timeFilterText, FilterBar } fr
 import { Paging } from '../parts/lists/paging.tsx';
 import { SavedViews } from '../parts/lists/saved-views.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { Ago, Time } from '../parts/text/time.tsx';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';

@@ -8,7 +8,7 @@ import { DataTable } from '../parts/lists/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Notice } from '../parts/notice.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/text/time.tsx';
 import { showToast } from '../parts/toast/toast-list.ts';

@@ -6,7 +6,7 @@ import { consoleClient } from '../console.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import styles from '../parts/views.module.css';
 import { useWorkspace } from '../shell/workspace.ts';
 import { Callbacks } from './callbacks.tsx';

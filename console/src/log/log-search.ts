@@ -1,4 +1,4 @@
-import type { CallFilters } from '../api/calls.ts';
+import type { CallFilters } from '../api/console-client.ts';
 import { columnsOf, textOf } from '../shell/address-search.ts';
 import type { AddressSearch } from '../shell/address-search.ts';
 

@@ -3,7 +3,7 @@ import { lazy, Suspense } from 'react';
 import type { OverviewCampaign } from '../api/generated/overview.ts';
 import { notDelivered } from '../campaigns/report/figures.ts';
 import { CopyableBlock } from '../parts/copyable.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { useWorkspace } from '../shell/workspace.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/text/time.tsx';

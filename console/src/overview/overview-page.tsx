@@ -7,7 +7,7 @@ import { consoleClient } from '../console.ts';
 import { Copyable } from '../parts/copyable.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import { formatAge } from '../parts/text/format-time.ts';
 import { platformNames } from '../parts/text/platform-names.ts';

@@ -1,6 +1,6 @@
 import { Box, Group, Progress, Stack, Text, Code, SimpleGrid } from '@mantine/core';
 import type { Overview, RunningSend, ProviderHealth, LimitUse } from '../api/generated/overview.ts';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import type { Tone } from '../parts/status-badge.tsx';
 import { formatDuration, formatAge, windowName } from '../parts/text/format-time.ts';

@@ -1,6 +1,6 @@
 import { Box, Card, Group, Stack, Text } from '@mantine/core';
 import type { Finding, Overview, FindingPlace } from '../api/generated/overview.ts';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { formatDuration } from '../parts/text/format-time.ts';
 import { useMay } from '../session/use-session.ts';
 import { useWorkspace } from '../shell/workspace.ts';

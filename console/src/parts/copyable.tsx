@@ -1,4 +1,4 @@
-import { ActionIcon, Box, Code, CopyButton, Group, Tooltip } from '@mantine/core';
+import { ActionIcon, Box, Code, CopyButton, Group, Text, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import styles from './copyable.module.css';
 
@@ -23,6 +23,22 @@ export function CopyableBlock({ text, label }: { text: string; label: string }) 
         <CopyTextButton text={text} label={label} />
       </Box>
     </Box>
+  );
+}
+
+/** The ids of an object, at the end of its page: users know the object by its name. */
+export function Ids({ ids }: { ids: readonly (readonly [name: string, id: string])[] }) {
+  return (
+    <Group gap="xl" component="footer" {...{ 'aria-label': 'Ids' }}>
+      {ids.map(([name, id]) => (
+        <div key={name}>
+          <Text size="xs" c="dimmed">
+            {name}
+          </Text>
+          <Copyable text={id} label={name.toLowerCase()} />
+        </div>
+      ))}
+    </Group>
   );
 }
 

@@ -7,7 +7,7 @@ import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { Ago } from '../parts/text/time.tsx';
 import { AskedForm } from '../parts/forms/asked-form.tsx';

@@ -4,7 +4,7 @@ import type { Permission } from '../api/generated/accounts.ts';
 import { consoleClient } from '../console.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { useSession } from '../session/use-session.ts';
 import { useWorkspace } from './workspace.ts';
 

@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import { PageHeader } from '../parts/page-header.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 
 /** An address that is of no screen; in a workspace it stands within the shell, from where all of them are reached. */
 export function NotFoundPage() {

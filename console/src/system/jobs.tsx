@@ -1,7 +1,7 @@
 import { Code, Text } from '@mantine/core';
 import type { JobNote, SystemNode, QueueState } from '../api/generated/system.ts';
 import { DataTable } from '../parts/lists/data-table.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { Section } from '../parts/section.tsx';
 import { ToneBadge } from '../parts/status-badge.tsx';
 import { formatAge } from '../parts/text/format-time.ts';

@@ -8,7 +8,7 @@ import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
 import { DataTable } from '../parts/lists/data-table.tsx';
 import { Paging } from '../parts/lists/paging.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { ToneBadge, stateWords } from '../parts/status-badge.tsx';
 import { platformNames, providerNames } from '../parts/text/platform-names.ts';
 import { Ago } from '../parts/text/time.tsx';

@@ -5,7 +5,7 @@ import { consoleClient } from '../console.ts';
 import { DataTable } from '../parts/lists/data-table.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { platformNames } from '../parts/text/platform-names.ts';
-import { RouteLink } from '../parts/route-link.tsx';
+import { RouteLink } from '../parts/links.tsx';
 import { Ago } from '../parts/text/time.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { mergeNewest } from './merge-newest.ts';

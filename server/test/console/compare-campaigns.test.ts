@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareCampaigns } from '../../../console/src/campaigns/report/compare-campaigns.ts';
+import { compareCampaigns } from '../../../console/src/campaigns/report/summary/compare-campaigns.ts';
 import { describeSchedule } from '../../../console/src/campaigns/report/describe-schedule.ts';
 import { sentMessages } from '../../../console/src/campaigns/report/sent-messages.ts';
 

@@ -1,7 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { CampaignReport } from '../../api/generated/campaign-answers.ts';
-import { RouteLink } from '../../parts/route-link.tsx';
-import { TabLink, TabLinks } from '../../parts/tab-links.tsx';
+import { RouteLink, TabLink, TabLinks } from '../../parts/links.tsx';
 import { useMay } from '../../session/use-session.ts';
 import { countText } from './figures.ts';
 import { reportTabs } from './report-search.ts';

@@ -7,7 +7,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { DataTable } from '../../parts/lists/data-table.tsx';
 import { Paging } from '../../parts/lists/paging.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { RouteLink } from '../../parts/route-link.tsx';
+import { RouteLink } from '../../parts/links.tsx';
 import { platformNames } from '../../parts/text/platform-names.ts';
 import { Ago } from '../../parts/text/time.tsx';
 import type { ReportSearch } from './report-search.ts';

@@ -6,7 +6,7 @@ import { curlOf, RequestBehind } from '../../parts/curl.tsx';
 import { DataTable } from '../../parts/lists/data-table.tsx';
 import { FactsTable } from '../../parts/lists/facts-table.tsx';
 import type { Fact } from '../../parts/lists/facts-table.tsx';
-import { RouteLink } from '../../parts/route-link.tsx';
+import { RouteLink } from '../../parts/links.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Ago } from '../../parts/text/time.tsx';
 import { describeSchedule } from './describe-schedule.ts';

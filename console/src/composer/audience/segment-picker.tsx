@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { ConsoleSegment } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { RouteLink } from '../../parts/route-link.tsx';
+import { RouteLink } from '../../parts/links.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useWorkspace } from '../../shell/workspace.ts';
 import type { ChosenSegment } from './audience.ts';

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { consoleClient } from '../../console.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { platformNames } from '../../parts/text/platform-names.ts';
-import { RouteLink } from '../../parts/route-link.tsx';
+import { RouteLink } from '../../parts/links.tsx';
 import { useMay, useSession } from '../../session/use-session.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { useCampaignForm } from '../campaign-form.ts';

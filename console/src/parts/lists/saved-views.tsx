@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconBookmark, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { ViewedScreen } from '../../api/views.ts';
+import type { ViewedScreen } from '../../api/console-client.ts';
 import { consoleClient } from '../../console.ts';
 import { formatAddressSearch, parseAddressSearch } from '../../shell/address-search.ts';
 import type { AddressSearch } from '../../shell/address-search.ts';

@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { SegmentDetail } from '../../api/generated/segment-answers.ts';
 import { consoleClient } from '../../console.ts';
-import { ButtonLink } from '../../parts/button-link.tsx';
+import { ButtonLink } from '../../parts/links.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState, useEffect } from 'react';
 import { consoleClient } from '../../console.ts';
-import { ButtonLink } from '../../parts/button-link.tsx';
+import { ButtonLink } from '../../parts/links.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { draftKey } from '../../parts/forms/drafts.ts';
 import { Loaded } from '../../parts/loaded.tsx';

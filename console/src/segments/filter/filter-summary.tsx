@@ -8,7 +8,7 @@ import type { FilterTrees } from '../../api/segments.ts';
 import { consoleClient } from '../../console.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { Notice } from '../../parts/notice.tsx';
-import { RouteLink } from '../../parts/route-link.tsx';
+import { RouteLink } from '../../parts/links.tsx';
 import { useMay } from '../../session/use-session.ts';
 import { useWorkspace } from '../../shell/workspace.ts';
 import { placeText, placeOf, isBlank, toFilters } from './filter-tree.ts';

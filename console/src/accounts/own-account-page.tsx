@@ -1,16 +1,16 @@
 import { Button, Card, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { consoleClient } from './console.ts';
-import { Failure } from './parts/failure.tsx';
-import { ConfirmButton } from './parts/forms/confirm-button.tsx';
-import { resetSent } from './parts/forms/reset-sent.ts';
-import { DataTable } from './parts/lists/data-table.tsx';
-import { Loaded } from './parts/loaded.tsx';
-import { PageHeader } from './parts/page-header.tsx';
-import { Ago } from './parts/text/time.tsx';
-import { NewPasswordField } from './session/new-password-field.tsx';
-import { usePasswordsOf } from './session/use-entrance.ts';
-import { useSession } from './session/use-session.ts';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { resetSent } from '../parts/forms/reset-sent.ts';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Ago } from '../parts/text/time.tsx';
+import { NewPasswordField } from '../session/new-password-field.tsx';
+import { usePasswordsOf } from '../session/use-entrance.ts';
+import { useSession } from '../session/use-session.ts';
 
 /** The own account: where one is signed in, and the password. */
 export function AccountPage() {

@@ -1,8 +1,8 @@
 import UPlot from 'uplot';
-import type { CampaignTimeline } from '../../api/generated/campaign-answers.ts';
-import { Chart, timeSeries } from '../../parts/chart.tsx';
-import type { ChartTheme, Drawing } from '../../parts/chart.tsx';
-import { spanText } from '../../parts/text/format-time.ts';
+import type { CampaignTimeline } from '../../../api/generated/campaign-answers.ts';
+import { Chart, timeSeries } from '../../../parts/chart.tsx';
+import type { ChartTheme, Drawing } from '../../../parts/chart.tsx';
+import { spanText } from '../../../parts/text/format-time.ts';
 
 const wholeTimes = [1, 5, 15, 60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 2 * 86_400, 7 * 86_400, 30 * 86_400];
 const wholeSteps = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();

@@ -1,17 +1,17 @@
 import { Button, Group, NativeSelect, Stack, Text, Title, Card, TextInput, Alert } from '@mantine/core';
 import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConsoleAccount, ConsoleInvitation, OneTimeLink, Role } from './api/generated/accounts.ts';
-import { consoleClient } from './console.ts';
-import { Copyable } from './parts/copyable.tsx';
-import { Failure } from './parts/failure.tsx';
-import { ConfirmButton } from './parts/forms/confirm-button.tsx';
-import { DataTable } from './parts/lists/data-table.tsx';
-import { Loaded } from './parts/loaded.tsx';
-import { PageHeader } from './parts/page-header.tsx';
-import { StatusBadge } from './parts/status-badge.tsx';
-import { Ago, Time } from './parts/text/time.tsx';
-import { usePasswordsOf } from './session/use-entrance.ts';
+import type { ConsoleAccount, ConsoleInvitation, OneTimeLink, Role } from '../api/generated/accounts.ts';
+import { consoleClient } from '../console.ts';
+import { Copyable } from '../parts/copyable.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { DataTable } from '../parts/lists/data-table.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { Ago, Time } from '../parts/text/time.tsx';
+import { usePasswordsOf } from '../session/use-entrance.ts';
 
 /** Who may come in, and as what. */
 export function AccountsPage() {

@@ -1,21 +1,21 @@
 import { SimpleGrid, Stack, Button, Card, Group, Text, Title, Box } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient, useMutation } from '@tanstack/react-query';
-import type { ConnectedCredential, ProviderCredentialState } from './api/generated/credentials.ts';
+import type { ConnectedCredential, ProviderCredentialState } from '../api/generated/credentials.ts';
 import { ConnectForm, hitsOf } from './connect-provider.tsx';
-import { consoleClient } from './console.ts';
-import { Copyable, CopyableBlock } from './parts/copyable.tsx';
-import { Failure } from './parts/failure.tsx';
-import { ConfirmButton } from './parts/forms/confirm-button.tsx';
-import { FactsTable } from './parts/lists/facts-table.tsx';
-import type { Fact } from './parts/lists/facts-table.tsx';
-import { Loaded } from './parts/loaded.tsx';
-import { PageHeader } from './parts/page-header.tsx';
-import { ToneBadge } from './parts/status-badge.tsx';
-import { Ago } from './parts/text/time.tsx';
-import { showToast } from './parts/toast/toast-list.ts';
-import { useSession } from './session/use-session.ts';
-import { useWorkspace } from './shell/workspace.ts';
+import { consoleClient } from '../console.ts';
+import { Copyable, CopyableBlock } from '../parts/copyable.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { FactsTable } from '../parts/lists/facts-table.tsx';
+import type { Fact } from '../parts/lists/facts-table.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { ToneBadge } from '../parts/status-badge.tsx';
+import { Ago } from '../parts/text/time.tsx';
+import { showToast } from '../parts/toast/toast-list.ts';
+import { useSession } from '../session/use-session.ts';
+import { useWorkspace } from '../shell/workspace.ts';
 
 /** Connects the workspace to the providers, and asks whether they take it. */
 export function ProvidersPage() {

@@ -1,6 +1,6 @@
 import { Box, Code } from '@mantine/core';
-import copyable from './copyable.module.css';
-import { CopyTextButton } from './copyable.tsx';
+import copyable from '../parts/copyable.module.css';
+import { CopyTextButton } from '../parts/copyable.tsx';
 import styles from './json-block.module.css';
 
 const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(\btrue\b|\bfalse\b|\bnull\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;

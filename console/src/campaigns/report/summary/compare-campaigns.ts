@@ -1,6 +1,6 @@
-import type { CampaignProgress } from '../../api/generated/campaign-answers.ts';
-import type { CampaignFigures, ContentFigures, FigureRate } from '../../api/generated/campaign-figures.ts';
-import { countDevices, notDelivered, countText, percentText, pointsText, shareOf } from './figures.ts';
+import type { CampaignProgress } from '../../../api/generated/campaign-answers.ts';
+import type { CampaignFigures, ContentFigures, FigureRate } from '../../../api/generated/campaign-figures.ts';
+import { countDevices, notDelivered, countText, percentText, pointsText, shareOf } from '../figures.ts';
 
 type Compared = { progress: CampaignProgress; figures: CampaignFigures };
 type Side = { count: string; rate?: string };

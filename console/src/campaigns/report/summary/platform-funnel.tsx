@@ -1,15 +1,15 @@
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { CampaignProgress } from '../../api/generated/campaign-answers.ts';
-import type { CampaignFigures } from '../../api/generated/campaign-figures.ts';
-import { DataTable } from '../../parts/lists/data-table.tsx';
-import { ShareBar } from '../../parts/share-bar.tsx';
-import { Definition } from '../../parts/text/definition.tsx';
-import type { GlossaryWord } from '../../parts/text/glossary.ts';
-import { platformNames } from '../../parts/text/platform-names.ts';
+import type { CampaignProgress } from '../../../api/generated/campaign-answers.ts';
+import type { CampaignFigures } from '../../../api/generated/campaign-figures.ts';
+import { DataTable } from '../../../parts/lists/data-table.tsx';
+import { ShareBar } from './share-bar.tsx';
+import { Definition } from '../../../parts/text/definition.tsx';
+import type { GlossaryWord } from '../../../parts/text/glossary.ts';
+import { platformNames } from '../../../parts/text/platform-names.ts';
 import styles from './platform-funnel.module.css';
-import { countDevices, countReports, notDelivered, countText, percentText, shareOf } from './figures.ts';
-import { DeliveryCount, ReportCount } from './report-links.tsx';
+import { countDevices, countReports, notDelivered, countText, percentText, shareOf } from '../figures.ts';
+import { DeliveryCount, ReportCount } from '../report-links.tsx';
 
 type Platform = keyof typeof platformNames;
 /** Undefined: of all platforms. */

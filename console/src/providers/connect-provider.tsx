@@ -2,12 +2,12 @@ import { CarillonError } from '@carillon/client';
 import { Button, Group, Stack, TextInput, NativeSelect, SimpleGrid, FileButton, Textarea } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { GivenKey } from './api/credentials.ts';
-import type { ProviderCredentialState } from './api/generated/credentials.ts';
-import { consoleClient } from './console.ts';
-import { Failure } from './parts/failure.tsx';
-import { ConfirmButton } from './parts/forms/confirm-button.tsx';
-import { useWorkspace } from './shell/workspace.ts';
+import type { GivenKey } from '../api/credentials.ts';
+import type { ProviderCredentialState } from '../api/generated/credentials.ts';
+import { consoleClient } from '../console.ts';
+import { Failure } from '../parts/failure.tsx';
+import { ConfirmButton } from '../parts/forms/confirm-button.tsx';
+import { useWorkspace } from '../shell/workspace.ts';
 
 type ConnectFormProps = { state: ProviderCredentialState; onConnected: () => Promise<unknown> };
 

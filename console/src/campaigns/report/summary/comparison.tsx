@@ -1,14 +1,14 @@
 import { Stack, Text, Title } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import type { CampaignProgress } from '../../api/generated/campaign-answers.ts';
-import type { CampaignFigures } from '../../api/generated/campaign-figures.ts';
-import { DataTable } from '../../parts/lists/data-table.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
-import { RouteLink } from '../../parts/route-link.tsx';
-import { CampaignPicker } from '../campaign-picker.tsx';
+import type { CampaignProgress } from '../../../api/generated/campaign-answers.ts';
+import type { CampaignFigures } from '../../../api/generated/campaign-figures.ts';
+import { DataTable } from '../../../parts/lists/data-table.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { RouteLink } from '../../../parts/links.tsx';
+import { CampaignPicker } from '../../campaign-picker.tsx';
 import { compareCampaigns } from './compare-campaigns.ts';
 import type { ComparedRow } from './compare-campaigns.ts';
-import { useFigures, useProgress } from './use-figures.ts';
+import { useFigures, useProgress } from '../use-figures.ts';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 

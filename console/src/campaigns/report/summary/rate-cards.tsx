@@ -1,15 +1,15 @@
 import { Box, Card, Group, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { CampaignProgress } from '../../api/generated/campaign-answers.ts';
-import type { CampaignFigures } from '../../api/generated/campaign-figures.ts';
-import { RouteLink } from '../../parts/route-link.tsx';
-import { ShareBar } from '../../parts/share-bar.tsx';
-import { Definition } from '../../parts/text/definition.tsx';
-import type { GlossaryWord } from '../../parts/text/glossary.ts';
+import type { CampaignProgress } from '../../../api/generated/campaign-answers.ts';
+import type { CampaignFigures } from '../../../api/generated/campaign-figures.ts';
+import { RouteLink } from '../../../parts/links.tsx';
+import { ShareBar } from './share-bar.tsx';
+import { Definition } from '../../../parts/text/definition.tsx';
+import type { GlossaryWord } from '../../../parts/text/glossary.ts';
 import styles from './rate-cards.module.css';
-import { countDevices, countReports, notDelivered, countText, percentText, shareOf } from './figures.ts';
-import { DeliveryCount, ReportCount } from './report-links.tsx';
+import { countDevices, countReports, notDelivered, countText, percentText, shareOf } from '../figures.ts';
+import { DeliveryCount, ReportCount } from '../report-links.tsx';
 
 const route = getRouteApi('/w/$workspaceId/campaigns/$campaignId');
 
