@@ -5,7 +5,7 @@ import { sourceOfAddress } from '../domain/access/rate-limits.ts';
 import { errorAdvice, errorRegistry, ServiceError } from '../domain/errors.ts';
 import type { ErrorName } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { maxLoggedBodyCharacters, unprovenCallsPerMinute } from '../domain/limits/api-log.ts';
+import { maxLoggedBodyCharacters, unprovenCallsPerMinute } from '../domain/limits/retention.ts';
 import { toStorable } from '../domain/storable-text.ts';
 import type { Logger } from '../log.ts';
 import { isRefusedValue } from '../storage/database.ts';

@@ -4,7 +4,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { attributesFault } from '../domain/events/events.ts';
 import type { BusinessAttribute } from '../domain/events/events.ts';
 import { makeId } from '../domain/ids.ts';
-import { maxBusinessEvents, triggerWindows } from '../domain/limits/business-events.ts';
+import { maxBusinessEvents, triggerWindows } from '../domain/limits/campaigns.ts';
 import { ringAfterCommit } from '../engine/doorbell.ts';
 import {
   countBusinessEvents,

@@ -3,9 +3,11 @@ import type { Encryption } from '../domain/crypto/encryption.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { ErrorName } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { deviceBlocksPerMinute, deviceUpdatesPerMinute } from '../domain/limits/devices.ts';
-import { batchEventsPerMinute, eventsPerMinute } from '../domain/limits/events.ts';
 import {
+  deviceBlocksPerMinute,
+  deviceUpdatesPerMinute,
+  batchEventsPerMinute,
+  eventsPerMinute,
   erasureDelayHours,
   batchUsersPerMinute,
   connectionTestsPerMinute,

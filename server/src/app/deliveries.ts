@@ -3,7 +3,7 @@ import { platforms } from '../domain/content/content.ts';
 import type { Platform } from '../domain/content/content.ts';
 import { adviseOnFailure } from '../domain/delivery/failures.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { maxExportedDeliveries } from '../domain/limits/ledger.ts';
+import { maxExportedDeliveries } from '../domain/limits/delivery.ts';
 import { bucketCount } from '../domain/users/users.ts';
 import { findCampaignSummary } from '../storage/campaigns/campaigns.ts';
 import type { Database } from '../storage/database.ts';

@@ -4,7 +4,7 @@ import { encryptionContext } from '../domain/crypto/encryption.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { maxEventStreams } from '../domain/limits/event-streams.ts';
+import { maxEventStreams } from '../domain/limits/delivery.ts';
 import { inTransaction } from '../storage/database.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { encryptionContext } from '../domain/crypto/encryption.ts';
 import type { Encryption } from '../domain/crypto/encryption.ts';
 import { ServiceError } from '../domain/errors.ts';
-import { maxIdempotencyKeyCharacters } from '../domain/limits/idempotency.ts';
+import { maxIdempotencyKeyCharacters } from '../domain/limits/access.ts';
 import { inTransaction } from '../storage/database.ts';
 import type { Database, Transaction } from '../storage/database.ts';
 import { claimIdempotencyKey, findIdempotencyKey, storeIdempotentAnswer } from '../storage/limits/idempotency-keys.ts';

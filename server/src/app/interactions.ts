@@ -13,7 +13,7 @@ import type {
   StoredInteractionKind,
 } from '../domain/events/interactions.ts';
 import { localeName } from '../domain/experiments/variants.ts';
-import { reportLimits, maxReports } from '../domain/limits/interactions.ts';
+import { reportLimits, maxReports } from '../domain/limits/delivery.ts';
 import { interactionsDays } from '../domain/limits/retention.ts';
 import { keptSince, retentionTime } from '../domain/operations/retention.ts';
 import { addLearned } from '../storage/campaigns/variations.ts';

@@ -5,7 +5,7 @@ import { ServiceError } from '../domain/errors.ts';
 import { liveSendUntil, tokenKindOf, writeLivePayload } from '../domain/events/live-activities.ts';
 import type { LiveEvent } from '../domain/events/live-activities.ts';
 import { makeId } from '../domain/ids.ts';
-import { maxLivePayloadBytes, maxLiveTokens } from '../domain/limits/live-activities.ts';
+import { maxLivePayloadBytes, maxLiveTokens } from '../domain/limits/push.ts';
 import { ringAfterCommit } from '../engine/doorbell.ts';
 import { keepApp } from '../storage/apps.ts';
 import { inTransaction } from '../storage/database.ts';

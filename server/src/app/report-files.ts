@@ -4,7 +4,7 @@ import type { Encryption } from '../domain/crypto/encryption.ts';
 import { hashReportSignature, opensReport, signReport } from '../domain/crypto/signatures.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { maxReportFiles, reportFileDays } from '../domain/limits/stats.ts';
+import { maxReportFiles, reportFileDays } from '../domain/limits/campaigns.ts';
 import {
   findReadableReport,
   findReportPiece,

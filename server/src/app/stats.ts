@@ -10,7 +10,7 @@ import type {
   ReportFigures,
 } from '../domain/campaigns/figures.ts';
 import type { Platform } from '../domain/content/content.ts';
-import { maxStatsCampaigns, statsRequestsPerMinute } from '../domain/limits/stats.ts';
+import { maxStatsCampaigns, statsRequestsPerMinute } from '../domain/limits/campaigns.ts';
 import { addDays, toInstant } from '../domain/timing/local-time.ts';
 import { countGroupConversions, sumAudiences, sumGroupUsers } from '../storage/campaigns/audience-groups.ts';
 import type {

@@ -5,8 +5,13 @@ import { isDataPrefix, isPushFrom } from '../domain/content/content.ts';
 import type { PayloadMode } from '../domain/content/content.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { isWorkspaceId } from '../domain/ids.ts';
-import { maxCapHours, maxCapMessages, maxCaps, maxDelayMinutes } from '../domain/limits/eligibility.ts';
-import { maxGlobalControlPercent } from '../domain/limits/experiments.ts';
+import {
+  maxCapHours,
+  maxCapMessages,
+  maxCaps,
+  maxDelayMinutes,
+  maxGlobalControlPercent,
+} from '../domain/limits/campaigns.ts';
 import { findTimeZone, noTimeZone } from '../domain/timing/local-time.ts';
 import { parseFrequencyCaps, parseQuietSpan } from '../domain/workspace-controls.ts';
 import type { QuietMode } from '../domain/workspace-controls.ts';

@@ -1,4 +1,4 @@
-import { maxCapHours, maxCapMessages, maxCaps } from './limits/eligibility.ts';
+import { maxCapHours, maxCapMessages, maxCaps } from './limits/campaigns.ts';
 import { addDays, localDate, localTime, toInstant } from './timing/local-time.ts';
 
 /** At most this many messages to a user in this many hours, counted back from each send. */

@@ -7,7 +7,7 @@ import type { SearchVersion } from '../domain/campaigns/campaign.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { businessAttributeTypes, readBusinessAttributes } from '../domain/events/events.ts';
 import type { BusinessAttribute } from '../domain/events/events.ts';
-import { maxBusinessEventsPerPage, maxBusinessNameCharacters } from '../domain/limits/business-events.ts';
+import { maxBusinessEventsPerPage, maxBusinessNameCharacters } from '../domain/limits/campaigns.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
 import { readRequestId } from './campaigns/authoring.ts';
 import { makeRequireCampaignAccess, callerOf } from './campaigns/call.ts';

@@ -11,7 +11,7 @@ import {
 } from '../app/event-streams.ts';
 import type { EventStreamDependencies, EventStreamSettings, DeadBatch, EventStream } from '../app/event-streams.ts';
 import { streamedDeviceAttributes, streamedKinds } from '../domain/events/event-streams.ts';
-import { maxStreamedAttributes } from '../domain/limits/event-streams.ts';
+import { maxStreamedAttributes } from '../domain/limits/delivery.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
 import { isStorableText } from '../domain/storable-text.ts';
 import type { CampaignAccessDependencies } from './campaigns/call.ts';

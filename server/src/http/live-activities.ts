@@ -5,7 +5,7 @@ import { defaultAppId, isAppId } from '../domain/apps.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { liveEventKinds } from '../domain/events/live-activities.ts';
 import type { LiveEventKind, LiveEvent } from '../domain/events/live-activities.ts';
-import { maxLiveTokensPerRequest } from '../domain/limits/live-activities.ts';
+import { maxLiveTokensPerRequest } from '../domain/limits/push.ts';
 import { isObject } from '../domain/request-reader.ts';
 import type { RequestReader } from '../domain/request-reader.ts';
 import { named } from './openapi/shapes.ts';

@@ -7,7 +7,7 @@ import type { IssuedTokens } from '../app/tokens/tokens.ts';
 import { dataCenterOfHost } from '../domain/access/data-centers.ts';
 import { ServiceError } from '../domain/errors.ts';
 import type { ErrorName } from '../domain/errors.ts';
-import { maxTokenBodyBytes } from '../domain/limits/tokens.ts';
+import { maxTokenBodyBytes } from '../domain/limits/access.ts';
 import { describeOperation } from './openapi/operation.ts';
 import type { Dialect } from './openapi/operation.ts';
 import { codeShape, named } from './openapi/shapes.ts';

@@ -1,5 +1,5 @@
-import { apiLogDays } from '../domain/limits/api-log.ts';
 import {
+  apiLogDays,
   auditDays,
   eventsDays,
   interactionsDays,

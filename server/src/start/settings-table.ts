@@ -1,6 +1,6 @@
-import { inboxMessages } from '../domain/limits/sandbox.ts';
+import { inboxMessages } from '../domain/limits/retention.ts';
 import { fileUsersPerDay } from '../domain/limits/segments.ts';
-import { lateSendMinutes } from '../domain/limits/timing.ts';
+import { lateSendMinutes } from '../domain/limits/campaigns.ts';
 import { erasureDelayHours } from '../domain/limits/users.ts';
 import { companySettings } from './company-settings.ts';
 import { retentionSettings } from './retention-settings.ts';

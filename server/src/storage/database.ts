@@ -19,6 +19,9 @@ export type { Value } from './postgres/values.ts';
 /** Sends statements: a database, a transaction or a session. */
 export type Queryable = Tag;
 
+/** Start and end of a lease that begins now, in the database's time. The sandbox's clock moves due times, not leases. */
+export type Lease = { leasedAt: Date; leaseUntil: Date };
+
 /**
  * A connection pool. Each statement sent by it alone is a separate transaction, on any of its connections. A new one is
  * bound to no workspace and can access no workspace's rows.

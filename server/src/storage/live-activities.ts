@@ -1,6 +1,5 @@
 import type { LiveEventKind } from '../domain/events/live-activities.ts';
-import type { Lease } from '../domain/lease.ts';
-import type { Queryable } from './database.ts';
+import type { Lease, Queryable } from './database.ts';
 
 /** The key of an activity. */
 export type LiveActivityName = { workspaceId: string; appId: string; activityId: string };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maxCapHours, maxCaps } from '../../src/domain/limits/eligibility.ts';
+import { maxCapHours, maxCaps } from '../../src/domain/limits/campaigns.ts';
 import { quietUntil, parseFrequencyCaps, parseQuietSpan } from '../../src/domain/workspace-controls.ts';
 
 test.each([

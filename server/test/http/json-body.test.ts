@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/domain/errors.ts';
-import { maxJsonLevels, maxJsonMembers } from '../../src/domain/limits/requests.ts';
+import { maxJsonLevels, maxJsonMembers } from '../../src/domain/limits/access.ts';
 import { parseJson } from '../../src/http/route/json-body.ts';
 import { propertyRuns } from '../property-runs.ts';
 

@@ -3,7 +3,7 @@ import { makeManualClock } from '../../src/clock.ts';
 import type { Platform } from '../../src/domain/content/content.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import { makeInteractionTokens } from '../../src/domain/events/interactions.ts';
-import type { reportLimits } from '../../src/domain/limits/interactions.ts';
+import type { reportLimits } from '../../src/domain/limits/delivery.ts';
 import type { LimitWindow } from '../../src/domain/access/rate-limits.ts';
 import type { CompletedCall } from '../../src/http/server/build-server.ts';
 import { buildServer } from '../../src/http/server/build-server.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { maxReports } from '../../src/domain/limits/interactions.ts';
+import { maxReports } from '../../src/domain/limits/delivery.ts';
 import { interactionsDays } from '../../src/domain/limits/retention.ts';
 import { address, makeInteractionBundle, start } from './interaction-bundle.ts';
 import type { InteractionBundle } from './interaction-bundle.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/limits/template.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/limits/push.ts';
 import { filters } from '../../src/domain/template/filters.ts';
 import { methods } from '../../src/domain/template/methods.ts';
 import { tests } from '../../src/domain/template/rules.ts';

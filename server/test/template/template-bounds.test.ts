@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Budget } from '../../src/domain/template/values.ts';
-import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/limits/template.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../../src/domain/limits/push.ts';
 import { parseTemplate } from '../../src/domain/template/parser.ts';
 import { renderTemplate } from '../../src/domain/template/render.ts';
 import { sourcesOf } from './template-sources.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { maxRenderedCharacters } from '../../src/domain/limits/template.ts';
+import { maxRenderedCharacters } from '../../src/domain/limits/push.ts';
 import { parseTemplate } from '../../src/domain/template/parser.ts';
 import { renderText, sourcesOf } from './template-sources.ts';
 import { propertyRuns } from '../property-runs.ts';

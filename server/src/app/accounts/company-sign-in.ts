@@ -20,7 +20,7 @@ import {
 import type { AccountDependencies, ConsoleCaller, OpenedSession } from './audit.ts';
 import { audit } from './audit.ts';
 import { notingFailure, openSession, limitSource } from './sign-in.ts';
-import { companySignInSeconds } from '../../domain/limits/accounts.ts';
+import { companySignInSeconds } from '../../domain/limits/access.ts';
 
 /** Values that must match between the redirect to the provider and the callback. */
 export type CompanyChecks = { state: string; nonce: string; codeVerifier: string };

@@ -4,7 +4,7 @@ import type { LinkFault, Role } from '../../domain/access/accounts.ts';
 import { hashSecret } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { endedLinkDays, linkHours } from '../../domain/limits/accounts.ts';
+import { endedLinkDays, linkHours } from '../../domain/limits/access.ts';
 import {
   endFirstOwnerLinks,
   endPasswordLinks,

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { ViewedScreen } from '../../domain/access/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { maxSavedViews } from '../../domain/limits/accounts.ts';
+import { maxSavedViews } from '../../domain/limits/access.ts';
 import { deleteSavedView, listSavedViews, saveView } from '../../storage/accounts/saved-views.ts';
 import type { SavedView } from '../../storage/accounts/saved-views.ts';
 import { inTransaction } from '../../storage/database.ts';

@@ -6,7 +6,7 @@ import { secondsUntilPass, sourceOfAddress } from '../../domain/access/rate-limi
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { signInWindows, sessionHours, failedSignInWindows } from '../../domain/limits/accounts.ts';
+import { signInWindows, sessionHours, failedSignInWindows } from '../../domain/limits/access.ts';
 import { findAccountByEmail, noteSignIn } from '../../storage/accounts/accounts.ts';
 import type { Account } from '../../storage/accounts/accounts.ts';
 import {

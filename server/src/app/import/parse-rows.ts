@@ -1,7 +1,7 @@
 import { noSuchApp } from '../../domain/apps.ts';
 import type { Platform } from '../../domain/content/content.ts';
 import { isOffset, readEventPlatform, readEventTime } from '../../domain/events/events.ts';
-import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/limits/events.ts';
+import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/limits/users.ts';
 import { parseDeviceAttributes } from '../../domain/users/device-attributes.ts';
 import type { DeviceAttributes } from '../../domain/users/device-attributes.ts';
 import {

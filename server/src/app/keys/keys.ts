@@ -6,7 +6,7 @@ import { encryptionContext } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { defaultAccessTokenMinutes } from '../../domain/limits/tokens.ts';
+import { defaultAccessTokenMinutes } from '../../domain/limits/access.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Queryable, Transaction } from '../../storage/database.ts';
 import {

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { readEmail } from '../../domain/access/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
-import { maxAlertEmails } from '../../domain/limits/outbox.ts';
+import { maxAlertEmails } from '../../domain/limits/delivery.ts';
 import { judgeConditions } from '../../domain/operations/alerts.ts';
 import type { Alert, AlertKind, Condition } from '../../domain/operations/alerts.ts';
 import { inTransaction } from '../../storage/database.ts';

@@ -1,8 +1,8 @@
 import { limitSubject } from '../../domain/access/keys.ts';
 import { secondsUntilPass } from '../../domain/access/rate-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/limits/tokens.ts';
-import type { TokenOperation } from '../../domain/limits/tokens.ts';
+import { slowAnswerMilliseconds, tokenRequestWindows } from '../../domain/limits/access.ts';
+import type { TokenOperation } from '../../domain/limits/access.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';
 import { countEvent, findLimitWindows } from '../../storage/limits/sliding-windows.ts';

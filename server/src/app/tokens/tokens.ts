@@ -1,7 +1,7 @@
 import { hashSecret, makeSecret, stateOfToken, isSecret } from '../../domain/access/keys.ts';
 import type { Random, Scope } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { refreshTokenSeconds } from '../../domain/limits/tokens.ts';
+import { refreshTokenSeconds } from '../../domain/limits/access.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { ApiKey } from '../../storage/keys/api-keys.ts';

@@ -10,8 +10,7 @@ import { campaignChannels, campaignDeliveryTypes, campaignStatuses } from '../..
 import type { CampaignAction } from '../../domain/campaigns/campaign.ts';
 import { learningMeasures, variationName } from '../../domain/experiments/variants.ts';
 import type { LearningMeasure } from '../../domain/experiments/variants.ts';
-import { maxCampaignsPerPage } from '../../domain/limits/campaigns.ts';
-import { maxVariations } from '../../domain/limits/experiments.ts';
+import { maxCampaignsPerPage, maxVariations } from '../../domain/limits/campaigns.ts';
 import { nextOccurrences } from '../../domain/timing/occurrences.ts';
 import { fromStoredTiming } from '../../domain/timing/timing.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { listReportFiles, openOwnReportFile, requestReportFile } from '../../app/report-files.ts';
 import type { ReportFile, OpenedReport } from '../../app/report-files.ts';
 import { attributionTypes } from '../../domain/campaigns/conversions.ts';
-import { maxReportDays } from '../../domain/limits/stats.ts';
+import { maxReportDays } from '../../domain/limits/campaigns.ts';
 import { parseReport } from '../../http/stats/parse-stats.ts';
 import { StartError } from '../../start/start-errors.ts';
 import { withInstallation, findWorkspaceToUse } from '../command-context.ts';

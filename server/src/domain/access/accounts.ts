@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts';
-import { maxAccountNameCharacters, maxPasswordCharacters, minPasswordCharacters } from '../limits/accounts.ts';
+import { maxAccountNameCharacters, maxPasswordCharacters, minPasswordCharacters } from '../limits/access.ts';
 
 /** The roles of console accounts; docs/console.md shows the table below. */
 export const roles = ['owner', 'marketer', 'analyst', 'developer'] as const;

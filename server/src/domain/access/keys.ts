@@ -7,7 +7,7 @@ import {
   expiredTokenSeconds,
   guessWindows,
   tokenRequestWindows,
-} from '../limits/tokens.ts';
+} from '../limits/access.ts';
 
 /** Authentication types of an API key; fixed for the life of the key (fact 1). */
 export const keyKinds = ['oauth', 'data', 'push', 'campaigns'] as const;

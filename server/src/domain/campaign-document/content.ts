@@ -6,9 +6,8 @@ import { readProviderOverrides, spreadOverrides } from '../content/overrides.ts'
 import type { OwnContent } from '../content/texts.ts';
 import { defaultLocale, learningMeasures, variationName } from '../experiments/variants.ts';
 import type { Variants } from '../experiments/variants.ts';
-import { maxLocales } from '../limits/content-options.ts';
-import { maxVariations } from '../limits/experiments.ts';
-import { maxGroupKeyCharacters } from '../limits/push.ts';
+import { maxLocales, maxGroupKeyCharacters } from '../limits/push.ts';
+import { maxVariations } from '../limits/campaigns.ts';
 import type { RequestReader } from '../request-reader.ts';
 
 const documentNames = new Map(platforms.map((platform) => [platform.toLowerCase(), platform]));

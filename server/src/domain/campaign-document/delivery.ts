@@ -1,7 +1,13 @@
 import { defaultDeliverySettings } from '../campaigns/delivery-settings.ts';
 import type { DeliverySettings, Allowance } from '../campaigns/delivery-settings.ts';
-import { maxDevicesPerMinute, maxTtlMinutes, maxNamedApps } from '../limits/campaigns.ts';
-import { maxCapHours, maxCapMessages, maxQueueHours } from '../limits/eligibility.ts';
+import {
+  maxDevicesPerMinute,
+  maxTtlMinutes,
+  maxNamedApps,
+  maxCapHours,
+  maxCapMessages,
+  maxQueueHours,
+} from '../limits/campaigns.ts';
 import { unavailable } from '../request-reader.ts';
 import type { RequestReader } from '../request-reader.ts';
 

@@ -1,7 +1,6 @@
 import type { CampaignDeliveryType } from '../campaigns/campaign.ts';
 import type { RequestFault } from '../errors.ts';
-import { maxOccurrences } from '../limits/campaigns.ts';
-import { maxBestTimeHours } from '../limits/timing.ts';
+import { maxOccurrences, maxBestTimeHours } from '../limits/campaigns.ts';
 import type { RequestReader } from '../request-reader.ts';
 import { calendarDates } from '../timing/calendar.ts';
 import type { MonthWeekday, Weekday, CalendarRule } from '../timing/calendar.ts';

@@ -1,7 +1,7 @@
 import type { TriggerCondition, TriggerDelay, CountFilter } from '../events/triggers.ts';
-import { maxEventNameCharacters } from '../limits/events.ts';
+import { maxEventNameCharacters } from '../limits/users.ts';
 import { maxFilterDepth, maxFilters } from '../limits/segments.ts';
-import { maxTriggerDelayDays, maxTriggerCount, maxTriggerFilters } from '../limits/triggers.ts';
+import { maxTriggerDelayDays, maxTriggerCount, maxTriggerFilters } from '../limits/campaigns.ts';
 import type { RequestReader } from '../request-reader.ts';
 import { FilterFault, FilterMembers, quote } from '../segments/filter-members.ts';
 import { attributeMembers, readAttributeFilter } from '../segments/filter-reader.ts';

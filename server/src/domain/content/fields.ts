@@ -9,7 +9,7 @@ import {
   maxVibrateMilliseconds,
   maxVibrateSteps,
   maxLocales,
-} from '../limits/content-options.ts';
+} from '../limits/push.ts';
 import type { Schemes, RequestReader } from '../request-reader.ts';
 import { payloadModes } from './content.ts';
 import type {

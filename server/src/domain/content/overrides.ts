@@ -1,4 +1,4 @@
-import { maxOverrideBytes, maxOverrideDepth } from '../limits/content-options.ts';
+import { maxOverrideBytes, maxOverrideDepth } from '../limits/push.ts';
 import { isObject } from '../request-reader.ts';
 import type { RequestReader } from '../request-reader.ts';
 import { isStorableText, unstorable } from '../storable-text.ts';

@@ -1,4 +1,4 @@
-import { maxOverrideBytes } from '../limits/content-options.ts';
+import { maxOverrideBytes } from '../limits/push.ts';
 import type { Schemes } from '../request-reader.ts';
 import type {
   AndroidContent,

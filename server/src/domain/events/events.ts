@@ -1,5 +1,5 @@
-import { maxBusinessAttributes, maxBusinessNameCharacters } from '../limits/business-events.ts';
-import { maxOffsetSeconds } from '../limits/events.ts';
+import { maxBusinessAttributes, maxBusinessNameCharacters } from '../limits/campaigns.ts';
+import { maxOffsetSeconds } from '../limits/users.ts';
 import { isObject } from '../request-reader.ts';
 import { parseIsoTime } from '../timing/iso-time.ts';
 import { unknownCase } from '../unknown-case.ts';

@@ -1,4 +1,4 @@
-import { liveEventHours } from '../limits/live-activities.ts';
+import { liveEventHours } from '../limits/push.ts';
 
 export const liveEventKinds = ['start', 'update', 'end'] as const;
 export type LiveEventKind = (typeof liveEventKinds)[number];

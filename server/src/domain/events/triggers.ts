@@ -1,4 +1,4 @@
-import { maxTriggerAheadDays } from '../limits/triggers.ts';
+import { maxTriggerAheadDays } from '../limits/campaigns.ts';
 import { timeRanges } from '../segments/filter.ts';
 import type {
   GroupFilter,

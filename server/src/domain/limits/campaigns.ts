@@ -133,3 +133,169 @@ export const maxDevicesPerMinute = 10_000_000;
 
 /** Apps to which a campaign is restricted. Unit: apps per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID. */
 export const maxNamedApps = 20;
+
+// Business events
+
+const hourAndDay: readonly LimitWindow[] = [
+  { events: 50, seconds: 3_600 },
+  { events: 200, seconds: 86_400 },
+];
+
+/**
+ * Campaigns that business events start (fact 6.3).
+ * Unit: campaigns per workspace. Exceeded: BUSINESS_EVENT_RATE_LIMITED.
+ * The response lists the campaigns beyond the limit as failed.
+ */
+export const triggerWindows = {
+  V1: hourAndDay,
+  V5: [{ events: 10, seconds: 300 }, ...hourAndDay] as readonly LimitWindow[],
+} as const;
+
+/** Business events of a workspace (fact 6.3). Unit: events per workspace. Exceeded: BUSINESS_EVENT_LIMITED. */
+export const maxBusinessEvents = 50;
+/** Attributes of a business event. Unit: attributes per request. Exceeded: CAMPAIGN_REQUEST_INVALID. */
+export const maxBusinessAttributes = 100;
+
+/**
+ * Longest name of a business event or of its attribute.
+ * Unit: characters per name. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ */
+export const maxBusinessNameCharacters = 256;
+
+/** Business events in a page of the list (fact 6.3). Unit: events per request. Exceeded: CAMPAIGN_REQUEST_INVALID. */
+export const maxBusinessEventsPerPage = 20;
+
+// Campaigns that user events start
+
+/**
+ * Longest `trigger_delay_value`.
+ * Unit: days per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ * The events that secondary filters check are kept longer.
+ */
+export const maxTriggerDelayDays = 30;
+
+/**
+ * How far in the future the time of a `trigger_attr` may be.
+ * Unit: days per value. Exceeded: The trigger is dropped as `TOO_FAR`.
+ */
+export const maxTriggerAheadDays = 366;
+
+/**
+ * Filters of `included_filters`, and of `secondary_included_filters`.
+ * Unit: filters per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ */
+export const maxTriggerFilters = 20;
+
+/**
+ * Number of times that `secondary_included_filters` may require an event.
+ * Unit: events per filter. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ */
+export const maxTriggerCount = 1_000;
+
+// Send times
+
+/**
+ * Delay with which a scheduled occurrence is still sent (decision D37).
+ * Unit: minutes per occurrence. Exceeded: The occurrence is recorded as `MISSED`. Setting: CARILLON_LATE_SEND_MINUTES.
+ */
+export const lateSendMinutes = 60;
+
+/**
+ * Opened messages that are needed to know a user's best time.
+ * Unit: messages per user. Below: The `if_best_time_is_unknown` of the campaign decides the time.
+ * Fewer are chance.
+ */
+export const minOpensOfBestTime = 3;
+
+/**
+ * Period before a send whose opens determine the best time.
+ * Unit: days per user. Exceeded: Older opens are ignored.
+ * Habits change.
+ */
+export const bestTimeDays = 90;
+
+/**
+ * Longest `window_in_hours` of a campaign at the best time.
+ * Unit: hours per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ * A day has every hour.
+ */
+export const maxBestTimeHours = 24;
+
+/**
+ * Longest `repeatAfter` of a periodic push (decision D36).
+ * Unit: days per request. Exceeded: PUSH_PARAMETER_INVALID.
+ */
+export const maxRepeatAfterDays = 365;
+
+// Frequency caps and audience limits
+
+/**
+ * Rules of the frequency cap.
+ * Unit: rules per workspace. Exceeded: PARAMETER_INVALID.
+ * The table has the same bounds.
+ */
+export const maxCaps = 5;
+
+/** Messages that a rule of the frequency cap may allow. Unit: messages per rule. Exceeded: PARAMETER_INVALID. */
+export const maxCapMessages = 100;
+
+/**
+ * Longest period of a rule of the frequency cap.
+ * Unit: hours per rule. Exceeded: PARAMETER_INVALID.
+ * Thirty days: longer than any cap in use, and short enough to keep a user's message history in a small row.
+ */
+export const maxCapHours = 720;
+
+/**
+ * Longest minimum delay between messages of different campaigns to one user: a week.
+ * Unit: minutes per workspace. Exceeded: PARAMETER_INVALID.
+ */
+export const maxDelayMinutes = 10_080;
+
+/**
+ * Longest `queue_duration`: a campaign may keep messages back to send them later (fact 6.2).
+ * Unit: hours per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ */
+export const maxQueueHours = 48;
+
+/** Highest `campaign_audience_limit` (fact 6.2). Unit: users per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID. */
+export const maxLimitedUsers = 9_999_999_999;
+
+// Experiments
+
+/**
+ * Share of a workspace's users in its control group.
+ * Unit: percent per workspace. Exceeded: PARAMETER_INVALID.
+ * The table has the same bounds. A larger group would no longer be a control.
+ */
+export const maxGlobalControlPercent = 50;
+
+/**
+ * Newest runs from which a campaign learns which variation works best.
+ * Unit: runs per campaign. Exceeded: Older runs are ignored.
+ */
+export const maxLearnedRuns = 100;
+
+/**
+ * Variations of a campaign.
+ * Unit: variations per campaign. Exceeded: CAMPAIGN_REQUEST_INVALID.
+ * The ledger stores one digit.
+ */
+export const maxVariations = 9;
+
+// Statistics and report files
+
+/** Calls of the statistics (fact 7). Unit: requests a minute per workspace. Exceeded: STATS_RATE_LIMITED. */
+export const statsRequestsPerMinute = 100;
+/** Campaigns in one response (fact 7). Unit: campaigns per request. Exceeded: STATS_FIELD_INVALID. */
+export const maxStatsCampaigns = 10;
+/** Days that one query covers (fact 7). Unit: days per request. Exceeded: STATS_FIELD_INVALID. */
+export const maxStatsDays = 30;
+/** Days that one report file covers (fact 7). Unit: days per request. Exceeded: STATS_FIELD_INVALID. */
+export const maxReportDays = 90;
+/** Time for which a report file can be downloaded (fact 7). Unit: days per file. Exceeded: It is deleted. */
+export const reportFileDays = 7;
+/** Report files that a workspace can have at once. Unit: files per workspace. Exceeded: REPORT_FILES_LIMITED. */
+export const maxReportFiles = 50;
+/** Body of a call of the statistics. Unit: bytes per request. Exceeded: BODY_TOO_LARGE. */
+export const maxStatsBodyBytes = 16 * 1024;

@@ -43,3 +43,93 @@ export const maxSpreadMinutes = 360;
  * The id of a signature is remembered for much longer.
  */
 export const signatureToleranceSeconds = 300;
+
+// Options of a push
+
+/** Buttons of `options.additionalActions`. Unit: buttons per request. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxOfferedActions = 2;
+/** Longest name of a button in reports. Unit: characters per button. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxActionNameCharacters = 64;
+/** Longest caption of a button. Unit: characters per button. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxActionTitleCharacters = 64;
+/** Highest number of a badge. Unit: items per request. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxBadge = 99_999;
+/** Highest number that a message may add to the badge. Unit: items per request. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxBadgeIncrement = 99;
+/** Arguments of a text that the app looks up. Unit: arguments per text. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxLocArgs = 10;
+/** Longest `options.timeoutSeconds`: one week. Unit: seconds per request. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxTimeoutSeconds = 604_800;
+/** Steps of `options.vibrate`. Unit: steps per request. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxVibrateSteps = 16;
+/** Longest step of `options.vibrate`. Unit: milliseconds per step. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxVibrateMilliseconds = 10_000;
+
+/**
+ * Size of an object of `payload.providerOverrides`, as JSON.
+ * Unit: bytes per object. Exceeded: PUSH_PARAMETER_INVALID.
+ */
+export const maxOverrideBytes = 4_096;
+
+/**
+ * Nesting depth of objects and lists in `payload.providerOverrides`.
+ * Unit: levels per object. Exceeded: PUSH_PARAMETER_INVALID.
+ */
+export const maxOverrideDepth = 8;
+
+/** Languages of `payload.locales`. Unit: languages per request. Exceeded: PUSH_PARAMETER_INVALID. */
+export const maxLocales = 50;
+
+// Templates
+
+/**
+ * Steps of rendering a template.
+ * Unit: steps per message. Exceeded: The `fallback` is sent, or the delivery fails.
+ * A step is one operation, 64 characters that it reads, or 16 characters or items that it makes. Every operation pays
+ * for its size before it begins, so a template cannot exceed the time or memory it is allowed. Measured: all steps are
+ * used up within a third of a millisecond (decision 0019).
+ */
+export const maxTemplateSteps = 5_000;
+
+/**
+ * Longest text at any point of a rendering.
+ * Unit: characters per message. Exceeded: The `fallback` is sent, or the delivery fails.
+ * A provider accepts 4,096 bytes.
+ */
+export const maxRenderedCharacters = 8_192;
+
+/** Nesting depth of blocks in a template. Unit: levels per template. Exceeded: The template is rejected. */
+export const maxBlockDepth = 20;
+
+/**
+ * Nesting depth of expressions in a template.
+ * Unit: levels per template. Exceeded: The template is rejected.
+ * A human would not write deeper ones, and the parser's own stack is limited.
+ */
+export const maxExpressionDepth = 50;
+
+// Live Activities
+
+/**
+ * Payload of an event of a Live Activity, a limit of Apple (delivery 2).
+ * Unit: bytes per event. Exceeded: PARAMETER_INVALID.
+ */
+export const maxLivePayloadBytes = 4_096;
+
+/** Tokens of one kind of a Live Activity. Unit: tokens per live activity. Exceeded: PARAMETER_INVALID. */
+export const maxLiveTokens = 10_000;
+/** Tokens of one kind in a request about a Live Activity. Unit: tokens per request. Exceeded: PARAMETER_INVALID. */
+export const maxLiveTokensPerRequest = 1_000;
+
+/**
+ * Time in which an event of a Live Activity is sent.
+ * Unit: hours per event. Exceeded: Its outcome is `EXPIRED`.
+ * An iPhone keeps an activity for this long.
+ */
+export const liveEventHours = 8;
+
+/**
+ * Retention of a Live Activity after its newest event or token.
+ * Unit: hours per live activity. Exceeded: It is deleted with its tokens and events.
+ */
+export const liveActivityKeptHours = 24;

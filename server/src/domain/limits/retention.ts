@@ -61,3 +61,29 @@ export const metricDays = 8;
 
 /** Retention of an alert after its end. Unit: days per alert. Exceeded: It is deleted. */
 export const alertDays = 90;
+
+// API log
+
+/**
+ * Retention of a call in the API log.
+ * Unit: days per call. Exceeded: It is deleted. Setting: CARILLON_KEEP_API_LOG_DAYS.
+ */
+export const apiLogDays = 7;
+
+/**
+ * Calls without a valid credential that the API log keeps, counted in each process.
+ * Unit: calls a minute per source address. Exceeded: Further calls are not logged.
+ * A stranger must not fill the log or keep the database busy with it.
+ */
+export const unprovenCallsPerMinute = 600;
+
+/** Length of a request or response body in the API log. Unit: characters per body. Exceeded: The rest is cut off. */
+export const maxLoggedBodyCharacters = 4_096;
+
+// Sandbox
+
+/**
+ * Newest messages that the inbox keeps.
+ * Unit: messages per installation. Exceeded: The oldest are deleted. Setting: CARILLON_INBOX_MESSAGES.
+ */
+export const inboxMessages = 10_000;

@@ -60,3 +60,35 @@ export const maxBatchBodyBytes = 100 * 1024;
  * A mistake can be undone until then.
  */
 export const erasureDelayHours = 24;
+
+// Events
+
+/**
+ * Events sent one by one: actions, not requests (fact 5).
+ * Unit: events a minute per workspace. Exceeded: DATA_RATE_LIMITED.
+ */
+export const eventsPerMinute = 30_000;
+
+/** Events in batch requests (fact 5). Unit: events a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
+export const batchEventsPerMinute = 60_000;
+/** Longest name of an event. Unit: characters per name. Exceeded: DATA_VALUE_INVALID. The table has the same limit. */
+export const maxEventNameCharacters = 256;
+/** Longest version of an app. Unit: characters per value. Exceeded: DATA_VALUE_INVALID. */
+export const maxAppVersionCharacters = 256;
+/** Largest offset of a local time from UTC (fact 5). Unit: seconds per value. Exceeded: DATA_VALUE_INVALID. */
+export const maxOffsetSeconds = 54_000;
+
+// Devices
+
+/** Devices sent one by one (fact 5). Unit: devices a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
+export const deviceUpdatesPerMinute = 10_000;
+/** Devices blocked or unblocked (fact 5). Unit: devices a minute per workspace. Exceeded: DATA_RATE_LIMITED. */
+export const deviceBlocksPerMinute = 1_000;
+/** Devices that one request may block. Unit: devices per request. Exceeded: DATA_VALUE_INVALID. */
+export const maxBlockedDevices = 100;
+/** Longest reason for a block. Unit: characters per request. Exceeded: DATA_VALUE_INVALID. */
+export const maxBlockReasonCharacters = 1_000;
+/** Longest push token, or web subscription as text. Unit: characters per device. Exceeded: DATA_VALUE_INVALID. */
+export const maxPushIdCharacters = 4_096;
+/** Longest model, version or advertising id. Unit: characters per value. Exceeded: DATA_VALUE_INVALID. */
+export const maxDeviceTextCharacters = 512;

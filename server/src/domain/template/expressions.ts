@@ -1,4 +1,4 @@
-import { maxExpressionDepth } from '../limits/template.ts';
+import { maxExpressionDepth } from '../limits/push.ts';
 import { filters } from './filters.ts';
 import { methods } from './methods.ts';
 import { bindRule, findRule, tests } from './rules.ts';

@@ -1,4 +1,4 @@
-import { maxBlockDepth } from '../limits/template.ts';
+import { maxBlockDepth } from '../limits/push.ts';
 import { parseExpression, parseWithoutChoice } from './expressions.ts';
 import { NameUses, TemplateSyntaxError, tokenize, TokenStream } from './syntax.ts';
 import type { Branch, Expression, Statement, Template, Piece, SourceName } from './syntax.ts';

@@ -1,4 +1,4 @@
-import { maxRenderedCharacters } from '../limits/template.ts';
+import { maxRenderedCharacters } from '../limits/push.ts';
 import { unknownCase } from '../unknown-case.ts';
 import type { SourceName, Statement, Template, Comparison, Expression, MathOperator } from './syntax.ts';
 import {

@@ -1,4 +1,4 @@
-import { maxRenderedCharacters, maxTemplateSteps } from '../limits/template.ts';
+import { maxRenderedCharacters, maxTemplateSteps } from '../limits/push.ts';
 
 /** The result of an expression: a JSON value, a source of attributes, or a missing value. */
 export type Value = string | number | boolean | null | readonly Value[] | RecordValue | AttributeSource | Missing;

@@ -1,7 +1,7 @@
 import { localDate, localTime, toInstant } from './local-time.ts';
 import type { LocalTime } from './local-time.ts';
 import type { PassedPolicy, Timing } from './timing.ts';
-import { lateSendMinutes } from '../limits/timing.ts';
+import { lateSendMinutes } from '../limits/campaigns.ts';
 
 /**
  * A send at the same local time in every zone. A user whose local time had passed when the run began is skipped, or

@@ -1,4 +1,4 @@
-import { maxRepeatAfterDays } from '../limits/timing.ts';
+import { maxRepeatAfterDays } from '../limits/campaigns.ts';
 import {
   addDays,
   localDate,

@@ -1,4 +1,4 @@
-import { minOpensOfBestTime } from '../limits/timing.ts';
+import { minOpensOfBestTime } from '../limits/campaigns.ts';
 import type { CalendarRule } from './calendar.ts';
 
 /** The policies for users whose local time had passed when the run began. */

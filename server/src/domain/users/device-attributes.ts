@@ -4,8 +4,8 @@ import { canonicalTag } from '../content/locales.ts';
 import { providerOf, providersOf, pushIdTypes } from '../delivery/providers.ts';
 import type { ProviderName, Reachable } from '../delivery/providers.ts';
 import { deadNameOf, simulatedPushHost } from '../delivery/push-services.ts';
-import { maxBadge } from '../limits/content-options.ts';
-import { maxDeviceTextCharacters, maxPushIdCharacters } from '../limits/devices.ts';
+import { maxBadge } from '../limits/push.ts';
+import { maxDeviceTextCharacters, maxPushIdCharacters } from '../limits/users.ts';
 import { textFault } from './user-attributes.ts';
 
 export type DeviceAttributes = {

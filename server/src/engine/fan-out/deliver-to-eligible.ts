@@ -11,7 +11,7 @@ import {
   needsZone,
 } from '../../domain/eligibility.ts';
 import type { Eligibility, EligibilityRules } from '../../domain/eligibility.ts';
-import { bestTimeDays } from '../../domain/limits/timing.ts';
+import { bestTimeDays } from '../../domain/limits/campaigns.ts';
 import { localSendOf } from '../../domain/timing/local-send.ts';
 import { bestTimeOfTiming, fromStoredTiming } from '../../domain/timing/timing.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';

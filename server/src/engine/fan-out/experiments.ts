@@ -11,7 +11,7 @@ import {
   makeVariationOf,
 } from '../../domain/experiments/variants.ts';
 import type { Variant, Variants, Learning } from '../../domain/experiments/variants.ts';
-import { maxLearnedRuns } from '../../domain/limits/experiments.ts';
+import { maxLearnedRuns } from '../../domain/limits/campaigns.ts';
 import { unknownUser } from '../../domain/template/personalise.ts';
 import type { AudienceDevice } from '../../storage/campaigns/audience.ts';
 import { findRunShares, insertRunShares, sumLearned } from '../../storage/campaigns/variations.ts';

@@ -1,10 +1,9 @@
 import type { RealClock, Clock } from '../../clock.ts';
 import { campaignRequestIdKeptHours } from '../../domain/limits/campaigns.ts';
-import { idempotencyKeyHours } from '../../domain/limits/idempotency.ts';
-import { liveActivityKeptHours } from '../../domain/limits/live-activities.ts';
-import { maxPausedHours } from '../../domain/limits/outbox.ts';
+import { idempotencyKeyHours, expiredTokenSeconds } from '../../domain/limits/access.ts';
+import { liveActivityKeptHours } from '../../domain/limits/push.ts';
+import { maxPausedHours } from '../../domain/limits/delivery.ts';
 import { alertDays } from '../../domain/limits/retention.ts';
-import { expiredTokenSeconds } from '../../domain/limits/tokens.ts';
 import { retentionTime, keptSince } from '../../domain/operations/retention.ts';
 import type { RetentionDays } from '../../domain/operations/retention.ts';
 import type { Logger } from '../../log.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { Lease } from '../../domain/lease.ts';
+import type { Lease } from '../../storage/database.ts';
 import type { Logger } from '../../log.ts';
 import type { Job } from './job.ts';
 import type { OutcomeBuffer } from './outcome-buffer.ts';

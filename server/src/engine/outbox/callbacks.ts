@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { encryptionContext } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
-import { callbackRetrySeconds, maxPausedHours } from '../../domain/limits/outbox.ts';
+import { callbackRetrySeconds, maxPausedHours } from '../../domain/limits/delivery.ts';
 import type { CallbackResult } from '../../domain/operations/metrics.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction, Queryable } from '../../storage/database.ts';

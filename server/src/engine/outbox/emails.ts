@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { emailRetrySeconds } from '../../domain/limits/outbox.ts';
+import { emailRetrySeconds } from '../../domain/limits/delivery.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { attemptsPerRound, claimDueEmails, insertEmailAttempt, settleMessage } from '../../storage/outbox/outbox.ts';

@@ -6,8 +6,7 @@ import { controlGroups } from '../../domain/experiments/control-groups.ts';
 import { namedVariant, variationName } from '../../domain/experiments/variants.ts';
 import type { NamedVariant } from '../../domain/experiments/variants.ts';
 import { makeId } from '../../domain/ids.ts';
-import { maxEventsPerBatch, eventBatchRetrySeconds } from '../../domain/limits/event-streams.ts';
-import { maxPausedHours } from '../../domain/limits/outbox.ts';
+import { maxEventsPerBatch, eventBatchRetrySeconds, maxPausedHours } from '../../domain/limits/delivery.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database, Transaction } from '../../storage/database.ts';
 import {

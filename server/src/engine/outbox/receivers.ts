@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../clock.ts';
-import type { Lease } from '../../domain/lease.ts';
-import { probeSeconds, failuresBeforePause } from '../../domain/outbox.ts';
+import type { Lease } from '../../storage/database.ts';
+import { probeSeconds, failuresBeforePause } from '../../domain/limits/delivery.ts';
 import { unknownCase } from '../../domain/unknown-case.ts';
 import type { Logger } from '../../log.ts';
 import type { DueReceiver, Turn, Silence } from '../../storage/outbox/receivers.ts';

@@ -1,9 +1,15 @@
 import { Type } from 'typebox';
-import { maxConversionWindowHours, maxNamedApps } from '../../domain/limits/campaigns.ts';
-import { maxCapHours, maxCapMessages, maxLimitedUsers, maxQueueHours } from '../../domain/limits/eligibility.ts';
-import { maxVariations } from '../../domain/limits/experiments.ts';
-import { maxBestTimeHours } from '../../domain/limits/timing.ts';
-import { maxTriggerDelayDays } from '../../domain/limits/triggers.ts';
+import {
+  maxConversionWindowHours,
+  maxNamedApps,
+  maxCapHours,
+  maxCapMessages,
+  maxLimitedUsers,
+  maxQueueHours,
+  maxVariations,
+  maxBestTimeHours,
+  maxTriggerDelayDays,
+} from '../../domain/limits/campaigns.ts';
 import { flag, number, part, text, texts, tree, whole, named } from '../openapi/shapes.ts';
 import { pushContent as push } from './push-content.ts';
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { nameWinner, readWinner } from '../../app/campaigns/winner.ts';
 import type { WinnerChoice } from '../../app/campaigns/winner.ts';
 import { learningMeasures, variationName } from '../../domain/experiments/variants.ts';
-import { maxVariations } from '../../domain/limits/experiments.ts';
+import { maxVariations } from '../../domain/limits/campaigns.ts';
 import { describeOperation } from '../openapi/operation.ts';
 import { codeShape, named, text } from '../openapi/shapes.ts';
 import { toServiceError } from '../route/errors.ts';

@@ -29,7 +29,7 @@ import type { InstallationDependencies } from '../../app/system/overview.ts';
 import { permissions, roles, permissionsOf } from '../../domain/access/accounts.ts';
 import type { Permission as PermissionName } from '../../domain/access/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { companySignInSeconds } from '../../domain/limits/accounts.ts';
+import { companySignInSeconds } from '../../domain/limits/access.ts';
 import type { Logger } from '../../log.ts';
 import { callerAddress } from '../server/call-origin.ts';
 import { consoleApi as api, oneTimeAddress, companyCallbackPath, serviceOrigin } from './access.ts';

@@ -5,7 +5,7 @@ import type { ApiKey } from '../../app/keys/authenticate-key.ts';
 import type { ConsoleKeys } from '../../app/keys/keys.ts';
 import type { readConsoleInbox } from '../../app/system/overview.ts';
 import { keyKinds } from '../../domain/access/keys.ts';
-import { maxOverlapHours } from '../../domain/limits/tokens.ts';
+import { maxOverlapHours } from '../../domain/limits/access.ts';
 import { consoleApi as api, serviceOrigin } from './access.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 

@@ -3,8 +3,12 @@ import type { ElementFault, DataUse, BulkElement } from '../../app/data.ts';
 import type { TrackEventsCommand, TrackedAction } from '../../app/users/events.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isOffset, readEventPlatform, readEventTime } from '../../domain/events/events.ts';
-import { maxAppVersionCharacters, maxEventNameCharacters, maxOffsetSeconds } from '../../domain/limits/events.ts';
-import { maxBatchBodyBytes } from '../../domain/limits/users.ts';
+import {
+  maxAppVersionCharacters,
+  maxEventNameCharacters,
+  maxOffsetSeconds,
+  maxBatchBodyBytes,
+} from '../../domain/limits/users.ts';
 import { attributesFault } from '../../domain/users/user-attributes.ts';
 import { isAbsent } from '../route/json-body.ts';
 import { describeElementFault, presentAccepted } from './answers.ts';

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { maxOffsetSeconds } from '../../domain/limits/events.ts';
-import { maxBlockReasonCharacters } from '../../domain/limits/devices.ts';
+import { maxOffsetSeconds, maxBlockReasonCharacters } from '../../domain/limits/users.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { dataErrors } from './answers.ts';
 

@@ -3,8 +3,13 @@ import type { BlockDevicesCommand } from '../../app/users/devices.ts';
 import { exportUsers } from '../../app/users/users.ts';
 import type { ExportUsersQuery, MergeUsersCommand } from '../../app/users/users.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { maxBlockedDevices, maxBlockReasonCharacters, maxPushIdCharacters } from '../../domain/limits/devices.ts';
-import { maxExportedUsers, maxMergedUsers } from '../../domain/limits/users.ts';
+import {
+  maxBlockedDevices,
+  maxBlockReasonCharacters,
+  maxPushIdCharacters,
+  maxExportedUsers,
+  maxMergedUsers,
+} from '../../domain/limits/users.ts';
 import { deviceNameKinds } from '../../domain/users/devices.ts';
 import type { DeviceName } from '../../domain/users/devices.ts';
 import { customerIdFault } from '../../domain/users/user-attributes.ts';

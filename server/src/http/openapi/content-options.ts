@@ -9,7 +9,7 @@ import {
   maxTimeoutSeconds,
   maxVibrateMilliseconds,
   maxVibrateSteps,
-} from '../../domain/limits/content-options.ts';
+} from '../../domain/limits/push.ts';
 
 /** `options` of each platform, in pushes and in campaigns: extensions of the interface, all optional. */
 const Text = (description?: string) => Type.Optional(Type.String(description === undefined ? {} : { description }));

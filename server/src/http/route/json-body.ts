@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../domain/errors.ts';
-import { maxJsonLevels, maxJsonMembers } from '../../domain/limits/requests.ts';
+import { maxJsonLevels, maxJsonMembers } from '../../domain/limits/access.ts';
 
 /** Parses a body for Fastify: keeps the text for signatures and rejects hostile JSON before it becomes objects. */
 export function readJsonBody(

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest,
 import type { Clock } from '../../clock.ts';
 import { namesUnknownDataCenter } from '../../domain/access/data-centers.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { maxBodyBytes } from '../../domain/limits/requests.ts';
+import { maxBodyBytes } from '../../domain/limits/access.ts';
 import type { Tracing } from '../../domain/operations/tracing.ts';
 import type { Logger } from '../../log.ts';
 import { describeRoutes } from '../openapi/document.ts';

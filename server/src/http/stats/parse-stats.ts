@@ -4,7 +4,7 @@ import type { FigureMetric } from '../../domain/campaigns/figures.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseIsoTime } from '../../domain/timing/iso-time.ts';
-import { maxStatsCampaigns, maxStatsDays } from '../../domain/limits/stats.ts';
+import { maxStatsCampaigns, maxStatsDays } from '../../domain/limits/campaigns.ts';
 import { isAbsent, isBlank } from '../route/json-body.ts';
 
 export type StatsAsked = Omit<CampaignStatsRequest, 'workspaceId'> & {

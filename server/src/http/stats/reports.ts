@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { listReportFiles, openReportFile, requestReportFile } from '../../app/report-files.ts';
 import type { ReportFile, ReportFileDependencies } from '../../app/report-files.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { maxReportDays, maxStatsBodyBytes } from '../../domain/limits/stats.ts';
+import { maxReportDays, maxStatsBodyBytes } from '../../domain/limits/campaigns.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { readBasic, acrossOf, isBearer } from '../route/auth.ts';
 import { addRoutes, makeRequestId, route } from '../route/route.ts';

@@ -4,7 +4,7 @@ import { readCampaignStats, countStatsRequest } from '../../app/stats.ts';
 import type { CampaignStats, StatsDependencies } from '../../app/stats.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
-import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/limits/stats.ts';
+import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/limits/campaigns.ts';
 import { codeShape, named, requestHeaders } from '../openapi/shapes.ts';
 import { makeRequireApiKey, acrossOf, keyCallerOf } from '../route/auth.ts';
 import type { BearerDependencies, KeyCaller } from '../route/auth.ts';

@@ -1,7 +1,6 @@
 import type { AttributionType } from '../../domain/campaigns/conversions.ts';
 import type { FigureMetric } from '../../domain/campaigns/figures.ts';
-import type { Lease } from '../../domain/lease.ts';
-import type { Database, Queryable, Transaction } from '../database.ts';
+import type { Lease, Database, Queryable, Transaction } from '../database.ts';
 import { lockWorkspace } from '../workspaces.ts';
 
 /**

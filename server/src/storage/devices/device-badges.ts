@@ -1,6 +1,6 @@
 import type { Queryable } from '../database.ts';
 import { isInBuckets } from '../users/buckets.ts';
-import { maxBadge } from '../../domain/limits/content-options.ts';
+import { maxBadge } from '../../domain/limits/push.ts';
 
 /** `adds`: the value is added to the current count; otherwise it replaces the count. */
 export type BadgeStep = { bucket: number; deviceId: string; adds: boolean; value: number };

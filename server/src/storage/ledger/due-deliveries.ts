@@ -1,6 +1,5 @@
 import type { ProviderName } from '../../domain/delivery/providers.ts';
-import type { Lease } from '../../domain/lease.ts';
-import type { Fragment, Queryable } from '../database.ts';
+import type { Lease, Fragment, Queryable } from '../database.ts';
 import { utcDay } from '../runs/runs.ts';
 import { isInBuckets } from '../users/buckets.ts';
 import type { Delivery, DeliveryRun } from './deliveries.ts';

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database.ts';
-import { idempotencyKeyHours } from '../../domain/limits/idempotency.ts';
+import { idempotencyKeyHours } from '../../domain/limits/access.ts';
 
 export type IdempotencyRow = { bodyHash: Buffer; encryptedAnswer: Buffer | null };
 export type IdempotencyKey = { workspaceId: string; operation: string; keyHash: Buffer };

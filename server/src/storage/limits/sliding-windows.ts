@@ -1,7 +1,7 @@
 import { tokenLimitIdleSeconds, tokenLimitOperations, tokenLimitRows } from '../../domain/access/keys.ts';
 import { latestEventSeconds } from '../../domain/access/rate-limits.ts';
 import type { LimitWindow } from '../../domain/access/rate-limits.ts';
-import { signInWindows } from '../../domain/limits/accounts.ts';
+import { signInWindows } from '../../domain/limits/access.ts';
 import type { Queryable } from '../database.ts';
 
 export type LimitSubject = {

@@ -1,5 +1,4 @@
-import type { Database, Queryable } from '../database.ts';
-import type { Lease } from '../../domain/lease.ts';
+import type { Database, Queryable, Lease } from '../database.ts';
 
 /**
  * Messages to other servers: callbacks over HTTP and emails over SMTP. Both have a separate table but use one state

@@ -1,6 +1,5 @@
-import type { Lease } from '../../domain/lease.ts';
-import { failuresBeforePause, firstPauseSeconds, maxPauseSeconds } from '../../domain/outbox.ts';
-import type { Fragment, Queryable, Database } from '../database.ts';
+import type { Lease, Fragment, Queryable, Database } from '../database.ts';
+import { failuresBeforePause, firstPauseSeconds, maxPauseSeconds } from '../../domain/limits/delivery.ts';
 import type { DueEventBatch } from './event-streams.ts';
 import type { DueCallback } from './outbox.ts';
 

@@ -1,7 +1,6 @@
 import type { ToldRefusal } from '../../domain/delivery/evidence.ts';
 import type { WinnerStep } from '../../domain/experiments/learning.ts';
-import type { Lease } from '../../domain/lease.ts';
-import type { Database, Fragment, Queryable } from '../database.ts';
+import type { Lease, Database, Fragment, Queryable } from '../database.ts';
 import { refusalsOfRun } from './run-refusals.ts';
 
 /** A chunk this worker holds. Every later statement compares `owner` and `attempt`, which together prove the claim. */

@@ -1,5 +1,4 @@
-import type { Database, Fragment, Queryable, Session } from '../database.ts';
-import type { Lease } from '../../domain/lease.ts';
+import type { Database, Fragment, Queryable, Session, Lease } from '../database.ts';
 
 export type OperationKind = 'CREATE' | 'ADD' | 'REMOVE' | 'REPLACE';
 export type OperationState = 'QUEUED' | 'FILLING' | 'WAITING' | 'SUCCEEDED' | 'FAILED';

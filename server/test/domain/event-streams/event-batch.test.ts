@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { eventBatchRetrySeconds } from '../../../src/domain/limits/event-streams.ts';
+import { eventBatchRetrySeconds } from '../../../src/domain/limits/delivery.ts';
 import { eventUuid, writeEventBatch } from '../../../src/domain/events/event-streams.ts';
 import type { StreamedEvent, BatchFacts, BatchToWrite } from '../../../src/domain/events/event-streams.ts';
 

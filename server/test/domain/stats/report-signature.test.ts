@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import * as limits from '../../../src/domain/limits/stats.ts';
+import * as limits from '../../../src/domain/limits/campaigns.ts';
 import { hashReportSignature, opensReport, signReport } from '../../../src/domain/crypto/signatures.ts';
 
 // printf '%s' 'SHOP|2026-03-01_é.csv.gz|s3cret' | sha256sum
