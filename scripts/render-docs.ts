@@ -11,8 +11,8 @@ import { gatewayErrors } from '../server/src/http/route/gateway-errors.ts';
 import { campaignV1Errors } from '../server/src/http/campaigns/v1-answers.ts';
 import { campaignV5Errors } from '../server/src/http/campaigns/v5-answers.ts';
 import { dataErrors } from '../server/src/http/data/answers.ts';
-import { defaultErrorStatuses } from '../server/src/http/route/errors.ts';
-import { pushErrorStatuses } from '../server/src/http/push/answers.ts';
+import { problemErrors } from '../server/src/http/route/errors.ts';
+import { pushErrors } from '../server/src/http/push/answers.ts';
 import { segmentErrors, filterSegmentErrors } from '../server/src/http/segments/answers.ts';
 import { reportFileErrors, statsErrors } from '../server/src/http/stats/stats.ts';
 import { tokenErrors } from '../server/src/http/tokens.ts';
@@ -97,37 +97,38 @@ function renderLeftOutTables(): string {
 }
 
 function renderErrors(): string {
-  const rows = Object.entries(errorRegistry).map(([name, text]) => [`\`${name}\``, wireForms(name as ErrorName), text]);
+  const rows = Object.entries(errorRegistry).map(([name, { text }]) => [
+    ...[`\`${name}\``, wireForms(name as ErrorName), text],
+  ]);
   return table(['Error', 'On the wire', 'Public text'], rows);
 }
 
-/** Every way in which an error is answered: family, status, code. */
+/** Returns every form in which an error is sent: family, status, code. */
 function wireForms(name: ErrorName): string {
-  const forms: string[] = [];
-  const token = tokenErrors[name];
-  if (token) forms.push(`tokens ${token.status} \`${token.errorType}\``);
-  const gateway = (gatewayErrors as Partial<Record<ErrorName, { status: number; code: string }>>)[name];
-  if (gateway) forms.push(`gateway ${gateway.status} \`${gateway.code}\``);
-  const push = pushErrorStatuses[name];
-  if (push !== undefined) forms.push(push === 200 ? 'push 200 `Fail`' : `push ${push}`);
-  const data = dataErrors[name];
-  if (data) forms.push(`data ${data.status} \`${data.type}\``);
-  const segment = segmentErrors[name];
-  if (segment) forms.push(`segments v2 ${segment.status} \`${segment.title}\``);
-  const filter = filterSegmentErrors[name];
-  if (filter) forms.push(`segments v3 ${filter.status} \`${filter.code}\``);
-  const v1 = campaignV1Errors[name];
-  if (v1) forms.push(`campaigns V1 ${v1.status} \`${v1.code}\``);
-  const v5 = campaignV5Errors[name];
-  if (v5) forms.push(`campaigns V5 ${v5.status} \`${v5.code}\``);
-  const stats = statsErrors[name];
-  if (stats) forms.push(`statistics ${stats.status} \`${stats.title}\``);
-  const file = reportFileErrors[name];
-  if (file) forms.push(`report files ${file.status}${file.status === 401 ? '' : ` \`${file.title.toUpperCase()}\``}`);
-  const other = defaultErrorStatuses[name];
-  if (other !== undefined) forms.push(`other ${other}`);
-  if (forms.length === 0) throw new Error(`${name} is answered nowhere`);
+  const coded: [family: string, status: number | undefined, code: string | undefined][] = [
+    ['tokens', tokenErrors[name]?.status, tokenErrors[name]?.errorType],
+    ['gateway', gatewayErrors[name]?.status, gatewayErrors[name]?.code],
+    ['push', pushErrors[name]?.status, pushErrors[name]?.status === 200 ? 'Fail' : undefined],
+    ['data', dataErrors[name]?.status, dataErrors[name]?.type],
+    ['segments v2', segmentErrors[name]?.status, segmentErrors[name]?.title],
+    ['segments v3', filterSegmentErrors[name]?.status, filterSegmentErrors[name]?.code],
+    ['campaigns V1', campaignV1Errors[name]?.status, campaignV1Errors[name]?.code],
+    ['campaigns V5', campaignV5Errors[name]?.status, campaignV5Errors[name]?.code],
+    ['statistics', statsErrors[name]?.status, statsErrors[name]?.title],
+    ['report files', reportFileErrors[name]?.status, reportCodeOf(name)],
+    ['other', problemErrors.includes(name) ? errorRegistry[name].status : undefined, undefined],
+  ];
+  const forms = coded.flatMap(([family, status, code]) =>
+    status === undefined ? [] : [`${family} ${status}${code === undefined ? '' : ` \`${code}\``}`],
+  );
+  if (forms.length === 0) throw new Error(`no family sends ${name}`);
   return forms.join('; ');
+}
+
+/** A 401 of a report file has no body. */
+function reportCodeOf(name: ErrorName): string | undefined {
+  const file = reportFileErrors[name];
+  return file?.status === 401 ? undefined : file?.title.toUpperCase();
 }
 
 function renderSettings(): string {

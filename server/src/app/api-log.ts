@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { spellAbbreviation } from '../domain/abbreviation.ts';
 import { findMade } from '../domain/access/api-log.ts';
 import { sourceOfAddress } from '../domain/access/rate-limits.ts';
-import { errorAdvice, errorRegistry, ServiceError } from '../domain/errors.ts';
+import { errorRegistry, ServiceError } from '../domain/errors.ts';
 import type { ErrorName } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import { maxLoggedBodyCharacters, unprovenCallsPerMinute } from '../domain/limits/retention.ts';
@@ -180,7 +180,7 @@ function explain<Call extends ListedCall>(call: Call, headerPrefix: string) {
   const name = errorName !== null && Object.hasOwn(errorRegistry, errorName) ? (errorName as ErrorName) : null;
   return {
     ...call,
-    errorText: name && errorRegistry[name],
-    advice: name && spellAbbreviation(errorAdvice[name], headerPrefix),
+    errorText: name && errorRegistry[name].text,
+    advice: name && spellAbbreviation(errorRegistry[name].advice, headerPrefix),
   };
 }

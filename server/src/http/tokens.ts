@@ -6,13 +6,13 @@ import { generateToken, refreshToken, revokeToken } from '../app/tokens/tokens.t
 import type { IssuedTokens } from '../app/tokens/tokens.ts';
 import { dataCenterOfHost } from '../domain/access/data-centers.ts';
 import { ServiceError } from '../domain/errors.ts';
-import type { ErrorName } from '../domain/errors.ts';
 import { maxTokenBodyBytes } from '../domain/limits/access.ts';
 import { describeOperation } from './openapi/operation.ts';
 import type { Dialect } from './openapi/operation.ts';
 import { codeShape, named } from './openapi/shapes.ts';
 import { readBasic } from './route/auth.ts';
 import type { BasicCredentials } from './route/auth.ts';
+import { bodyErrors, declareErrors, repeatErrors, routeErrors, statusConstant } from './route/dialect-errors.ts';
 import { toServiceError } from './route/errors.ts';
 import { makeVendorHeaders } from './route/vendor-headers.ts';
 import type { VendorHeaders } from './route/vendor-headers.ts';
@@ -32,42 +32,55 @@ function presentIssuedTokens(issued: IssuedTokens) {
 }
 
 type Refusal = {
-  status: number;
   /** The code of interface 7; words where it names no code. */
   errorType: string;
   /** RFC 6749 §5.2. */
   error: string;
 };
 
-/** Every error that a token endpoint can return. */
-export const tokenErrors: Partial<Record<ErrorName, Refusal>> = {
-  TOKEN_GRANT_TYPE_INVALID: { status: 400, errorType: 'ER018', error: 'unsupported_grant_type' },
-  TOKEN_CLIENT_ID_MISSING: { status: 400, errorType: 'ER019', error: 'invalid_request' },
-  TOKEN_CLIENT_SECRET_MISSING: { status: 400, errorType: 'ER020', error: 'invalid_request' },
-  TOKEN_REFRESH_MISSING: { status: 400, errorType: 'ER021', error: 'invalid_request' },
-  TOKEN_TO_REVOKE_MISSING: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
-  TOKEN_CREDENTIALS_INVALID: { status: 401, errorType: 'ER011', error: 'invalid_client' },
-  TOKEN_KEY_NOT_OAUTH: { status: 401, errorType: 'ER012', error: 'unauthorized_client' },
-  // Statuses of refresh errors: interface 7 gives none, see decision D12.
-  TOKEN_REFRESH_INVALID: { status: 401, errorType: 'ER010', error: 'invalid_grant' },
-  TOKEN_CLIENT_MISMATCH: { status: 401, errorType: 'ER013', error: 'invalid_grant' },
-  // These two have the code of their field, see fieldCodes.
-  TOKEN_FIELD_REPEATED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
-  TOKEN_CREDENTIALS_IN_QUERY: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
-  TOKEN_RATE_LIMITED: { status: 429, errorType: 'RATE_LIMIT_EXCEEDED', error: 'temporarily_unavailable' },
-  MEDIA_TYPE_UNSUPPORTED: { status: 415, errorType: 'UNSUPPORTED_MEDIA_TYPE', error: 'invalid_request' },
-  BODY_TOO_LARGE: { status: 413, errorType: 'PAYLOAD_TOO_LARGE', error: 'invalid_request' },
-  BODY_MALFORMED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
-  REQUEST_MALFORMED: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
-  HOST_NOT_SERVED: { status: 421, errorType: 'HOST_NOT_SERVED', error: 'invalid_request' },
-  METHOD_NOT_ALLOWED: { status: 405, errorType: 'METHOD_NOT_ALLOWED', error: 'invalid_request' },
-  IDEMPOTENCY_KEY_INVALID: { status: 400, errorType: 'INVALID_REQUEST', error: 'invalid_request' },
-  IDEMPOTENCY_CONFLICT: { status: 409, errorType: 'IDEMPOTENCY_CONFLICT', error: 'invalid_request' },
-  OVERLOADED: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
-  STORAGE_UNAVAILABLE: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
-  STORAGE_REFUSES_WRITES: { status: 503, errorType: 'SERVICE_UNAVAILABLE', error: 'temporarily_unavailable' },
-  INTERNAL: { status: 500, errorType: 'INTERNAL_ERROR', error: 'server_error' },
+/** The types that are not the reason phrase of their status. */
+const errorTypes: Partial<Record<number, string>> = {
+  400: 'INVALID_REQUEST',
+  429: 'RATE_LIMIT_EXCEEDED',
+  500: 'INTERNAL_ERROR',
 };
+
+/** The errors of RFC 6749 §5.2 that are not invalid_request. */
+const standardErrors: Partial<Record<number, string>> = {
+  429: 'temporarily_unavailable',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};
+
+/** Every error that a token endpoint can return. */
+export const tokenErrors = declareErrors<Refusal>(
+  {
+    TOKEN_GRANT_TYPE_INVALID: { errorType: 'ER018', error: 'unsupported_grant_type' },
+    TOKEN_CLIENT_ID_MISSING: { errorType: 'ER019' },
+    TOKEN_CLIENT_SECRET_MISSING: { errorType: 'ER020' },
+    TOKEN_REFRESH_MISSING: { errorType: 'ER021' },
+    TOKEN_TO_REVOKE_MISSING: {},
+    TOKEN_CREDENTIALS_INVALID: { errorType: 'ER011', error: 'invalid_client' },
+    TOKEN_KEY_NOT_OAUTH: { errorType: 'ER012', error: 'unauthorized_client' },
+    // Statuses of refresh errors: interface 7 gives none, see decision D12.
+    TOKEN_REFRESH_INVALID: { errorType: 'ER010', error: 'invalid_grant' },
+    TOKEN_CLIENT_MISMATCH: { errorType: 'ER013', error: 'invalid_grant' },
+    // These two have the code of their field, see fieldCodes.
+    TOKEN_FIELD_REPEATED: {},
+    TOKEN_CREDENTIALS_IN_QUERY: {},
+    TOKEN_RATE_LIMITED: {},
+    HOST_NOT_SERVED: { errorType: 'HOST_NOT_SERVED' },
+    IDEMPOTENCY_CONFLICT: { errorType: 'IDEMPOTENCY_CONFLICT' },
+  },
+  {
+    // An empty form lacks a field, so BODY_EMPTY does not occur.
+    shared: [...bodyErrors.filter((name) => name !== 'BODY_EMPTY'), ...routeErrors, ...repeatErrors, 'INTERNAL'],
+    wireOf: (status) => ({
+      errorType: errorTypes[status] ?? statusConstant(status),
+      error: standardErrors[status] ?? 'invalid_request',
+    }),
+  },
+);
 
 const fieldCodes: Record<string, string> = {
   grant_type: 'ER018',

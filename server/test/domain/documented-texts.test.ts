@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leftOutTables } from '../../src/domain/operations/backup.ts';
-import { errorAdvice, errorRegistry } from '../../src/domain/errors.ts';
+import { errorRegistry } from '../../src/domain/errors.ts';
 import { declaredDifferences } from '../../src/domain/declared-differences.ts';
 
 /** The rows of a generated table, each with its cells. */
@@ -15,14 +15,14 @@ function rowsOf(page: string, section: string): string[][] {
 
 test('docs/errors.md has every error of the registry with its public text', () => {
   const rows = rowsOf('errors.md', 'errors').map(([name, , text]) => [name!.replaceAll('`', ''), text]);
-  expect(rows).toEqual(Object.entries(errorRegistry));
+  expect(rows).toEqual(Object.entries(errorRegistry).map(([name, { text }]) => [name, text]));
 });
 
 test('for every error there is a sentence that says what a caller can do, and it repeats no public text', () => {
-  expect(Object.keys(errorAdvice).sort()).toEqual(Object.keys(errorRegistry).sort());
-  for (const [name, advice] of Object.entries(errorAdvice)) {
+  const texts = Object.values(errorRegistry).map(({ text }) => text);
+  for (const [name, { advice }] of Object.entries(errorRegistry)) {
     expect(advice, name).toMatch(/^[A-Z0-9].{10,}\.$/);
-    expect(Object.values(errorRegistry), name).not.toContain(advice);
+    expect(texts, name).not.toContain(advice);
   }
 });
 

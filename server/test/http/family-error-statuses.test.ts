@@ -1,20 +1,26 @@
 import { expect, test } from 'vitest';
-import { ServiceError } from '../../src/domain/errors.ts';
+import { errorRegistry, ServiceError } from '../../src/domain/errors.ts';
 import type { ErrorName } from '../../src/domain/errors.ts';
-import { campaignV1Errors } from '../../src/http/campaigns/v1-answers.ts';
-import { campaignV5Errors } from '../../src/http/campaigns/v5-answers.ts';
-import { dataErrors } from '../../src/http/data/answers.ts';
-import { defaultErrorStatuses, describeDefaultError } from '../../src/http/route/errors.ts';
-import { filterSegmentErrors } from '../../src/http/segments/answers.ts';
+import { declareErrors } from '../../src/http/route/dialect-errors.ts';
+import { describeDefaultError } from '../../src/http/route/errors.ts';
 
-const families = [filterSegmentErrors, campaignV1Errors, campaignV5Errors, dataErrors];
+test('a route outside the contract returns an error of any family with its status in the registry', () => {
+  for (const name of Object.keys(errorRegistry) as ErrorName[]) {
+    const { status } = describeDefaultError(new ServiceError(name));
+    expect(status, name).toBe(errorRegistry[name].status);
+    expect(status === 500, name).toBe(name === 'INTERNAL');
+  }
+});
 
-test("the console tells what a family of the API refuses with that family's status", () => {
-  const told = families
-    .flatMap((family) => Object.entries(family).map(([name, { status }]) => ({ name: name as ErrorName, status })))
-    .filter(({ name }) => defaultErrorStatuses[name] === undefined)
-    .map(({ name, status }) => ({ name, status, shown: describeDefaultError(new ServiceError(name)).status }))
-    .filter(({ shown }) => shown !== 500);
-  expect(new Set(told.map(({ name }) => name)).size).toBe(16);
-  for (const { name, status, shown } of told) expect(shown, name).toBe(status);
+test('a dialect takes the status from the registry and the code from the status, unless a row names another', () => {
+  const errors = declareErrors<{ code: string }>(
+    { NOT_FOUND: {}, OVERLOADED: { code: 'BUSY' }, PUSH_NAME_MISSING: { status: 200 } },
+    { shared: ['BODY_EMPTY', 'OVERLOADED'], wireOf: (status) => ({ code: `C${status}` }) },
+  );
+  expect(errors).toEqual({
+    NOT_FOUND: { status: 404, code: 'C404' },
+    OVERLOADED: { status: 503, code: 'BUSY' },
+    PUSH_NAME_MISSING: { status: 200, code: 'C200' },
+    BODY_EMPTY: { status: 400, code: 'C400' },
+  });
 });

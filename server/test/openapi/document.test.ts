@@ -10,7 +10,7 @@ import { Type } from 'typebox';
 import { buildDocument } from '../../src/http/openapi/document.ts';
 import examples from '../../src/http/openapi/examples.json' with { type: 'json' };
 import { named } from '../../src/http/openapi/shapes.ts';
-import { pushErrorStatuses } from '../../src/http/push/answers.ts';
+import { pushErrors } from '../../src/http/push/answers.ts';
 import { filterSegmentErrors, segmentErrors } from '../../src/http/segments/answers.ts';
 import { statsErrors } from '../../src/http/stats/stats.ts';
 import { tokenErrors } from '../../src/http/tokens.ts';
@@ -113,7 +113,7 @@ describe('refusals', () => {
 
   test.each([
     ['Tokens', tokenErrors],
-    ['Push', pushErrorStatuses],
+    ['Push', pushErrors],
     ['Data', dataErrors],
     ['Segments', segmentErrors],
     ['Segments', filterSegmentErrors],
@@ -131,8 +131,8 @@ describe('refusals', () => {
           ),
         ),
     );
-    const missing = Object.entries(errors as Record<string, number | { status: number }>)
-      .map(([name, wire]) => [typeof wire === 'number' ? wire : wire.status, name] as const)
+    const missing = Object.entries(errors as Record<string, { status: number }>)
+      .map(([name, { status }]) => [status, name] as const)
       // What is no refusal on the wire is a Fail of 200; another method is another operation.
       .filter(([status]) => status !== 200 && status !== 405)
       .map(([status, name]) => `${status} ${name}`)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeKeyCurl } from '../../src/app/keys/key-curl.ts';
 import { spellAbbreviation } from '../../src/domain/abbreviation.ts';
-import { errorAdvice } from '../../src/domain/errors.ts';
+import { errorRegistry } from '../../src/domain/errors.ts';
 import { clientNotFound } from '../../src/http/segments/answers.ts';
 import { parseCreate } from '../../src/http/segments/file-segments.ts';
 import { makeVendorHeaders } from '../../src/http/route/vendor-headers.ts';
@@ -54,7 +54,9 @@ describe('an installation whose abbreviation is Acme', () => {
     expect(clientNotFound(acme, '').message).toBe(
       'Carillon Client not found. Please check values for headers - ACME-APPKEY or ACME-DBNAME',
     );
-    expect(spellAbbreviation(errorAdvice.PUSH_APP_ID_MISSING, 'Acme')).toContain('the header X-ACME-APPKEY in v2.1');
+    expect(spellAbbreviation(errorRegistry.PUSH_APP_ID_MISSING.advice, 'Acme')).toContain(
+      'the header X-ACME-APPKEY in v2.1',
+    );
     const key = { workspaceId: 'W', dbName: 'w', url: 'https://push.example', secret: 's', headerPrefix: 'Acme' };
     expect(makeKeyCurl({ ...key, kind: 'push' })).toContain("-H 'X-ACME-APPKEY: W'");
     expect(makeKeyCurl({ ...key, kind: 'data' })).toContain("-H 'ACME-DBNAME: w'");

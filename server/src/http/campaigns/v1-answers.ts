@@ -1,73 +1,69 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionsAnswer, CampaignRecord } from '../../app/campaigns/search-campaigns.ts';
-import type { ErrorName, RequestFault, ServiceError } from '../../domain/errors.ts';
+import type { RequestFault, ServiceError } from '../../domain/errors.ts';
+import { bodyErrors, declareErrors, routeErrors, setErrorHeaders, statusPhrases } from '../route/dialect-errors.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
 import { presentCampaign, presentExecution, presentV1Schedule } from './record.ts';
 
 type Detail = { code?: string; target: string; message: string };
-type Wire = { status: number; code: string; message?: string; target?: string; details?: Detail[] };
+type Wire = { code: string; message?: string; target?: string; details?: Detail[] };
 
-const unauthorized = { status: 401, code: '401 Authentication error', message: 'Authentication required' };
 const invalidKey = {
   code: 'InvalidValue',
   target: 'APP_SECRET_KEY',
   message: 'Invalid APP_SECRET_KEY is provided.',
 };
 
-const rateLimited = {
-  status: 429,
-  code: '429 conflict',
-  message: 'rate_limit',
-  details: [{ target: 'rate_limit', message: 'Rate limiting breached' }],
+/** The statuses whose code is not their reason phrase. */
+const wires: Partial<Record<number, Wire>> = {
+  401: { code: '401 Authentication error', message: 'Authentication required' },
+  429: {
+    code: '429 conflict',
+    message: 'rate_limit',
+    details: [{ target: 'rate_limit', message: 'Rate limiting breached' }],
+  },
 };
 
 /** Statuses, codes and texts of V1 (fact 4.5); an entry without a message uses the registry's text. */
-export const campaignV1Errors: Partial<Record<ErrorName, Wire>> = {
-  CAMPAIGN_REQUEST_INVALID: { status: 400, code: '400 Bad Request' },
-  CAMPAIGN_CREDENTIALS_MISSING: {
-    ...unauthorized,
-    details: [
-      {
-        code: 'MissingValue',
-        target: 'APP_SECRET_KEY',
-        message: 'APP_ID and APP_SECRET_KEY is missing in Authorization Header.',
-      },
-    ],
+export const campaignV1Errors = declareErrors<Wire>(
+  {
+    CAMPAIGN_REQUEST_INVALID: {},
+    CAMPAIGN_CREDENTIALS_MISSING: {
+      details: [
+        {
+          code: 'MissingValue',
+          target: 'APP_SECRET_KEY',
+          message: 'APP_ID and APP_SECRET_KEY is missing in Authorization Header.',
+        },
+      ],
+    },
+    CAMPAIGN_CREDENTIALS_INVALID: { details: [invalidKey] },
+    // V1 documents no 403: a key that does not cover the call counts as invalid (fact 0.1).
+    CAMPAIGN_KEY_NOT_ALLOWED: { status: 401, details: [invalidKey] },
+    CAMPAIGN_WORKSPACE_MISMATCH: {
+      details: [{ code: 'InvalidValue', target: 'APP_ID', message: 'Invalid APP_ID is provided.' }],
+    },
+    CAMPAIGN_NOT_FOUND: {},
+    CAMPAIGN_WITHOUT_EXECUTIONS: { target: 'parent_id' },
+    CAMPAIGN_REQUEST_REPEATED: { target: 'request_id' },
+    CAMPAIGN_ACTION_INVALID: { status: 422, target: 'action' },
+    CAMPAIGN_NOT_EDITABLE: { target: 'campaign_id' },
+    CAMPAIGN_CREATION_LIMITED: {},
+    IDEMPOTENCY_KEY_INVALID: { target: 'Idempotency-Key' },
+    IDEMPOTENCY_CONFLICT: { target: 'Idempotency-Key' },
+    CAMPAIGN_RATE_LIMITED: {},
+    BUSINESS_EVENT_NOT_FOUND: { status: 400, target: 'event_name' },
+    BUSINESS_EVENT_NAME_TAKEN: { target: 'event_name' },
+    BUSINESS_EVENT_LIMITED: { target: 'event_name' },
+    BUSINESS_EVENT_WITHOUT_CAMPAIGNS: { status: 400, target: 'event_name' },
+    BUSINESS_EVENT_ATTRIBUTE_WRONG: { target: 'event_attributes' },
+    BUSINESS_EVENT_RATE_LIMITED: {},
   },
-  CAMPAIGN_CREDENTIALS_INVALID: { ...unauthorized, details: [invalidKey] },
-  // V1 documents no 403: a key that does not cover the call counts as invalid (fact 0.1).
-  CAMPAIGN_KEY_NOT_ALLOWED: { ...unauthorized, details: [invalidKey] },
-  CAMPAIGN_WORKSPACE_MISMATCH: {
-    ...unauthorized,
-    details: [{ code: 'InvalidValue', target: 'APP_ID', message: 'Invalid APP_ID is provided.' }],
+  {
+    shared: [...bodyErrors, 'MEDIA_TYPE_MISSING', ...routeErrors],
+    wireOf: (status) => wires[status] ?? { code: `${status} ${statusPhrases[status]}` },
   },
-  CAMPAIGN_NOT_FOUND: { status: 404, code: '404 Not Found' },
-  CAMPAIGN_WITHOUT_EXECUTIONS: { status: 422, code: '422 Unprocessable Entity', target: 'parent_id' },
-  CAMPAIGN_REQUEST_REPEATED: { status: 409, code: '409 Conflict', target: 'request_id' },
-  CAMPAIGN_ACTION_INVALID: { status: 422, code: '422 Unprocessable Entity', target: 'action' },
-  CAMPAIGN_NOT_EDITABLE: { status: 409, code: '409 Conflict', target: 'campaign_id' },
-  CAMPAIGN_CREATION_LIMITED: rateLimited,
-  IDEMPOTENCY_KEY_INVALID: { status: 400, code: '400 Bad Request', target: 'Idempotency-Key' },
-  IDEMPOTENCY_CONFLICT: { status: 409, code: '409 Conflict', target: 'Idempotency-Key' },
-  CAMPAIGN_RATE_LIMITED: rateLimited,
-  BUSINESS_EVENT_NOT_FOUND: { status: 400, code: '400 Bad Request', target: 'event_name' },
-  BUSINESS_EVENT_NAME_TAKEN: { status: 400, code: '400 Bad Request', target: 'event_name' },
-  BUSINESS_EVENT_LIMITED: { status: 400, code: '400 Bad Request', target: 'event_name' },
-  BUSINESS_EVENT_WITHOUT_CAMPAIGNS: { status: 400, code: '400 Bad Request', target: 'event_name' },
-  BUSINESS_EVENT_ATTRIBUTE_WRONG: { status: 400, code: '400 Bad Request', target: 'event_attributes' },
-  BUSINESS_EVENT_RATE_LIMITED: rateLimited,
-  BODY_MALFORMED: { status: 400, code: '400 Bad Request' },
-  BODY_EMPTY: { status: 400, code: '400 Bad Request' },
-  BODY_TOO_LARGE: { status: 413, code: '413 Payload Too Large' },
-  MEDIA_TYPE_UNSUPPORTED: { status: 415, code: '415 Unsupported Media Type' },
-  MEDIA_TYPE_MISSING: { status: 415, code: '415 Unsupported Media Type' },
-  REQUEST_MALFORMED: { status: 400, code: '400 Bad Request' },
-  HOST_NOT_SERVED: { status: 421, code: '421 Misdirected Request' },
-  METHOD_NOT_ALLOWED: { status: 405, code: '405 Method Not Allowed' },
-  OVERLOADED: { status: 503, code: '503 Service Unavailable' },
-  STORAGE_UNAVAILABLE: { status: 503, code: '503 Service Unavailable' },
-  STORAGE_REFUSES_WRITES: { status: 503, code: '503 Service Unavailable' },
-};
+);
 
 /** Sends `{"error": {"code", "message", "target", "details", "request_id"}}`; every member is always present. */
 export function presentV1Error(
@@ -76,7 +72,7 @@ export function presentV1Error(
 ): FastifyReply {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = campaignV1Errors[error.code];
-  setRefusalHeaders(error, { reply, status: wire?.status ?? 500 });
+  setErrorHeaders(error, { reply, status: wire?.status ?? 500 });
   const faults = (error.context.faults ?? []).map(presentFault);
   const details = wire?.details ?? faults;
   const sentId = (request.body as { request_id?: unknown } | null | undefined)?.request_id;
@@ -100,17 +96,6 @@ function namedBy({ params }: FastifyRequest): string {
 
 function presentFault({ field, reason }: RequestFault): Detail {
   return { target: field, message: reason === 'missing' ? `${field} key is mandatory field` : `${field} ${reason}` };
-}
-
-/** Sets the headers that the status of an error requires. */
-export function setRefusalHeaders(
-  error: ServiceError,
-  { reply, status }: { reply: FastifyReply; status: number },
-): void {
-  const { retryAfterSeconds, members } = error.context;
-  if (status === 401) reply.header('www-authenticate', 'Basic realm="carillon", charset="UTF-8"');
-  if (status === 405) reply.header('allow', String(members?.allow ?? ''));
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
 }
 
 /** V1 has no versions: the id is the campaign's own; a child has the id of the run. */

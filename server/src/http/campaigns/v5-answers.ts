@@ -5,7 +5,8 @@ import type {
   SearchSettings,
   CampaignMeta,
 } from '../../app/campaigns/search-campaigns.ts';
-import type { ErrorName, ServiceError } from '../../domain/errors.ts';
+import type { ServiceError } from '../../domain/errors.ts';
+import { bodyErrors, declareErrors, routeErrors, setErrorHeaders, statusConstant } from '../route/dialect-errors.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
 import { makeRequestId } from '../route/route.ts';
 import {
@@ -16,42 +17,37 @@ import {
   presentStatus,
   presentV1Schedule,
 } from './record.ts';
-import { setRefusalHeaders } from './v1-answers.ts';
 
-type Wire = { status: number; code: string };
+/** The codes that are not the reason phrase of their status. */
+const codes: Partial<Record<number, string>> = { 409: 'BAD_REQUEST', 429: 'RATE_LIMITED' };
 
 /** Statuses and codes of V5 (fact 4.5); the message is the registry's text. */
-export const campaignV5Errors: Partial<Record<ErrorName, Wire>> = {
-  CAMPAIGN_REQUEST_INVALID: { status: 400, code: 'VALIDATION_FAILED' },
-  CAMPAIGN_CREDENTIALS_MISSING: { status: 401, code: 'UNAUTHORIZED' },
-  CAMPAIGN_CREDENTIALS_INVALID: { status: 401, code: 'UNAUTHORIZED' },
-  CAMPAIGN_WORKSPACE_MISMATCH: { status: 401, code: 'UNAUTHORIZED' },
-  CAMPAIGN_KEY_NOT_ALLOWED: { status: 403, code: 'FORBIDDEN' },
-  CAMPAIGN_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
-  CAMPAIGN_WITHOUT_EXECUTIONS: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
-  CAMPAIGN_NOT_DRAFT: { status: 409, code: 'BAD_REQUEST' },
-  CAMPAIGN_ACTION_INVALID: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
-  CAMPAIGN_RATE_LIMITED: { status: 429, code: 'RATE_LIMITED' },
-  CAMPAIGN_CREATION_LIMITED: { status: 429, code: 'RATE_LIMITED' },
-  IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'BAD_REQUEST' },
-  IDEMPOTENCY_CONFLICT: { status: 409, code: 'BAD_REQUEST' },
-  EVENT_STREAM_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
-  EVENT_STREAM_LIMITED: { status: 409, code: 'BAD_REQUEST' },
-  BUSINESS_EVENT_NOT_FOUND: { status: 404, code: 'NOT_FOUND' },
-  BUSINESS_EVENT_WITHOUT_CAMPAIGNS: { status: 422, code: 'UNPROCESSABLE_ENTITY' },
-  BUSINESS_EVENT_ATTRIBUTE_WRONG: { status: 400, code: 'VALIDATION_FAILED' },
-  BODY_MALFORMED: { status: 400, code: 'BAD_REQUEST' },
-  BODY_EMPTY: { status: 400, code: 'BAD_REQUEST' },
-  BODY_TOO_LARGE: { status: 413, code: 'PAYLOAD_TOO_LARGE' },
-  MEDIA_TYPE_UNSUPPORTED: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
-  MEDIA_TYPE_MISSING: { status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' },
-  REQUEST_MALFORMED: { status: 400, code: 'BAD_REQUEST' },
-  HOST_NOT_SERVED: { status: 421, code: 'MISDIRECTED_REQUEST' },
-  METHOD_NOT_ALLOWED: { status: 405, code: 'METHOD_NOT_ALLOWED' },
-  OVERLOADED: { status: 503, code: 'SERVICE_UNAVAILABLE' },
-  STORAGE_UNAVAILABLE: { status: 503, code: 'SERVICE_UNAVAILABLE' },
-  STORAGE_REFUSES_WRITES: { status: 503, code: 'SERVICE_UNAVAILABLE' },
-};
+export const campaignV5Errors = declareErrors<{ code: string }>(
+  {
+    CAMPAIGN_REQUEST_INVALID: { code: 'VALIDATION_FAILED' },
+    CAMPAIGN_CREDENTIALS_MISSING: {},
+    CAMPAIGN_CREDENTIALS_INVALID: {},
+    CAMPAIGN_WORKSPACE_MISMATCH: {},
+    CAMPAIGN_KEY_NOT_ALLOWED: {},
+    CAMPAIGN_NOT_FOUND: {},
+    CAMPAIGN_WITHOUT_EXECUTIONS: {},
+    CAMPAIGN_NOT_DRAFT: {},
+    CAMPAIGN_ACTION_INVALID: { status: 422 },
+    CAMPAIGN_RATE_LIMITED: {},
+    CAMPAIGN_CREATION_LIMITED: {},
+    IDEMPOTENCY_KEY_INVALID: {},
+    IDEMPOTENCY_CONFLICT: {},
+    EVENT_STREAM_NOT_FOUND: {},
+    EVENT_STREAM_LIMITED: {},
+    BUSINESS_EVENT_NOT_FOUND: {},
+    BUSINESS_EVENT_WITHOUT_CAMPAIGNS: {},
+    BUSINESS_EVENT_ATTRIBUTE_WRONG: { code: 'VALIDATION_FAILED' },
+  },
+  {
+    shared: [...bodyErrors, 'MEDIA_TYPE_MISSING', ...routeErrors],
+    wireOf: (status) => ({ code: codes[status] ?? statusConstant(status) }),
+  },
+);
 
 /** Sends `{"response_id", "error": {"code", "message", "target"?, "details", "request_id"?}}`. */
 export function presentV5Error(
@@ -61,7 +57,7 @@ export function presentV5Error(
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = campaignV5Errors[error.code];
   const status = wire?.status ?? 500;
-  setRefusalHeaders(error, { reply, status });
+  setErrorHeaders(error, { reply, status });
   const { faults = [], field } = error.context;
   const target = faults[0]?.field ?? field;
   const sentId = (request.body as { request_id?: unknown } | null | undefined)?.request_id;

@@ -1,75 +1,77 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ExportedUser, ExportUsersQuery } from '../../app/users/users.ts';
-import type { ErrorName, ServiceError } from '../../domain/errors.ts';
+import type { ServiceError } from '../../domain/errors.ts';
 import type { UserIdentity } from '../../domain/users/users.ts';
+import { declareErrors, routeErrors, statusPhrases } from '../route/dialect-errors.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
 import { makeRequestId } from '../route/route.ts';
 
-type Wire = { status: number; type: string; message: (error: ServiceError, request?: FastifyRequest) => string };
+type Wire = {
+  type: string;
+  /** The registry's text if it is not given. */
+  message?: (error: ServiceError, request?: FastifyRequest) => string;
+};
 
 const fieldOf = (error: ServiceError): string => error.context.field ?? '';
 
-/** Statuses, types and messages of the data family (fact 5). */
-export const dataErrors: Partial<Record<ErrorName, Wire>> = {
-  DATA_ATTRIBUTE_MISSING: {
-    status: 400,
-    type: 'MissingAttributeError',
-    message: (error) =>
-      fieldOf(error) === 'customer_id'
-        ? 'customer_id is not found in the payload'
-        : `'${fieldOf(error)}' is not found in payload`,
-  },
-  DATA_ACTIONS_EMPTY: { status: 400, type: 'MissingAttributeError', message: (error) => error.message },
-  DATA_VALUE_INVALID: {
-    status: 400,
-    type: 'ValueError',
-    message: (error) => `'${fieldOf(error)}' ${error.context.reason ?? 'is not valid'}`,
-  },
-  DATA_USER_NOT_FOUND: { status: 400, type: 'ValueError', message: (error) => `'${fieldOf(error)}' must exist` },
-  DATA_LIMIT_BREACHED: { status: 400, type: 'LimitBreached', message: (error) => error.message },
-  DATA_WORKSPACE_MISSING: { status: 400, type: 'ParamsRequired', message: (error) => error.message },
-  DATA_WORKSPACE_INVALID: { status: 400, type: 'InvalidParams', message: (error) => error.message },
-  DATA_HEADER_MISSING: { status: 400, type: 'Missing header value', message: (error) => error.message },
-  DATA_WORKSPACE_MISMATCH: { status: 409, type: 'Authentication Mismatch', message: (error) => error.message },
-  DATA_CREDENTIALS_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
-  DATA_CREDENTIALS_INVALID: { status: 401, type: 'Authentication required', message: (error) => error.message },
-  DATA_IDENTITY_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
-  DATA_IDENTITY_INVALID: { status: 401, type: 'Authentication required', message: (error) => error.message },
-  DATA_APP_KEY_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
-  DATA_APP_SECRET_MISSING: { status: 401, type: 'Authentication required', message: (error) => error.message },
-  DATA_APP_ID_INVALID: { status: 401, type: 'Authentication required', message: (error) => error.message },
-  DATA_RATE_LIMITED: { status: 429, type: 'RateLimitError', message: (error) => error.message },
-  SEGMENT_NAME_TAKEN: { status: 409, type: 'Resource not created', message: (error) => error.message },
-  SEGMENT_ARCHIVED: { status: 400, type: 'ValueError', message: (error) => error.message },
-  SEGMENT_ACTIVE_LIMITED: { status: 429, type: 'RateLimitError', message: (error) => error.message },
-  SEGMENT_CLIENT_NOT_FOUND: { status: 400, type: 'InvalidParams', message: (error) => error.message },
-  BODY_MALFORMED: {
-    status: 400,
-    type: 'Malformed JSON',
-    message: () => 'Could not decode the request body. The JSON was incorrect or not encoded as UTF-8.',
-  },
-  BODY_EMPTY: { status: 400, type: 'Empty request body', message: () => 'A valid JSON document is required' },
-  BODY_TOO_LARGE: {
-    status: 413,
-    type: 'PayloadTooLarge',
-    message: (_error, request) => `The payload can not exceed ${(request?.routeOptions.bodyLimit ?? 131_072) / 1024}KB`,
-  },
-  MEDIA_TYPE_UNSUPPORTED: { status: 415, type: 'MediaTypeError', message: () => 'Unsupported Media Type' },
-  MEDIA_TYPE_MISSING: {
-    status: 400,
-    type: 'Missing header value',
-    message: () => 'The Content-Type Header is required',
-  },
-  REQUEST_MALFORMED: { status: 400, type: 'InvalidRequest', message: (error) => error.message },
-  HOST_NOT_SERVED: { status: 421, type: 'MisdirectedRequest', message: (error) => error.message },
-  METHOD_NOT_ALLOWED: { status: 405, type: 'MethodNotAllowed', message: (error) => error.message },
-  IDEMPOTENCY_KEY_INVALID: { status: 400, type: 'InvalidParams', message: (error) => error.message },
-  IDEMPOTENCY_CONFLICT: { status: 409, type: 'IdempotencyConflict', message: (error) => error.message },
-  OVERLOADED: { status: 503, type: 'ServiceUnavailable', message: (error) => error.message },
-  STORAGE_UNAVAILABLE: { status: 503, type: 'ServiceUnavailable', message: (error) => error.message },
-  STORAGE_REFUSES_WRITES: { status: 503, type: 'ServiceUnavailable', message: (error) => error.message },
-  INTERNAL: { status: 500, type: 'InternalServerError', message: (error) => error.message },
+/** The types that are not the reason phrase of their status. */
+const types: Partial<Record<number, string>> = {
+  400: 'ValueError',
+  401: 'Authentication required',
+  415: 'MediaTypeError',
+  429: 'RateLimitError',
 };
+
+/** Statuses, types and messages of the data family (fact 5). */
+export const dataErrors = declareErrors<Wire>(
+  {
+    DATA_ATTRIBUTE_MISSING: {
+      type: 'MissingAttributeError',
+      message: (error) =>
+        fieldOf(error) === 'customer_id'
+          ? 'customer_id is not found in the payload'
+          : `'${fieldOf(error)}' is not found in payload`,
+    },
+    DATA_ACTIONS_EMPTY: { type: 'MissingAttributeError' },
+    DATA_VALUE_INVALID: { message: (error) => `'${fieldOf(error)}' ${error.context.reason ?? 'is not valid'}` },
+    DATA_USER_NOT_FOUND: { status: 400, message: (error) => `'${fieldOf(error)}' must exist` },
+    DATA_LIMIT_BREACHED: { type: 'LimitBreached' },
+    DATA_WORKSPACE_MISSING: { type: 'ParamsRequired' },
+    DATA_WORKSPACE_INVALID: { type: 'InvalidParams' },
+    DATA_HEADER_MISSING: { type: 'Missing header value' },
+    DATA_WORKSPACE_MISMATCH: { type: 'Authentication Mismatch' },
+    DATA_CREDENTIALS_MISSING: {},
+    DATA_CREDENTIALS_INVALID: {},
+    DATA_IDENTITY_MISSING: {},
+    DATA_IDENTITY_INVALID: {},
+    DATA_APP_KEY_MISSING: {},
+    DATA_APP_SECRET_MISSING: {},
+    DATA_APP_ID_INVALID: {},
+    DATA_RATE_LIMITED: {},
+    SEGMENT_NAME_TAKEN: { type: 'Resource not created' },
+    SEGMENT_ARCHIVED: {},
+    SEGMENT_ACTIVE_LIMITED: {},
+    SEGMENT_CLIENT_NOT_FOUND: { type: 'InvalidParams' },
+    BODY_MALFORMED: {
+      type: 'Malformed JSON',
+      message: () => 'Could not decode the request body. The JSON was incorrect or not encoded as UTF-8.',
+    },
+    BODY_EMPTY: { type: 'Empty request body', message: () => 'A valid JSON document is required' },
+    BODY_TOO_LARGE: {
+      message: (_error, request) =>
+        `The payload can not exceed ${(request?.routeOptions.bodyLimit ?? 131_072) / 1024}KB`,
+    },
+    MEDIA_TYPE_UNSUPPORTED: { message: () => 'Unsupported Media Type' },
+    MEDIA_TYPE_MISSING: { status: 400, type: 'Missing header value' },
+    REQUEST_MALFORMED: { type: 'InvalidRequest' },
+    IDEMPOTENCY_KEY_INVALID: { type: 'InvalidParams' },
+    IDEMPOTENCY_CONFLICT: { type: 'IdempotencyConflict' },
+  },
+  {
+    shared: [...routeErrors, 'INTERNAL'],
+    wireOf: (status) => ({ type: types[status] ?? statusPhrases[status].replaceAll(' ', '') }),
+  },
+);
 
 export function presentDataError(
   error: ServiceError,
@@ -84,14 +86,19 @@ export function presentDataError(
   const attribute = error.context.field === undefined ? {} : { attribute: error.context.field };
   return reply.code(wire.status).send({
     status: 'fail',
-    error: { ...attribute, message: wire.message(error, request), type: wire.type, request_id: makeRequestId() },
+    error: {
+      ...attribute,
+      message: wire.message?.(error, request) ?? error.message,
+      type: wire.type,
+      request_id: makeRequestId(),
+    },
   });
 }
 
 /** Describes a fault of one element of a bulk request, for the API log. */
 export function describeElementFault(error: ServiceError): string {
   const wire = dataErrors[error.code] ?? dataErrors.INTERNAL!;
-  const message = wire.message(error);
+  const message = wire.message?.(error) ?? error.message;
   return `${wire.type}: ${message}`;
 }
 

@@ -2,14 +2,13 @@ import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { TObject, TProperties, TSchema } from 'typebox';
 import type { ErrorName } from '../../domain/errors.ts';
+import type { DialectErrors } from '../route/dialect-errors.ts';
 import { gatewayErrors, gatewayError } from '../route/gateway-errors.ts';
 import { answerHeaders } from './shapes.ts';
 
-type Wire = number | { status: number };
-
 /** The errors of a family: its own table, which supplies statuses and texts, and the shape of the body. */
 export type Refusals = {
-  errors: Partial<Record<ErrorName, Wire>>;
+  errors: DialectErrors<object>;
   shape: TSchema;
   /** The shape of an internal fault, if the family uses another shape for it. */
   fault?: TSchema;
@@ -191,8 +190,7 @@ const credentialRefusals = [401, 403];
 /** Groups the errors by status, with their code on the wire if there is one. */
 function groupByStatus({ errors, codeOf }: Pick<Refusals, 'errors' | 'codeOf'>): Map<number, string[]> {
   const byStatus = new Map<number, string[]>();
-  for (const [name, wire] of Object.entries(errors) as [ErrorName, Wire][]) {
-    const status = typeof wire === 'number' ? wire : wire.status;
+  for (const [name, { status }] of Object.entries(errors) as [ErrorName, { status: number }][]) {
     const code = codeOf?.(name);
     byStatus.set(status, [...(byStatus.get(status) ?? []), code === undefined ? name : `${name} (${code})`]);
   }
@@ -200,5 +198,5 @@ function groupByStatus({ errors, codeOf }: Pick<Refusals, 'errors' | 'codeOf'>):
 }
 
 function gatewayCodeOf(name: ErrorName): string | undefined {
-  return (gatewayErrors as Partial<Record<ErrorName, { code: string }>>)[name]?.code;
+  return gatewayErrors[name]?.code;
 }

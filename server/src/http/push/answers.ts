@@ -12,39 +12,31 @@ import { maxNamedApps } from '../../domain/limits/campaigns.ts';
 import type { PushCommand } from '../../domain/push.ts';
 import { androidOptions, iosOptions, providerOverrides, pushLocales, webOptions } from '../openapi/content-options.ts';
 import { named } from '../openapi/shapes.ts';
+import { addressErrors, bodyErrors, busyErrors, declareErrors, repeatErrors } from '../route/dialect-errors.ts';
 
 /**
- * HTTP statuses of push errors. Errors that the contract names are business failures and return 200 with `Fail`
- * (decision D31); the message is the registry's text.
+ * Errors of the push family. Errors that the contract names are business failures and return 200 with `Fail` (decision D31);
+ * the message is the registry's text.
  */
-export const pushErrorStatuses: Partial<Record<ErrorName, number>> = {
-  PUSH_REQUEST_TYPE_INVALID: 200,
-  PUSH_APP_ID_INVALID: 200,
-  PUSH_APP_ID_MISSING: 200,
-  PUSH_NAME_MISSING: 200,
-  PUSH_NAME_TOO_SHORT: 200,
-  PUSH_RATE_LIMITED: 429,
-  PUSH_SIGNATURE_MISSING: 200,
-  PUSH_SIGNATURE_INVALID: 200,
-  PUSH_NAME_DUPLICATE: 200,
-  PUSH_VALUE_NOT_ALLOWED: 200,
-  PUSH_PARAMETER_INVALID: 200,
-  BODY_MALFORMED: 400,
-  BODY_EMPTY: 400,
-  BODY_TOO_LARGE: 413,
-  MEDIA_TYPE_UNSUPPORTED: 415,
-  REQUEST_MALFORMED: 400,
-  HOST_NOT_SERVED: 421,
-  METHOD_NOT_ALLOWED: 405,
-  IDEMPOTENCY_KEY_INVALID: 400,
-  IDEMPOTENCY_CONFLICT: 409,
-  OVERLOADED: 503,
-  STORAGE_UNAVAILABLE: 503,
-  STORAGE_REFUSES_WRITES: 503,
-};
+export const pushErrors = declareErrors(
+  {
+    PUSH_REQUEST_TYPE_INVALID: { status: 200 },
+    PUSH_APP_ID_INVALID: { status: 200 },
+    PUSH_APP_ID_MISSING: { status: 200 },
+    PUSH_NAME_MISSING: { status: 200 },
+    PUSH_NAME_TOO_SHORT: { status: 200 },
+    PUSH_RATE_LIMITED: {},
+    PUSH_SIGNATURE_MISSING: { status: 200 },
+    PUSH_SIGNATURE_INVALID: { status: 200 },
+    PUSH_NAME_DUPLICATE: { status: 200 },
+    PUSH_VALUE_NOT_ALLOWED: { status: 200 },
+    PUSH_PARAMETER_INVALID: { status: 200 },
+  },
+  { shared: [...bodyErrors, ...addressErrors, ...repeatErrors, ...busyErrors], wireOf: () => ({}) },
+);
 
 /** The values of `Error_Message`; the registry's marks are replaced by a field and a reason. */
-const pushFailureTexts = Object.keys(pushErrorStatuses).map((name) => errorRegistry[name as ErrorName]);
+const pushFailureTexts = Object.keys(pushErrors).map((name) => errorRegistry[name as ErrorName].text);
 
 export function presentAcceptedPush({ requestId, responseId, campaignId }: AcceptedPush) {
   return { status: 'Success', requestId, responseId, cid: campaignId };
@@ -54,7 +46,7 @@ export function presentAcceptedPush({ requestId, responseId, campaignId }: Accep
 export function presentPushError(error: ServiceError, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds } = error.context;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  const status = pushErrorStatuses[error.code];
+  const status = pushErrors[error.code]?.status;
   const responseId = randomUUID();
   if (status === undefined) {
     return reply.code(500).send({ code: 500, status: 'error', reason: error.message, reference: responseId });

@@ -26,7 +26,7 @@ import {
   presentContentWarnings,
   presentAcceptedPush,
   presentPushError,
-  pushErrorStatuses,
+  pushErrors,
   identityHeaders,
   pushAnswer,
   pushBodyV2,
@@ -53,7 +53,7 @@ const dialect: Dialect = {
   credentials: ['bearer'],
   areCredentialsOptional: true,
   headers: strongSignatureHeaders,
-  refusals: { errors: pushErrorStatuses, shape: pushFailure, fault: pushFault },
+  refusals: { errors: pushErrors, shape: pushFailure, fault: pushFault },
   isLimited: true,
 };
 

@@ -1,6 +1,8 @@
 import type { FastifyError, FastifyRequest, FastifyReply } from 'fastify';
 import { isDeadlock, isOutage, refusesWrites } from '../../domain/database-faults.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { accountRegistry } from '../../domain/errors/access.ts';
+import { requestRegistry } from '../../domain/errors/requests.ts';
+import { errorRegistry, ServiceError } from '../../domain/errors.ts';
 import type { ErrorName } from '../../domain/errors.ts';
 
 /**
@@ -66,85 +68,38 @@ function ofFault(error: Error): ServiceError {
     : new ServiceError('INTERNAL', context);
 }
 
-/** Statuses of errors on routes that the interface does not define; the body is Problem Details (RFC 9457). */
-export const defaultErrorStatuses: Partial<Record<ErrorName, number>> = {
-  REQUEST_MALFORMED: 400,
-  HOST_NOT_SERVED: 421,
-  ADDRESS_TOO_LONG: 414,
-  HEADERS_TOO_LARGE: 431,
-  REQUEST_TIMED_OUT: 408,
-  EXPECTATION_UNKNOWN: 417,
-  BODY_MALFORMED: 400,
-  BODY_EMPTY: 400,
-  BODY_TOO_LARGE: 413,
-  MEDIA_TYPE_UNSUPPORTED: 415,
-  METHOD_NOT_ALLOWED: 405,
-  ROUTE_NOT_FOUND: 404,
-  NOT_FOUND: 404,
-  PARAMETER_INVALID: 400,
-  IDEMPOTENCY_KEY_INVALID: 400,
-  IDEMPOTENCY_CONFLICT: 409,
-  AUTHENTICATION_INVALID: 401,
-  AUTHENTICATION_EXPIRED: 401,
-  SCOPE_MISSING: 403,
-  DATA_ATTRIBUTE_MISSING: 400,
-  DATA_VALUE_INVALID: 400,
-  DATA_USER_NOT_FOUND: 404,
-  SEGMENT_FIELD_MISSING: 400,
-  SEGMENT_FIELD_INVALID: 400,
-  SEGMENT_NOT_OF_FILES: 400,
-  SEGMENT_ARCHIVED: 400,
-  SEGMENT_NOT_FOUND: 404,
-  SEGMENT_NAME_TAKEN: 409,
-  SEGMENT_OPERATIONS_LIMITED: 429,
-  SEGMENT_ACTIVE_LIMITED: 429,
-  CAMPAIGN_NOT_FOUND: 404,
-  INTERACTION_TOKEN_UNKNOWN: 404,
-  INTERACTION_RATE_LIMITED: 429,
-  CAMPAIGN_REQUEST_INVALID: 400,
-  CAMPAIGN_ACTION_INVALID: 409,
-  CAMPAIGN_NOT_DRAFT: 409,
-  CAMPAIGN_NOT_EDITABLE: 409,
-  CAMPAIGN_CREATION_LIMITED: 429,
-  ACCOUNT_SIGN_IN_FAILED: 401,
-  ACCOUNT_ATTEMPTS_LIMITED: 429,
-  ACCOUNT_LINK_INVALID: 401,
-  ACCOUNT_EMAIL_TAKEN: 409,
-  ACCOUNT_LAST_OWNER: 409,
-  ACCOUNT_COMPANY_REFUSED: 403,
-  ACCOUNT_PASSWORDS_OFF: 403,
-  ACCOUNT_NOT_PERMITTED: 403,
-  PROVIDER_KEY_INVALID: 400,
-  PROVIDER_REFUSED: 422,
-  PROVIDER_NOT_ASKED: 502,
-  CREDENTIAL_IN_USE: 409,
-  SANDBOX_NOT_LOCAL: 403,
-  CLOCK_ADVANCING: 409,
-  OVERLOADED: 503,
-  STORAGE_UNAVAILABLE: 503,
-  STORAGE_REFUSES_WRITES: 503,
-  INTERNAL: 500,
-};
+/** Errors of routes outside the contract. The body is Problem Details (RFC 9457). */
+export const problemErrors: readonly ErrorName[] = [
+  // The families of the contract distinguish a missing media type from an unsupported one.
+  ...namesOf(requestRegistry).filter((name) => name !== 'MEDIA_TYPE_MISSING'),
+  ...namesOf(accountRegistry),
+  'AUTHENTICATION_INVALID',
+  'AUTHENTICATION_EXPIRED',
+  'SCOPE_MISSING',
+  'DATA_ATTRIBUTE_MISSING',
+  'DATA_VALUE_INVALID',
+  'DATA_USER_NOT_FOUND',
+  'SEGMENT_FIELD_MISSING',
+  'SEGMENT_FIELD_INVALID',
+  'SEGMENT_NOT_OF_FILES',
+  'SEGMENT_ARCHIVED',
+  'SEGMENT_NOT_FOUND',
+  'SEGMENT_NAME_TAKEN',
+  'SEGMENT_OPERATIONS_LIMITED',
+  'SEGMENT_ACTIVE_LIMITED',
+  'CAMPAIGN_NOT_FOUND',
+  'CAMPAIGN_REQUEST_INVALID',
+  'CAMPAIGN_ACTION_INVALID',
+  'CAMPAIGN_NOT_DRAFT',
+  'CAMPAIGN_NOT_EDITABLE',
+  'CAMPAIGN_CREATION_LIMITED',
+  'INTERACTION_TOKEN_UNKNOWN',
+  'INTERACTION_RATE_LIMITED',
+];
 
-/** Errors of families that have their own tables, with the statuses of those tables: the console gets these errors too. */
-const familyErrorStatuses: Partial<Record<ErrorName, number>> = {
-  DATA_LIMIT_BREACHED: 400,
-  SEGMENT_BODY_INVALID: 400,
-  SEGMENT_FILTERS_INVALID: 400,
-  SEGMENT_ID_INVALID: 400,
-  SEGMENT_UPDATE_FORBIDDEN: 403,
-  SEGMENT_ID_NOT_FOUND: 404,
-  SEGMENT_FILTERS_TAKEN: 409,
-  SEGMENT_CYCLIC: 412,
-  SEGMENT_QUERY_TOO_DEEP: 413,
-  SEGMENT_QUERY_TOO_MANY_SEGMENTS: 413,
-  SEGMENT_QUERY_TOO_LONG: 413,
-  SEGMENT_RATE_LIMITED: 429,
-  CAMPAIGN_WITHOUT_EXECUTIONS: 422,
-  CAMPAIGN_REQUEST_REPEATED: 409,
-  CAMPAIGN_RATE_LIMITED: 429,
-  EVENT_STREAM_NOT_FOUND: 404,
-};
+function namesOf<Name extends ErrorName>(registry: Record<Name, unknown>): Name[] {
+  return Object.keys(registry) as Name[];
+}
 
 export function presentDefaultError(error: ServiceError, reply: FastifyReply): FastifyReply {
   const { status, type, body } = describeDefaultError(error);
@@ -157,7 +112,7 @@ export function presentDefaultError(error: ServiceError, reply: FastifyReply): F
 
 /** Returns the Problem Details (RFC 9457) of an error, also for use without a reply. */
 export function describeDefaultError(error: ServiceError): { status: number; type: string; body: object } {
-  const status = defaultErrorStatuses[error.code] ?? familyErrorStatuses[error.code] ?? 500;
+  const status = errorRegistry[error.code].status;
   const [fault] = error.context.faults ?? [];
   const field = error.context.field ?? fault?.field;
   const reason = error.context.reason ?? fault?.reason;

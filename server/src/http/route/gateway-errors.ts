@@ -3,34 +3,18 @@ import { Type } from 'typebox';
 import type { Scope } from '../../domain/access/keys.ts';
 import type { ServiceError } from '../../domain/errors.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
+import { declareErrors } from './dialect-errors.ts';
 import { toServiceError } from './errors.ts';
 
 /** Responses of the gateway, the same in every family (decision D16), with the error of RFC 6750 §3.1 for the challenge. */
-export const gatewayErrors = {
-  AUTHENTICATION_INVALID: {
-    status: 401,
-    code: 'ER001',
-    target: 'Authentication Invalid',
-    challenge: 'invalid_token',
-  },
-  AUTHENTICATION_EXPIRED: {
-    status: 401,
-    code: 'ER008',
-    target: 'Authentication Expired',
-    challenge: 'invalid_token',
-  },
-  SCOPE_MISSING: {
-    status: 403,
-    code: 'ER007',
-    target: 'Authorization Invalid',
-    challenge: 'insufficient_scope',
-  },
-} as const;
-
-export type GatewayErrorName = keyof typeof gatewayErrors;
+export const gatewayErrors = declareErrors<{ code: string; target: string; challenge: string }>({
+  AUTHENTICATION_INVALID: { code: 'ER001', target: 'Authentication Invalid', challenge: 'invalid_token' },
+  AUTHENTICATION_EXPIRED: { code: 'ER008', target: 'Authentication Expired', challenge: 'invalid_token' },
+  SCOPE_MISSING: { code: 'ER007', target: 'Authorization Invalid', challenge: 'insufficient_scope' },
+});
 
 export function isGatewayError(error: ServiceError): boolean {
-  return Object.hasOwn(gatewayErrors, error.code);
+  return gatewayErrors[error.code] !== undefined;
 }
 
 /**
@@ -42,9 +26,10 @@ export function presentGatewayError(
   error: ServiceError,
   { request, reply, scope }: { request: FastifyRequest; reply: FastifyReply; scope?: Scope },
 ): FastifyReply {
-  if (!isGatewayError(error)) throw error;
+  const wire = gatewayErrors[error.code];
+  if (!wire) throw error;
   toServiceError(error, request);
-  const { status, code, target, challenge } = gatewayErrors[error.code as GatewayErrorName];
+  const { status, code, target, challenge } = wire;
   const parts = ['realm="Carillon"'];
   // RFC 6750 §3.1: without any credentials the challenge contains no error.
   if (request.headers.authorization !== undefined) {

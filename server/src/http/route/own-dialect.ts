@@ -2,13 +2,15 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { Scope } from '../../domain/access/keys.ts';
 import { ServiceError } from '../../domain/errors.ts';
+import type { ErrorName } from '../../domain/errors.ts';
 import { RequestReader } from '../../domain/request-reader.ts';
 import type { ReadingRules } from '../../domain/request-reader.ts';
 import type { Dialect, Refusals } from '../openapi/operation.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import { keyCallerOf, makeRequireApiKey } from './auth.ts';
 import type { BearerDependencies, KeyCaller } from './auth.ts';
-import { presentDefaultError, toServiceError, defaultErrorStatuses } from './errors.ts';
+import { bodyErrors, declareErrors, routeErrors } from './dialect-errors.ts';
+import { presentDefaultError, problemErrors, toServiceError } from './errors.ts';
 import { isGatewayError, presentGatewayError } from './gateway-errors.ts';
 import type { Body, RouteDialect } from './route.ts';
 import type { VendorHeaders } from './vendor-headers.ts';
@@ -39,7 +41,7 @@ export type OwnDependencies = BearerDependencies & { vendorHeaders: VendorHeader
 type OwnDialect = Pick<Dialect, 'tag' | 'credentials'> & {
   scope: Scope;
   /** The errors of these routes, in addition to those of every route. */
-  errors: readonly (keyof typeof defaultErrorStatuses)[];
+  errors: readonly ErrorName[];
 };
 
 /** Sends Problem Details (RFC 9457), except for errors of tokens. */
@@ -97,32 +99,19 @@ const problem = named(
     type: Type.String({ description: 'urn:carillon:error: and the code' }),
     title: Type.String(),
     status: Type.Integer(),
-    code: codeShape(Object.keys(defaultErrorStatuses), 'The name of the error'),
+    code: codeShape(problemErrors, 'The name of the error'),
     field: Type.Optional(Type.String({ description: 'What it is about' })),
     detail: Type.Optional(Type.String({ description: 'What is wrong with it' })),
   }),
 );
 
 /** @param names of the errors of such a route, in addition to those of every route */
-export function problemRefusals(names: readonly (keyof typeof defaultErrorStatuses)[]): Refusals {
-  const known = [...everyError, ...names].map((name) => [name, defaultErrorStatuses[name]!]);
+export function problemRefusals(names: readonly ErrorName[]): Refusals {
   return {
-    errors: Object.fromEntries(known) as Refusals['errors'],
+    errors: declareErrors({}, { shared: [...everyError, ...names], wireOf: () => ({}) }),
     shape: problem,
     mediaType: 'application/problem+json',
   };
 }
 
-const everyError = [
-  'REQUEST_MALFORMED',
-  'PARAMETER_INVALID',
-  'BODY_MALFORMED',
-  'BODY_EMPTY',
-  'BODY_TOO_LARGE',
-  'MEDIA_TYPE_UNSUPPORTED',
-  'HOST_NOT_SERVED',
-  'OVERLOADED',
-  'STORAGE_UNAVAILABLE',
-  'STORAGE_REFUSES_WRITES',
-  'INTERNAL',
-] as const;
+const everyError = [...routeErrors, 'PARAMETER_INVALID', ...bodyErrors, 'INTERNAL'] as const;

@@ -3,44 +3,50 @@ import { Type } from 'typebox';
 import type { getSegment } from '../../app/segments/filter-segments.ts';
 import type { SegmentDependencies } from '../../app/segments/segment-limits.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { ErrorName } from '../../domain/errors.ts';
 import { maxExpiryDays, minExpiryDays } from '../../domain/limits/segments.ts';
 import { codeShape, named } from '../openapi/shapes.ts';
 import type { BearerDependencies } from '../route/auth.ts';
+import {
+  bodyErrors,
+  declareErrors,
+  repeatErrors,
+  routeErrors,
+  setErrorHeaders,
+  statusPhrases,
+} from '../route/dialect-errors.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
 import { makeRequestId } from '../route/route.ts';
 import type { VendorHeaders } from '../route/vendor-headers.ts';
 
-type FileSegmentWire = { status: number; title: string };
+/** The titles that are not the reason phrase of their status. */
+const titles: Partial<Record<number, string>> = {
+  400: 'Invalid Request',
+  401: 'Authentication required',
+  403: 'Forbidden Request',
+  404: 'Entity Not Found',
+};
 
 /** Statuses and titles of the v2 segment family (fact 2.1); the description is the registry's text. */
-export const segmentErrors: Partial<Record<ErrorName, FileSegmentWire>> = {
-  SEGMENT_FIELD_MISSING: { status: 400, title: 'Invalid Request' },
-  SEGMENT_FIELD_INVALID: { status: 400, title: 'Invalid Request' },
-  SEGMENT_HEADER_MISSING: { status: 400, title: 'Invalid Request' },
-  SEGMENT_CLIENT_NOT_FOUND: { status: 400, title: 'Invalid Request' },
-  SEGMENT_NOT_OF_FILES: { status: 400, title: 'Invalid Request' },
-  SEGMENT_ARCHIVED: { status: 400, title: 'Invalid Request' },
-  SEGMENT_CREDENTIALS_INVALID: { status: 401, title: 'Authentication required' },
-  SEGMENT_KEY_NOT_ALLOWED: { status: 403, title: 'Forbidden Request' },
-  SEGMENT_NOT_FOUND: { status: 404, title: 'Entity Not Found' },
-  SEGMENT_NAME_TAKEN: { status: 409, title: 'Resource not created' },
-  SEGMENT_OPERATIONS_LIMITED: { status: 429, title: 'Too Many Requests' },
-  SEGMENT_ACTIVE_LIMITED: { status: 429, title: 'Too Many Requests' },
-  BODY_MALFORMED: { status: 400, title: 'Invalid Request' },
-  BODY_EMPTY: { status: 400, title: 'Invalid Request' },
-  BODY_TOO_LARGE: { status: 413, title: 'Payload Too Large' },
-  MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported Media Type' },
-  MEDIA_TYPE_MISSING: { status: 415, title: 'Unsupported Media Type' },
-  REQUEST_MALFORMED: { status: 400, title: 'Invalid Request' },
-  HOST_NOT_SERVED: { status: 421, title: 'Misdirected Request' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'Method Not Allowed' },
-  IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'Invalid Request' },
-  IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },
-  OVERLOADED: { status: 503, title: 'Service Unavailable' },
-  STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
-  STORAGE_REFUSES_WRITES: { status: 503, title: 'Service Unavailable' },
-};
+export const segmentErrors = declareErrors<{ title: string }>(
+  {
+    SEGMENT_FIELD_MISSING: {},
+    SEGMENT_FIELD_INVALID: {},
+    SEGMENT_HEADER_MISSING: {},
+    SEGMENT_CLIENT_NOT_FOUND: {},
+    SEGMENT_NOT_OF_FILES: {},
+    SEGMENT_ARCHIVED: {},
+    SEGMENT_CREDENTIALS_INVALID: {},
+    SEGMENT_KEY_NOT_ALLOWED: {},
+    SEGMENT_NOT_FOUND: {},
+    SEGMENT_NAME_TAKEN: { title: 'Resource not created' },
+    SEGMENT_OPERATIONS_LIMITED: {},
+    SEGMENT_ACTIVE_LIMITED: {},
+  },
+  {
+    shared: [...bodyErrors, 'MEDIA_TYPE_MISSING', ...routeErrors, ...repeatErrors],
+    wireOf: (status) => ({ title: titles[status] ?? statusPhrases[status] }),
+  },
+);
 
 type Answering = { request: FastifyRequest; reply: FastifyReply };
 
@@ -48,17 +54,9 @@ type Answering = { request: FastifyRequest; reply: FastifyReply };
 export function presentSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = segmentErrors[error.code];
-  answerHeaders(error, { reply, status: wire?.status ?? 500 });
+  setErrorHeaders(error, { reply, status: wire?.status ?? 500 });
   if (!wire) return reply.code(500).send({ title: 'Internal Server Error' });
   return reply.code(wire.status).send({ title: wire.title, description: error.message });
-}
-
-/** Sets the headers that the status of an error requires. */
-function answerHeaders(error: ServiceError, { reply, status }: { reply: FastifyReply; status: number }): void {
-  const { retryAfterSeconds, members } = error.context;
-  if (status === 401) reply.header('www-authenticate', 'Basic realm="carillon", charset="UTF-8"');
-  if (status === 405) reply.header('allow', String(members?.allow ?? ''));
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
 }
 
 const acceptances = {
@@ -76,48 +74,50 @@ export function presentSegmentAccepted(done: keyof typeof acceptances, segment: 
 }
 
 type Segment = Awaited<ReturnType<typeof getSegment>>;
-type FilterSegmentWire = { status: number; code: string };
+
+/** The codes that are not the reason phrase of their status. */
+const codes: Partial<Record<number, string>> = {
+  400: 'Invalid request',
+  401: 'Authentication required',
+  403: 'Forbidden operation',
+  404: 'Entity Not Found',
+  409: 'Resource not created',
+  412: 'Cyclic Entity',
+  413: 'Query length limit exceeded',
+};
 
 /** Statuses and codes of the v3 segment family (fact 2.3); the message is the registry's text. */
-export const filterSegmentErrors: Partial<Record<ErrorName, FilterSegmentWire>> = {
-  SEGMENT_BODY_INVALID: { status: 400, code: 'Invalid request' },
-  SEGMENT_FILTERS_INVALID: { status: 400, code: 'Invalid Request' },
-  SEGMENT_ID_INVALID: { status: 400, code: 'Invalid request' },
-  SEGMENT_CLIENT_NOT_FOUND: { status: 400, code: 'Request Error' },
-  SEGMENT_HEADER_MISSING: { status: 400, code: 'Request Error' },
-  SEGMENT_CREDENTIALS_INVALID: { status: 401, code: 'Authentication required' },
-  SEGMENT_KEY_NOT_ALLOWED: { status: 403, code: 'Forbidden operation' },
-  SEGMENT_UPDATE_FORBIDDEN: { status: 403, code: 'Forbidden operation' },
-  SEGMENT_ID_NOT_FOUND: { status: 404, code: 'Entity Not Found' },
-  SEGMENT_NAME_TAKEN: { status: 409, code: 'Resource not created' },
-  SEGMENT_FILTERS_TAKEN: { status: 409, code: 'Resource not created' },
-  SEGMENT_CYCLIC: { status: 412, code: 'Cyclic Entity' },
-  SEGMENT_QUERY_TOO_DEEP: { status: 413, code: 'Query has too many nesting levels' },
-  SEGMENT_QUERY_TOO_MANY_SEGMENTS: { status: 413, code: 'Too many segments in a query' },
-  SEGMENT_QUERY_TOO_LONG: { status: 413, code: 'Query length limit exceeded' },
-  SEGMENT_RATE_LIMITED: { status: 429, code: 'Too Many Requests' },
-  SEGMENT_ACTIVE_LIMITED: { status: 429, code: 'Too Many Requests' },
-  BODY_MALFORMED: { status: 400, code: 'Invalid request' },
-  BODY_EMPTY: { status: 400, code: 'Invalid request' },
-  BODY_TOO_LARGE: { status: 413, code: 'Query length limit exceeded' },
-  MEDIA_TYPE_UNSUPPORTED: { status: 415, code: 'Unsupported Media Type' },
-  MEDIA_TYPE_MISSING: { status: 415, code: 'Unsupported Media Type' },
-  REQUEST_MALFORMED: { status: 400, code: 'Invalid request' },
-  HOST_NOT_SERVED: { status: 421, code: 'Misdirected Request' },
-  METHOD_NOT_ALLOWED: { status: 405, code: 'Method Not Allowed' },
-  PARAMETER_INVALID: { status: 400, code: 'Invalid request' },
-  IDEMPOTENCY_KEY_INVALID: { status: 400, code: 'Invalid request' },
-  IDEMPOTENCY_CONFLICT: { status: 409, code: 'Resource not created' },
-  OVERLOADED: { status: 503, code: 'Service Unavailable' },
-  STORAGE_UNAVAILABLE: { status: 503, code: 'Service Unavailable' },
-  STORAGE_REFUSES_WRITES: { status: 503, code: 'Service Unavailable' },
-};
+export const filterSegmentErrors = declareErrors<{ code: string }>(
+  {
+    SEGMENT_BODY_INVALID: {},
+    SEGMENT_FILTERS_INVALID: { code: 'Invalid Request' },
+    SEGMENT_ID_INVALID: {},
+    SEGMENT_CLIENT_NOT_FOUND: { code: 'Request Error' },
+    SEGMENT_HEADER_MISSING: { code: 'Request Error' },
+    SEGMENT_CREDENTIALS_INVALID: {},
+    SEGMENT_KEY_NOT_ALLOWED: {},
+    SEGMENT_UPDATE_FORBIDDEN: {},
+    SEGMENT_ID_NOT_FOUND: {},
+    SEGMENT_NAME_TAKEN: {},
+    SEGMENT_FILTERS_TAKEN: {},
+    SEGMENT_CYCLIC: {},
+    SEGMENT_QUERY_TOO_DEEP: { code: 'Query has too many nesting levels' },
+    SEGMENT_QUERY_TOO_MANY_SEGMENTS: { code: 'Too many segments in a query' },
+    SEGMENT_QUERY_TOO_LONG: {},
+    SEGMENT_RATE_LIMITED: {},
+    SEGMENT_ACTIVE_LIMITED: {},
+  },
+  {
+    shared: [...bodyErrors, 'MEDIA_TYPE_MISSING', ...routeErrors, 'PARAMETER_INVALID', ...repeatErrors],
+    wireOf: (status) => ({ code: codes[status] ?? statusPhrases[status] }),
+  },
+);
 
 export function presentFilterSegmentError(error: ServiceError, { request, reply }: Answering): FastifyReply {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
   const wire = filterSegmentErrors[error.code];
   const status = wire?.status ?? 500;
-  answerHeaders(error, { reply, status });
+  setErrorHeaders(error, { reply, status });
   const message = wire
     ? error.message
     : 'An unexpected error was encountered while processing this request. Please contact Carillon Team';

@@ -3,11 +3,11 @@ import { Type } from 'typebox';
 import { readCampaignStats, countStatsRequest } from '../../app/stats.ts';
 import type { CampaignStats, StatsDependencies } from '../../app/stats.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { ErrorName } from '../../domain/errors.ts';
 import { maxStatsBodyBytes, statsRequestsPerMinute } from '../../domain/limits/campaigns.ts';
 import { codeShape, named, requestHeaders } from '../openapi/shapes.ts';
 import { makeRequireApiKey, acrossOf, keyCallerOf } from '../route/auth.ts';
 import type { BearerDependencies, KeyCaller } from '../route/auth.ts';
+import { bodyErrors, declareErrors, repeatErrors, routeErrors, statusPhrases } from '../route/dialect-errors.ts';
 import { isGatewayError, presentGatewayError } from '../route/gateway-errors.ts';
 import { addRoutes, makeRequestId, route, setRateLimitHeaders } from '../route/route.ts';
 import type { Hook, RouteDialect } from '../route/route.ts';
@@ -18,43 +18,37 @@ import { presentFigures } from './figures.ts';
 import { parseStats, invalid } from './parse-stats.ts';
 import type { StatsAsked } from './parse-stats.ts';
 
-type Wire = { status: number; title: string };
+/** The titles that are not the reason phrase of their status. */
+const titles: Partial<Record<number, string>> = {
+  401: 'Authentication required',
+  403: 'Forbidden Request',
+  500: 'Server Error',
+};
 
 /** Statuses and titles of the statistics (fact 7); the description is the registry's text. */
-export const statsErrors: Partial<Record<ErrorName, Wire>> = {
-  STATS_FIELD_INVALID: { status: 400, title: 'Invalid Field Value' },
-  BODY_MALFORMED: { status: 400, title: 'Invalid Field Value' },
-  BODY_EMPTY: { status: 400, title: 'Invalid Field Value' },
-  STATS_CREDENTIALS_INVALID: { status: 401, title: 'Authentication required' },
-  STATS_KEY_NOT_ALLOWED: { status: 403, title: 'Forbidden Request' },
-  REQUEST_MALFORMED: { status: 400, title: 'Bad Request' },
-  HOST_NOT_SERVED: { status: 421, title: 'Misdirected Request' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'Method Not Allowed' },
-  BODY_TOO_LARGE: { status: 413, title: 'Payload Too Large' },
-  MEDIA_TYPE_UNSUPPORTED: { status: 415, title: 'Unsupported Media Type' },
-  MEDIA_TYPE_MISSING: { status: 415, title: 'Unsupported Media Type' },
-  REPORT_FILES_LIMITED: { status: 409, title: 'Conflict' },
-  IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'Invalid Field Value' },
-  IDEMPOTENCY_CONFLICT: { status: 409, title: 'Conflict' },
-  STATS_RATE_LIMITED: { status: 429, title: 'Too Many Requests' },
-  OVERLOADED: { status: 503, title: 'Service Unavailable' },
-  STORAGE_UNAVAILABLE: { status: 503, title: 'Service Unavailable' },
-  STORAGE_REFUSES_WRITES: { status: 503, title: 'Service Unavailable' },
-  INTERNAL: { status: 500, title: 'Server Error' },
-};
+export const statsErrors = declareErrors<{ title: string }>(
+  {
+    STATS_FIELD_INVALID: { title: 'Invalid Field Value' },
+    BODY_MALFORMED: { title: 'Invalid Field Value' },
+    BODY_EMPTY: { title: 'Invalid Field Value' },
+    STATS_CREDENTIALS_INVALID: {},
+    STATS_KEY_NOT_ALLOWED: {},
+    REQUEST_MALFORMED: {},
+    REPORT_FILES_LIMITED: {},
+    IDEMPOTENCY_KEY_INVALID: { title: 'Invalid Field Value' },
+    STATS_RATE_LIMITED: {},
+  },
+  {
+    shared: [...bodyErrors, 'MEDIA_TYPE_MISSING', ...routeErrors, ...repeatErrors, 'INTERNAL'],
+    wireOf: (status) => ({ title: titles[status] ?? statusPhrases[status] }),
+  },
+);
 
 /** Errors on the address of a report file (fact 7): 401 has no body, all others explain the error in one shape. */
-export const reportFileErrors: Partial<Record<ErrorName, Wire>> = {
-  REPORT_FILE_UNREADABLE: { status: 400, title: 'Bad Request' },
-  REPORT_SIGNATURE_INVALID: { status: 401, title: 'Unauthorized' },
-  REQUEST_MALFORMED: statsErrors.REQUEST_MALFORMED!,
-  HOST_NOT_SERVED: statsErrors.HOST_NOT_SERVED!,
-  METHOD_NOT_ALLOWED: statsErrors.METHOD_NOT_ALLOWED!,
-  OVERLOADED: statsErrors.OVERLOADED!,
-  STORAGE_UNAVAILABLE: statsErrors.STORAGE_UNAVAILABLE!,
-  STORAGE_REFUSES_WRITES: statsErrors.STORAGE_REFUSES_WRITES!,
-  INTERNAL: statsErrors.INTERNAL!,
-};
+export const reportFileErrors = declareErrors<{ title: string }>(
+  { REPORT_FILE_UNREADABLE: {}, REPORT_SIGNATURE_INVALID: {}, INTERNAL: { title: 'Server Error' } },
+  { shared: routeErrors, wireOf: (status) => ({ title: statusPhrases[status] }) },
+);
 
 export function presentStatsError(error: ServiceError, { request, reply }: AnsweredCall): FastifyReply {
   if (isGatewayError(error)) return presentGatewayError(error, { request, reply });
