@@ -4,6 +4,7 @@ import { glossary } from '../console/src/parts/text/glossary.ts';
 import { settings } from '../server/src/start/settings-table.ts';
 import { mayDo, permissions, roles } from '../server/src/domain/access/accounts.ts';
 import type { Permission } from '../server/src/domain/access/accounts.ts';
+import { alertKinds, conditionTable } from '../server/src/domain/operations/conditions.ts';
 import { leftOutTables } from '../server/src/domain/operations/backup.ts';
 import { errorRegistry } from '../server/src/domain/errors.ts';
 import type { ErrorName } from '../server/src/domain/errors.ts';
@@ -49,6 +50,10 @@ export async function renderSections(): Promise<Record<string, string>> {
     'time-zone-aliases': renderTimeZoneAliases(),
     'exit-codes': renderExitCodes(),
     troubles: renderTroubles(),
+    alerts: table(
+      ['About', 'Opens when'],
+      alertKinds.map((kind) => [kind, conditionTable[kind].alert.opens]),
+    ),
     'magic-tokens': renderMagicTokens(),
     'field-answers': renderFieldAnswers(),
     routes: await renderRoutes(),

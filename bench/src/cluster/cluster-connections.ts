@@ -1,5 +1,5 @@
-import { judgeConnectionBudget } from '../../../server/src/domain/operations/overview.ts';
-import type { ConnectionBudget } from '../../../server/src/domain/operations/overview.ts';
+import { judgeConnectionBudget } from '../../../server/src/domain/operations/connection-budget.ts';
+import type { ConnectionBudget } from '../../../server/src/domain/operations/connection-budget.ts';
 import { countConnections } from '../../../server/src/start/node/engine.ts';
 import type { Scenario } from './scenario.ts';
 

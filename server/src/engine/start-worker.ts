@@ -80,7 +80,7 @@ export type WorkerDependencies = {
   conversionSettleSeconds: number;
   readReport: ReadReport;
   /** Enables alerts. If undefined, no alerts are opened. */
-  alerts?: Pick<WatchAlertsDependencies, 'readConditions' | 'recheck' | 'consoleUrl'>;
+  alerts?: Pick<WatchAlertsDependencies, 'readAlertIssues' | 'recheck' | 'consoleUrl'>;
   outcomes: OutcomeBuffer;
   rest?: Rest | undefined;
   /** Wraps each window in a trace span. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeReadConditions } from '../../src/app/system/alerts.ts';
+import { makeReadAlertIssues } from '../../src/app/system/alerts.ts';
 import { makeReadDatabaseSamples } from '../../src/engine/monitoring/metric-samples.ts';
 import { ensureDeliveriesPartition } from '../../src/storage/ledger/deliveries.ts';
 import { queueNames, readQueues } from '../../src/storage/installation/queues.ts';
@@ -101,8 +101,8 @@ test('opens the alert of the queue with the age of the oldest', async () => {
     ...{ seenAt: clock.realNow(), memoryBytes: 1, jobs: [], masterKeyIds: [], simulators: null, connections: 1 },
     ...{ url: null, certificateEndsAt: null },
   });
-  const conditions = await makeReadConditions({ database, clock })({ workspaceId, at: start });
-  expect(conditions.filter(({ kind }) => kind === 'queue')).toMatchObject([
+  const issues = await makeReadAlertIssues({ database, clock })({ workspaceId, at: start });
+  expect(issues.filter(({ kind }) => kind === 'queue')).toMatchObject([
     { what: expect.stringContaining('7 minutes') as string },
   ]);
 });

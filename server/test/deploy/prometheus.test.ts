@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { alertKinds, conditionTable } from '../../src/domain/operations/conditions.ts';
+import type { AlertEntry } from '../../src/domain/operations/conditions.ts';
 import { libraryMetrics, metricTable } from '../../src/domain/operations/metrics.ts';
 import type { MetricEntry } from '../../src/domain/operations/metrics.ts';
 import { projectFolder } from './read-dockerfile.ts';
@@ -90,6 +92,16 @@ describe('the rules of deploy/prometheus', () => {
       expect(headings, alert).toEqual([`# ${alert}`, ...same]);
     }
     expect(await listRunbooks()).toEqual(alerts.map(({ alert }) => `${alert}.md`).sort());
+  });
+
+  test('measures what a condition measures by the same thresholds, where the condition declares its rule', async () => {
+    const rules = await readRules();
+    for (const kind of alertKinds) {
+      const { runbook, rule }: AlertEntry = conditionTable[kind].alert;
+      const found = rules.find(({ alert }) => alert === runbook);
+      expect(found, `${kind}: ${runbook}`).toBeDefined();
+      if (rule !== undefined) expect(found!.expr, kind).toBe(rule);
+    }
   });
 
   test('each alert is fired on purpose by rules_test.yml', async () => {

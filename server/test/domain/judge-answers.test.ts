@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { judgeAnswers } from '../../src/domain/operations/overview.ts';
-import type { ProviderAnswers } from '../../src/domain/operations/overview.ts';
+import { judgeAnswers } from '../../src/domain/operations/provider-issues.ts';
+import type { ProviderAnswers } from '../../src/domain/operations/provider-issues.ts';
 
 const none: ProviderAnswers = { platform: 'ANDROID', name: 'FCM (Android)', accepted: 0, waiting: [], failures: [] };
 const busy = (devices: number, code = '503') => ({ code, devices });

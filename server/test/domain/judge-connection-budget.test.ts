@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeConnectionBudget } from '../../src/domain/operations/overview.ts';
+import { judgeConnectionBudget } from '../../src/domain/operations/connection-budget.ts';
 
 const limit = { maxConnections: 100, reserved: 3, ofRole: null, ofDatabase: null };
 const nodes = (count: number) => Array.from({ length: count }, () => ({ connections: 24 }));

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { judgeOverview } from '../../src/domain/operations/overview.ts';
-import type { OverviewFacts } from '../../src/domain/operations/overview.ts';
+import { findIssues, verdictOf } from '../../src/domain/operations/conditions.ts';
+import type { InstallationFacts, OverviewFacts, WorkspaceFacts } from '../../src/domain/operations/conditions.ts';
+
+type Facts = InstallationFacts & WorkspaceFacts & OverviewFacts;
 
 const at = new Date('2026-03-01T12:00:00Z');
 const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
-const well: OverviewFacts = {
-  at,
+const well: Facts = {
   troubles: [],
   sendingNodes: 1,
   providers: [fcm],
@@ -28,11 +29,16 @@ const well: OverviewFacts = {
 const pause = { provider: null, waits: 'all', runs: 3, campaignId: 'c' } as const;
 const failure = { platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID_ARGUMENT', advice: 'Look at it.' } as const;
 
+function verdict(changed: Partial<Facts>) {
+  const facts = { ...well, ...changed };
+  return verdictOf(findIssues({ at, installation: facts, workspace: facts, overview: facts }));
+}
+
 test('nothing wrong is said in three words', () => {
-  expect(judgeOverview(well)).toEqual({ level: 'well', headline: 'All is well', findings: [] });
+  expect(verdict({})).toEqual({ level: 'well', headline: 'All is well', findings: [] });
 });
 
-test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
+test.each<[string, Partial<Facts>, ['trouble' | 'attention', string]]>([
   ['no node that sends', { sendingNodes: 0 }, ['trouble', 'nothing is sent']],
   ['a database that does not answer', { troubles: ['database'] }, ['trouble', 'not ready: database']],
   [
@@ -98,29 +104,28 @@ test.each<[string, Partial<OverviewFacts>, ['trouble' | 'attention', string]]>([
   ],
   ['more than 5 % failing', { failures: [{ ...failure, devices: 60 }] }, ['attention', '6 % of the messages']],
 ])('%s is found, with what to do', (_name, facts, [level, words]) => {
-  const verdict = judgeOverview({ ...well, ...facts });
-  expect(verdict.level).toBe(level);
-  expect(verdict.findings).toHaveLength(1);
-  expect(verdict.findings[0]!.what).toContain(words);
-  expect(verdict.findings[0]!.todo).not.toBe('');
+  const { level: found, findings } = verdict(facts);
+  expect(found).toBe(level);
+  expect(findings).toHaveLength(1);
+  expect(findings[0]!.what).toContain(words);
+  expect(findings[0]!.todo).not.toBe('');
 });
 
-test.each<[string, Partial<OverviewFacts>]>([
+test.each<[string, Partial<Facts>]>([
   ['what a person paused', { paused: [{ ...pause, platform: null, reason: 'paused by Olga' }] }],
   ['devices that are gone', { failures: [{ ...failure, outcome: 'GONE', devices: 900 }] }],
   ['a few failures', { accepted: 10, failures: [{ ...failure, devices: 19 }] }],
   ['less than 5 % failing', { failures: [{ ...failure, devices: 50 }] }],
 ])('%s is nothing to worry about', (_name, facts) => {
-  expect(judgeOverview({ ...well, ...facts }).level).toBe('well');
+  expect(verdict(facts).level).toBe('well');
 });
 
 test('what keeps messages from users comes first, and the headline counts it', () => {
-  const verdict = judgeOverview({
-    ...well,
+  const { headline, findings } = verdict({
     limits: [{ name: 'Active segments', used: 1000, most: 1000 }],
     sendingNodes: 0,
     troubles: ['database'],
   });
-  expect(verdict.headline).toBe('2 things keep messages from people');
-  expect(verdict.findings.map(({ level }) => level)).toEqual(['trouble', 'trouble', 'attention']);
+  expect(headline).toBe('2 things keep messages from people');
+  expect(findings.map(({ level }) => level)).toEqual(['trouble', 'trouble', 'attention']);
 });

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { judgeEndingKeys } from '../../src/domain/operations/overview.ts';
-import { judgeUpkeep } from '../../src/domain/operations/upkeep.ts';
+import { findIssues } from '../../src/domain/operations/conditions.ts';
+import { judgeBackup, judgeCertificates } from '../../src/domain/operations/upkeep.ts';
 import type { UpkeepFacts } from '../../src/domain/operations/upkeep.ts';
 
+const place = { screen: 'system' };
 const realAt = new Date('2026-03-01T12:00:00Z');
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -24,7 +25,7 @@ test.each<[string, Partial<UpkeepFacts['backup']>]>([
   ],
   ['a database that was never started', { madeAt: null, installedAt: null }],
 ])('of backups, %s is nothing to worry about', (_name, backup) => {
-  expect(judgeUpkeep({ ...well, backup: { ...well.backup, ...backup } })).toEqual([]);
+  expect(judgeBackup({ ...well, backup: { ...well.backup, ...backup } })).toEqual([]);
 });
 
 test.each<[string, Partial<UpkeepFacts['backup']>, string]>([
@@ -49,11 +50,11 @@ test.each<[string, Partial<UpkeepFacts['backup']>, string]>([
     'The newest backup is 144 hours old; one is due every 24 hours.',
   ],
 ])('of backups, %s is late', (_name, backup, what) => {
-  expect(judgeUpkeep({ ...well, backup: { ...well.backup, ...backup } })).toEqual([
+  expect(judgeBackup({ ...well, backup: { ...well.backup, ...backup } })).toEqual([
     {
-      kind: 'backup',
       level: 'attention',
-      subject: 'backups',
+      place,
+      alert: { subject: 'backups' },
       what,
       todo: expect.stringContaining('carillon backup --out'),
     },
@@ -70,27 +71,27 @@ test('certificates that end within two weeks are told once for each end, the nex
     { host: 'd', endsAt: ago(-14 * day) },
     { host: 'e', endsAt: realAt },
   ];
-  expect(judgeUpkeep({ ...well, certificates }).map(({ todo: _todo, ...finding }) => finding)).toEqual([
+  expect(judgeCertificates({ ...well, certificates }).map(({ todo: _todo, ...finding }) => finding)).toEqual([
     {
-      kind: 'certificate',
       level: 'trouble',
-      subject: 'certificate until 2026-03-01',
+      place,
+      alert: { subject: 'certificate until 2026-03-01' },
       what: 'The certificate of e ended on 2026-03-01: callers and browsers refuse it.',
     },
     {
-      kind: 'certificate',
       level: 'attention',
-      subject: 'certificate until 2026-03-02',
+      place,
+      alert: { subject: 'certificate until 2026-03-02' },
       what: 'The certificate of c ends on 2026-03-02, within a day.',
     },
     {
-      kind: 'certificate',
       level: 'attention',
-      subject: 'certificate until 2026-03-15',
+      place,
+      alert: { subject: 'certificate until 2026-03-15' },
       what: 'The certificate of a, b ends on 2026-03-15, in 13 days.',
     },
   ]);
-  expect(judgeUpkeep({ ...well, certificates })[0]!.todo).toContain('CARILLON_TLS_CERT');
+  expect(judgeCertificates({ ...well, certificates })[0]!.todo).toContain('CARILLON_TLS_CERT');
 });
 
 test.each([
@@ -99,5 +100,7 @@ test.each([
   ['used before yesterday', { endsAt: ago(-day), lastUsedAt: ago(day + 1) }, 0],
   ['never used', { endsAt: ago(-day), lastUsedAt: null }, 0],
 ])('a key that is %s: %s', (_name, key, found) => {
-  expect(judgeEndingKeys({ at: realAt, endingKeys: [{ name: 'Nightly', ...key }] })).toHaveLength(found);
+  const workspace = { providers: [], paused: [], answers: [], endingKeys: [{ name: 'Nightly', ...key }] };
+  const issues = findIssues({ at: realAt, workspace });
+  expect(issues.filter(({ kind }) => kind === 'credential')).toHaveLength(found);
 });

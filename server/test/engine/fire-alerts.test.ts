@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addressOf } from '../../../scripts/site/list-pages.ts';
-import { makeReadConditions } from '../../src/app/system/alerts.ts';
+import { makeReadAlertIssues } from '../../src/app/system/alerts.ts';
 import { makeManualClock } from '../../src/clock.ts';
-import { alertKinds, runbookNames } from '../../src/domain/operations/alerts.ts';
-import type { AlertKind } from '../../src/domain/operations/alerts.ts';
+import { alertKinds, conditionTable } from '../../src/domain/operations/conditions.ts';
+import type { AlertKind } from '../../src/domain/operations/conditions.ts';
 import { makeWatchAlerts } from '../../src/engine/monitoring/alerts.ts';
 import { makeJobBook } from '../../src/engine/jobs/job.ts';
 import { makeReadDatabaseSamples } from '../../src/engine/monitoring/metric-samples.ts';
@@ -97,11 +97,11 @@ const causes: Record<AlertKind, () => Promise<unknown>> = {
 
 async function look() {
   const { database } = bundle;
-  const readAll = makeReadConditions({ database, clock });
+  const readAll = makeReadAlertIssues({ database, clock });
   await makeWatchAlerts({
     ...{ database, clock, emailState: 'KEPT', consoleUrl: origin, recheck: async () => {}, onNotified: () => {} },
     log: makeLog({ level: 'silent', pretty: false }),
-    readConditions: (asked) => (asked.workspaceId === workspaceId ? readAll(asked) : Promise.resolve([])),
+    readAlertIssues: (asked) => (asked.workspaceId === workspaceId ? readAll(asked) : Promise.resolve([])),
   }).runOnce(clock.now());
   const posted = await database<{ body: string }[]>`select body from callbacks where workspace_id = ${workspaceId}`;
   return posted.map(({ body }) => (JSON.parse(body) as { alert: { kind: AlertKind; runbook_url: string } }).alert);
@@ -115,9 +115,10 @@ test.each(alertKinds)('%s: its cause opens it, and it is told with its runbook a
   clock.advance(5_000);
   if (kind !== 'node') await bundle.database`update nodes set seen_at = ${clock.realNow()}`;
   const told = await look();
-  const address = addressOf(`docs/runbooks/${runbookNames[kind]}.md`);
+  const { runbook } = conditionTable[kind].alert;
+  const address = addressOf(`docs/runbooks/${runbook}.md`);
   expect(told).toMatchObject([{ kind, runbook_url: `${origin}/docs/${address}` }]);
-  expect(existsSync(join(import.meta.dirname, '../../../docs/runbooks', `${runbookNames[kind]}.md`))).toBe(true);
+  expect(existsSync(join(import.meta.dirname, '../../../docs/runbooks', `${runbook}.md`))).toBe(true);
   const samples = await makeReadDatabaseSamples({ database: bundle.database, clock })();
   const open = samples.carillon_alerts_open!.filter(({ value }) => value === 1);
   expect(open.map(({ labels }) => labels['kind'])).toEqual([kind]);

@@ -112,7 +112,7 @@ test('a worker that has stopped does nothing more, and what could not be stored 
 });
 
 test('alerts are watched for where somebody says what they are of', async () => {
-  const watching = { readConditions: async () => [], recheck: async () => {}, consoleUrl: undefined };
+  const watching = { readAlertIssues: async () => [], recheck: async () => {}, consoleUrl: undefined };
   await expectRuns([...all, 'watch-alerts'], () => start({ alerts: watching as never }));
 });
 

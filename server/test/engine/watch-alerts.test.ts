@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeManualClock } from '../../src/clock.ts';
-import type { Condition } from '../../src/domain/operations/alerts.ts';
+import type { AlertIssue } from '../../src/domain/operations/alerts.ts';
 import { makeWatchAlerts } from '../../src/engine/monitoring/alerts.ts';
 import { makeLog } from '../../src/log.ts';
 import { insertInstallation } from '../../src/storage/installation/installation.ts';
@@ -10,12 +10,12 @@ import type { TestDatabase } from '../test-database.ts';
 import { insertTestWorkspace } from '../test-workspace.ts';
 
 const start = new Date('2026-03-01T10:00:00Z');
-const refused: Condition = { kind: 'provider', subject: 'FCM (Android)', what: 'FCM refuses', todo: 'Mend it.' };
+const refused: AlertIssue = { kind: 'provider', subject: 'FCM (Android)', what: 'FCM refuses', todo: 'Mend it.' };
 
 let bundle: TestDatabase;
 let workspaceId: string;
 let clock: ReturnType<typeof makeManualClock>;
-let conditions: Condition[];
+let issues: AlertIssue[];
 let notified: number;
 beforeAll(async () => {
   bundle = await createTestDatabase();
@@ -29,14 +29,14 @@ beforeEach(async () => {
   await bundle.database`update installation set alerts_checked_at = null`;
   clock = makeManualClock(start);
   workspaceId = await insertTestWorkspace(bundle.database, start);
-  conditions = [];
+  issues = [];
   notified = 0;
 });
 
 const look = (more: object = {}) =>
   makeWatchAlerts({
     ...{ database: bundle.database, clock, emailState: 'KEPT', consoleUrl: 'https://push.example' },
-    readConditions: async (asked) => (asked.workspaceId === workspaceId ? conditions : []),
+    readAlertIssues: async (asked) => (asked.workspaceId === workspaceId ? issues : []),
     log: makeLog({ level: 'silent', pretty: false }),
     recheck: async () => {},
     onNotified: () => (notified += 1),
@@ -56,26 +56,26 @@ const alerts = () =>
 const after = (seconds: number) => new Date(start.getTime() + seconds * 1000);
 
 test('what begins opens one alert however long it lasts, and ends by itself soon after it is over', async () => {
-  conditions = [refused];
+  issues = [refused];
   await look();
   await pass(30);
   expect(await alerts()).toEqual([{ subject: 'FCM (Android)', openedAt: start, closedAt: null }]);
-  conditions = [];
+  issues = [];
   await pass(10);
   expect((await alerts())[0]!.closedAt).toBeNull();
   await pass(10);
   expect((await alerts())[0]!.closedAt).toEqual(after(45));
-  conditions = [refused];
+  issues = [refused];
   await pass(5);
   expect(await alerts()).toHaveLength(2);
 });
 
 test('a flaw of a moment between two looks does not end and open it anew', async () => {
-  conditions = [refused];
+  issues = [refused];
   await look();
-  conditions = [];
+  issues = [];
   await pass(5);
-  conditions = [refused];
+  issues = [refused];
   await pass(20);
   expect(await alerts()).toEqual([{ subject: 'FCM (Android)', openedAt: start, closedAt: null }]);
 });
@@ -83,10 +83,10 @@ test('a flaw of a moment between two looks does not end and open it anew', async
 test('the settings say who is told: once when it opens, once when it is over, and nothing of a kind that is muted', async () => {
   const settings = { webhookUrl: 'https://ops.example/alerts', emails: ['ops@example.com'], mutedKinds: [] };
   await storeAlertSettings(bundle.database, { ...settings, mutedKinds: ['queue'], workspaceId, at: start });
-  conditions = [refused, { kind: 'queue', subject: 'messages', what: 'They wait', todo: 'More nodes.' }];
+  issues = [refused, { kind: 'queue', subject: 'messages', what: 'They wait', todo: 'More nodes.' }];
   await look();
   await pass(20);
-  conditions = [];
+  issues = [];
   await pass(20);
   expect(await alerts()).toHaveLength(2);
   expect(notified).toBe(2);
@@ -119,11 +119,11 @@ test('the settings say who is told: once when it opens, once when it is over, an
 });
 
 test('of two nodes one looks; an alert is opened once even if both do', async () => {
-  conditions = [refused];
+  issues = [refused];
   await Promise.all([look(), look()]);
   expect(await alerts()).toHaveLength(1);
   let looks = 0;
-  const counting = { readConditions: async () => ((looks += 1), conditions) };
+  const counting = { readAlertIssues: async () => ((looks += 1), issues) };
   clock.advance(5000);
   await Promise.all([look(counting), look(counting)]);
   const [{ workspaces } = { workspaces: 0 }] = await bundle.database<{ workspaces: number }[]>`
@@ -134,7 +134,7 @@ test('of two nodes one looks; an alert is opened once even if both do', async ()
 test('a workspace whose facts cannot be read keeps no other from its alert', async () => {
   const other = await insertTestWorkspace(bundle.database, start);
   const failing = {
-    readConditions: async (asked: { workspaceId: string }) => {
+    readAlertIssues: async (asked: { workspaceId: string }) => {
       if (asked.workspaceId === workspaceId) throw new Error('lost');
       return asked.workspaceId === other ? [refused] : [];
     },
@@ -144,12 +144,12 @@ test('a workspace whose facts cannot be read keeps no other from its alert', asy
 });
 
 test('a provider that refuses is asked again by itself, ever more seldom', async () => {
-  conditions = [{ ...refused, recheck: 'fcm' }];
+  issues = [{ ...refused, recheck: 'fcm' }];
   const asked: number[] = [];
   const job = makeWatchAlerts({
     ...{ database: bundle.database, clock, emailState: 'KEPT', consoleUrl: undefined },
     ...{ log: makeLog({ level: 'silent', pretty: false }), onNotified: () => {} },
-    readConditions: async (of) => (of.workspaceId === workspaceId ? conditions : []),
+    readAlertIssues: async (of) => (of.workspaceId === workspaceId ? issues : []),
     recheck: async () => void asked.push((clock.now().getTime() - start.getTime()) / 1000),
   });
   for (let seconds = 0; seconds <= 300; seconds += 5, clock.advance(5000)) await job.runOnce(clock.now());

@@ -3,23 +3,21 @@ import { readEmail } from '../../domain/access/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import { makeId } from '../../domain/ids.ts';
 import { maxAlertEmails } from '../../domain/limits/delivery.ts';
-import { judgeConditions } from '../../domain/operations/alerts.ts';
-import type { Alert, AlertKind, Condition } from '../../domain/operations/alerts.ts';
+import { findAlertIssues } from '../../domain/operations/alerts.ts';
+import type { Alert, AlertIssue } from '../../domain/operations/alerts.ts';
+import type { AlertKind } from '../../domain/operations/conditions.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
 import { notifyOfAlert, findAlertSettings, listAlerts, storeAlertSettings } from '../../storage/installation/alerts.ts';
 import type { NotifyDependencies, AlertSettings } from '../../storage/installation/alerts.ts';
-import { listNodes } from '../../storage/installation/nodes.ts';
 import { groupPausedSends } from '../../storage/installation/overview.ts';
-import { readQueues } from '../../storage/installation/queues.ts';
 import { listEndingKeys } from '../../storage/keys/api-keys.ts';
-import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
 import { findWorkspaceNumber } from '../../storage/workspaces.ts';
 import { audit } from '../accounts/audit.ts';
 import type { SignedIn } from '../accounts/audit.ts';
 import { requireWorkspace } from '../workspaces.ts';
-import { failingJobs, isAlive, sends, findOldestWaiting, readUpkeep } from './nodes.ts';
-import { readProviderAnswers, readProviderHealth } from './provider-health.ts';
+import { readInstallationFacts } from './nodes.ts';
+import { listRecentDays, readProviderAnswers, readProviderHealth } from './provider-health.ts';
 
 export type AlertDependencies = NotifyDependencies & { database: Database; clock: Clock };
 
@@ -124,51 +122,38 @@ function readEmails(typed: string[]): string[] {
   return emails;
 }
 
-// The same as in the overview.
-const maxCounted = 10_000;
-const ledgerDays = 4;
-const aheadMilliseconds = 26 * 3_600_000;
 // Shared by all workspaces that a job reads in one run.
 const sharedMilliseconds = 2_000;
 
-/** Reads the current problems of a workspace; facts about the whole installation are read once for all workspaces. */
-export function makeReadConditions({ database, clock }: { database: Database; clock: Clock }) {
-  let shared: { until: number; answer: ReturnType<typeof readInstallationFacts> } | undefined;
+/** Reads the issues of a workspace that open alerts; facts about the whole installation are read once for all workspaces. */
+export function makeReadAlertIssues({ database, clock }: { database: Database; clock: Clock }) {
+  let shared: { until: number; answer: ReturnType<typeof readShared> } | undefined;
 
-  function installationFacts(at: Date) {
+  function readSharedOnce(at: Date) {
     const now = clock.realNow().getTime();
     if (!shared || shared.until < now)
-      shared = { until: now + sharedMilliseconds, answer: readInstallationFacts({ database, clock }, at) };
+      shared = { until: now + sharedMilliseconds, answer: readShared({ database, clock }, at) };
     return shared.answer;
   }
 
-  return async ({ workspaceId, at }: { workspaceId: string; at: Date }): Promise<Condition[]> => {
+  return async ({ workspaceId, at }: { workspaceId: string; at: Date }): Promise<AlertIssue[]> => {
     const workspaceNumber = await findWorkspaceNumber(database, workspaceId);
     if (workspaceNumber === undefined) return [];
-    const facts = await installationFacts(at);
+    const { installation, days } = await readSharedOnce(at);
     const [providers, paused, answers, endingKeys] = await Promise.all([
       readProviderHealth(database, { workspaceId, at }),
       groupPausedSends(database, workspaceId),
-      readProviderAnswers(database, { workspaceNumber, days: facts.days, at, most: maxCounted }),
+      readProviderAnswers(database, { workspaceNumber, days, at }),
       listEndingKeys(database, workspaceId),
     ]);
-    return judgeConditions({ ...facts, at, providers, paused, answers, endingKeys });
+    return findAlertIssues({ at, installation, workspace: { providers, paused, answers, endingKeys } });
   };
 }
 
-async function readInstallationFacts({ database, clock }: { database: Database; clock: Clock }, at: Date) {
-  const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
-  const [nodes, queues, days] = await Promise.all([
-    listNodes(database),
-    readQueues(database, at),
-    listLedgerDays(database, { until, limit: ledgerDays }),
+async function readShared({ database, clock }: { database: Database; clock: Clock }, at: Date) {
+  const [{ facts: installation }, days] = await Promise.all([
+    readInstallationFacts({ database, clock }, at),
+    listRecentDays(database, at),
   ]);
-  const alive = nodes.filter((node) => isAlive(node, clock));
-  return {
-    days,
-    upkeep: await readUpkeep({ database, clock }, nodes),
-    sendingNodes: alive.filter(sends).length,
-    failingJobs: failingJobs(alive),
-    oldestWaitingAt: findOldestWaiting(queues),
-  };
+  return { installation, days };
 }

@@ -1,20 +1,40 @@
 import { shownAt } from '../../clock.ts';
 import type { Clock } from '../../clock.ts';
-import { judgeConnectionBudget } from '../../domain/operations/overview.ts';
-import type { ConnectionBudget } from '../../domain/operations/overview.ts';
+import { aliveSeconds } from '../../domain/operations/conditions.ts';
+import type { InstallationFacts } from '../../domain/operations/conditions.ts';
+import { judgeConnectionBudget } from '../../domain/operations/connection-budget.ts';
+import type { ConnectionBudget } from '../../domain/operations/connection-budget.ts';
 import type { UpkeepFacts } from '../../domain/operations/upkeep.ts';
 import { findNewestBackup } from '../../storage/backup.ts';
 import type { Database } from '../../storage/database.ts';
 import { readConnectionLimit } from '../../storage/installation/installation.ts';
+import { listNodes } from '../../storage/installation/nodes.ts';
 import type { NodeReport } from '../../storage/installation/nodes.ts';
+import { readQueues } from '../../storage/installation/queues.ts';
 import type { QueueName, QueueState } from '../../storage/installation/queues.ts';
 
-// A node reports itself every five seconds.
-const silentMilliseconds = 30_000;
+/** Reads the facts that conditions of the whole installation are measured by, and the reports that they come from. */
+export async function readInstallationFacts({ database, clock }: { database: Database; clock: Clock }, at: Date) {
+  const [nodes, queues] = await Promise.all([listNodes(database), readQueues(database, at)]);
+  const upkeep = await readUpkeep({ database, clock }, nodes);
+  return { nodes, queues, facts: installationFactsOf({ nodes, queues, upkeep }, clock) };
+}
+
+type InstallationReports = { nodes: readonly NodeReport[]; queues: readonly QueueState[]; upkeep: UpkeepFacts };
+
+export function installationFactsOf({ nodes, queues, upkeep }: InstallationReports, clock: Clock): InstallationFacts {
+  const alive = nodes.filter((node) => isAlive(node, clock));
+  return {
+    sendingNodes: alive.filter(sends).length,
+    oldestWaitingAt: findOldestWaiting(queues),
+    failingJobs: failingJobs(alive),
+    upkeep,
+  };
+}
 
 /** True if a node reported recently. Uses real time, in which nodes report themselves. */
 export function isAlive({ seenAt }: Pick<NodeReport, 'seenAt'>, clock: Clock): boolean {
-  return clock.realNow().getTime() - seenAt.getTime() <= silentMilliseconds;
+  return clock.realNow().getTime() - seenAt.getTime() <= aliveSeconds * 1000;
 }
 
 /** Returns a report with its times converted to the service's clock, next to which they are shown. */
@@ -32,12 +52,12 @@ export function showReport<Report extends Pick<NodeReport, 'startedAt' | 'seenAt
   };
 }
 
-export function sends({ role }: NodeReport): boolean {
+function sends({ role }: NodeReport): boolean {
   return role !== 'api';
 }
 
 /** Returns the jobs that failed in their last run, without duplicates. */
-export function failingJobs(nodes: NodeReport[]): { name: string; fault: string }[] {
+function failingJobs(nodes: NodeReport[]): { name: string; fault: string }[] {
   const failing = nodes
     .flatMap(({ jobs }) => jobs)
     .filter(({ doneAt, failedAt }) => failedAt !== null && (doneAt === null || failedAt > doneAt));

@@ -3,9 +3,9 @@ import { mayDo } from '../../domain/access/accounts.ts';
 import { platforms } from '../../domain/content/content.ts';
 import { adviseOnFailure } from '../../domain/delivery/failures.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { judgeOverview, pausedBy } from '../../domain/operations/overview.ts';
+import { findIssues, verdictOf } from '../../domain/operations/conditions.ts';
+import { pausedBy } from '../../domain/operations/provider-issues.ts';
 import type { Database } from '../../storage/database.ts';
-import { listNodes } from '../../storage/installation/nodes.ts';
 import {
   readFirstSteps,
   countDevices,
@@ -20,26 +20,16 @@ import {
   listWorkspacesAfter,
   listWorkspaces,
 } from '../../storage/installation/overview.ts';
-import { readQueues } from '../../storage/installation/queues.ts';
 import { listSandboxMessages } from '../../storage/installation/sandbox.ts';
 import type { SandboxMessage } from '../../storage/installation/sandbox.ts';
 import { listEndingKeys } from '../../storage/keys/api-keys.ts';
-import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
 import { findWorkspace, findWorkspaceNumber } from '../../storage/workspaces.ts';
 import type { SignedIn } from '../accounts/audit.ts';
 import type { ReadyCurl } from '../keys/key-curl.ts';
 import { readLimits } from '../limits.ts';
 import type { ReadLimitsDependencies } from '../limits.ts';
-import {
-  failingJobs,
-  isAlive,
-  sends,
-  showReport,
-  findOldestWaiting,
-  readConnectionBudget,
-  readUpkeep,
-} from './nodes.ts';
-import { readProviderAnswers, readProviderHealth } from './provider-health.ts';
+import { isAlive, showReport, readConnectionBudget, readInstallationFacts } from './nodes.ts';
+import { listRecentDays, maxCounted, readProviderAnswers, readProviderHealth } from './provider-health.ts';
 
 export type OverviewDependencies = {
   database: Database;
@@ -53,11 +43,6 @@ export type OverviewDependencies = {
 type OverviewQuery = { workspaceId: string | undefined; url: string; by: SignedIn };
 
 const hourMilliseconds = 3_600_000;
-// A run keeps the day it began on, in any zone; throttled runs last for days.
-const aheadMilliseconds = 26 * hourMilliseconds;
-const ledgerDays = 4;
-/** Per platform and outcome; larger numbers are shown as "10,000+". */
-export const maxCounted = 10_000;
 const maxShown = 20;
 // Counting an hour's failures reads up to 120,000 rows; pages poll every two seconds.
 const recentMilliseconds = 5_000;
@@ -104,8 +89,7 @@ type LastHourQuery = { workspaceId: string; at: Date };
 type LastHour = (query: LastHourQuery) => ReturnType<typeof readLastHour>;
 
 async function readLastHour(database: Database, { workspaceId, at }: LastHourQuery) {
-  const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
-  const days = await listLedgerDays(database, { until, limit: ledgerDays });
+  const days = await listRecentDays(database, at);
   const since = new Date(at.getTime() - hourMilliseconds);
   const workspaceNumber = await findWorkspaceNumber(database, workspaceId);
   if (workspaceNumber === undefined) throw new ServiceError('NOT_FOUND');
@@ -113,7 +97,7 @@ async function readLastHour(database: Database, { workspaceId, at }: LastHourQue
   const [counts, failures, answers] = await Promise.all([
     countRecentDeliveries(database, asked),
     groupRecentFailures(database, asked),
-    readProviderAnswers(database, { workspaceNumber, days, at, most: maxCounted }),
+    readProviderAnswers(database, { workspaceNumber, days, at }),
   ]);
   return {
     counts,
@@ -131,7 +115,7 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
   const workspaceId = workspace.id;
   const at = clock.now();
   const since = new Date(at.getTime() - hourMilliseconds);
-  const [troubles, running, paused, failedRuns, scheduled, campaigns, hour, providers, limits, queues, nodes, ...more] =
+  const [troubles, running, paused, failedRuns, scheduled, campaigns, hour, providers, limits, installation, ...more] =
     await Promise.all([
       deps.findTroubles(),
       listRunningSends(database, { workspaceId, limit: maxShown }),
@@ -142,42 +126,38 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
       lastHour({ workspaceId, at }),
       readProviderHealth(database, { workspaceId, at }),
       readLimits({ ...deps.limits, database }, { workspaceId, at }),
-      readQueues(database, at),
-      listNodes(database),
+      readInstallationFacts(deps, at),
       listEndingKeys(database, workspaceId),
       // The command contains a signature, so it requires the permission to see keys.
       mayDo(by.role, 'keys.read') ? deps.readyCurl({ workspaceId, url }) : undefined,
     ]);
   const [endingKeys, curl] = more;
+  const { nodes, queues, facts } = installation;
   const connections = await readConnectionBudget(deps, nodes);
   const alive = nodes.filter((node) => isAlive(node, clock)).map((node) => showReport(node, clock));
   const sending = queues.filter(({ name }) => name === 'chunks' || name === 'retries');
   const accepted = hour.counts.filter(({ outcome }) => outcome === 'ACCEPTED');
   const { answers, ...shownHour } = hour;
-  const verdict = judgeOverview({
+  const issues = findIssues({
     at,
-    troubles,
-    sendingNodes: alive.filter(sends).length,
-    providers,
-    paused,
-    failedRuns,
-    oldestWaitingAt: findOldestWaiting(queues),
-    accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
-    failures: hour.failures,
-    answers,
-    failingJobs: failingJobs(alive),
-    tooManyConnections: connections.finding,
-    endingKeys,
-    upkeep: await readUpkeep(deps, nodes),
-    // A window of a minute may be full for only an instant, but the push limit rejects messages in the meantime.
-    limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
+    installation: facts,
+    workspace: { providers, paused, answers, endingKeys },
+    overview: {
+      troubles,
+      failedRuns,
+      accepted: accepted.reduce((sum, { devices }) => sum + devices, 0),
+      failures: hour.failures,
+      tooManyConnections: connections.finding,
+      // A window of a minute may be full for only an instant, but the push limit rejects messages in the meantime.
+      limits: limits.filter(({ id, windowSeconds }) => id === 'pushes' || windowSeconds === null || windowSeconds > 60),
+    },
   });
   return {
     workspace,
     url,
     isSandbox: deps.isSandbox,
     now: at,
-    verdict,
+    verdict: verdictOf(issues),
     running,
     paused: paused.map((pause) => ({
       ...pause,
@@ -190,11 +170,11 @@ async function readOverview(deps: OverviewDependencies & { lastHour: LastHour },
     limits,
     work: {
       waiting: sending.reduce((sum, { waiting }) => sum + waiting, 0),
-      oldestAt: findOldestWaiting(queues),
+      oldestAt: facts.oldestWaitingAt,
       running: sending.reduce((sum, { running: count }) => sum + count, 0),
       later: sending.reduce((sum, { later }) => sum + later, 0),
       nodes: alive.length,
-      sendingNodes: alive.filter(sends).length,
+      sendingNodes: facts.sendingNodes,
       seenAt: alive.length === 0 ? null : new Date(Math.max(...alive.map(({ seenAt }) => seenAt.getTime()))),
     },
     campaigns,

@@ -4,12 +4,13 @@ import { knownCheckOf } from '../../domain/credentials/checks.ts';
 import { adviseOnFailure, describeWaitingCause } from '../../domain/delivery/failures.ts';
 import { providersOf } from '../../domain/delivery/providers.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
-import { isRefusal } from '../../domain/operations/overview.ts';
-import type { ProviderAnswers } from '../../domain/operations/overview.ts';
+import { isRefusal } from '../../domain/operations/provider-issues.ts';
+import type { ProviderAnswers } from '../../domain/operations/provider-issues.ts';
 import type { Database } from '../../storage/database.ts';
 import { countRecentDeliveries, groupRecentFailures, groupWaiting } from '../../storage/installation/overview.ts';
 import { listProviderCredentials } from '../../storage/keys/provider-credentials.ts';
 import type { CheckVerdict } from '../../storage/keys/provider-credentials.ts';
+import { listLedgerDays } from '../../storage/ledger/delivery-log.ts';
 import { findAccountLimits } from '../../storage/limits/governor.ts';
 
 export const providersOfPlatforms = [
@@ -95,7 +96,19 @@ const failureMilliseconds = 5 * 60_000;
 /** Messages accepted within this time before the newest refusal prove that not everything is refused. */
 const acceptedMilliseconds = 20_000;
 
-type Asked = { workspaceNumber: number; days: string[]; at: Date; most: number };
+/** Per platform and outcome; larger numbers are shown as "10,000+". */
+export const maxCounted = 10_000;
+// A run keeps the day it began on, in any zone; throttled runs last for days.
+const aheadMilliseconds = 26 * 3_600_000;
+const ledgerDays = 4;
+
+/** Lists the days of the ledger in which the deliveries of the last hour may be. */
+export function listRecentDays(database: Database, at: Date): Promise<string[]> {
+  const until = new Date(at.getTime() + aheadMilliseconds).toISOString().slice(0, 10);
+  return listLedgerDays(database, { until, limit: ledgerDays });
+}
+
+type Asked = { workspaceNumber: number; days: string[]; at: Date };
 
 /** Returns how each provider responded in the last minutes, from the ledger: both lanes, every node. */
 export function readProviderAnswers(database: Database, asked: Asked): Promise<ProviderAnswers[]> {
@@ -108,8 +121,9 @@ type AskedProvider = Asked & Pick<ProviderAnswers, 'platform' | 'name'>;
 
 async function readAnswers(
   database: Database,
-  { platform, name, at, ...asked }: AskedProvider,
+  { platform, name, at, workspaceNumber, days }: AskedProvider,
 ): Promise<ProviderAnswers> {
+  const asked = { workspaceNumber, days, most: maxCounted };
   const [waiting, failures] = await Promise.all([
     groupWaiting(database, { ...asked, platform }),
     groupRecentFailures(database, {

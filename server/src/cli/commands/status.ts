@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { findDemoWorkspace } from '../../app/sandbox/find-demo-workspace.ts';
 import type { DemoWorkspace } from '../../app/sandbox/find-demo-workspace.ts';
 import { isAlive, readConnectionBudget } from '../../app/system/nodes.ts';
-import type { ConnectionBudget } from '../../domain/operations/overview.ts';
+import type { ConnectionBudget } from '../../domain/operations/connection-budget.ts';
 import { printedVariables } from '../../start/config.ts';
 import { findInstallation } from '../../storage/installation/installation.ts';
 import { listNodes } from '../../storage/installation/nodes.ts';

@@ -2,21 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { askCredential, listConnected } from '../../app/credentials.ts';
-import {
-  readConnectionBudget,
-  failingJobs,
-  isAlive,
-  sends,
-  findOldestWaiting,
-  readUpkeep,
-} from '../../app/system/nodes.ts';
+import { installationFactsOf, isAlive, readConnectionBudget, readUpkeep } from '../../app/system/nodes.ts';
 import type { Clock } from '../../clock.ts';
 import { defaultAppId } from '../../domain/apps.ts';
 import { adviseOnCheck } from '../../domain/credentials/checks.ts';
 import { encryptionContext, DecryptionError, makeEncryption } from '../../domain/crypto/encryption.ts';
 import type { Encryption } from '../../domain/crypto/encryption.ts';
 import { isBackupLate } from '../../domain/operations/backup.ts';
-import { judgeOverview } from '../../domain/operations/overview.ts';
+import { findIssues } from '../../domain/operations/conditions.ts';
 import { troubleMeanings } from '../../domain/operations/readiness.ts';
 import type { UpkeepFacts } from '../../domain/operations/upkeep.ts';
 import type { Logger } from '../../log.ts';
@@ -309,28 +302,10 @@ export async function checkNodes({ database, clock }: { database: Database; cloc
   const at = clock.now();
   const [reports, queues] = [await listNodes(database), await readQueues(database, at)];
   const alive = reports.filter((node) => isAlive(node, clock));
-  // The same findings as in the console, for the whole installation.
-  const { findings } = judgeOverview({
-    ...{
-      at,
-      troubles: [],
-      providers: [],
-      paused: [],
-      failedRuns: [],
-      accepted: 0,
-      failures: [],
-      answers: [],
-      limits: [],
-    },
-    sendingNodes: alive.filter(sends).length,
-    failingJobs: failingJobs(alive),
-    oldestWaitingAt: findOldestWaiting(queues),
-    tooManyConnections: undefined,
-    endingKeys: [],
-    upkeep: await readUpkeepElsewhere({ database, clock }, reports),
-  });
-  const ofNodes = findings.filter(({ place }) => place.screen === 'system');
-  const judged = ofNodes.map(({ level, what, todo }) =>
+  const upkeep = await readUpkeepElsewhere({ database, clock }, reports);
+  // The same issues as in the console, for the whole installation.
+  const issues = findIssues({ at, installation: installationFactsOf({ nodes: reports, queues, upkeep }, clock) });
+  const judged = issues.map(({ level, what, todo }) =>
     level === 'trouble' ? nodesCheck.wrong(what, todo) : nodesCheck.attention(what, todo),
   );
   const own = (await Promise.all(alive.map(checkNode))).flat();

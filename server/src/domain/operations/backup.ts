@@ -90,11 +90,11 @@ export function findScheduledBackups(names: readonly string[]): ScheduledBackup[
     .sort((a, b) => b.madeAt.getTime() - a.madeAt.getTime());
 }
 
-/** A backup takes time, and a failed one is retried after an hour. The Prometheus alert uses the same factor. */
-const lateShare = 1.5;
+/** A backup takes time, and a failed one is retried after an hour. */
+export const backupLateShare = 1.5;
+/** A node's backup schedule is trusted for this many days after its last check. */
+export const backupTrustedDays = 7;
 const hourMilliseconds = 3_600_000;
-/** A node's backup schedule is trusted for this long after its last check. */
-const believedMilliseconds = 7 * 24 * hourMilliseconds;
 
 export type BackupFacts = {
   /** When the newest backup was made; null if none is known. */
@@ -107,7 +107,7 @@ export type BackupFacts = {
 
 /** True if the next backup should exist by now. Pure. */
 export function isBackupLate({ since, everyHours, now }: { since: Date; everyHours: number; now: Date }): boolean {
-  return now.getTime() - since.getTime() > lateShare * everyHours * hourMilliseconds;
+  return now.getTime() - since.getTime() > backupLateShare * everyHours * hourMilliseconds;
 }
 
 /**
@@ -115,7 +115,8 @@ export function isBackupLate({ since, everyHours, now }: { since: Date; everyHou
  * none. Undefined if no backup is late. Pure.
  */
 export function findLateBackup({ madeAt, installedAt, schedule }: BackupFacts, now: Date) {
-  if (!schedule || now.getTime() - schedule.lookedAt.getTime() > believedMilliseconds) return undefined;
+  if (!schedule || now.getTime() - schedule.lookedAt.getTime() > backupTrustedDays * 24 * hourMilliseconds)
+    return undefined;
   const { everyHours } = schedule;
   const since = madeAt ?? installedAt;
   return since !== null && isBackupLate({ since, everyHours, now }) ? { since, everyHours } : undefined;

@@ -1,6 +1,6 @@
 import { providerNames } from '../delivery/providers.ts';
 import type { ProviderName } from '../delivery/providers.ts';
-import { alertKinds } from './alerts.ts';
+import { aliveSeconds, alertKinds } from './conditions.ts';
 import { troubleMeanings } from './readiness.ts';
 
 /** The outcomes of messages at providers, as charts show them. */
@@ -175,7 +175,7 @@ export const metricTable = {
   },
   carillon_nodes: {
     ...{ kind: 'gauge', of: 'database', labels: { role: ['all', 'api', 'worker'] } },
-    meaning: 'Nodes that reported themselves within the last 30 seconds.',
+    meaning: `Nodes that reported themselves within the last ${aliveSeconds} seconds.`,
   },
   carillon_alerts_open: {
     ...{ kind: 'gauge', of: 'database', labels: { kind: alertKinds } },

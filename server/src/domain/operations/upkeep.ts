@@ -1,5 +1,6 @@
 import { findLateBackup } from './backup.ts';
 import type { BackupFacts } from './backup.ts';
+import type { Issue } from './issue.ts';
 
 export type UpkeepFacts = {
   /** In real time, which applies to backups and certificates. */
@@ -9,35 +10,22 @@ export type UpkeepFacts = {
   certificates: { host: string; endsAt: Date }[];
 };
 
-/** A problem of the installation that does not prevent delivery yet: an operator must fix it in time. */
-export type UpkeepFinding = {
-  kind: 'backup' | 'certificate';
-  level: 'trouble' | 'attention';
-  /** Does not change while the problem lasts. */
-  subject: string;
-  what: string;
-  todo: string;
-};
-
+const place = { screen: 'system' } as const;
 const hourMilliseconds = 3_600_000;
 /** Certificates that renew automatically do so with a third of their lifetime left: 30 days of the usual 90, or 15 of 45. */
 export const shortCertificateDays = 14;
 
-/** Returns the findings about backups and certificates. Pure. */
-export function judgeUpkeep(facts: UpkeepFacts): UpkeepFinding[] {
-  return [...judgeBackup(facts), ...judgeCertificates(facts)];
-}
-
-function judgeBackup({ backup, realAt }: UpkeepFacts): UpkeepFinding[] {
+/** Returns the issue of a late backup. Pure. */
+export function judgeBackup({ backup, realAt }: UpkeepFacts): Issue[] {
   const late = findLateBackup(backup, realAt);
   if (!late) return [];
   const hours = Math.floor((realAt.getTime() - late.since.getTime()) / hourMilliseconds);
   const due = `one is due every ${count(late.everyHours, 'hour')}`;
   return [
     {
-      kind: 'backup',
       level: 'attention',
-      subject: 'backups',
+      place,
+      alert: { subject: 'backups' },
       what:
         backup.madeAt === null
           ? `There is no backup yet, ${count(hours, 'hour')} after the installation; ${due}.`
@@ -47,8 +35,8 @@ function judgeBackup({ backup, realAt }: UpkeepFacts): UpkeepFinding[] {
   ];
 }
 
-/** Returns one finding for all nodes with the same expiry: they share the file, or were renewed together. */
-function judgeCertificates({ certificates, realAt }: UpkeepFacts): UpkeepFinding[] {
+/** Returns one issue for all nodes with the same expiry: they share the file, or were renewed together. Pure. */
+export function judgeCertificates({ certificates, realAt }: UpkeepFacts): Issue[] {
   const byEnd = Map.groupBy(certificates, ({ endsAt }) => endsAt.getTime());
   return [...byEnd]
     .sort(([one], [other]) => one - other)
@@ -58,9 +46,9 @@ function judgeCertificates({ certificates, realAt }: UpkeepFacts): UpkeepFinding
       const day = new Date(end).toISOString().slice(0, 10);
       const hasEnded = end <= realAt.getTime();
       return {
-        kind: 'certificate',
         level: hasEnded ? 'trouble' : 'attention',
-        subject: `certificate until ${day}`,
+        place,
+        alert: { subject: `certificate until ${day}` },
         what: hasEnded
           ? `The certificate of ${hosts} ended on ${day}: callers and browsers refuse it.`
           : `The certificate of ${hosts} ends on ${day}, ${remaining(end - realAt.getTime())}.`,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ProviderName } from '../../domain/delivery/providers.ts';
 import { makeId } from '../../domain/ids.ts';
-import type { Alert, Condition } from '../../domain/operations/alerts.ts';
+import type { Alert, AlertIssue } from '../../domain/operations/alerts.ts';
 import type { Logger } from '../../log.ts';
 import { inTransaction } from '../../storage/database.ts';
 import type { Database } from '../../storage/database.ts';
@@ -17,14 +17,14 @@ import { listWorkspaces } from '../../storage/installation/overview.ts';
 import type { WorkspaceSummary } from '../../storage/installation/overview.ts';
 import type { Job } from '../jobs/job.ts';
 
-/** Returns the problems of a workspace at a point in time. */
-export type ReadConditions = (asked: { workspaceId: string; at: Date }) => Promise<Condition[]>;
+/** Returns the issues of a workspace that open alerts, at a point in time. */
+export type ReadAlertIssues = (asked: { workspaceId: string; at: Date }) => Promise<AlertIssue[]>;
 
 export type WatchAlertsDependencies = NotifyDependencies & {
   database: Database;
   clock: Clock;
   log: Logger;
-  readConditions: ReadConditions;
+  readAlertIssues: ReadAlertIssues;
   /** Asks a provider again about the credential that it refused. */
   recheck: (of: { workspaceId: string; provider: ProviderName }) => Promise<void>;
   /** Called when a notification is to be posted or emailed. */
@@ -32,7 +32,7 @@ export type WatchAlertsDependencies = NotifyDependencies & {
 };
 
 const intervalMilliseconds = 5_000;
-/** A condition may reappear shortly after it vanishes. An alert closes after its condition has been absent for this long. */
+/** An issue may reappear shortly after it vanishes. An alert closes after its issue has been absent for this long. */
 const overMilliseconds = 12_000;
 
 /**
@@ -43,8 +43,8 @@ export function makeWatchAlerts(deps: WatchAlertsDependencies): Job {
   const { database, clock, log } = deps;
   const rechecks = makeRecheckPlan();
 
-  function recheckRefusing(workspaceId: string, conditions: Condition[]): void {
-    for (const { recheck: provider } of conditions)
+  function recheckRefusing(workspaceId: string, issues: AlertIssue[]): void {
+    for (const { recheck: provider } of issues)
       if (provider !== undefined && rechecks.isDue(`${workspaceId} ${provider}`, clock.realNow()))
         // A recheck may take twenty seconds; other alerts do not wait for it.
         void deps
@@ -62,7 +62,7 @@ export function makeWatchAlerts(deps: WatchAlertsDependencies): Job {
       const faults: unknown[] = [];
       for (const workspace of await listWorkspaces(database))
         await watchWorkspace(deps, { workspace, now })
-          .then((conditions) => recheckRefusing(workspace.id, conditions))
+          .then((issues) => recheckRefusing(workspace.id, issues))
           .catch((error: unknown) => faults.push(error));
       if (faults.length > 0) throw faults[0];
       return 0;
@@ -73,14 +73,14 @@ export function makeWatchAlerts(deps: WatchAlertsDependencies): Job {
 async function watchWorkspace(
   deps: WatchAlertsDependencies,
   { workspace, now }: { workspace: WorkspaceSummary; now: Date },
-): Promise<Condition[]> {
-  const { database, readConditions, onNotified } = deps;
+): Promise<AlertIssue[]> {
+  const { database, readAlertIssues, onNotified } = deps;
   const { id: workspaceId, name: workspaceName } = workspace;
-  const conditions = await readConditions({ workspaceId, at: now });
+  const issues = await readAlertIssues({ workspaceId, at: now });
   const isNotified = await inTransaction(database, async (tx) => {
     const opened: Alert[] = [];
-    for (const { recheck: _recheck, ...condition } of conditions) {
-      const alert = await openAlert(tx, { ...condition, id: makeId(now), workspaceId, at: now });
+    for (const { recheck: _recheck, ...issue } of issues) {
+      const alert = await openAlert(tx, { ...issue, id: makeId(now), workspaceId, at: now });
       if (alert) opened.push(alert);
     }
     const seenBefore = new Date(now.getTime() - overMilliseconds);
@@ -97,7 +97,7 @@ async function watchWorkspace(
     return told.length > 0;
   });
   if (isNotified) onNotified();
-  return conditions;
+  return issues;
 }
 
 const firstMilliseconds = 15_000;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { providerNames } from '../../domain/delivery/providers.ts';
+import { aliveSeconds } from '../../domain/operations/conditions.ts';
 import { laneNames, metricTable, sendOutcomes, connectionStates } from '../../domain/operations/metrics.ts';
 import type { MetricSample, MetricSamples, MetricName, connectionPools } from '../../domain/operations/metrics.ts';
 import { troubleMeanings } from '../../domain/operations/readiness.ts';
@@ -17,8 +18,6 @@ const usualReadMilliseconds = 2_000;
 const figuresMilliseconds = 10_000;
 /** Table sizes change slowly, and reading them accesses every file. */
 const sizesMilliseconds = 60_000;
-/** The same limit as in the console (app/system/nodes.ts). */
-const aliveMilliseconds = 30_000;
 
 type Sources = {
   database: Database;
@@ -44,7 +43,7 @@ export function makeReadDatabaseSamples(sources: Sources): () => Promise<MetricS
     };
   const real = (): { realAt: Date; aliveSince: Date } => {
     const realAt = clock.realNow();
-    return { realAt, aliveSince: new Date(realAt.getTime() - aliveMilliseconds) };
+    return { realAt, aliveSince: new Date(realAt.getTime() - aliveSeconds * 1000) };
   };
   const readings = {
     queues: makeRemembered(

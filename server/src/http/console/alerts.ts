@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { changeAlertSettings, readAlerts, readAlertSettings, testAlerts } from '../../app/system/alerts.ts';
 import type { AlertDependencies } from '../../app/system/alerts.ts';
-import { alertKinds } from '../../domain/operations/alerts.ts';
+import { alertKinds } from '../../domain/operations/conditions.ts';
 import { consoleApi as api } from './access.ts';
 import { described, oneOf, orNull } from './shape-parts.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { recheckCredentials } from '../../app/credentials.ts';
 import { readReportFigures } from '../../app/stats.ts';
-import { makeReadConditions } from '../../app/system/alerts.ts';
+import { makeReadAlertIssues } from '../../app/system/alerts.ts';
 import { makeInteractionTokens } from '../../domain/events/interactions.ts';
 import { conversionSettleSeconds, sandboxConversionSettleSeconds } from '../../domain/limits/campaigns.ts';
 import { makeShareProviderToken } from '../../engine/credentials.ts';
@@ -85,7 +85,7 @@ export async function startEngine(
     abbreviation: config.headerPrefix,
     readReport: makeReadReport(installation.acrossWorkspaces),
     alerts: {
-      readConditions: makeReadConditions({ database: installation.acrossWorkspaces, clock }),
+      readAlertIssues: makeReadAlertIssues({ database: installation.acrossWorkspaces, clock }),
       recheck: (of) =>
         recheckCredentials(
           {

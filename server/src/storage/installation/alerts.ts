@@ -1,6 +1,7 @@
 import { makeId } from '../../domain/ids.ts';
 import { writeAlertBody, writeAlertEmail } from '../../domain/operations/alerts.ts';
-import type { Alert, AlertKind, Condition, AlertEvent } from '../../domain/operations/alerts.ts';
+import type { Alert, AlertIssue, AlertEvent } from '../../domain/operations/alerts.ts';
+import type { AlertKind } from '../../domain/operations/conditions.ts';
 import type { Queryable } from '../database.ts';
 import { insertCallback, insertEmail } from '../outbox/outbox.ts';
 import type { NewEmail } from '../outbox/outbox.ts';
@@ -24,17 +25,17 @@ export async function claimAlertRound(tx: Queryable, { at, before }: { at: Date;
 }
 
 /**
- * Opens an alert for a condition, or updates the open one. Index: alerts_open.
+ * Opens an alert for an issue, or updates the open one. Index: alerts_open.
  *
  * @returns the alert if it is new
  */
 export async function openAlert(
   tx: Queryable,
-  { id, workspaceId, at, ...condition }: Omit<Condition, 'recheck'> & { id: string; workspaceId: string; at: Date },
+  { id, workspaceId, at, ...issue }: Omit<AlertIssue, 'recheck'> & { id: string; workspaceId: string; at: Date },
 ): Promise<Alert | undefined> {
   const [row] = await tx<(Alert & { isNew: boolean })[]>`
     insert into alerts (id, workspace_id, kind, subject, what, todo, opened_at, seen_at)
-    values (${id}, ${workspaceId}, ${condition.kind}, ${condition.subject}, ${condition.what}, ${condition.todo}, ${at},
+    values (${id}, ${workspaceId}, ${issue.kind}, ${issue.subject}, ${issue.what}, ${issue.todo}, ${at},
       ${at})
     on conflict (workspace_id, kind, subject) where closed_at is null
       do update set seen_at = excluded.seen_at, what = excluded.what, todo = excluded.todo
@@ -44,7 +45,7 @@ export async function openAlert(
 }
 
 /**
- * Closes alerts whose condition has not been found since `seenBefore`. Index: alerts_open.
+ * Closes alerts whose issue has not been found since `seenBefore`. Index: alerts_open.
  *
  * @returns the closed alerts
  */

@@ -1,5 +1,5 @@
 import type { InstallationPurpose } from '../../domain/crypto/encryption.ts';
-import type { ConnectionLimit } from '../../domain/operations/overview.ts';
+import type { ConnectionLimit } from '../../domain/operations/connection-budget.ts';
 import type { Queryable, Session, Transaction } from '../database.ts';
 
 export type Installation = {

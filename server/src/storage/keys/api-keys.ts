@@ -1,4 +1,4 @@
-import type { EndingKey } from '../../domain/operations/overview.ts';
+import type { EndingKey } from '../../domain/operations/conditions.ts';
 import type { KeyKind } from '../../domain/access/keys.ts';
 import type { Queryable } from '../database.ts';
 

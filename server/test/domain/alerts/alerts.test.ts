@@ -1,27 +1,37 @@
 import { describe, expect, test } from 'vitest';
-import { judgeConditions, runbookOf, writeAlertBody, writeAlertEmail } from '../../../src/domain/operations/alerts.ts';
-import type { ConditionFacts, Alert } from '../../../src/domain/operations/alerts.ts';
+import { findAlertIssues, runbookOf, writeAlertBody, writeAlertEmail } from '../../../src/domain/operations/alerts.ts';
+import type { Alert } from '../../../src/domain/operations/alerts.ts';
+import { alertKinds, conditionTable } from '../../../src/domain/operations/conditions.ts';
+import type { InstallationFacts, WorkspaceFacts } from '../../../src/domain/operations/conditions.ts';
 
 const at = new Date('2026-03-01T12:00:00Z');
 const minute = 60_000;
 const day = 24 * 60 * minute;
 const later = (milliseconds: number) => new Date(at.getTime() + milliseconds);
 const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
-const well: ConditionFacts = {
-  ...{ at, providers: [fcm], paused: [], answers: [], sendingNodes: 1, oldestWaitingAt: null, failingJobs: [] },
+const well: InstallationFacts & WorkspaceFacts = {
+  ...{ providers: [fcm], paused: [], answers: [], sendingNodes: 1, oldestWaitingAt: null, failingJobs: [] },
   endingKeys: [],
   upkeep: { realAt: at, backup: { madeAt: null, installedAt: null, schedule: null }, certificates: [] },
 };
-const conditionsOf = (facts: Partial<ConditionFacts>) => judgeConditions({ ...well, ...facts });
+const issuesOf = (changed: Partial<typeof well>) => {
+  const facts = { ...well, ...changed };
+  return findAlertIssues({ at, installation: facts, workspace: facts });
+};
 
-describe('a condition of an alert', () => {
+test('lists the kinds of all conditions that declare an alert', () => {
+  const declared = Object.entries(conditionTable).filter(([, condition]) => 'alert' in condition);
+  expect(declared.map(([kind]) => kind).sort()).toEqual([...alertKinds].sort());
+});
+
+describe('an issue that opens an alert', () => {
   test('is none where all is well', () => {
-    expect(conditionsOf({})).toEqual([]);
+    expect(issuesOf({})).toEqual([]);
   });
 
   const pause = { platform: 'ANDROID', provider: null, waits: 'all', runs: 1, campaignId: 'c' } as const;
   const refused = { verdict: 'REFUSED', words: 'invalid_grant', at } as const;
-  const answers: ConditionFacts['answers'] = [
+  const answers: WorkspaceFacts['answers'] = [
     { platform: 'ANDROID', name: fcm.name, accepted: 0, waiting: [{ code: '503', devices: 1 }], failures: [] },
   ];
   const ofPause = {
@@ -33,7 +43,7 @@ describe('a condition of an alert', () => {
   test('is a backup that is late, and a certificate that ends soon', () => {
     const backup = { madeAt: later(-37 * 60 * minute), installedAt: at, schedule: { everyHours: 24, lookedAt: at } };
     const certificates = [{ host: 'api-1', endsAt: later(day) }];
-    expect(conditionsOf({ upkeep: { realAt: at, backup, certificates } })).toEqual([
+    expect(issuesOf({ upkeep: { realAt: at, backup, certificates } })).toEqual([
       {
         ...{ kind: 'backup', subject: 'backups', todo: expect.stringContaining('carillon backup --out') },
         what: 'The newest backup is 37 hours old; one is due every 24 hours.',
@@ -46,13 +56,13 @@ describe('a condition of an alert', () => {
   });
 
   test('is a provider that pauses a send', () => {
-    expect(conditionsOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
-    expect(conditionsOf({ paused: [{ ...pause, platform: null, reason: 'paused by Olga' }] })).toEqual([]);
-    expect(conditionsOf({ paused: [{ ...pause, platform: 'IOS', reason: 'BadTopic' }] })).toEqual([]);
+    expect(issuesOf({ paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
+    expect(issuesOf({ paused: [{ ...pause, platform: null, reason: 'paused by Olga' }] })).toEqual([]);
+    expect(issuesOf({ paused: [{ ...pause, platform: 'IOS', reason: 'BadTopic' }] })).toEqual([]);
   });
 
   test('is a provider that refused its credential when it was checked', () => {
-    const found = conditionsOf({ providers: [{ ...fcm, check: refused }] });
+    const found = issuesOf({ providers: [{ ...fcm, check: refused }] });
     expect(found).toEqual([
       {
         ...{ kind: 'provider', subject: fcm.name, recheck: 'fcm' },
@@ -60,47 +70,46 @@ describe('a condition of an alert', () => {
         todo: 'Replace the credential, or give its account what it lacks.',
       },
     ]);
-    expect(conditionsOf({ providers: [{ ...fcm, isConnected: false, check: refused }] })).toEqual([]);
-    expect(conditionsOf({ providers: [{ ...fcm, check: { ...refused, verdict: 'UNKNOWN' } }] })).toEqual([]);
+    expect(issuesOf({ providers: [{ ...fcm, isConnected: false, check: refused }] })).toEqual([]);
+    expect(issuesOf({ providers: [{ ...fcm, check: { ...refused, verdict: 'UNKNOWN' } }] })).toEqual([]);
   });
 
   test('is a provider that takes nothing, but not one that takes a part', () => {
-    const [found, ...others] = conditionsOf({ answers });
+    const [found, ...others] = issuesOf({ answers });
     expect(found).toEqual({
       ...{ kind: 'provider', subject: fcm.name, todo: expect.stringMatching(/^They are tried again by themselves/) },
       what: 'FCM (Android) takes no message: 1 message waits for another attempt, FCM answered 503.',
     });
     expect(others).toEqual([]);
     const part = [{ ...answers[0]!, accepted: 100, waiting: [{ code: '503', devices: 50 }] }];
-    expect(conditionsOf({ answers: part })).toEqual([]);
-    expect(conditionsOf({ answers: [{ ...answers[0]!, name: 'APNs' }] })).toEqual([]);
+    expect(issuesOf({ answers: part })).toEqual([]);
   });
 
   test('is one of a provider that refuses in three ways', () => {
     const providers = [{ ...fcm, check: refused }];
-    expect(conditionsOf({ providers, answers, paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
-    expect(conditionsOf({ providers, answers })).toHaveLength(1);
+    expect(issuesOf({ providers, answers, paused: [{ ...pause, reason: 'UNREGISTERED: no' }] })).toEqual([ofPause]);
+    expect(issuesOf({ providers, answers })).toHaveLength(1);
   });
 
   test('is a job that fails, no node that sends, or work that nobody takes', () => {
     expect(
-      conditionsOf({
+      issuesOf({
         failingJobs: [{ name: 'erase-users', fault: '57014' }],
         sendingNodes: 0,
         oldestWaitingAt: later(-day),
       }),
     ).toEqual([
       {
-        ...{ kind: 'job', subject: 'erase-users', what: 'The job erase-users of the server fails: 57014.' },
-        todo: 'It is tried again and again; the log of the server says why it fails.',
-      },
-      {
         ...{ kind: 'node', subject: 'sending nodes', todo: 'Start one with the role "all" or "worker".' },
         what: 'No node that sends has been heard of in the last 30 seconds.',
       },
+      {
+        ...{ kind: 'job', subject: 'erase-users', what: 'The job erase-users of the server fails: 57014.' },
+        todo: 'It is tried again and again; the log of the server says why it fails.',
+      },
     ]);
-    expect(conditionsOf({ oldestWaitingAt: later(-2 * minute) })).toEqual([]);
-    expect(conditionsOf({ oldestWaitingAt: later(-5 * minute) })).toEqual([
+    expect(issuesOf({ oldestWaitingAt: later(-2 * minute) })).toEqual([]);
+    expect(issuesOf({ oldestWaitingAt: later(-5 * minute) })).toEqual([
       {
         ...{ kind: 'queue', subject: 'messages', what: 'Messages wait for a worker since 5 minutes.' },
         todo: 'See on the system page what the nodes do; more of them share the work.',
@@ -116,7 +125,7 @@ describe('a condition of an alert', () => {
     [{ endsAt: later(day), lastUsedAt: null }, false],
   ])('is a key that ends within a week and was used within a day: %j', (key, isOne) => {
     const what = `The API key Shop is still used and ends on ${key.endsAt.toISOString().slice(0, 10)}.`;
-    expect(conditionsOf({ endingKeys: [{ name: 'Shop', ...key }] })).toEqual(
+    expect(issuesOf({ endingKeys: [{ name: 'Shop', ...key }] })).toEqual(
       isOne
         ? [{ kind: 'credential', subject: 'key Shop', what, todo: 'Give its callers the key that replaces it.' }]
         : [],

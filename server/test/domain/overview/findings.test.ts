@@ -1,24 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import {
-  isRefusal,
-  judgeAnswers,
-  judgeConnectionBudget,
-  judgeOverview,
-  pausedBy,
-} from '../../../src/domain/operations/overview.ts';
-import type { ProviderAnswers, OverviewFacts } from '../../../src/domain/operations/overview.ts';
+import { findIssues, verdictOf } from '../../../src/domain/operations/conditions.ts';
+import type { InstallationFacts, OverviewFacts, WorkspaceFacts } from '../../../src/domain/operations/conditions.ts';
+import { judgeConnectionBudget } from '../../../src/domain/operations/connection-budget.ts';
+import { isRefusal, judgeAnswers, pausedBy } from '../../../src/domain/operations/provider-issues.ts';
+import type { ProviderAnswers } from '../../../src/domain/operations/provider-issues.ts';
+
+type Facts = InstallationFacts & WorkspaceFacts & OverviewFacts;
 
 const at = new Date('2026-03-01T12:00:00Z');
 const ago = (minutes: number) => new Date(at.getTime() - minutes * 60_000);
 const fcm = { provider: 'fcm', name: 'FCM (Android)', isConnected: true, check: null, silent: null } as const;
 const apns = { provider: 'apns', name: 'APNs', isConnected: false, check: null, silent: null } as const;
-const well: OverviewFacts = {
-  ...{ at, troubles: [], sendingNodes: 1, providers: [apns, fcm], paused: [], failedRuns: [], oldestWaitingAt: null },
+const well: Facts = {
+  ...{ troubles: [], sendingNodes: 1, providers: [apns, fcm], paused: [], failedRuns: [], oldestWaitingAt: null },
   ...{ accepted: 0, failures: [], answers: [], failingJobs: [], limits: [], tooManyConnections: undefined },
   endingKeys: [],
   upkeep: { realAt: at, backup: { madeAt: null, installedAt: null, schedule: null }, certificates: [] },
 };
-const findingsOf = (facts: Partial<OverviewFacts>) => judgeOverview({ ...well, ...facts }).findings;
+const findingsOf = (changed: Partial<Facts>) => verdict(changed).findings;
+
+function verdict(changed: Partial<Facts>) {
+  const facts = { ...well, ...changed };
+  return verdictOf(findIssues({ at, installation: facts, workspace: facts, overview: facts }));
+}
 
 describe('a finding says how bad it is, what to do, and where', () => {
   test('a server that is not ready, a job that fails, work that nobody takes', () => {
@@ -132,7 +136,7 @@ describe('a finding says how bad it is, what to do, and where', () => {
 describe('a send that a provider paused', () => {
   const pause = { platform: 'ANDROID', provider: null, waits: 'all', runs: 1, campaignId: 'c' } as const;
 
-  test.each<[Partial<OverviewFacts['paused'][0]>, string]>([
+  test.each<[Partial<Facts['paused'][0]>, string]>([
     [{}, 'A send is paused. FCM (Android) says: UNREGISTERED: no'],
     [{ runs: 3 }, '3 sends are paused. FCM (Android) says: UNREGISTERED: no'],
     [{ waits: 'some' }, 'Devices of a send wait, the others are sent to. FCM (Android) says: UNREGISTERED: no'],
@@ -193,7 +197,7 @@ describe('the verdict', () => {
   const limit = { name: 'Push requests', used: 10, most: 10 };
   const tooManyConnections = { level: 'attention', what: 'w', todo: 't', place: { screen: 'system' } } as const;
 
-  test.each<[Partial<OverviewFacts>, string]>([
+  test.each<[Partial<Facts>, string]>([
     [{}, 'All is well'],
     [{ limits: [limit] }, '1 thing needs a look'],
     [{ limits: [limit, limit] }, '2 things need a look'],
@@ -201,7 +205,7 @@ describe('the verdict', () => {
     [{ troubles: ['a', 'b'], limits: [limit] }, '2 things keep messages from people'],
     [{ tooManyConnections }, '1 thing needs a look'],
   ])('of %j is: %s', (facts, headline) => {
-    expect(judgeOverview({ ...well, ...facts }).headline).toBe(headline);
+    expect(verdict(facts).headline).toBe(headline);
   });
 
   test('names what keeps messages back first, each kind in its order', () => {
@@ -215,7 +219,7 @@ describe('the verdict', () => {
       ...['trouble: The server', 'trouble: FCM takes'],
       ...['attention: A job', 'attention: Spring failed:', 'attention: w'],
     ]);
-    expect(all.at(-1)).toBe(tooManyConnections);
+    expect(all.at(-1)).toEqual(tooManyConnections);
   });
 });
 
@@ -232,6 +236,7 @@ describe('how a provider answers', () => {
     expect(judge({ waiting })).toEqual([
       {
         ...{ level: 'trouble', place: { screen: 'deliveries', platform: 'ANDROID', outcome: 'WAITING', code: '503' } },
+        alert: { subject: 'FCM' },
         what: 'FCM takes no message: 4 messages wait for another attempt, FCM answered 503.',
         todo: 'They are tried again by themselves as long as they may live. See whether the provider reports a fault, and whether this machine reaches it.',
       },
@@ -253,7 +258,7 @@ describe('how a provider answers', () => {
     const withheld = { outcome: 'WITHHELD', code: 'FREQUENCY_CAP', devices: 9, advice: 'No.' };
     expect(judge({ failures: [withheld, rejected] })).toEqual([
       {
-        ...{ level: 'trouble', todo: 'Look at it.' },
+        ...{ level: 'trouble', todo: 'Look at it.', alert: { subject: 'FCM' } },
         what: 'FCM took none of the last 1,500 messages, most of them ended with INVALID.',
         place: { screen: 'deliveries', platform: 'ANDROID', outcome: 'REJECTED', code: 'INVALID' },
       },
